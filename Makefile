@@ -1,0 +1,98 @@
+# Dateline. `make help` lists what can be done.
+
+SHELL       := /bin/bash
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+TOOLS       := $(CURDIR)/.tools
+GO_BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+
+# Tools that are built from source at a pinned version, outside go.mod.
+GOLANGCI    := $(TOOLS)/golangci-lint-v2.15.0
+SQLC        := $(TOOLS)/sqlc-v1.31.1
+OAPI        := $(TOOLS)/oapi-codegen-v2.8.2
+WFCHECK     := $(TOOLS)/workflowcheck-v0.6.0
+
+.DEFAULT_GOAL := help
+
+## Using it
+
+.PHONY: run
+run: build ## start everything on this machine (ARGS="--demo" and other flags of `dateline up`)
+	@exec ./bin/dateline up $(ARGS)
+
+.PHONY: demo
+demo: ## start everything and schedule a few posts in the next minute
+	@$(MAKE) --no-print-directory run ARGS="--demo $(ARGS)"
+
+.PHONY: env
+env: ## write .env with random secrets for docker-compose.yml
+	@scripts/make-env.sh
+
+## Building
+
+.PHONY: build
+build: ## build bin/dateline
+	@$(GO_BUILD) -o bin/dateline .
+
+.PHONY: temporald
+temporald: build ## build the embedded Temporal server (minutes the first time, then nothing)
+	@./bin/dateline build-temporald -source temporald -o bin/temporald
+
+.PHONY: generate
+generate: $(SQLC) $(OAPI) ## write the generated code anew: queries, API, settings
+	cd internal/store && $(SQLC) generate
+	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
+	go test ./internal/config -run TestExample -update >/dev/null
+
+## Proving it
+
+.PHONY: test
+test: build temporald ## run all tests on real engines (Postgres, Redis, Temporal, S3)
+	go test -timeout 15m ./...
+	cd temporald && go test -timeout 5m ./...
+
+.PHONY: race
+race: build temporald ## the tests again under the race detector
+	go test -race -timeout 30m ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz test for a while (FUZZTIME=30s)
+	@scripts/fuzz.sh $(or $(FUZZTIME),30s)
+
+.PHONY: lint
+lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, deterministic workflows
+	$(GOLANGCI) run ./...
+	cd temporald && $(GOLANGCI) run ./...
+	$(WFCHECK) ./workflows/...
+	go mod tidy -diff
+	cd temporald && go mod tidy -diff
+
+.PHONY: stale
+stale: generate ## fail when generated code is not what its source says
+	@git diff --exit-code -- internal/store/db api/spec dateline.env.example || \
+		{ echo "Generated code is stale: commit what 'make generate' wrote."; exit 1; }
+
+## Housekeeping
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin $(TOOLS)
+
+.PHONY: help
+help: ## show this list
+	@awk 'BEGIN {FS = ":.*## "} /^## / {printf "\n%s\n", substr($$0, 4)} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+define install
+	@mkdir -p $(TOOLS)
+	@echo "building $(1)@$(2) (once)"
+	@GOBIN=$(TOOLS)/tmp GOFLAGS= go install $(1)@$(2)
+	@mv $(TOOLS)/tmp/$(notdir $(1)) $@ && rmdir $(TOOLS)/tmp
+endef
+
+$(GOLANGCI):
+	$(call install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,v2.15.0)
+$(SQLC):
+	$(call install,github.com/sqlc-dev/sqlc/cmd/sqlc,v1.31.1)
+$(OAPI):
+	$(call install,github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen,v2.8.2)
+$(WFCHECK):
+	$(call install,go.temporal.io/sdk/contrib/tools/workflowcheck,v0.6.0)
