@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+)
+
+// checkPorts reports a taken port before anything starts, in words that name the option to change.
+func checkPorts(o options) error {
+	type use struct {
+		option, ip string
+		port       int
+	}
+	uses := []use{{"--port", o.ip, o.port}}
+	if !o.headless {
+		uses = append(uses, use{"--ui-port", o.uiIP, o.uiPort})
+	}
+	if o.metricsPort != 0 {
+		uses = append(uses, use{"--metrics-port", o.ip, o.metricsPort})
+	}
+	for _, u := range uses {
+		listener, err := net.Listen("tcp", net.JoinHostPort(u.ip, strconv.Itoa(u.port)))
+		if err != nil {
+			return fmt.Errorf("cannot listen on %s %d (stop what uses that port, or choose another): %w", u.option, u.port, err)
+		}
+		defer func() { _ = listener.Close() }() // At the end, so that one port given twice is found.
+	}
+	return nil
+}
+
+// freePorts asks the system for n loopback ports. All are held until the last is known, so they differ.
+func freePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("find a free port for an internal service: %w", err)
+		}
+		defer func() { _ = listener.Close() }()
+		ports[i] = listener.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
