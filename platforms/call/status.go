@@ -1,0 +1,99 @@
+package call
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"dateline/platforms/network"
+)
+
+// maxMessage bounds what is quoted from an error page.
+const maxMessage = 300
+
+// OK says whether the status is a success.
+func (r *Response) OK() bool { return r.Status >= 200 && r.Status < 300 }
+
+// Decode parses the JSON body of a success. A body that does not parse leaves
+// a Create call Ambiguous: the network acted, or something between did not.
+func (r *Response) Decode(into any) error {
+	if err := json.Unmarshal(r.Body, into); err != nil {
+		return r.Unreadable(err.Error())
+	}
+	return nil
+}
+
+// Unreadable is the error for a success that lacks what it must hold.
+func (r *Response) Unreadable(why string) *network.Error {
+	class := network.Transient
+	if r.create {
+		class = network.Ambiguous
+	}
+	return r.NewError(class, "unreadable_answer", "The network's answer cannot be read: "+why+".")
+}
+
+// NewError makes an error that carries the answer's status and request id.
+func (r *Response) NewError(class network.Class, code, message string) *network.Error {
+	return &network.Error{
+		Class:     class,
+		Code:      code,
+		Message:   Redact(message, r.secrets...),
+		Status:    r.Status,
+		RequestID: r.RequestID,
+	}
+}
+
+// Error classifies a refusal by its status alone, with code and message as the
+// network gave them. Adapters refine it where the network says more.
+//
+// A refusal of class 4xx is never tried again, apart from 429: networks were
+// seen to answer 400 to something that they had done.
+func (r *Response) Error(code, message string) *network.Error {
+	if code == "" {
+		code = "http_" + strconv.Itoa(r.Status)
+	}
+	if message == "" {
+		message = strings.TrimSpace(fmt.Sprintf("%d %s", r.Status, http.StatusText(r.Status)))
+	}
+	if runes := []rune(message); len(runes) > maxMessage {
+		message = string(runes[:maxMessage]) + "…"
+	}
+	switch {
+	case r.Status == http.StatusUnauthorized:
+		return r.NewError(network.Auth, code, message)
+	case r.Status == http.StatusTooManyRequests:
+		e := r.NewError(network.Throttled, code, message)
+		e.RetryAt = r.RetryAfter()
+		return e
+	case r.Status >= 500 && r.create, r.Status == http.StatusSeeOther && r.create, r.Status < 300 && r.create:
+		return r.NewError(network.Ambiguous, code, message)
+	case r.Status >= 500, r.Status < 300:
+		e := r.NewError(network.Transient, code, message)
+		e.RetryAt = r.RetryAfter()
+		return e
+	case r.Status < 400:
+		return r.NewError(network.Rejected, "moved", fmt.Sprintf(
+			"The network redirects to %q instead of answering. Connect the account at its new address.", r.Header.Get("Location")))
+	default:
+		return r.NewError(network.Rejected, code, message)
+	}
+}
+
+// RetryAfter reads Retry-After (RFC 9110 §10.2.3) by our clock; zero when the
+// network did not say.
+func (r *Response) RetryAfter() time.Time {
+	value := r.Header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
+		return r.Received.Add(time.Duration(seconds) * time.Second)
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return r.Local(at)
+	}
+	return time.Time{}
+}
+
+// Local turns a time by the server's clock into one by ours.
+func (r *Response) Local(at time.Time) time.Time { return at.Add(-r.Skew()) }

@@ -1,0 +1,192 @@
+// Package fake serves social networks as their contracts describe them, so that
+// publishing can be tried without an account anywhere: in tests, and as the
+// sandbox of an installation.
+//
+// Every request may be made to fail on purpose (Fault), and GET /__state/posts
+// tells the truth about what was published, however the answers were lost.
+package fake
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options for a Server. The zero value works: memory only, no rate limits that
+// a person would meet.
+type Options struct {
+	Journal       string           // file that keeps the state; empty: none
+	Clock         func() time.Time // nil: time.Now
+	Rates         Rates            // zero: GenerousRates
+	AutoApprove   bool             // the authorize page approves by itself, as the first account
+	MediaDelay    time.Duration    // processing time of uploads; 0: images at once, video 1 s
+	CreateDelay   time.Duration    // between making a post and remembering its key
+	MaxCharacters int              // 0: 500
+}
+
+// Server is a fake network. It is an http.Handler; Start gives it a listener
+// of its own, which the fault Refuse needs.
+type Server struct {
+	options Options
+	mux     *http.ServeMux
+	limiter *limiter
+	words   words
+	pages   *template.Template
+
+	mu      sync.Mutex
+	state   state
+	journal *os.File
+	faults  []*Fault
+	changed chan struct{} // closed and replaced at every change
+	codes   map[string]grant
+
+	listenMu sync.Mutex
+	listener net.Listener
+	server   *http.Server
+	address  string
+	closed   chan struct{}
+	closing  sync.Once
+}
+
+// New makes a server and, with a journal, brings back what it held.
+func New(options Options) (*Server, error) {
+	if options.Clock == nil {
+		options.Clock = time.Now
+	}
+	if options.Rates == (Rates{}) {
+		options.Rates = GenerousRates()
+	}
+	if options.MaxCharacters == 0 {
+		options.MaxCharacters = 500
+	}
+	pages, err := parsePages()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		words:   newWords(),
+		pages:   pages,
+		options: options,
+		mux:     http.NewServeMux(),
+		limiter: newLimiter(options.Rates),
+		state:   newState(),
+		changed: make(chan struct{}),
+		codes:   map[string]grant{},
+		closed:  make(chan struct{}),
+	}
+	if options.Journal != "" {
+		if err := s.openJournal(options.Journal); err != nil {
+			return nil, err
+		}
+	}
+	s.mux.HandleFunc("GET /__state/posts", s.showPosts)
+	s.mux.HandleFunc("POST /__state/reset", s.resetState)
+	s.mux.HandleFunc("GET /__state/events", s.streamChanges)
+	s.mux.HandleFunc("GET /__faults", s.showFaults)
+	s.mux.HandleFunc("PUT /__faults", s.putFaults)
+	s.mux.HandleFunc("DELETE /__faults", s.deleteFaults)
+	s.mux.HandleFunc("GET /media/{id}", s.showMedia)
+	s.mux.HandleFunc("GET /{$}", s.showTimeline)
+	s.routeMastodon()
+	return s, nil
+}
+
+// ServeHTTP answers one request, or fails it as a fault says.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/oauth/") {
+		s.withFaults(w, r)
+		return
+	}
+	// Permalinks: ServeMux has no wildcard inside a segment.
+	if rest, ok := strings.CutPrefix(r.URL.Path, "/@"); ok {
+		_, id, _ := strings.Cut(rest, "/")
+		if _, err := strconv.ParseUint(id, 10, 64); err == nil {
+			http.Redirect(w, r, "/#p"+id, http.StatusFound) //nolint:gosec // id is a number, checked above
+			return
+		}
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+func (s *Server) now() time.Time { return s.options.Clock().UTC().Truncate(time.Millisecond) }
+
+// AddAccount makes an account, or finds the one of that name, with a token for
+// everything.
+func (s *Server) AddAccount(name string) (Account, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	account := s.state.accountByName(name)
+	if account == nil {
+		made := Account{ID: s.state.nextID(s.now()), Name: name, CreatedAt: s.now()}
+		if err := s.commit(record{Kind: kindAccount, Account: &made}); err != nil {
+			return Account{}, err
+		}
+		account = s.state.accounts[made.ID]
+	}
+	if account.Token == "" {
+		t := token{Value: rand.Text(), AccountID: account.ID, Scopes: []string{"read", "write"}, Premade: true}
+		if err := s.commit(record{Kind: kindToken, Token: &t}); err != nil {
+			return Account{}, err
+		}
+	}
+	return *account, nil
+}
+
+// Posts tells every post ever made since the last reset, oldest first.
+func (s *Server) Posts() []Post {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	posts := make([]Post, len(s.state.posts))
+	for i, p := range s.state.posts {
+		posts[i] = *p
+	}
+	return posts
+}
+
+// Reset forgets posts, media, keys and faults. Accounts, apps and tokens stay,
+// so that whoever is connected stays connected.
+func (s *Server) Reset() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+	return s.commit(record{Kind: kindReset})
+}
+
+func (s *Server) showPosts(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, s.Posts())
+}
+
+func (s *Server) resetState(w http.ResponseWriter, _ *http.Request) {
+	if err := s.Reset(); err != nil {
+		writeJSON(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// Close stops the listener, ends hanging requests and closes the journal.
+func (s *Server) Close() error {
+	s.closing.Do(func() { close(s.closed) })
+	err := s.stopListening()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.journal != nil {
+		err = errors.Join(err, s.journal.Close())
+		s.journal = nil
+	}
+	return err
+}
+
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) // the reader may be gone
+}

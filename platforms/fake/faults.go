@@ -1,0 +1,193 @@
+package fake
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// FaultKind says how a request fails.
+type FaultKind string
+
+// The kinds of fault.
+const (
+	Latency      FaultKind = "latency"        // wait For, then answer
+	Refuse       FaultKind = "refuse"         // the port refuses all connections for For (default 1 s)
+	ResetBefore  FaultKind = "reset_before"   // reset the connection without acting
+	ActThenReset FaultKind = "act_then_reset" // act, then reset the connection
+	ActThen500   FaultKind = "act_then_500"   // act, then answer 500
+	ActThenHang  FaultKind = "act_then_hang"  // act, then say nothing for For (0: until the caller gives up)
+	Status       FaultKind = "status"         // answer Status without acting
+	TokenExpired FaultKind = "token_expired"  // answer 401 without acting
+	Hide         FaultKind = "hide"           // act, but keep the post out of listings for For
+	Malformed2xx FaultKind = "malformed_2xx"  // act, then answer 200 with broken JSON
+	SlowUpload   FaultKind = "slow_upload"    // read the request's body slowly, over For
+	ClockSkew    FaultKind = "clock_skew"     // the network's clock is For ahead (negative: behind)
+)
+
+// Fault makes matching requests fail. An empty Method, Path or Account matches
+// all.
+type Fault struct {
+	Kind        FaultKind         `json:"kind"`
+	Method      string            `json:"method,omitempty"`
+	Path        string            `json:"path,omitempty"`        // prefix
+	Account     string            `json:"account,omitempty"`     // name
+	Nth         int               `json:"nth,omitempty"`         // the first match that fails, from 1; 0 is 1
+	Count       int               `json:"count,omitempty"`       // how many fail; 0: one, -1: all
+	Probability float64           `json:"probability,omitempty"` // 0: always
+	For         time.Duration     `json:"-"`                     // "for" in JSON, as in "1.5s"
+	Status      int               `json:"status,omitempty"`
+	Header      map[string]string `json:"header,omitempty"`
+	Body        string            `json:"body,omitempty"` // default: as the network words that status
+	Seen        int               `json:"seen"`           // matching requests so far
+	Hits        int               `json:"hits"`           // of these, failed
+}
+
+type plainFault Fault
+
+// MarshalJSON writes For as text.
+func (f Fault) MarshalJSON() ([]byte, error) {
+	out := struct {
+		plainFault
+		For string `json:"for,omitempty"`
+	}{plainFault: plainFault(f)}
+	if f.For != 0 {
+		out.For = f.For.String()
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads For as text and refuses fields that it does not know.
+func (f *Fault) UnmarshalJSON(data []byte) error {
+	var in struct {
+		plainFault
+		For string `json:"for"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil {
+		return err
+	}
+	*f = Fault(in.plainFault)
+	if in.For != "" {
+		d, err := time.ParseDuration(in.For)
+		if err != nil {
+			return fmt.Errorf("for: %w", err)
+		}
+		f.For = d
+	}
+	return nil
+}
+
+func (f *Fault) validate() error {
+	switch f.Kind {
+	case Status:
+		if f.Status < 200 || f.Status > 599 {
+			return fmt.Errorf("a fault of kind status needs a status from 200 to 599, not %d", f.Status)
+		}
+	case Latency, Hide, SlowUpload, ClockSkew:
+		if f.For == 0 {
+			return fmt.Errorf("a fault of kind %s needs a duration in \"for\", such as \"2s\"", f.Kind)
+		}
+	case Refuse, ResetBefore, ActThenReset, ActThen500, ActThenHang, TokenExpired, Malformed2xx:
+	default:
+		return fmt.Errorf("there is no fault of kind %q", f.Kind)
+	}
+	if f.Probability < 0 || f.Probability > 1 {
+		return fmt.Errorf("a probability lies between 0 and 1, not %v", f.Probability)
+	}
+	return nil
+}
+
+// Inject adds a fault to those that wait.
+func (s *Server) Inject(fault Fault) error {
+	if err := fault.validate(); err != nil {
+		return err
+	}
+	if fault.Kind == Refuse {
+		if fault.For == 0 {
+			fault.For = time.Second
+		}
+		_, err := s.Refuse(fault.For)
+		return err
+	}
+	fault.Seen, fault.Hits = 0, 0
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, &fault)
+	return nil
+}
+
+// ClearFaults removes all faults.
+func (s *Server) ClearFaults() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+}
+
+// due gives the faults that hit this request and counts it.
+func (s *Server) due(r *http.Request) []Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.faults) == 0 {
+		return nil
+	}
+	name := ""
+	if t := s.state.tokens[bearer(r)]; t != nil {
+		name = s.state.accounts[t.AccountID].Name
+	}
+	var hit []Fault
+	for _, f := range s.faults {
+		if f.Method != "" && !strings.EqualFold(f.Method, r.Method) || !strings.HasPrefix(r.URL.Path, f.Path) ||
+			f.Account != "" && f.Account != name {
+			continue
+		}
+		f.Seen++
+		if f.Seen < max(f.Nth, 1) || f.Count >= 0 && f.Hits >= max(f.Count, 1) ||
+			f.Probability > 0 && rand.Float64() >= f.Probability { //nolint:gosec // not a secret
+			continue
+		}
+		f.Hits++
+		hit = append(hit, *f)
+	}
+	return hit
+}
+
+func (s *Server) showFaults(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	list := make([]Fault, len(s.faults))
+	for i, f := range s.faults {
+		list[i] = *f
+	}
+	s.mu.Unlock()
+	writeJSON(w, http.StatusOK, list)
+}
+
+// putFaults replaces all faults.
+func (s *Server) putFaults(w http.ResponseWriter, r *http.Request) {
+	var list []Fault
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&list)
+	for i := 0; err == nil && i < len(list); i++ {
+		err = list[i].validate()
+	}
+	if err == nil {
+		s.ClearFaults()
+		for i := 0; err == nil && i < len(list); i++ {
+			err = s.Inject(list[i])
+		}
+	}
+	if err != nil {
+		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+		return
+	}
+	s.showFaults(w, r)
+}
+
+func (s *Server) deleteFaults(w http.ResponseWriter, _ *http.Request) {
+	s.ClearFaults()
+	w.WriteHeader(http.StatusNoContent)
+}

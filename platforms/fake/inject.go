@@ -1,0 +1,161 @@
+package fake
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"time"
+)
+
+// conditions are what faults change inside a handler.
+type conditions struct {
+	skew time.Duration // of the network's clock
+	hide time.Duration // new posts out of listings
+}
+
+type conditionsKey struct{}
+
+func conditionsOf(r *http.Request) conditions {
+	c, _ := r.Context().Value(conditionsKey{}).(conditions)
+	return c
+}
+
+// withFaults answers a request as the faults that hit it say. Those that only
+// change conditions apply first; the first that replaces the answer wins.
+func (s *Server) withFaults(w http.ResponseWriter, r *http.Request) {
+	var c conditions
+	var last *Fault
+	for _, f := range s.due(r) {
+		switch f.Kind {
+		case ClockSkew:
+			c.skew = f.For
+		case Hide:
+			c.hide = f.For
+		case Latency:
+			s.wait(r.Context(), f.For)
+		case SlowUpload:
+			r.Body = &slowBody{ReadCloser: r.Body, server: s, ctx: r.Context(), left: f.For}
+		default:
+			if last == nil {
+				last = &f
+			}
+		}
+	}
+	r = r.WithContext(context.WithValue(r.Context(), conditionsKey{}, c))
+	w.Header().Set("Date", s.now().Add(c.skew).Format(http.TimeFormat))
+	w.Header().Set("X-Request-Id", requestID())
+	if last == nil {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	s.fail(w, r, *last)
+}
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
+	switch f.Kind {
+	case ResetBefore:
+		reset(w)
+		return
+	case TokenExpired:
+		writeJSON(w, http.StatusUnauthorized, failure{"The access token expired"})
+		return
+	case Status:
+		s.answerStatus(w, f)
+		return
+	}
+	lost := &recorder{header: http.Header{}}
+	s.mux.ServeHTTP(lost, r)
+	switch f.Kind {
+	case ActThenReset:
+		reset(w)
+	case ActThen500:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, "<!DOCTYPE html><title>We're sorry, but something went wrong (500)</title>")
+	case ActThenHang:
+		_, _ = io.Copy(io.Discard, r.Body) // only then does net/http notice that the caller left
+		s.wait(r.Context(), f.For)
+		reset(w)
+	case Malformed2xx:
+		maps.Copy(w.Header(), lost.header)
+		w.WriteHeader(http.StatusOK)
+		_, _ = w.Write(lost.body.Bytes()[:lost.body.Len()/2])
+	}
+}
+
+func (s *Server) answerStatus(w http.ResponseWriter, f Fault) {
+	if f.Status == http.StatusTooManyRequests {
+		writeRate(w, s.options.Rates.API, 0, s.now().Add(max(f.For, time.Second)))
+	}
+	for name, value := range f.Header {
+		w.Header().Set(name, value)
+	}
+	if f.Body != "" {
+		w.WriteHeader(f.Status)
+		_, _ = io.WriteString(w, f.Body)
+		return
+	}
+	writeJSON(w, f.Status, failure{wording(f.Status)})
+}
+
+// wait pauses; 0 waits until the caller gives up or the server closes.
+func (s *Server) wait(ctx context.Context, d time.Duration) {
+	var over <-chan time.Time
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	case <-s.closed:
+	}
+}
+
+// reset ends the connection with a TCP reset, so that nothing of an answer
+// arrives. Where the connection cannot be taken over, aborting comes closest.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // how net/http is told to abort
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // closing then sends a reset
+	}
+	_ = conn.Close()
+}
+
+// recorder takes an answer that will be lost.
+type recorder struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(int)             {}
+func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
+
+// slowBody spends its time on the first reads, a tenth on each.
+type slowBody struct {
+	io.ReadCloser
+	server *Server
+	ctx    context.Context
+	left   time.Duration
+	step   time.Duration
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	if b.step == 0 {
+		b.step = max(b.left/10, time.Millisecond)
+	}
+	if b.left > 0 {
+		b.server.wait(b.ctx, b.step)
+		b.left -= b.step
+		p = p[:min(len(p), 4096)]
+	}
+	return b.ReadCloser.Read(p)
+}

@@ -1,0 +1,144 @@
+package fake
+
+import (
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// supportedTypes is a part of what a real instance takes.
+func supportedTypes() []string {
+	return []string{"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm", "audio/mpeg", "audio/ogg"}
+}
+
+const (
+	imageLimit = 16 << 20
+	videoLimit = 99 << 20
+	maxMedia   = 4
+	altLimit   = 1500
+)
+
+func (s *Server) routeMastodon() {
+	s.mux.HandleFunc("POST /api/v1/apps", s.createApp)
+	s.mux.HandleFunc("GET /oauth/authorize", s.showAuthorize)
+	s.mux.HandleFunc("POST /oauth/authorize", s.approve)
+	s.mux.HandleFunc("POST /oauth/token", s.createToken)
+	s.mux.HandleFunc("GET /api/v1/instance", s.showInstance1)
+	s.mux.HandleFunc("GET /api/v2/instance", s.showInstance2)
+	s.mux.HandleFunc("GET /api/v1/accounts/verify_credentials", s.authenticated("read:accounts", s.verifyCredentials))
+	s.mux.HandleFunc("GET /api/v1/accounts/{id}/statuses", s.authenticated("read:statuses", s.listStatuses))
+	s.mux.HandleFunc("POST /api/v1/media", s.authenticated("write:media", s.createMedia, "media"))
+	s.mux.HandleFunc("POST /api/v2/media", s.authenticated("write:media", s.createMedia, "media"))
+	s.mux.HandleFunc("GET /api/v1/media/{id}", s.authenticated("write:media", s.readMedia))
+	s.mux.HandleFunc("POST /api/v1/statuses", s.authenticated("write:statuses", s.createStatus, "statuses"))
+	s.mux.HandleFunc("GET /api/v1/statuses/{id}", s.authenticated("read:statuses", s.readStatus))
+	s.mux.HandleFunc("DELETE /api/v1/statuses/{id}", s.authenticated("write:statuses", s.deleteStatus, "deletes"))
+	s.mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
+	})
+}
+
+// failure is Mastodon's error entity.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// wording is how Mastodon says a status (app/controllers/api/base_controller.rb
+// and the throttled responder of config/initializers/rack_attack.rb).
+func wording(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "The access token is invalid"
+	case http.StatusForbidden:
+		return "This action is not allowed"
+	case http.StatusNotFound:
+		return "Record not found"
+	case http.StatusUnprocessableEntity:
+		return "Validation failed: Text can't be blank"
+	case http.StatusTooManyRequests:
+		return "Too many requests"
+	case http.StatusServiceUnavailable:
+		return "There was a temporary problem serving your request, please try again"
+	default:
+		return http.StatusText(status)
+	}
+}
+
+// caller is who makes an authenticated call.
+type caller struct {
+	account Account
+	app     string
+}
+
+// authenticated checks token, scope and rate limits before a handler acts.
+func (s *Server) authenticated(scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		t := s.state.tokens[bearer(r)]
+		var c caller
+		if t != nil {
+			c = caller{account: *s.state.accounts[t.AccountID], app: t.App}
+		}
+		s.mu.Unlock()
+		if t == nil {
+			writeJSON(w, http.StatusUnauthorized, failure{wording(http.StatusUnauthorized)})
+			return
+		}
+		if !s.limiter.allow(w, c.account.ID, s.now(), append(buckets, "api")...) {
+			writeJSON(w, http.StatusTooManyRequests, failure{wording(http.StatusTooManyRequests)})
+			return
+		}
+		general, _, _ := strings.Cut(scope, ":")
+		if !slices.Contains(t.Scopes, scope) && !slices.Contains(t.Scopes, general) {
+			writeJSON(w, http.StatusForbidden, failure{"This action is outside the authorized scopes"})
+			return
+		}
+		next(w, r, c)
+	}
+}
+
+func bearer(r *http.Request) string {
+	value, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return value
+}
+
+func requestID() string { return strings.ToLower(rand.Text()) }
+
+func (s *Server) verifyCredentials(w http.ResponseWriter, r *http.Request, c caller) {
+	writeJSON(w, http.StatusOK, accountEntity(r, c.account))
+}
+
+func accountEntity(r *http.Request, a Account) map[string]any {
+	return map[string]any{
+		"id": a.ID, "username": a.Name, "acct": a.Name, "display_name": strings.ToUpper(a.Name[:1]) + a.Name[1:],
+		"locked": false, "bot": false, "created_at": a.CreatedAt, "note": "", "url": base(r) + "/@" + a.Name,
+	}
+}
+
+func base(r *http.Request) string { return "http://" + r.Host }
+
+func (s *Server) configuration() map[string]any {
+	return map[string]any{
+		"statuses": map[string]any{
+			"max_characters": s.options.MaxCharacters, "max_media_attachments": maxMedia, "characters_reserved_per_url": 23,
+		},
+		"media_attachments": map[string]any{
+			"supported_mime_types": supportedTypes(), "description_limit": altLimit,
+			"image_size_limit": imageLimit, "image_matrix_limit": 33177600,
+			"video_size_limit": videoLimit, "video_frame_rate_limit": 120, "video_matrix_limit": 8294400,
+		},
+	}
+}
+
+func (s *Server) showInstance2(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{
+		"domain": r.Host, "title": "Sandbox", "version": "4.6.0", "languages": []string{"en"}, "configuration": s.configuration(),
+	})
+}
+
+func (s *Server) showInstance1(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]any{
+		"uri": r.Host, "title": "Sandbox", "version": "4.6.0", "languages": []string{"en"}, "configuration": s.configuration(),
+	})
+}

@@ -1,0 +1,215 @@
+package fake
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// grant is an authorization code that waits to be exchanged.
+type grant struct {
+	clientID, redirectURI, challenge string
+	accountID                        string
+	scopes                           []string
+	expires                          time.Time
+}
+
+func (s *Server) createApp(w http.ResponseWriter, r *http.Request) {
+	form, err := readForm(w, r)
+	if err != nil || form.Get("client_name") == "" || form.Get("redirect_uris") == "" {
+		writeJSON(w, http.StatusUnprocessableEntity, failure{"Validation failed: Application name can't be blank, Redirect URI must be an absolute URI."})
+		return
+	}
+	a := app{
+		ClientID:     rand.Text(),
+		ClientSecret: rand.Text(),
+		Name:         form.Get("client_name"),
+		RedirectURIs: strings.Fields(form.Get("redirect_uris")),
+		Scopes:       strings.Fields(form.Get("scopes")),
+	}
+	if len(a.Scopes) == 0 {
+		a.Scopes = []string{"read"}
+	}
+	s.mu.Lock()
+	err = s.commit(record{Kind: kindApp, App: &a})
+	s.mu.Unlock()
+	if err != nil {
+		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{
+		"id": "1", "name": a.Name, "website": form.Get("website"), "redirect_uris": a.RedirectURIs,
+		"redirect_uri": form.Get("redirect_uris"), "client_id": a.ClientID, "client_secret": a.ClientSecret, "scopes": a.Scopes,
+	})
+}
+
+// readForm reads a body of either kind that Mastodon takes.
+func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		err := r.ParseForm()
+		return r.PostForm, err
+	}
+	var fields map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&fields); err != nil {
+		return nil, err
+	}
+	form := url.Values{}
+	for name, value := range fields {
+		switch v := value.(type) {
+		case string:
+			form.Set(name, v)
+		case []any:
+			for _, item := range v {
+				if text, ok := item.(string); ok {
+					form.Add(name+"[]", text)
+				}
+			}
+		}
+	}
+	return form, nil
+}
+
+// authorization checks the parameters of the authorize page.
+func (s *Server) authorization(form url.Values) (a app, problem string) {
+	s.mu.Lock()
+	found := s.state.apps[form.Get("client_id")]
+	s.mu.Unlock()
+	switch {
+	case found == nil:
+		return app{}, "Client authentication failed due to unknown client."
+	case !slices.Contains(found.RedirectURIs, form.Get("redirect_uri")):
+		return app{}, "The redirect uri included is not valid."
+	case form.Get("response_type") != "code":
+		return app{}, "The authorization server does not support this response type."
+	case form.Get("code_challenge") != "" && form.Get("code_challenge_method") != "S256":
+		return app{}, "The code challenge method must be S256."
+	}
+	for _, scope := range strings.Fields(form.Get("scope")) {
+		general, _, _ := strings.Cut(scope, ":")
+		if !slices.Contains(found.Scopes, scope) && !slices.Contains(found.Scopes, general) {
+			return app{}, "The requested scope is invalid, unknown, or malformed."
+		}
+	}
+	return *found, ""
+}
+
+func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
+	form := r.URL.Query()
+	a, problem := s.authorization(form)
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	accounts := make([]Account, len(s.state.accountOrder))
+	for i, account := range s.state.accountOrder {
+		accounts[i] = *account
+	}
+	s.mu.Unlock()
+	if s.options.AutoApprove && len(accounts) > 0 {
+		form.Set("account", accounts[0].ID)
+		s.redirectWithCode(w, r, form)
+		return
+	}
+	// Browsers hold the redirect that follows the form to form-action as well.
+	back, _ := url.Parse(form.Get("redirect_uri"))
+	nonce := rand.Text()
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' "+back.Scheme+"://"+back.Host)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = s.pages.ExecuteTemplate(w, "authorize", map[string]any{
+		"App": a.Name, "Scopes": strings.Fields(form.Get("scope")), "Accounts": accounts, "Form": form, "Nonce": nonce,
+	})
+}
+
+func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
+	form, err := readForm(w, r)
+	if err != nil {
+		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+		return
+	}
+	if _, problem := s.authorization(form); problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	s.redirectWithCode(w, r, form)
+}
+
+func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form url.Values) {
+	back, err := url.Parse(form.Get("redirect_uri"))
+	if err != nil {
+		http.Error(w, "The redirect uri included is not valid.", http.StatusBadRequest)
+		return
+	}
+	query := back.Query()
+	if state := form.Get("state"); state != "" {
+		query.Set("state", state)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if form.Get("decision") == "deny" || s.state.accounts[form.Get("account")] == nil {
+		query.Set("error", "access_denied")
+		query.Set("error_description", "The resource owner or authorization server denied the request.")
+	} else {
+		code := rand.Text()
+		s.codes[code] = grant{
+			clientID: form.Get("client_id"), redirectURI: form.Get("redirect_uri"), challenge: form.Get("code_challenge"),
+			accountID: form.Get("account"), scopes: strings.Fields(form.Get("scope")), expires: s.now().Add(10 * time.Minute),
+		}
+		query.Set("code", code)
+	}
+	back.RawQuery = query.Encode()
+	http.Redirect(w, r, back.String(), http.StatusFound) //nolint:gosec // the URI that the app registered, see authorization
+}
+
+type oauthFailure struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
+	form, err := readForm(w, r)
+	if err != nil || form.Get("grant_type") != "authorization_code" {
+		writeJSON(w, http.StatusBadRequest, oauthFailure{"unsupported_grant_type", "The authorization grant type is not supported by the authorization server."})
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.state.apps[form.Get("client_id")]
+	if a == nil || subtle.ConstantTimeCompare([]byte(a.ClientSecret), []byte(form.Get("client_secret"))) != 1 {
+		writeJSON(w, http.StatusUnauthorized, oauthFailure{"invalid_client", "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."})
+		return
+	}
+	code := form.Get("code")
+	g, ok := s.codes[code]
+	delete(s.codes, code) // a code works once, whatever comes of it
+	if !ok || g.clientID != a.ClientID || g.redirectURI != form.Get("redirect_uri") || s.now().After(g.expires) ||
+		!verified(g.challenge, form.Get("code_verifier")) {
+		writeJSON(w, http.StatusBadRequest, oauthFailure{"invalid_grant", "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."})
+		return
+	}
+	t := token{Value: rand.Text(), AccountID: g.accountID, Scopes: g.scopes, App: a.Name}
+	if err := s.commit(record{Kind: kindToken, Token: &t}); err != nil {
+		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{
+		"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "), "created_at": s.now().Unix(),
+	})
+}
+
+// verified checks the S256 code challenge (RFC 7636 §4.6).
+func verified(challenge, verifier string) bool {
+	if challenge == "" {
+		return true
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:]) == challenge
+}

@@ -1,0 +1,214 @@
+package fake
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// keyTTL is how long Mastodon remembers an Idempotency-Key
+// (app/services/post_status_service.rb: setex 3_600).
+const keyTTL = time.Hour
+
+// createStatus makes a post. As in Mastodon the key is looked up first and
+// stored last, so two calls that run at the same time make two posts.
+func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) {
+	received := s.now()
+	form, err := readForm(w, r)
+	if err != nil {
+		writeJSON(w, http.StatusBadRequest, failure{"The request body cannot be parsed"})
+		return
+	}
+	idempotencyKey := r.Header.Get("Idempotency-Key")
+	if known, ok := s.repeated(c.account.ID, idempotencyKey); ok {
+		if known.Deleted { // idempotency_duplicate finds it no more
+			writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
+			return
+		}
+		writeJSON(w, http.StatusOK, s.statusEntity(r, known, c.account))
+		return
+	}
+	post := Post{
+		Network: "mastodon", AccountID: c.account.ID, Account: c.account.Name,
+		// Status#prepare_contents strips before it validates.
+		Text:    strings.Trim(form.Get("status"), "\x00\t\n\v\f\r "),
+		ReplyTo: form.Get("in_reply_to_id"), Language: form.Get("language"), Visibility: form.Get("visibility"),
+		ReceivedAt: received, IdempotencyKey: idempotencyKey, Requests: 1, Media: []Media{},
+	}
+	if post.Visibility == "" {
+		post.Visibility = "public"
+	}
+	if status, problem := s.publish(r, &post, form["media_ids[]"]); status != http.StatusOK {
+		writeJSON(w, status, failure{problem})
+		return
+	}
+	if idempotencyKey != "" {
+		s.wait(r.Context(), max(s.options.CreateDelay, time.Nanosecond))
+		s.mu.Lock()
+		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: c.account.ID, Key: idempotencyKey, PostID: post.ID, Expires: s.now().Add(keyTTL)}})
+		s.mu.Unlock()
+		if err != nil {
+			writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+			return
+		}
+	}
+	writeJSON(w, http.StatusOK, s.statusEntity(r, post, c.account))
+}
+
+// repeated finds the post that a key has already made.
+func (s *Server) repeated(accountID, idempotencyKey string) (Post, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.state.keys[accountID+"\x00"+idempotencyKey]
+	p := s.state.postByID[k.PostID]
+	if idempotencyKey == "" || !ok || p == nil || s.now().After(k.Expires) || s.commit(record{Kind: kindRepeat, ID: p.ID}) != nil {
+		return Post{}, false
+	}
+	return *p, true
+}
+
+// publish validates and stores in one step; no status but 200 stores anything.
+func (s *Server) publish(r *http.Request, post *Post, mediaIDs []string) (status int, problem string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if parent := s.state.postByID[post.ReplyTo]; post.ReplyTo != "" && (parent == nil || parent.Deleted) {
+		return http.StatusNotFound, "The post you are trying to reply to does not appear to exist."
+	}
+	if problem := s.validate(post, mediaIDs); problem != "" {
+		return http.StatusUnprocessableEntity, problem
+	}
+	c := conditionsOf(r)
+	post.CreatedAt = s.now().Add(c.skew)
+	if c.hide > 0 {
+		post.HiddenUntil = s.now().Add(c.hide)
+	}
+	post.ID = s.state.nextID(s.now())
+	post.URL = base(r) + "/@" + post.Account + "/" + post.ID
+	stored := *post
+	if err := s.commit(record{Kind: kindPost, Post: &stored}); err != nil {
+		return http.StatusInternalServerError, err.Error()
+	}
+	return http.StatusOK, ""
+}
+
+// validate gives the problem in the words of config/locales/en.yml, or "".
+func (s *Server) validate(post *Post, mediaIDs []string) string {
+	if len(mediaIDs) > maxMedia {
+		return fmt.Sprintf("Cannot attach more than %d files", maxMedia)
+	}
+	for _, id := range mediaIDs {
+		m := s.state.media[id]
+		if m == nil || m.AccountID != post.AccountID || m.PostID != "" {
+			return fmt.Sprintf("Media %s not found or already attached to another post", id)
+		}
+		if len(mediaIDs) > 1 && !strings.HasPrefix(m.MIMEType, "image/") {
+			return "Cannot attach a video to a post that already contains images"
+		}
+		if s.now().Before(m.ReadyAt) {
+			return "Cannot attach files that have not finished processing. Try again in a moment!"
+		}
+		post.Media = append(post.Media, *m)
+	}
+	if post.Text == "" && len(mediaIDs) == 0 {
+		return "Validation failed: Text can't be blank"
+	}
+	if s.words.count(post.Text) > s.options.MaxCharacters {
+		return fmt.Sprintf("Validation failed: Text character limit of %d exceeded", s.options.MaxCharacters)
+	}
+	return ""
+}
+
+func (s *Server) readStatus(w http.ResponseWriter, r *http.Request, _ caller) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.state.postByID[r.PathValue("id")]
+	if p == nil || p.Deleted {
+		writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
+		return
+	}
+	writeJSON(w, http.StatusOK, s.statusEntity(r, *p, *s.state.accounts[p.AccountID]))
+}
+
+func (s *Server) deleteStatus(w http.ResponseWriter, r *http.Request, c caller) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.state.postByID[r.PathValue("id")]
+	if p == nil || p.Deleted || p.AccountID != c.account.ID {
+		writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
+		return
+	}
+	if err := s.commit(record{Kind: kindDelete, ID: p.ID}); err != nil {
+		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		return
+	}
+	entity := s.statusEntity(r, *p, c.account)
+	entity["text"] = p.Text
+	writeJSON(w, http.StatusOK, entity)
+}
+
+// listStatuses lists newest first, a page at a time.
+func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) {
+	query := r.URL.Query()
+	limit := 20
+	if _, err := fmt.Sscan(query.Get("limit"), &limit); err != nil || limit < 1 {
+		limit = 20
+	}
+	limit = min(limit, 40)
+	since, maxID := query.Get("since_id"), query.Get("max_id")
+	now := s.now()
+	list := []map[string]any{}
+	var first, last string
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range slices.Backward(s.state.byAccount[r.PathValue("id")]) {
+		if len(list) == limit {
+			break
+		}
+		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !idLess(p.ID, maxID) || since != "" && !idLess(since, p.ID) ||
+			query.Get("exclude_replies") == "true" && p.ReplyTo != "" || query.Get("only_media") == "true" && len(p.Media) == 0 {
+			continue
+		}
+		if first == "" {
+			first = p.ID
+		}
+		last = p.ID
+		list = append(list, s.statusEntity(r, *p, *s.state.accounts[p.AccountID]))
+	}
+	if len(list) > 0 {
+		w.Header().Set("Link", link(r, "max_id", last, "next")+", "+link(r, "min_id", first, "prev"))
+	}
+	writeJSON(w, http.StatusOK, list)
+}
+
+func link(r *http.Request, parameter, id, rel string) string {
+	query := url.Values{"limit": r.URL.Query()["limit"], parameter: {id}}
+	return fmt.Sprintf(`<%s%s?%s>; rel=%q`, base(r), r.URL.Path, query.Encode(), rel)
+}
+
+// idLess compares numbers of any length without leading zeros.
+func idLess(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+
+func (s *Server) statusEntity(r *http.Request, p Post, account Account) map[string]any {
+	media := make([]map[string]any, len(p.Media))
+	for i, m := range p.Media {
+		media[i] = mediaEntity(r, m, true)
+	}
+	var replyTo, language any
+	if p.ReplyTo != "" {
+		replyTo = p.ReplyTo
+	}
+	if p.Language != "" {
+		language = p.Language
+	}
+	return map[string]any{
+		"id": p.ID, "created_at": p.CreatedAt.Format("2006-01-02T15:04:05.000Z"), "in_reply_to_id": replyTo,
+		"sensitive": false, "spoiler_text": "", "visibility": p.Visibility, "language": language,
+		"uri": base(r) + "/users/" + p.Account + "/statuses/" + p.ID, "url": p.URL, "content": s.words.render(p.Text),
+		"reblog": nil, "account": accountEntity(r, account), "media_attachments": media,
+		"mentions": []any{}, "tags": []any{}, "emojis": []any{}, "card": nil, "poll": nil,
+		"replies_count": 0, "reblogs_count": 0, "favourites_count": 0,
+	}
+}

@@ -1,0 +1,99 @@
+package fake
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Rate is a number of requests per period, counted in fixed periods.
+type Rate struct {
+	Requests int
+	Per      time.Duration
+}
+
+// Rates are the limits per account.
+type Rates struct {
+	API      Rate // all calls
+	Statuses Rate // new posts
+	Media    Rate // uploads
+	Deletes  Rate
+}
+
+// MastodonRates are a real instance's (https://docs.joinmastodon.org/api/rate-limits/).
+func MastodonRates() Rates {
+	return Rates{
+		API:      Rate{300, 5 * time.Minute},
+		Statuses: Rate{300, 3 * time.Hour},
+		Media:    Rate{30, 30 * time.Minute},
+		Deletes:  Rate{30, 30 * time.Minute},
+	}
+}
+
+// GenerousRates are limits that only a runaway loop meets.
+func GenerousRates() Rates {
+	r := Rate{1_000_000, 5 * time.Minute}
+	return Rates{API: r, Statuses: r, Media: r, Deletes: r}
+}
+
+type limiter struct {
+	rates Rates
+	mu    sync.Mutex
+	used  map[string]usage
+}
+
+type usage struct {
+	period int64
+	count  int
+}
+
+func newLimiter(rates Rates) *limiter { return &limiter{rates: rates, used: map[string]usage{}} }
+
+// allow counts a request in the buckets that it belongs to, writes the headers
+// of the fullest one, and says whether there was room in all of them.
+func (l *limiter) allow(w http.ResponseWriter, account string, now time.Time, buckets ...string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ok, least := true, -1
+	for _, bucket := range buckets {
+		rate := l.rate(bucket)
+		if rate.Requests == 0 {
+			continue
+		}
+		period := now.UnixNano() / int64(rate.Per)
+		u := l.used[bucket+"/"+account]
+		if u.period != period {
+			u = usage{period: period}
+		}
+		u.count++
+		l.used[bucket+"/"+account] = u
+		left := max(rate.Requests-u.count, 0)
+		ok = ok && u.count <= rate.Requests
+		if least < 0 || left < least {
+			least = left
+			writeRate(w, rate, left, time.Unix(0, (period+1)*int64(rate.Per)))
+		}
+	}
+	return ok
+}
+
+// writeRate writes the headers as Mastodon does: the reset is ISO 8601.
+func writeRate(w http.ResponseWriter, rate Rate, left int, reset time.Time) {
+	w.Header().Set("X-RateLimit-Limit", strconv.Itoa(rate.Requests))
+	w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(left))
+	w.Header().Set("X-RateLimit-Reset", reset.UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
+}
+
+func (l *limiter) rate(bucket string) Rate {
+	switch bucket {
+	case "statuses":
+		return l.rates.Statuses
+	case "media":
+		return l.rates.Media
+	case "deletes":
+		return l.rates.Deletes
+	default:
+		return l.rates.API
+	}
+}

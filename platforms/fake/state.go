@@ -1,0 +1,183 @@
+package fake
+
+import (
+	"strconv"
+	"time"
+)
+
+// Account is one account of the fake network.
+type Account struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Token     string    `json:"token,omitempty"` // of AddAccount
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Post is the truth about one published post.
+type Post struct {
+	ID             string    `json:"id"`
+	Network        string    `json:"network"`
+	AccountID      string    `json:"account_id"`
+	Account        string    `json:"account"`
+	Text           string    `json:"text"`
+	Media          []Media   `json:"media"`
+	ReplyTo        string    `json:"reply_to,omitempty"`
+	Language       string    `json:"language,omitempty"`
+	Visibility     string    `json:"visibility"`
+	URL            string    `json:"url"`
+	CreatedAt      time.Time `json:"created_at"`  // as the network says
+	ReceivedAt     time.Time `json:"received_at"` // when the request arrived, by the true clock
+	IdempotencyKey string    `json:"idempotency_key,omitempty"`
+	Requests       int       `json:"requests"` // calls that were answered with this post
+	Deleted        bool      `json:"deleted"`
+	HiddenUntil    time.Time `json:"hidden_until,omitzero"`
+}
+
+// Media is an uploaded attachment.
+type Media struct {
+	ID          string    `json:"id"`
+	AccountID   string    `json:"account_id"`
+	MIMEType    string    `json:"mime_type"`
+	Bytes       int64     `json:"bytes"`
+	Description string    `json:"description,omitempty"`
+	ReadyAt     time.Time `json:"ready_at"`
+	PostID      string    `json:"post_id,omitempty"`
+}
+
+type app struct {
+	ClientID     string   `json:"client_id"`
+	ClientSecret string   `json:"client_secret"`
+	Name         string   `json:"name"`
+	RedirectURIs []string `json:"redirect_uris"`
+	Scopes       []string `json:"scopes"`
+}
+
+type token struct {
+	Value     string   `json:"value"`
+	AccountID string   `json:"account_id"`
+	Scopes    []string `json:"scopes"`
+	App       string   `json:"app,omitempty"`
+	Premade   bool     `json:"premade,omitempty"`
+}
+
+type key struct {
+	AccountID string    `json:"account_id"`
+	Key       string    `json:"key"`
+	PostID    string    `json:"post_id"`
+	Expires   time.Time `json:"expires"`
+}
+
+// state changes only by records, so that the journal can bring it back.
+type state struct {
+	accounts     map[string]*Account
+	accountOrder []*Account
+	apps         map[string]*app
+	tokens       map[string]*token
+	media        map[string]*Media
+	data         map[string][]byte // media bytes, when there is no journal
+	posts        []*Post
+	postByID     map[string]*Post
+	byAccount    map[string][]*Post
+	keys         map[string]key
+	lastID       uint64
+}
+
+func newState() state {
+	s := state{accounts: map[string]*Account{}, apps: map[string]*app{}, tokens: map[string]*token{}}
+	s.clear()
+	return s
+}
+
+func (s *state) clear() {
+	s.media = map[string]*Media{}
+	s.data = map[string][]byte{}
+	s.posts = nil
+	s.postByID = map[string]*Post{}
+	s.byAccount = map[string][]*Post{}
+	s.keys = map[string]key{}
+}
+
+// nextID is like Mastodon's: milliseconds, then a number, always increasing
+// (lib/mastodon/snowflake.rb).
+func (s *state) nextID(now time.Time) string {
+	s.lastID = max(s.lastID+1, uint64(now.UnixMilli())<<16)
+	return strconv.FormatUint(s.lastID, 10)
+}
+
+func (s *state) accountByName(name string) *Account {
+	for _, a := range s.accountOrder {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+func (s *state) saw(id string) {
+	if n, err := strconv.ParseUint(id, 10, 64); err == nil {
+		s.lastID = max(s.lastID, n)
+	}
+}
+
+type recordKind string
+
+const (
+	kindAccount recordKind = "account"
+	kindApp     recordKind = "app"
+	kindToken   recordKind = "token"
+	kindMedia   recordKind = "media"
+	kindPost    recordKind = "post"
+	kindKey     recordKind = "key"
+	kindRepeat  recordKind = "repeat" // a known key came again
+	kindDelete  recordKind = "delete"
+	kindReset   recordKind = "reset"
+)
+
+// record is one change, and one line of the journal.
+type record struct {
+	Kind    recordKind `json:"kind"`
+	ID      string     `json:"id,omitempty"` // repeat, delete: the post
+	Account *Account   `json:"account,omitempty"`
+	App     *app       `json:"app,omitempty"`
+	Token   *token     `json:"token,omitempty"`
+	Media   *Media     `json:"media,omitempty"`
+	Post    *Post      `json:"post,omitempty"`
+	Key     *key       `json:"key,omitempty"`
+}
+
+func (s *state) apply(r record) {
+	switch {
+	case r.Kind == kindAccount && r.Account != nil:
+		s.accounts[r.Account.ID] = r.Account
+		s.accountOrder = append(s.accountOrder, r.Account)
+		s.saw(r.Account.ID)
+	case r.Kind == kindApp && r.App != nil:
+		s.apps[r.App.ClientID] = r.App
+	case r.Kind == kindToken && r.Token != nil:
+		s.tokens[r.Token.Value] = r.Token
+		if a := s.accounts[r.Token.AccountID]; a != nil && r.Token.Premade {
+			a.Token = r.Token.Value
+		}
+	case r.Kind == kindMedia && r.Media != nil:
+		s.media[r.Media.ID] = r.Media
+		s.saw(r.Media.ID)
+	case r.Kind == kindPost && r.Post != nil:
+		s.posts = append(s.posts, r.Post)
+		s.postByID[r.Post.ID] = r.Post
+		s.byAccount[r.Post.AccountID] = append(s.byAccount[r.Post.AccountID], r.Post)
+		for _, attached := range r.Post.Media {
+			if m := s.media[attached.ID]; m != nil {
+				m.PostID = r.Post.ID
+			}
+		}
+		s.saw(r.Post.ID)
+	case r.Kind == kindKey && r.Key != nil:
+		s.keys[r.Key.AccountID+"\x00"+r.Key.Key] = *r.Key
+	case r.Kind == kindRepeat && s.postByID[r.ID] != nil:
+		s.postByID[r.ID].Requests++
+	case r.Kind == kindDelete && s.postByID[r.ID] != nil:
+		s.postByID[r.ID].Deleted = true
+	case r.Kind == kindReset:
+		s.clear()
+	}
+}

@@ -1,0 +1,183 @@
+package mastodon_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/fake"
+	"dateline/platforms/mastodon"
+	"dateline/platforms/network"
+)
+
+// answering serves one answer to everything.
+func answering(t *testing.T, handler http.HandlerFunc) (*mastodon.Mastodon, network.Account) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return mastodon.New(newClient(t), mastodon.Options{}), network.Account{BaseURL: server.URL, RemoteID: "1", Token: secret.NewText("secret-token")}
+}
+
+func TestRefusals(t *testing.T) {
+	for name, row := range map[string]struct {
+		status     int
+		body, code string
+		class      network.Class
+	}{
+		"Scope":         {403, `{"error":"This action is outside the authorized scopes"}`, "http_403", network.Auth},
+		"Disabled":      {403, `{"error":"Your login is currently disabled"}`, "http_403", network.Auth},
+		"NotPermitted":  {403, `{"error":"This action is not allowed"}`, "http_403", network.Rejected},
+		"NotReady":      {422, `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`, "media_not_ready", network.Transient},
+		"TooLarge":      {413, `<html>Request Entity Too Large</html>`, "http_413", network.Rejected},
+		"EmptyObject":   {200, `{}`, "unreadable_answer", network.Ambiguous},
+		"NoContent":     {204, ``, "unreadable_answer", network.Ambiguous},
+		"OAuthWords":    {400, `{"error":"invalid_grant","error_description":"It expired."}`, "invalid_grant", network.Rejected},
+		"LongErrorPage": {418, `{"error":"` + strings.Repeat("long ", 1000) + `"}`, "http_418", network.Rejected},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(row.status)
+				_, _ = io.WriteString(w, row.body)
+			})
+			_, err := m.Publish(t.Context(), account, network.Submission{Key: "k", Text: "t"})
+			e := network.AsError(err)
+			if err == nil || e.Class != row.class || e.Code != row.code || e.Status != row.status || len(e.Message) > 400 {
+				t.Errorf("%+v, want %s %s", e, row.class, row.code)
+			}
+		})
+	}
+}
+
+func TestThrottledUsesTheServersClock(t *testing.T) {
+	m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		server := time.Now().Add(-time.Hour) // its clock is an hour behind
+		w.Header().Set("Date", server.UTC().Format(http.TimeFormat))
+		w.Header().Set("X-RateLimit-Reset", server.Add(2*time.Minute).UTC().Format("2006-01-02T15:04:05.000000Z"))
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
+	_, err := m.Publish(t.Context(), account, network.Submission{Key: "k", Text: "t"})
+	e := network.AsError(err)
+	if wait := time.Until(e.RetryAt); e.Class != network.Throttled || wait < 110*time.Second || wait > 130*time.Second {
+		t.Errorf("retry in %v, want two minutes: %v", wait, e)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Run("Asked", func(t *testing.T) {
+		var calls atomic.Int32
+		m, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
+			calls.Add(1)
+			if r.Header.Get("Authorization") != "" {
+				t.Error("a public call carries the token")
+			}
+			_, _ = io.WriteString(w, `{"domain":"news.example","configuration":{"statuses":{"max_characters":5000,"max_media_attachments":16,
+				"characters_reserved_per_url":30},"media_attachments":{"supported_mime_types":["image/png"],"image_size_limit":10}}}`)
+		})
+		for range 3 {
+			got, err := m.Limits(t.Context(), account)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.MaxCharacters != 5000 || got.MaxMedia != 16 || got.CharactersPerURL != 30 || len(got.MIMETypes) != 1 ||
+				got.MaxImageBytes != 10 || got.MaxAltText != 1500 || got.IdempotencyWindow != 3600 {
+				t.Errorf("limits %+v", got)
+			}
+		}
+		if calls.Load() != 1 {
+			t.Errorf("asked %d times, want once", calls.Load())
+		}
+	})
+	t.Run("Version1", func(t *testing.T) {
+		m, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/api/v1/instance" {
+				http.NotFound(w, r)
+				return
+			}
+			_, _ = io.WriteString(w, `{"uri":"old.example","max_toot_chars":5000}`)
+		})
+		got, err := m.Limits(t.Context(), account)
+		if err != nil || got.MaxCharacters != 5000 || got.CharactersPerURL != 23 || got.MaxMedia != 4 {
+			t.Errorf("limits %+v, %v", got, err)
+		}
+	})
+	t.Run("Defaults", func(t *testing.T) {
+		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+		got, err := m.Limits(t.Context(), account)
+		if err != nil || got.MaxCharacters != 500 || got.CharactersPerURL != 23 || got.MaxMedia != 4 {
+			t.Errorf("limits %+v, %v", got, err)
+		}
+	})
+	t.Run("Nonsense", func(t *testing.T) {
+		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"configuration":{"statuses":{"max_characters":-1,"characters_reserved_per_url":999999999}}}`)
+		})
+		got, err := m.Limits(t.Context(), account)
+		if err != nil || got.MaxCharacters != 500 || got.CharactersPerURL != 23 {
+			t.Errorf("limits %+v, %v", got, err)
+		}
+	})
+	t.Run("Down", func(t *testing.T) {
+		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+		_, err := m.Limits(t.Context(), account)
+		if e := network.AsError(err); err == nil || e.Class != network.Transient {
+			t.Errorf("%v, want a transient error", err)
+		}
+	})
+}
+
+func TestMediaProcessing(t *testing.T) {
+	server, made := startFake(t, fake.Options{MediaDelay: time.Hour})
+	m := mastodon.New(newClient(t), mastodon.Options{})
+	account := identified(t, m, server.URL(), made.Token)
+	media := network.Media{
+		MediaInfo: network.MediaInfo{MIMEType: "image/png"}, // unknown length: sent in chunks
+		Open: func(context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("\x89PNG\r\n\x1a\n" + strings.Repeat("x", 1<<20))), nil
+		},
+	}
+	staged, err := m.Stage(t.Context(), account, media)
+	if err != nil || staged.Ready || staged.CheckAfter <= 0 || staged.ExpiresAt.Before(time.Now().Add(time.Hour)) {
+		t.Fatalf("staged %+v, %v", staged, err)
+	}
+	again, err := m.StageStatus(t.Context(), account, staged)
+	if err != nil || again.Ready || again.RemoteID != staged.RemoteID || !again.ExpiresAt.Equal(staged.ExpiresAt) {
+		t.Errorf("status %+v, %v", again, err)
+	}
+	_, err = m.Publish(t.Context(), account, network.Submission{Key: "k", MediaIDs: []string{staged.RemoteID}})
+	if e := network.AsError(err); err == nil || e.Class != network.Transient || e.Code != "media_not_ready" {
+		t.Errorf("publish before ready: %v", err)
+	}
+	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 422, Path: "/api/v1/media/"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = m.StageStatus(t.Context(), account, staged); network.AsError(err).Class != network.Rejected {
+		t.Errorf("failed processing: %v", err)
+	}
+	media.Open = func(context.Context) (io.ReadCloser, error) { return nil, errors.New("gone") }
+	if _, err = m.Stage(t.Context(), account, media); network.AsError(err).Class != network.NotSent {
+		t.Errorf("unreadable attachment: %v", err)
+	}
+}
+
+func TestReconcileGivesUpOnTooMany(t *testing.T) {
+	server, made := startFake(t, fake.Options{})
+	m := mastodon.New(newClient(t), mastodon.Options{})
+	account := identified(t, m, server.URL(), made.Token)
+	from := time.Now().Add(-time.Second)
+	for i := range 201 {
+		if _, err := m.Publish(t.Context(), account, network.Submission{Key: strings.Repeat("k", i+1), Text: "filler"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finding, err := m.Reconcile(t.Context(), account, network.Submission{Text: "lost"}, network.Window{From: from})
+	if err != nil || finding.Found || finding.Conclusive {
+		t.Errorf("finding %+v, %v: want not conclusive", finding, err)
+	}
+}

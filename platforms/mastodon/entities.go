@@ -1,0 +1,277 @@
+package mastodon
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// entity is a link or a mention in a text, as byte offsets.
+type entity struct {
+	start, end int
+	url        bool
+	local      int // mentions: where the user name ends
+}
+
+// entities finds the links and mentions that Mastodon finds (app/lib/
+// extractor.rb, config/initializers/twitter_regex.rb): only those are counted
+// at a discount. Ruby's expressions look behind and try again in ways that Go's
+// do not, so this is a scanner. Where two overlap, the earlier one stays.
+func entities(text string) []entity {
+	var found []entity
+	before := rune(-1) // the character before position i
+	for i := 0; i < len(text); {
+		r, size := decode(text[i:])
+		var e entity
+		switch {
+		case r == '@':
+			e = mentionAt(text, i, before)
+		case before < 0 || mayPrecedeURL(before):
+			e = urlAt(text, i)
+		}
+		if e.end > i {
+			found = append(found, e)
+			before, _ = decodeLast(text[:e.end])
+			i = e.end
+			continue
+		}
+		before = r
+		i += size
+	}
+	return found
+}
+
+// urlAt is valid_url, with the schemes that it knows.
+func urlAt(text string, i int) entity {
+	rest := text[i:]
+	at := -1
+	for _, scheme := range []string{"https://", "http://", "dat://", "dweb://", "ipfs://", "ipns://", "ssb://", "gopher://", "gemini://"} {
+		if len(rest) > len(scheme) && strings.EqualFold(rest[:len(scheme)], scheme) {
+			at = len(scheme)
+			break
+		}
+	}
+	if at < 0 {
+		return entity{}
+	}
+	domain := domainLength(rest[at:])
+	if domain == 0 {
+		return entity{}
+	}
+	at += domain
+	if port := digits(rest[at:]); port > 0 {
+		at += port
+	}
+	at += pathLength(rest[at:])
+	at += queryLength(rest[at:])
+	return entity{start: i, end: i + at, url: true}
+}
+
+// domainLength is how much of text is a domain with a known top level; 0: none.
+func domainLength(text string) int {
+	best, label, dots := 0, 0, 0
+	for i := 0; ; {
+		r, size := decode(text[i:])
+		if size > 0 && inDomain(r) {
+			i += size
+			continue
+		}
+		if i == label || edge(text[label]) || edge(text[i-1]) {
+			return best
+		}
+		if dots > 0 && r != '@' && knownTopLevel(text[label:i]) {
+			best = i
+		}
+		if r != '.' || size == 0 {
+			return best
+		}
+		dots++
+		i += size
+		label = i
+	}
+}
+
+func edge(b byte) bool { return b == '-' || b == '_' }
+
+func knownTopLevel(label string) bool {
+	_, icann := publicsuffix.PublicSuffix(strings.ToLower(label))
+	return icann
+}
+
+// inDomain is valid_subdomain: everything but punctuation, spaces and controls.
+func inDomain(r rune) bool {
+	if r < 0x80 {
+		return r == '-' || r == '_' || isAlnum(r)
+	}
+	return !unicode.IsSpace(r) && !invalid(r)
+}
+
+func digits(text string) int {
+	if len(text) < 2 || text[0] != ':' {
+		return 0
+	}
+	n := 1
+	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	if n == 1 {
+		return 0
+	}
+	return n
+}
+
+// pathLength is valid_url_path after its slash: balanced brackets belong to it,
+// punctuation at its end does not.
+func pathLength(text string) int {
+	if text == "" || text[0] != '/' {
+		return 0
+	}
+	end := 1
+	for i := 1; i < len(text); {
+		r, size := decode(text[i:])
+		if r == '(' {
+			group := bracketLength(text[i:], 1)
+			if group == 0 {
+				break
+			}
+			i += group
+			end = i
+			continue
+		}
+		if !inPath(r) {
+			break
+		}
+		i += size
+		if !strings.ContainsRune(`!*"'「」;:=,.$%[]~&|@`, r) {
+			end = i
+		}
+	}
+	return end
+}
+
+func inPath(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune("<>()?", r) }
+
+// bracketLength is the length of a balanced group of brackets that holds
+// something, with at most one level inside; 0: none.
+func bracketLength(text string, inside int) int {
+	content := false
+	for i := 1; i < len(text); {
+		r, size := decode(text[i:])
+		switch {
+		case r == ')' && content:
+			return i + size
+		case r == '(' && inside > 0:
+			group := bracketLength(text[i:], inside-1)
+			if group == 0 {
+				return 0
+			}
+			i += group
+			content = true
+			continue
+		case !inPath(r):
+			return 0
+		}
+		content = true
+		i += size
+	}
+	return 0
+}
+
+func queryLength(text string) int {
+	if text == "" || text[0] != '?' {
+		return 0
+	}
+	end := 0
+	for i := 1; i < len(text); {
+		r, size := decode(text[i:])
+		ends := isAlnum(r) || r >= 0xA0 && !unicode.IsSpace(r) || strings.ContainsRune("_&=#/-", r)
+		if !ends && !strings.ContainsRune(`!?*'();:+$%[].,~|@^`, r) {
+			break
+		}
+		i += size
+		if ends {
+			end = i
+		}
+	}
+	return end
+}
+
+// mayPrecedeURL is valid_url_preceding_chars.
+func mayPrecedeURL(r rune) bool {
+	return !isAlnum(r) && !strings.ContainsRune("@＠$#＃", r) && !invalid(r)
+}
+
+// invalid are twitter-text's INVALID_CHARACTERS.
+func invalid(r rune) bool {
+	return r == 0xFFFE || r == 0xFEFF || r == 0xFFFF || r >= 0x202A && r <= 0x202E
+}
+
+// mentionAt is Account::MENTION_RE (app/models/account.rb).
+func mentionAt(text string, i int, before rune) entity {
+	if before == '=' || before == '/' || before >= 0 && isWord(before) {
+		return entity{}
+	}
+	name := userLength(text[i+1:])
+	if name == 0 {
+		return entity{}
+	}
+	local := i + 1 + name
+	end := local
+	if strings.HasPrefix(text[end:], "@") {
+		end += hostLength(text[end:])
+	}
+	// end_mention_match: what follows must not go on like a name.
+	after := text[end:]
+	if r, size := decode(after); size > 0 && (r == '@' || r == '＠' || latinAccent(r)) || strings.HasPrefix(after, "://") {
+		return entity{}
+	}
+	return entity{start: i, end: end, local: local}
+}
+
+func userLength(text string) int {
+	end := 0
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '_' || isAlnum(rune(b)):
+			end = i + 1
+		case (b == '.' || b == '-') && end > 0:
+		default:
+			return end
+		}
+	}
+	return end
+}
+
+// hostLength is the length of "@domain", which ends in a letter or digit and
+// has at least two characters; 0: none.
+func hostLength(text string) int {
+	end, count := 0, 0
+	for i := 1; i < len(text); {
+		r, size := decode(text[i:])
+		if r != '.' && r != '-' && !isWord(r) {
+			break
+		}
+		i += size
+		count++
+		if isWord(r) && count > 1 {
+			end = i
+		}
+	}
+	return end
+}
+
+func isAlnum(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+// isWord is Ruby's [[:word:]].
+func isWord(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Pc)
+}
+
+// latinAccent are twitter-text's LATIN_ACCENTS, Vietnamese letters included.
+func latinAccent(r rune) bool {
+	return r >= 0xC0 && r <= 0x24F && r != 0xD7 && r != 0xF7 ||
+		strings.ContainsRune("ɓɔɖɗəɛɣɨɯɲʉʋʻ", r) || r >= 0x300 && r <= 0x36F || r >= 0x1E00 && r <= 0x1EFF
+}

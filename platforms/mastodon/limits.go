@@ -1,0 +1,141 @@
+package mastodon
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// instanceTTL is how long an instance's limits are believed.
+const instanceTTL = 24 * time.Hour
+
+// retryTTL is how long the fallback is used before the instance is asked anew.
+const retryTTL = 10 * time.Minute
+
+// idempotencyWindow is how long Mastodon remembers an Idempotency-Key, in
+// seconds (app/services/post_status_service.rb: setex 3_600).
+const idempotencyWindow = 3600
+
+type instance struct {
+	domain  string
+	limits  network.Limits
+	expires time.Time
+}
+
+// instanceAnswer holds what is used of GET /api/v2/instance and of its older
+// form v1. https://docs.joinmastodon.org/entities/Instance/
+type instanceAnswer struct {
+	Domain        string        `json:"domain"`         // v2
+	URI           string        `json:"uri"`            // v1
+	MaxTootChars  int           `json:"max_toot_chars"` // Pleroma and Akkoma
+	Configuration configuration `json:"configuration"`
+}
+
+type configuration struct {
+	Statuses struct {
+		MaxCharacters    int `json:"max_characters"`
+		MaxMedia         int `json:"max_media_attachments"`
+		CharactersPerURL int `json:"characters_reserved_per_url"`
+	} `json:"statuses"`
+	Media struct {
+		MIMETypes        []string `json:"supported_mime_types"`
+		ImageSizeLimit   int64    `json:"image_size_limit"`
+		ImageMatrixLimit int64    `json:"image_matrix_limit"`
+		VideoSizeLimit   int64    `json:"video_size_limit"`
+		DescriptionLimit int      `json:"description_limit"`
+	} `json:"media_attachments"`
+}
+
+// Limits are the instance's, from a cache of at most 24 hours. An instance that
+// does not say, or has no such call, gets Mastodon's own defaults.
+func (m *Mastodon) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
+	found, err := m.instance(ctx, account.BaseURL)
+	return found.limits, err
+}
+
+func (m *Mastodon) instance(ctx context.Context, address string) (instance, error) {
+	base, err := m.base(address)
+	if err != nil {
+		return instance{}, err
+	}
+	m.mu.Lock()
+	cached, ok := m.instances[base]
+	m.mu.Unlock()
+	if ok && time.Now().Before(cached.expires) {
+		return cached, nil
+	}
+	fresh, err := m.fetchInstance(ctx, base)
+	if err != nil {
+		return instance{}, err
+	}
+	m.mu.Lock()
+	m.instances[base] = fresh
+	m.mu.Unlock()
+	return fresh, nil
+}
+
+// fetchInstance asks without a token: the call is public, and instances that
+// closed it answer 401 or 403, which must not read as a revoked token.
+func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, error) {
+	ttl := instanceTTL
+	var answer instanceAnswer
+	res, err := m.do(ctx, base, "/api/v2/instance", call.Request{Method: http.MethodGet})
+	if refused(err) {
+		res, err = m.do(ctx, base, "/api/v1/instance", call.Request{Method: http.MethodGet})
+	}
+	switch {
+	case refused(err):
+		ttl = retryTTL
+	case err != nil:
+		return instance{}, err
+	default:
+		if err := res.Decode(&answer); err != nil {
+			return instance{}, err
+		}
+	}
+	host := hostOf(base)
+	domain := answer.Domain
+	if domain == "" {
+		domain = answer.URI
+	}
+	if domain == "" {
+		domain = host
+	}
+	return instance{domain: domain, limits: answer.limits(host), expires: time.Now().Add(ttl)}, nil
+}
+
+// refused says that the instance answered and does not offer the call.
+func refused(err error) bool {
+	var e *network.Error
+	return errors.As(err, &e) && (e.Class == network.Rejected || e.Class == network.Auth) && e.Status != 0
+}
+
+func (a instanceAnswer) limits(host string) network.Limits {
+	c := a.Configuration
+	characters := between(a.MaxTootChars, 500, 1_000_000)
+	return network.Limits{
+		AllowedBy:         host,
+		MaxCharacters:     between(c.Statuses.MaxCharacters, characters, 1_000_000),
+		CharactersPerURL:  between(c.Statuses.CharactersPerURL, 23, 1000),
+		MaxMedia:          between(c.Statuses.MaxMedia, 4, 1000),
+		MIMETypes:         c.Media.MIMETypes,
+		MaxImageBytes:     between(c.Media.ImageSizeLimit, 16<<20, 1<<40),
+		MaxImagePixels:    between(c.Media.ImageMatrixLimit, 33_177_600, 1<<40),
+		MaxVideoBytes:     between(c.Media.VideoSizeLimit, 99<<20, 1<<40),
+		MaxAltText:        between(c.Media.DescriptionLimit, 1500, 1_000_000),
+		SupportsReply:     true,
+		IdempotencyWindow: idempotencyWindow,
+	}
+}
+
+// between takes a number from an instance when it is sensible.
+func between[N int | int64](value, fallback, most N) N {
+	if value < 1 || value > most {
+		return fallback
+	}
+	return value
+}

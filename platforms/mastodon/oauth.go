@@ -1,0 +1,136 @@
+package mastodon
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// scopes are the least that publishing, deleting and reconciling need.
+// https://docs.joinmastodon.org/api/oauth-scopes/
+const scopes = "read:accounts read:statuses write:statuses write:media"
+
+// Register makes Dateline known at an instance (POST /api/v1/apps). Keep the
+// answer: one registration serves all accounts of the instance.
+func (m *Mastodon) Register(ctx context.Context, baseURL, redirectURI string) (network.App, error) {
+	base, err := m.base(baseURL)
+	if err != nil {
+		return network.App{}, err
+	}
+	form := url.Values{"client_name": {m.options.AppName}, "redirect_uris": {redirectURI}, "scopes": {scopes}}
+	if m.options.Website != "" {
+		form.Set("website", m.options.Website)
+	}
+	res, err := m.do(ctx, base, "/api/v1/apps", call.Request{Method: http.MethodPost, Body: call.Form(form)})
+	if err != nil {
+		return network.App{}, err
+	}
+	var answer struct {
+		ClientID     string `json:"client_id"`
+		ClientSecret string `json:"client_secret"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return network.App{}, err
+	}
+	if answer.ClientID == "" || answer.ClientSecret == "" {
+		return network.App{}, res.Unreadable("it has no client id or secret")
+	}
+	return network.App{
+		BaseURL:      base,
+		RedirectURI:  redirectURI,
+		ClientID:     answer.ClientID,
+		ClientSecret: secret.NewText(answer.ClientSecret),
+	}, nil
+}
+
+// AuthorizeURL is the instance's page where the person allows access. Versions
+// before 4.3 ignore the code challenge.
+func (m *Mastodon) AuthorizeURL(app network.App, state, challenge string) string {
+	query := url.Values{
+		"response_type":         {"code"},
+		"client_id":             {app.ClientID},
+		"redirect_uri":          {app.RedirectURI},
+		"scope":                 {scopes},
+		"state":                 {state},
+		"code_challenge":        {challenge},
+		"code_challenge_method": {"S256"},
+	}
+	return strings.TrimSuffix(app.BaseURL, "/") + "/oauth/authorize?" + query.Encode()
+}
+
+// Exchange turns the code into a token (POST /oauth/token). Mastodon's tokens
+// do not expire, and a code works once: when the answer is lost, the person
+// has to allow access again.
+func (m *Mastodon) Exchange(ctx context.Context, app network.App, code, verifier string) (network.Account, error) {
+	form := url.Values{
+		"grant_type":    {"authorization_code"},
+		"code":          {code},
+		"client_id":     {app.ClientID},
+		"client_secret": {app.ClientSecret.Reveal()},
+		"redirect_uri":  {app.RedirectURI},
+		"code_verifier": {verifier},
+		"scope":         {scopes},
+	}
+	res, err := m.do(ctx, app.BaseURL, "/oauth/token", call.Request{
+		Method:  http.MethodPost,
+		Body:    call.Form(form),
+		Create:  true,
+		Timeout: m.options.ReadTimeout,
+		Secrets: []secret.Text{app.ClientSecret, secret.NewText(code), secret.NewText(verifier)},
+	})
+	if err != nil {
+		return network.Account{}, err
+	}
+	var answer struct {
+		AccessToken string `json:"access_token"`
+		Scope       string `json:"scope"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return network.Account{}, err
+	}
+	if answer.AccessToken == "" {
+		return network.Account{}, res.Unreadable("it has no access token")
+	}
+	return network.Account{
+		BaseURL: app.BaseURL,
+		Token:   secret.NewText(answer.AccessToken),
+		Scopes:  strings.Fields(answer.Scope),
+	}, nil
+}
+
+// Identify asks whose token this is (GET /api/v1/accounts/verify_credentials).
+func (m *Mastodon) Identify(ctx context.Context, account network.Account) (network.Account, error) {
+	res, err := m.do(ctx, account.BaseURL, "/api/v1/accounts/verify_credentials",
+		call.Request{Method: http.MethodGet, Token: account.Token})
+	if err != nil {
+		return account, err
+	}
+	var answer struct {
+		ID          string `json:"id"`
+		Username    string `json:"username"`
+		DisplayName string `json:"display_name"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return account, err
+	}
+	if answer.ID == "" || answer.Username == "" {
+		return account, res.Unreadable("it has no account id or user name")
+	}
+	// The domain of handles may differ from the host of the API.
+	home, err := m.instance(ctx, account.BaseURL)
+	if err != nil {
+		return account, err
+	}
+	account.RemoteID = answer.ID
+	account.Handle = "@" + answer.Username + "@" + home.domain
+	account.Name = answer.DisplayName
+	if account.Name == "" {
+		account.Name = answer.Username
+	}
+	return account, nil
+}

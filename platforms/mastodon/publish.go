@@ -1,0 +1,81 @@
+package mastodon
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// status holds what is used of Mastodon's Status entity.
+// https://docs.joinmastodon.org/entities/Status/
+type status struct {
+	ID        string    `json:"id"`
+	URI       string    `json:"uri"`
+	URL       string    `json:"url"`
+	CreatedAt time.Time `json:"created_at"`
+	Content   string    `json:"content"`
+	ReplyTo   string    `json:"in_reply_to_id"`
+	Media     []struct {
+		ID string `json:"id"`
+	} `json:"media_attachments"`
+}
+
+// receipt prefers the page for people; url is null in some servers' answers.
+func (s status) receipt(requestID string) network.Receipt {
+	link := s.URL
+	if link == "" {
+		link = s.URI
+	}
+	return network.Receipt{RemoteID: s.ID, URL: link, CreatedAt: s.CreatedAt, RequestID: requestID}
+}
+
+// Publish posts a status (POST /api/v1/statuses) with the submission's key as
+// Idempotency-Key: for an hour the same key gives the same status again. The
+// key is stored after the status is made, so older versions make two of two
+// calls that run at the same time: never send while an earlier call may still
+// be running.
+func (m *Mastodon) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+	body, err := call.JSON(struct {
+		Status   string   `json:"status"`
+		MediaIDs []string `json:"media_ids,omitempty"`
+		ReplyTo  string   `json:"in_reply_to_id,omitempty"`
+		Language string   `json:"language,omitempty"`
+	}{submission.Text, submission.MediaIDs, submission.ReplyTo, submission.Language})
+	if err != nil {
+		return network.Receipt{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+	}
+	res, err := m.do(ctx, account.BaseURL, "/api/v1/statuses", call.Request{
+		Method:         http.MethodPost,
+		Token:          account.Token,
+		Body:           body,
+		Create:         true,
+		IdempotencyKey: submission.Key,
+	})
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	var made status
+	if err := res.Decode(&made); err != nil {
+		return network.Receipt{}, err
+	}
+	if made.ID == "" {
+		return network.Receipt{}, res.Unreadable("it has no status id")
+	}
+	return made.receipt(res.RequestID), nil
+}
+
+// Delete removes a status (DELETE /api/v1/statuses/:id).
+func (m *Mastodon) Delete(ctx context.Context, account network.Account, remoteID string) error {
+	_, err := m.do(ctx, account.BaseURL, "/api/v1/statuses/"+url.PathEscape(remoteID),
+		call.Request{Method: http.MethodDelete, Token: account.Token})
+	var e *network.Error
+	if errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+package mastodon
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/text/unicode/norm"
+)
+
+func decode(text string) (rune, int)     { return utf8.DecodeRuneInString(text) }
+func decodeLast(text string) (rune, int) { return utf8.DecodeLastRuneInString(text) }
+
+// plain turns a status's HTML back into what was written, as far as Mastodon
+// keeps it (app/lib/text_formatter.rb): paragraphs and line breaks become line
+// ends, and the hidden parts of shortened links are read along with the rest.
+func plain(content string) string {
+	var text strings.Builder
+	tokens := html.NewTokenizer(strings.NewReader(content))
+	for {
+		switch tokens.Next() {
+		case html.ErrorToken: // the end, for a reader that cannot fail
+			return text.String()
+		case html.TextToken:
+			text.Write(tokens.Text())
+		case html.StartTagToken, html.SelfClosingTagToken:
+			if name, _ := tokens.TagName(); atom.Lookup(name) == atom.Br {
+				text.WriteByte('\n')
+			}
+		case html.EndTagToken:
+			switch name, _ := tokens.TagName(); atom.Lookup(name) {
+			case atom.P, atom.Div, atom.Li, atom.Blockquote:
+				text.WriteString("\n\n")
+			}
+		}
+	}
+}
+
+// normal brings a text into the one form in which what was sent and what is
+// listed are equal: mentions without their domain, which Mastodon does not
+// show, NFC, and single spaces.
+func normal(text string) string {
+	var short strings.Builder
+	at := 0
+	for _, e := range entities(text) {
+		if !e.url {
+			short.WriteString(text[at:e.local])
+			at = e.end
+		}
+	}
+	short.WriteString(text[at:])
+	return strings.Join(strings.Fields(norm.NFC.String(short.String())), " ")
+}

@@ -1,0 +1,164 @@
+// Package network is the contract between Dateline and a social network: what
+// an adapter is given, what it must answer, and how it says what went wrong.
+//
+// Every adapter lives in its own package beside this one, implements Network,
+// stands in the list of package platforms, and passes platformtest.
+package network
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"dateline/internal/secret"
+)
+
+// Network publishes for one kind of social network. Implementations are safe
+// for concurrent use and keep no state that a restart would miss.
+//
+// Every error is an *Error, so that the caller knows whether trying again can
+// publish twice.
+type Network interface {
+	// Name is the stable lower-case name in the API and the database.
+	Name() string
+
+	// Limits asks the network what it allows this account; adapters may answer
+	// from a cache that is at most 24 hours old.
+	Limits(ctx context.Context, account Account) (Limits, error)
+
+	// Count is how many characters of Limits.MaxCharacters the text takes, as
+	// the network itself counts. It does no input or output.
+	Count(text string, limits Limits) int
+
+	// Check counts and validates content as the network itself would. It does
+	// no input or output. No problems means that the network should take it.
+	Check(content Content, limits Limits) []Problem
+
+	// Stage hands the network one attachment ahead of the post. Staging twice
+	// publishes nothing.
+	Stage(ctx context.Context, account Account, media Media) (Staged, error)
+
+	// StageStatus asks how far the network is with something staged. It is
+	// called until Ready, no more often than Staged.CheckAfter says.
+	StageStatus(ctx context.Context, account Account, staged Staged) (Staged, error)
+
+	// Publish makes the one call that cannot be taken back. It sends at most
+	// once by itself. An error of class Ambiguous means that the post may exist.
+	Publish(ctx context.Context, account Account, submission Submission) (Receipt, error)
+
+	// Reconcile looks for a submission whose answer was lost, without sending
+	// anything that could publish.
+	Reconcile(ctx context.Context, account Account, submission Submission, window Window) (Finding, error)
+
+	// Delete removes a post. A post that is already gone is no error.
+	Delete(ctx context.Context, account Account, remoteID string) error
+}
+
+// Connector connects accounts of a network that uses OAuth 2 (RFC 6749).
+type Connector interface {
+	// Register makes Dateline known at baseURL (for federated networks; others
+	// return the operator's configured application).
+	Register(ctx context.Context, baseURL, redirectURI string) (App, error)
+
+	// AuthorizeURL is where the person goes to allow access. challenge is the
+	// S256 code challenge of RFC 7636.
+	AuthorizeURL(app App, state, challenge string) string
+
+	// Exchange turns the code of the callback into an account with its token.
+	Exchange(ctx context.Context, app App, code, verifier string) (Account, error)
+
+	// Identify asks whose token this is: it fills RemoteID, Handle and Name.
+	Identify(ctx context.Context, account Account) (Account, error)
+}
+
+// App is Dateline's registration at one network or instance.
+type App struct {
+	BaseURL      string
+	RedirectURI  string
+	ClientID     string
+	ClientSecret secret.Text
+}
+
+// Account is what an adapter needs to act for one connected account. Token
+// stays in memory: it is never logged and never enters a workflow.
+type Account struct {
+	ID       string // ours
+	BaseURL  string // scheme and host of the instance; empty for central networks
+	RemoteID string // the network's id of the account
+	Handle   string // how people name it there, e.g. @desk@news.example
+	Name     string // its display name
+	Token    secret.Text
+	Scopes   []string
+}
+
+// Content is what a person wrote, before any of it is uploaded.
+type Content struct {
+	Text  string
+	Media []MediaInfo
+	Reply bool
+}
+
+// MediaInfo describes an attachment by what its bytes say.
+type MediaInfo struct {
+	MIMEType string
+	Bytes    int64
+	Width    int // pixels; 0 when unknown
+	Height   int
+	Duration time.Duration // 0 for stills
+	AltText  string
+}
+
+// Media is an attachment that can be read. Open may be called more than once.
+type Media struct {
+	MediaInfo
+	FileName string
+	Open     func(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Staged is an attachment at the network, waiting for its post.
+type Staged struct {
+	RemoteID   string        `json:"remote_id"`
+	Ready      bool          `json:"ready"`
+	CheckAfter time.Duration `json:"check_after,omitempty"` // wait this long before StageStatus
+	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: does not expire
+}
+
+// Submission is one irreversible call, fixed before it is first made: every
+// attempt at the same operation carries the same values.
+type Submission struct {
+	Key      string // idempotency key, unique per operation
+	Text     string
+	MediaIDs []string // Staged.RemoteID, in order
+	ReplyTo  string   // remote id of the post that this one answers
+	Language string   // ISO 639-1; empty lets the network decide
+}
+
+// Receipt proves that the post exists.
+type Receipt struct {
+	RemoteID  string
+	URL       string    // permalink for people
+	CreatedAt time.Time // by the network's clock; zero when it did not say
+	RequestID string    // the network's id of the call, for its support
+}
+
+// Window bounds the search for a lost post.
+type Window struct {
+	From time.Time // first send, less the allowance for clock skew
+	// Known are the remote ids that the ledger already holds: they are never
+	// claimed again. Two operations may look at the same moment, so the ledger
+	// also needs one owner per account and remote id.
+	Known   map[string]bool
+	SinceID string // newest remote id known from before the send, if any
+}
+
+// Finding is what Reconcile found out.
+type Finding struct {
+	Found    bool
+	Receipt  Receipt
+	Evidence string // one sentence for the timeline
+	// Conclusive says that the whole window was searched. Listings may be late:
+	// only when the last of several spaced searches is conclusive and finds
+	// nothing was the post never made. False means that the network could not
+	// be asked, has too much in the window, or shows more than one match.
+	Conclusive bool
+}

@@ -1,0 +1,62 @@
+// Package platforms lists the social networks that Dateline publishes to.
+//
+// A new network is one package beside this file that implements
+// network.Network, passes platformtest, and has its line in New.
+package platforms
+
+import (
+	"net/http"
+	"slices"
+
+	"dateline/platforms/mastodon"
+	"dateline/platforms/network"
+)
+
+// Options hold each network's settings. The zero value works.
+type Options struct {
+	Mastodon mastodon.Options
+}
+
+// Registry finds networks by name. It does not change after New.
+type Registry struct {
+	networks map[string]network.Network
+}
+
+// New makes every network over one client, which should refuse private
+// addresses (call.NewClient).
+func New(client *http.Client, options Options) Registry {
+	return registry(
+		mastodon.New(client, options.Mastodon),
+	)
+}
+
+func registry(networks ...network.Network) Registry {
+	r := Registry{networks: make(map[string]network.Network, len(networks))}
+	for _, n := range networks {
+		r.networks[n.Name()] = n
+	}
+	return r
+}
+
+// Get finds a network by its name.
+func (r Registry) Get(name string) (network.Network, bool) {
+	n, ok := r.networks[name]
+	return n, ok
+}
+
+// Connector finds how accounts of a network are connected; false for networks
+// that do not use OAuth, and for unknown ones.
+func (r Registry) Connector(name string) (network.Connector, bool) {
+	c, ok := r.networks[name].(network.Connector)
+	return c, ok
+}
+
+// Names lists the networks in alphabetical order.
+func (r Registry) Names() []string {
+	names := make([]string, 0, len(r.networks))
+	for name := range r.networks {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

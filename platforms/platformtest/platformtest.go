@@ -1,0 +1,207 @@
+// Package platformtest is the one suite that every network passes: against the
+// fake of package fake with every fault, and against a real server with what
+// needs none.
+package platformtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+)
+
+// Controls break a fake network and tell what it really published. A
+// *fake.Server has them.
+type Controls interface {
+	Inject(fake.Fault) error
+	ClearFaults()
+	Refuse(time.Duration) (resume func() error, err error)
+	Posts() []fake.Post
+}
+
+// Subject is one network under test.
+type Subject struct {
+	Network   network.Network
+	Connector network.Connector // nil: the network has no OAuth
+	Account   network.Account   // connected and identified
+
+	// Fake is nil against a real server; what needs faults is then left out.
+	Fake Controls
+	// CreatePath is where the publishing call goes, for faults.
+	CreatePath string
+	// Client is the adapter's own: its idle connections are dropped before the
+	// port refuses new ones.
+	Client *http.Client
+	// Approve acts as the person on the authorize page and gives the query of
+	// the callback; nil leaves connecting out.
+	Approve func(t *testing.T, authorizeURL string) url.Values
+	// BaseURL and RedirectURI are for Connector.Register.
+	BaseURL, RedirectURI string
+
+	Limits network.Limits // for Counts and Problems
+	Counts []Count
+}
+
+// Count is one row of a network's counting table.
+type Count struct {
+	Name, Text string
+	Want       int
+}
+
+// Run runs the suite. The adapter must be made with a deadline of about a
+// second for the publishing call, because a fault lets it hang.
+func Run(t *testing.T, s Subject) {
+	t.Run("Name", func(t *testing.T) {
+		if name := s.Network.Name(); name == "" || name != strings.ToLower(name) {
+			t.Errorf("Name() = %q, want a lower-case name", name)
+		}
+	})
+	t.Run("Count", func(t *testing.T) { testCounts(t, s) })
+	t.Run("Check", func(t *testing.T) { testCheck(t, s) })
+	t.Run("Limits", func(t *testing.T) { testLimits(t, s) })
+	t.Run("Publish", func(t *testing.T) { testPublish(t, s) })
+	t.Run("Media", func(t *testing.T) { testMedia(t, s) })
+	t.Run("Reply", func(t *testing.T) { testReply(t, s) })
+	t.Run("Delete", func(t *testing.T) { testDelete(t, s) })
+	t.Run("BadToken", func(t *testing.T) { testBadToken(t, s) })
+	t.Run("Reconcile", func(t *testing.T) { testReconcile(t, s) })
+	if s.Connector != nil && s.Approve != nil {
+		t.Run("Connect", func(t *testing.T) { testConnect(t, s) })
+	}
+	if s.Fake == nil {
+		t.Log("No fake network: what needs injected faults is left out.")
+		return
+	}
+	t.Run("Faults", func(t *testing.T) { testFaults(t, s) })
+	t.Run("ReconcileFaults", func(t *testing.T) { testReconcileFaults(t, s) })
+}
+
+// submission makes one with words and a key that were never used.
+func submission(text string) network.Submission {
+	return network.Submission{Key: rand.Text(), Text: text + " " + rand.Text()}
+}
+
+func publish(t *testing.T, s Subject, sub network.Submission) network.Receipt {
+	t.Helper()
+	receipt, err := s.Network.Publish(t.Context(), s.Account, sub)
+	if err != nil {
+		t.Fatalf("Publish: %v", err)
+	}
+	remove(t, s, receipt.RemoteID)
+	return receipt
+}
+
+// remove cleans up on real servers.
+func remove(t *testing.T, s Subject, remoteID string) {
+	if s.Fake != nil {
+		return
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := s.Network.Delete(ctx, s.Account, remoteID); err != nil {
+			t.Errorf("clean up post %s: %v", remoteID, err)
+		}
+	})
+}
+
+// published gives what the fake really holds of a submission.
+func published(s Subject, sub network.Submission) []fake.Post {
+	var found []fake.Post
+	for _, p := range s.Fake.Posts() {
+		if p.Text == sub.Text {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func inject(t *testing.T, s Subject, fault fake.Fault) {
+	t.Helper()
+	s.Fake.ClearFaults()
+	if err := s.Fake.Inject(fault); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Fake.ClearFaults)
+}
+
+// wantError checks that an error has the class and holds no secret in any form
+// in which it could be logged.
+func wantError(t *testing.T, err error, class network.Class, secrets ...secret.Text) *network.Error {
+	t.Helper()
+	var e *network.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("error is %T (%v), want a *network.Error of class %s", err, err, class)
+	}
+	if e.Class != class {
+		t.Errorf("class %s, want %s: %v", e.Class, class, e)
+	}
+	if e.Message == "" || e.Code == "" {
+		t.Errorf("error without code or message: %+v", e)
+	}
+	for _, text := range []string{e.Error(), e.Message, e.Code, fmt.Sprintf("%v", e.Err), fmt.Sprintf("%+v", *e)} {
+		for _, s := range secrets {
+			if !s.Empty() && strings.Contains(text, s.Reveal()) {
+				t.Errorf("an error tells a secret: %s", strings.ReplaceAll(text, s.Reveal(), "<SECRET>"))
+			}
+		}
+	}
+	return e
+}
+
+// picture makes a small PNG.
+func picture(t *testing.T, altText string) network.Media {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, 32, 32))
+	for i := range 32 {
+		img.Set(i, i, color.NRGBA{R: 200, G: 80, B: 40, A: 255})
+	}
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, img); err != nil {
+		t.Fatal(err)
+	}
+	return network.Media{
+		MediaInfo: network.MediaInfo{MIMEType: "image/png", Bytes: int64(buf.Len()), Width: 32, Height: 32, AltText: altText},
+		FileName:  "ảnh \"1\".png",
+		Open: func(context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(buf.Bytes())), nil
+		},
+	}
+}
+
+// stage uploads and waits until the network is ready.
+func stage(t *testing.T, s Subject, media network.Media) network.Staged {
+	t.Helper()
+	staged, err := s.Network.Stage(t.Context(), s.Account, media)
+	if err != nil {
+		t.Fatalf("Stage: %v", err)
+	}
+	for range 30 {
+		if staged.Ready {
+			return staged
+		}
+		if staged.CheckAfter <= 0 {
+			t.Fatal("Stage is not ready and does not say when to ask again")
+		}
+		time.Sleep(min(staged.CheckAfter, 2*time.Second))
+		if staged, err = s.Network.StageStatus(t.Context(), s.Account, staged); err != nil {
+			t.Fatalf("StageStatus: %v", err)
+		}
+	}
+	t.Fatal("the network never finished processing")
+	return staged
+}

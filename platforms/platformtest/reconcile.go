@@ -1,0 +1,149 @@
+package platformtest
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+)
+
+func reconcile(t *testing.T, s Subject, sub network.Submission, window network.Window) network.Finding {
+	t.Helper()
+	finding, err := s.Network.Reconcile(t.Context(), s.Account, sub, window)
+	if err != nil {
+		t.Fatalf("Reconcile: %v", err)
+	}
+	if finding.Evidence == "" {
+		t.Error("finding without evidence")
+	}
+	return finding
+}
+
+// testReconcile needs no faults: the posts are there, only our memory of them
+// is not.
+func testReconcile(t *testing.T, s Subject) {
+	window := network.Window{From: time.Now().Add(-5 * time.Second)}
+	absent := submission("Never sent")
+	if finding := reconcile(t, s, absent, window); finding.Found || !finding.Conclusive {
+		t.Errorf("finding %+v for a post that was never made", finding)
+	}
+	for name, text := range map[string]string{
+		"Plain":      "One line",
+		"Vietnamese": "Bản tin chiều: Hà Nội mưa lớn, giá điện tăng",
+		"Decomposed": "Ba\u0309n tin chie\u0302\u0300u",
+		"Paragraphs": "One\n\nTwo\nThree  with  spaces\n\n\n\nFour",
+		"Links":      "Read https://www.example.com/a/very/long/path/that/is/shortened?x=1&y=2#top and http://example.com.",
+		"Mention":    "Thanks @someone@social.example, and @other!",
+		"Hashtag":    "Weather #Hanoi #mưa",
+		"Escapes":    `5 < 6 & "7" > 'x' &amp; <b>bold</b>`,
+		"Emoji":      "Family 👨‍👩‍👧‍👦 flag 🇻🇳 thumb 👍🏽",
+	} {
+		t.Run(name, func(t *testing.T) {
+			sub := submission(text)
+			receipt := publish(t, s, sub)
+			finding := reconcile(t, s, sub, window)
+			if !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
+				t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
+			}
+		})
+	}
+	t.Run("Known", func(t *testing.T) {
+		sub := submission("Posted by another operation")
+		receipt := publish(t, s, sub)
+		known := network.Window{From: window.From, Known: map[string]bool{receipt.RemoteID: true}}
+		if finding := reconcile(t, s, sub, known); finding.Found {
+			t.Errorf("claimed a post that has an owner: %+v", finding)
+		}
+	})
+	t.Run("SinceID", func(t *testing.T) {
+		sub := submission("From before")
+		receipt := publish(t, s, sub)
+		since := network.Window{From: window.From, SinceID: receipt.RemoteID}
+		if finding := reconcile(t, s, sub, since); finding.Found {
+			t.Errorf("claimed a post from before: %+v", finding)
+		}
+	})
+	t.Run("OlderTwin", func(t *testing.T) {
+		sub := submission("The same words as last week")
+		publish(t, s, sub)
+		time.Sleep(50 * time.Millisecond)
+		later := network.Window{From: time.Now()}
+		if s.Fake == nil {
+			later.From = later.From.Add(time.Minute) // the clocks may differ
+		}
+		if finding := reconcile(t, s, sub, later); finding.Found {
+			t.Errorf("claimed an older post with the same words: %+v", finding)
+		}
+	})
+	t.Run("Twins", func(t *testing.T) {
+		sub := submission("Twice")
+		first := publish(t, s, sub)
+		second := sub
+		second.Key += "2"
+		publish(t, s, second)
+		if finding := reconcile(t, s, sub, window); finding.Found || finding.Conclusive {
+			t.Errorf("chose between two: %+v", finding)
+		}
+		known := network.Window{From: window.From, Known: map[string]bool{first.RemoteID: true}}
+		if finding := reconcile(t, s, second, known); !finding.Found {
+			t.Errorf("did not find the one that is left: %+v", finding)
+		}
+	})
+	t.Run("OtherReplyTarget", func(t *testing.T) {
+		parent := publish(t, s, submission("Parent"))
+		sub := submission("Same words, not a reply")
+		publish(t, s, sub)
+		sub.ReplyTo = parent.RemoteID
+		if finding := reconcile(t, s, sub, window); finding.Found {
+			t.Errorf("claimed a post that answers nothing: %+v", finding)
+		}
+	})
+	t.Run("OtherMedia", func(t *testing.T) {
+		sub := submission("Same words, no picture")
+		publish(t, s, sub)
+		sub.MediaIDs = []string{"1"}
+		if finding := reconcile(t, s, sub, window); finding.Found {
+			t.Errorf("claimed a post without the picture: %+v", finding)
+		}
+	})
+}
+
+func testReconcileFaults(t *testing.T, s Subject) {
+	t.Run("Hidden", func(t *testing.T) {
+		from := time.Now().Add(-time.Second)
+		inject(t, s, fake.Fault{Kind: fake.Hide, Method: http.MethodPost, Path: s.CreatePath, For: 300 * time.Millisecond})
+		sub := submission("Late in listings")
+		receipt := publish(t, s, sub)
+		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Found {
+			t.Errorf("found a hidden post: %+v", finding)
+		}
+		time.Sleep(350 * time.Millisecond)
+		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Receipt.RemoteID != receipt.RemoteID {
+			t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
+		}
+	})
+	for name, skew := range map[string]time.Duration{"Behind": -3 * time.Minute, "Ahead": 3 * time.Minute} {
+		t.Run("Clock"+name, func(t *testing.T) {
+			from := time.Now().Add(-time.Second)
+			inject(t, s, fake.Fault{Kind: fake.ClockSkew, For: skew, Count: -1})
+			sub := submission("Another clock")
+			receipt := publish(t, s, sub)
+			if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Receipt.RemoteID != receipt.RemoteID {
+				t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
+			}
+		})
+	}
+	t.Run("ManyNewer", func(t *testing.T) {
+		from := time.Now().Add(-time.Second)
+		sub := submission("Buried")
+		receipt := publish(t, s, sub)
+		for range 50 {
+			publish(t, s, submission("On top"))
+		}
+		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Receipt.RemoteID != receipt.RemoteID {
+			t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
+		}
+	})
+}
