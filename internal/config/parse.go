@@ -1,0 +1,240 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	// A machine without zone files (a slim container) must still know Asia/Ho_Chi_Minh.
+	_ "time/tzdata"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// The parsers return errors that never hold the value: the value may be a secret, and Problem shows it where it is not.
+
+func toString(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error { *field(c) = v; return nil }
+}
+
+func toBool(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		switch strings.ToLower(v) {
+		case "true", "1", "yes", "on":
+			*field(c) = true
+		case "false", "0", "no", "off":
+			*field(c) = false
+		default:
+			return errors.New("is neither yes nor no")
+		}
+		return nil
+	}
+}
+
+func toPort(field func(*Config) *int) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > 65535 {
+			return errors.New("is not a port")
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+func toBytes(field func(*Config) *int64) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < 1 {
+			return errors.New("is not a positive whole number")
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+// toPath makes the path absolute, because `dateline up` changes its working directory when it gives up root.
+func toPath(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		path, err := filepath.Abs(v)
+		if err != nil {
+			return errors.New("cannot be made absolute: the working directory is gone")
+		}
+		*field(c) = path
+		return nil
+	}
+}
+
+func toAddr(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if err := checkHostPort(v); err != nil {
+			return err
+		}
+		*field(c) = v
+		return nil
+	}
+}
+
+func checkHostPort(v string) error {
+	_, port, err := net.SplitHostPort(v)
+	if err != nil {
+		return errors.New("is not host:port")
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return errors.New("has a port that is not a number from 0 to 65535")
+	}
+	return nil
+}
+
+// toDial is toAddr for an address to call: it needs a host and a port.
+func toDial(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if strings.Contains(v, "://") {
+			return errors.New("is a URL, not host:port")
+		}
+		if err := checkHostPort(v); err != nil {
+			return err
+		}
+		if host, port, _ := net.SplitHostPort(v); host == "" || port == "0" {
+			return errors.New("lacks the host or the port")
+		}
+		*field(c) = v
+		return nil
+	}
+}
+
+// toWebURL accepts an absolute http or https URL and drops a slash at its end, so that paths can be appended.
+func toWebURL(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		u, err := url.Parse(v)
+		switch {
+		case err != nil:
+			return errors.New("is not a URL")
+		case u.Scheme != "http" && u.Scheme != "https":
+			return errors.New("does not begin with http:// or https://")
+		case u.Host == "":
+			return errors.New("has no host")
+		case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+			return errors.New("has more than scheme, host, port and path")
+		}
+		*field(c) = strings.TrimRight(v, "/")
+		return nil
+	}
+}
+
+func setDatabaseURL(c *Config, v string) error {
+	u, err := url.Parse(v)
+	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
+		return errors.New("is not a postgres:// URL")
+	}
+	if u.Host == "" && u.Query().Get("host") == "" {
+		return errors.New("names no host")
+	}
+	if _, err := pgconn.ParseConfig(v); err != nil {
+		return errors.New("has a part that the PostgreSQL driver does not understand (port, sslmode, an unreadable certificate, …)")
+	}
+	c.DatabaseURL = v
+	return nil
+}
+
+func setRedisURL(c *Config, v string) error {
+	if !strings.Contains(v, "://") {
+		for host := range strings.SplitSeq(v, ",") {
+			if err := checkHostPort(strings.TrimSpace(host)); err != nil {
+				return errors.New("has an entry that is not host:port")
+			}
+		}
+		c.RedisURL = v
+		return nil
+	}
+	u, err := url.Parse(v)
+	switch {
+	case err != nil:
+		return errors.New("is not a URL")
+	case u.Scheme != "redis" && u.Scheme != "rediss":
+		return errors.New("does not begin with redis:// or rediss://")
+	case u.Hostname() == "":
+		return errors.New("names no host")
+	}
+	if db := strings.Trim(u.Path, "/"); db != "" {
+		if _, err := strconv.ParseUint(db, 10, 16); err != nil {
+			return errors.New("has a path that is not a database number")
+		}
+	}
+	c.RedisURL = v
+	return nil
+}
+
+func setBucket(c *Config, v string) error {
+	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+	if len(v) < 3 || len(v) > 63 || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" ||
+		strings.Trim(v[:1]+v[len(v)-1:], "-.") != v[:1]+v[len(v)-1:] || strings.Contains(v, "..") {
+		return errors.New("is not a bucket name")
+	}
+	c.S3Bucket = v
+	return nil
+}
+
+func setLogLevel(c *Config, v string) error {
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, strings.ToLower(v)) {
+		return errors.New("is not a level")
+	}
+	return c.LogLevel.UnmarshalText([]byte(v))
+}
+
+func setLogFormat(c *Config, v string) error {
+	if v != "text" && v != "json" {
+		return errors.New("is not a format")
+	}
+	c.LogFormat = v
+	return nil
+}
+
+func setTimeZone(c *Config, v string) error {
+	if v == "Local" {
+		return errors.New("depends on the machine")
+	}
+	zone, err := time.LoadLocation(v)
+	if err != nil {
+		return errors.New("is not a zone of the IANA time zone database")
+	}
+	c.TimeZone = zone
+	return nil
+}
+
+func setJobs(c *Config, v string) error {
+	c.Jobs = nil
+	for name := range strings.SplitSeq(v, ",") {
+		job := Job(strings.TrimSpace(name))
+		if !slices.Contains([]Job{JobPublish, JobCount, JobCrawl}, job) {
+			return fmt.Errorf("names a job that does not exist: %q", string(job))
+		}
+		if !slices.Contains(c.Jobs, job) {
+			c.Jobs = append(c.Jobs, job)
+		}
+	}
+	return nil
+}
+
+func setPrivateHosts(c *Config, v string) error {
+	c.AllowPrivateHosts = nil
+	for entry := range strings.SplitSeq(v, ",") {
+		entry = strings.TrimSpace(entry)
+		if prefix, err := netip.ParsePrefix(entry); err == nil {
+			c.AllowPrivateHosts = append(c.AllowPrivateHosts, PrivateHost{Prefix: prefix.Masked()})
+			continue
+		}
+		if host, _, err := net.SplitHostPort(entry); err != nil || host == "" || checkHostPort(entry) != nil {
+			return fmt.Errorf("has an entry that is neither host:port nor a network: %q", entry)
+		}
+		c.AllowPrivateHosts = append(c.AllowPrivateHosts, PrivateHost{HostPort: strings.ToLower(entry)})
+	}
+	return nil
+}

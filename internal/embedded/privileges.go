@@ -1,0 +1,99 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// nobodyID is the user and group "nobody" on Linux; also used where the name does not resolve, as in bare containers.
+const nobodyID = 65534
+
+// DropPrivileges turns a process of root into one of nobody that owns dataDir, because PostgreSQL refuses root and no
+// engine needs it. HOME, TMPDIR and the working directory then lie in dataDir, since the old ones may be unreadable.
+// For any other user it does nothing.
+func DropPrivileges(dataDir string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	uid, gid := nobody()
+	if err := giveTo(dataDir, uid, gid); err != nil {
+		return err
+	}
+	// The group first: after setuid there is no right left to change it.
+	if err := syscall.Setgroups([]int{gid}); err != nil {
+		return fmt.Errorf("give up the groups of root: %w", err)
+	}
+	if err := syscall.Setgid(gid); err != nil {
+		return fmt.Errorf("give up the group of root: %w", err)
+	}
+	if err := syscall.Setuid(uid); err != nil {
+		return fmt.Errorf("give up root: %w", err)
+	}
+	if err := os.Chdir(dataDir); err != nil {
+		return fmt.Errorf("started as root, Dateline runs as the unprivileged user nobody, who cannot reach the data directory %s;"+
+			" set DATELINE_DATA_DIR to one whose parents everybody may enter, such as /var/lib/dateline: %w", dataDir, err)
+	}
+	tmp := filepath.Join(dataDir, "tmp")
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return fmt.Errorf("the data directory cannot be written: %w", err)
+	}
+	for name, value := range map[string]string{"HOME": dataDir, "TMPDIR": tmp, "USER": "nobody", "LOGNAME": "nobody", "PWD": dataDir} {
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"} {
+		if err := os.Unsetenv(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nobody looks the user up, because macOS gives it another number.
+func nobody() (uid, gid int) {
+	u, err := user.Lookup("nobody")
+	if err != nil {
+		return nobodyID, nobodyID
+	}
+	uid, errUID := strconv.Atoi(u.Uid)
+	gid, errGID := strconv.Atoi(u.Gid)
+	if errUID != nil || errGID != nil || uid == 0 || gid == 0 {
+		return nobodyID, nobodyID
+	}
+	return uid, gid
+}
+
+// giveTo hands what root owns under dir to the user. It follows no symbolic links and refuses files with several
+// names, so that nobody who may write there can trick root into giving away a file that lies elsewhere.
+func giveTo(dir string, uid, gid int) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if !ok || (int(stat.Uid) == uid && int(stat.Gid) == gid) {
+			return nil
+		}
+		if info.Mode().IsRegular() && stat.Nlink > 1 {
+			return fmt.Errorf("%s has a second name elsewhere; remove it", path)
+		}
+		return os.Lchown(path, uid, gid) //nolint:gosec // G122: only root could swap a path here, and Lchown follows no link
+	})
+	if err != nil {
+		return fmt.Errorf("hand the data directory %s to the unprivileged user nobody: %w", dir, err)
+	}
+	return nil
+}
