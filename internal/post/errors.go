@@ -1,0 +1,74 @@
+package post
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind says what sort of refusal an Error is; the API maps it to a status.
+type Kind int
+
+// The kinds of refusal.
+const (
+	Invalid            Kind = iota + 1 // the request names something impossible
+	NotFound                           // no such post, account or attachment here
+	Conflict                           // the post's state forbids it
+	PreconditionFailed                 // the post changed since it was read
+	TooLarge                           // more than the configured limit
+)
+
+// Problem is one thing that is wrong with a request.
+type Problem struct {
+	Field   string // path in the request body, e.g. attachments[0]
+	Code    string // stable
+	Message string // a sentence for people
+}
+
+// Error is a refusal with a stable code and a sentence for people.
+type Error struct {
+	Kind     Kind
+	Code     string
+	Message  string
+	Problems []Problem
+}
+
+// Error gives the sentence, with every field's problem.
+func (e *Error) Error() string {
+	if len(e.Problems) == 0 {
+		return e.Message
+	}
+	lines := make([]string, 0, len(e.Problems))
+	for _, p := range e.Problems {
+		lines = append(lines, p.Field+": "+p.Message)
+	}
+	return e.Message + " " + strings.Join(lines, " ")
+}
+
+// InvalidFields refuses a request for the problems given.
+func InvalidFields(problems ...Problem) *Error {
+	return &Error{Kind: Invalid, Code: "invalid_request", Message: "The request cannot be carried out as it is.", Problems: problems}
+}
+
+// Missing refuses a request for something that is not there.
+func Missing(what string) *Error {
+	return &Error{Kind: NotFound, Code: what + "_not_found", Message: fmt.Sprintf("There is no such %s in this workspace.", what)}
+}
+
+// TooLate refuses a change that came after the point of no return.
+func TooLate(status Status) *Error {
+	reason := map[Status]string{
+		Publishing:   "it is being published right now",
+		Posted:       "it is already published",
+		PartlyPosted: "it is already published on some accounts",
+		Failed:       "publishing it has failed",
+		Cancelled:    "it is cancelled",
+	}[status]
+	return &Error{Kind: Conflict, Code: "too_late",
+		Message: fmt.Sprintf("The post cannot be changed any more: %s.", reason)}
+}
+
+// Stale refuses a change that was made against an older version.
+func Stale(current int64) *Error {
+	return &Error{Kind: PreconditionFailed, Code: "version_mismatch",
+		Message: fmt.Sprintf("The post has changed since you read it; its version is now %d. Read it again, then repeat the change.", current)}
+}

@@ -1,0 +1,56 @@
+package post
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// States of a call in the ledger.
+const (
+	CallSending          = "sending"
+	CallAccepted         = "accepted"
+	CallFailed           = "definite_failure"
+	CallAmbiguous        = "ambiguous"
+	CallReconciledOK     = "reconciled_ok"
+	CallReconciledAbsent = "reconciled_absent"
+	CallManual           = "manual" // a person must decide
+)
+
+// Call is a ledger row: one call that cannot be taken back, made or about to
+// be made.
+type Call struct {
+	OperationID    uuid.UUID
+	PostID         uuid.UUID
+	TargetID       uuid.UUID
+	Revision       int64
+	Epoch          int // counts the sends of one operation
+	Fence          int64
+	IdempotencyKey string
+	Fingerprint    []byte // SHA-256 of what is sent
+	Prepared       json.RawMessage
+	SentAt         time.Time // by the database's clock
+	ClaimedUntil   time.Time // by the database's clock
+}
+
+// Outcome is what became of a target, as Finish records it.
+type Outcome struct {
+	PostID      uuid.UUID
+	TargetID    uuid.UUID
+	Fence       int64
+	Revision    int64     // that the outcome is for
+	OperationID uuid.UUID // nil id: nothing was sent
+	Status      TargetStatus
+	Operation   string // the ledger's state afterwards
+	Evidence    map[string]any
+	Tries       int // 1 when this used up a try
+	RemoteID    string
+	RemoteURL   string
+	ErrorClass  string
+	ErrorCode   string
+	Error       string
+	PostedAt    *time.Time
+	Event       string
+	EventData   map[string]any
+}

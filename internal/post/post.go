@@ -1,0 +1,157 @@
+// Package post holds what a scheduled post is: its fields, its states, the
+// times it may name, and the errors that reach the person who asked.
+package post
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Status is the state of a post; docs/architecture.md draws the transitions.
+type Status string
+
+// The states of a post.
+const (
+	Draft        Status = "draft"
+	Scheduled    Status = "scheduled"
+	Publishing   Status = "publishing"
+	Posted       Status = "posted"
+	PartlyPosted Status = "partly_posted"
+	Failed       Status = "failed"
+	Cancelled    Status = "cancelled"
+)
+
+// Statuses lists every state, in the order of a post's life.
+func Statuses() []Status {
+	return []Status{Draft, Scheduled, Publishing, Posted, PartlyPosted, Failed, Cancelled}
+}
+
+// Final says that nothing happens to the post any more by itself.
+func (s Status) Final() bool {
+	switch s {
+	case Posted, PartlyPosted, Failed, Cancelled:
+		return true
+	}
+	return false
+}
+
+// TargetStatus is the state of a post on one account.
+type TargetStatus string
+
+// The states of a target. TargetUncertain waits for a person: the network
+// gave no trustworthy answer and the post could not be found.
+const (
+	TargetScheduled  TargetStatus = "scheduled"
+	TargetPublishing TargetStatus = "publishing"
+	TargetPosted     TargetStatus = "posted"
+	TargetFailed     TargetStatus = "failed"
+	TargetUncertain  TargetStatus = "uncertain"
+	TargetCancelled  TargetStatus = "cancelled"
+)
+
+// Open says that the publisher still has something to do for the target.
+func (s TargetStatus) Open() bool { return s == TargetScheduled || s == TargetPublishing }
+
+// Post is one scheduled post as it stands in the database.
+type Post struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	UserID         uuid.UUID
+	Content        string
+	ScheduledTime  time.Time // UTC
+	TimeZone       string    // IANA name, as the author meant the time
+	Status         Status
+	RetryCount     int
+	AttachmentIDs  []uuid.UUID
+	AttachmentURLs []string        // s3://bucket/key, same order
+	PlatformMedia  json.RawMessage // account id → handles at the network
+	ThreadID       *uuid.UUID
+	ThreadParentID *uuid.UUID
+	Language       string
+	Version        int64 // every change; the API's ETag
+	Revision       int64 // every change of what or when
+	PostedAt       *time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	Targets        []Target
+}
+
+// Target is a post on one account.
+type Target struct {
+	ID           uuid.UUID
+	PostID       uuid.UUID
+	AccountID    uuid.UUID
+	Network      string
+	Handle       string
+	Status       TargetStatus
+	Attempts     int
+	Fence        int64
+	ClaimedUntil *time.Time
+	RemoteID     string
+	RemoteURL    string
+	ErrorClass   string
+	ErrorCode    string
+	ErrorMessage string
+	SentAt       *time.Time // when the final call left, by the database's clock
+	PostedAt     *time.Time // when its answer was in
+}
+
+// Event is one line of a post's timeline. ID grows along the timeline.
+type Event struct {
+	ID       int64
+	PostID   uuid.UUID
+	TargetID *uuid.UUID
+	Type     string
+	Actor    string
+	Data     json.RawMessage
+	At       time.Time
+}
+
+// Types of events.
+const (
+	EventCreated    = "created"
+	EventEdited     = "edited"
+	EventCancelled  = "cancelled"
+	EventPublishNow = "publish_now"
+	EventSending    = "sending"
+	EventRetrying   = "retrying"
+	EventAmbiguous  = "ambiguous"
+	EventReconciled = "reconciled"
+	EventUncertain  = "uncertain"
+	EventPosted     = "posted"
+	EventFailed     = "failed"
+	EventRefused    = "refused" // a signal that came too late or asked for nonsense
+	EventStatus     = "status"  // the post's own status changed
+)
+
+// Actors besides "user:<id>".
+const (
+	ActorOperator = "operator" // a signal sent to the workflow by hand
+	ActorDateline = "dateline"
+)
+
+// Change is an edit: nil leaves a field as it is.
+type Change struct {
+	Content       *string
+	ScheduledTime *time.Time
+	TimeZone      *string
+	Language      *string
+	AttachmentIDs *[]uuid.UUID
+	AccountIDs    *[]uuid.UUID
+}
+
+// Empty says that the edit changes nothing.
+func (c Change) Empty() bool {
+	return c.Content == nil && c.ScheduledTime == nil && c.TimeZone == nil &&
+		c.Language == nil && c.AttachmentIDs == nil && c.AccountIDs == nil
+}
+
+// Guard names the post that a change is for and what must still hold.
+type Guard struct {
+	WorkspaceID uuid.UUID
+	PostID      uuid.UUID
+	IfVersion   int64 // 0: any
+	Actor       string
+}

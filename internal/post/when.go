@@ -1,0 +1,58 @@
+package post
+
+import (
+	"fmt"
+	"time"
+)
+
+// Horizon is how far ahead a post may be scheduled.
+const Horizon = 5 * 366 * 24 * time.Hour
+
+const localLayout = "2006-01-02T15:04:05"
+
+// ParseWhen reads a scheduled time: RFC 3339 with an offset, which is taken as
+// it is, or a local date and time without one, which is read on the wall clock
+// of zone. A local time that a change to summer time skips is refused; one
+// that occurs twice means the earlier.
+func ParseWhen(text string, zone *time.Location) (time.Time, error) {
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return t.UTC(), nil
+	}
+	for _, layout := range []string{localLayout + ".999999999", "2006-01-02T15:04"} {
+		naive, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		return onWallClock(naive, zone)
+	}
+	return time.Time{}, fmt.Errorf("%q is no time; write it like 2026-12-24T18:00:00+07:00, or without the offset together with time_zone", text)
+}
+
+// onWallClock finds the instant at which clocks in zone show what naive shows.
+func onWallClock(naive time.Time, zone *time.Location) (time.Time, error) {
+	t := time.Date(naive.Year(), naive.Month(), naive.Day(), naive.Hour(), naive.Minute(), naive.Second(), naive.Nanosecond(), zone)
+	if t.Format(localLayout) != naive.Format(localLayout) {
+		return time.Time{}, fmt.Errorf("clocks in %s skip %s that day", zone, naive.Format("15:04"))
+	}
+	// time.Date does not promise which of two equal wall clock times it picks.
+	// No zone has ever been set back by more than a day.
+	for _, back := range []time.Duration{30 * time.Minute, time.Hour, 2 * time.Hour, 24 * time.Hour} {
+		if earlier := t.Add(-back); earlier.Format(localLayout) == t.Format(localLayout) {
+			return earlier.UTC(), nil
+		}
+	}
+	return t.UTC(), nil
+}
+
+// LoadZone finds an IANA zone by name. Unlike time.LoadLocation it refuses the
+// empty name and "Local", which depend on the machine.
+func LoadZone(name string) (*time.Location, error) {
+	if name == "" || name == "Local" {
+		return nil, fmt.Errorf("%q is no IANA time zone; write one like Asia/Ho_Chi_Minh", name)
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no IANA time zone; write one like Asia/Ho_Chi_Minh", name)
+	}
+	return zone, nil
+}

@@ -1,0 +1,126 @@
+package store_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/enginetest"
+	"dateline/internal/store"
+)
+
+func TestMigrateBuildsAnEmptyDatabaseAndASecondRunDoesNothing(t *testing.T) {
+	s, err := store.Open(t.Context(), enginetest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i, want := range []int{3, 0} {
+		var log bytes.Buffer
+		if err := s.Migrate(t.Context(), slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(log.String(), "migrated the database"); n < want || (want == 0 && n > 0) {
+			t.Errorf("run %d applied %d migrations:\n%s", i+1, n, log.String())
+		}
+	}
+	if _, _, found, err := s.FirstWorkspace(t.Context()); err != nil || found {
+		t.Errorf("the new database has a workspace (%v, %v)", found, err)
+	}
+}
+
+func TestMigrateMayRunInSeveralProcessesAtOnce(t *testing.T) {
+	url := enginetest.Postgres(t)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			s, err := store.Open(t.Context(), url)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			if err := s.Migrate(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestOpenSaysWhenTheDatabaseDoesNotAnswer(t *testing.T) {
+	for _, url := range []string{"postgres://127.0.0.1:1/none?connect_timeout=2", "postgres://[broken"} {
+		if s, err := store.Open(t.Context(), url); err == nil {
+			s.Close()
+			t.Errorf("%s opened", url)
+		}
+	}
+}
+
+func TestScheduledPostsHasItsColumns(t *testing.T) {
+	n := open(t)
+	for column, want := range map[string]string{
+		"post_id": "uuid", "user_id": "uuid", "content": "text", "scheduled_time": "timestamp with time zone",
+		"status": "USER-DEFINED", "retry_count": "integer", "attachment_urls": "ARRAY", "platform_media_ids": "jsonb",
+		"thread_id": "uuid", "created_at": "timestamp with time zone", "updated_at": "timestamp with time zone",
+	} {
+		var got string
+		n.query(&got, "select coalesce((select data_type from information_schema.columns where table_name = 'scheduled_posts' and column_name = $1), 'missing')", column)
+		if got != want {
+			t.Errorf("%s is %s, want %s", column, got, want)
+		}
+	}
+}
+
+func TestEveryTimeHasAZone(t *testing.T) {
+	n := open(t)
+	var naive int
+	n.query(&naive, "select count(*) from information_schema.columns where table_schema = 'public' and data_type = 'timestamp without time zone' and table_name <> 'goose_db_version'")
+	if naive != 0 {
+		t.Errorf("%d columns hold times without a zone", naive)
+	}
+}
+
+func TestWhatIsDueHasAPartialIndexThatPostgresUses(t *testing.T) {
+	n := open(t)
+	var definition string
+	n.query(&definition, "select indexdef from pg_indexes where indexname = 'scheduled_posts_due'")
+	if !strings.Contains(definition, "(scheduled_time) WHERE (status = 'scheduled'") {
+		t.Errorf("the index is %q", definition)
+	}
+	c, err := pgx.Connect(t.Context(), n.url)
+	n.must(err)
+	defer func() { _ = c.Close(t.Context()) }()
+	_, err = c.Exec(t.Context(), "set enable_seqscan = off")
+	n.must(err)
+	rows, err := c.Query(t.Context(), "explain select post_id from scheduled_posts where status = 'scheduled' and scheduled_time <= now()")
+	n.must(err)
+	plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	n.must(err)
+	if !strings.Contains(strings.Join(plan, "\n"), "scheduled_posts_due") {
+		t.Errorf("the plan is\n%s", strings.Join(plan, "\n"))
+	}
+}
+
+func TestImpossibleRowsAreRefusedByTheDatabase(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	for name, sql := range map[string]string{
+		"a post without text and attachment": "update scheduled_posts set content = '' where post_id = $1",
+		"an attachment without its place":    "update scheduled_posts set attachment_ids = array[gen_random_uuid()] where post_id = $1",
+		"an unknown status":                  "update scheduled_posts set status = 'lost' where post_id = $1",
+		"a negative count of retries":        "update scheduled_posts set retry_count = -1 where post_id = $1",
+		"a posted target without remote id":  "update post_targets set status = 'posted' where post_id = $1",
+	} {
+		c, err := pgx.Connect(t.Context(), n.url)
+		n.must(err)
+		if _, err := c.Exec(t.Context(), sql, p.ID); err == nil {
+			t.Errorf("%s was stored", name)
+		}
+		_ = c.Close(t.Context())
+	}
+}

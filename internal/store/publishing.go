@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/post"
+	"dateline/internal/store/db"
+)
+
+// Claim takes the right to send c once and writes its ledger row, in one
+// statement. ok is false when the post changed, is not open any more, or
+// somebody else holds the claim.
+func (s *Store) Claim(ctx context.Context, c post.Call, lease time.Duration) (claimed post.Call, ok bool, err error) {
+	row, err := s.q.ClaimTarget(ctx, db.ClaimTargetParams{PostID: c.PostID, TargetID: c.TargetID, Revision: c.Revision,
+		LeaseSeconds: lease.Seconds(), OperationID: c.OperationID, Epoch: int32(c.Epoch), //nolint:gosec // a handful of sends
+		IdempotencyKey: c.IdempotencyKey, Fingerprint: c.Fingerprint, Prepared: orJSON(c.Prepared)})
+	if noRows(err) {
+		return c, false, nil
+	}
+	if err != nil {
+		return c, false, err
+	}
+	c.Fence, c.SentAt, c.ClaimedUntil = row.Fence, *row.SentAt, *row.ClaimedUntil
+	return c, true, nil
+}
+
+// OpenCall finds the newest call of a target whose outcome is unknown.
+func (s *Store) OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, found bool, err error) {
+	row, err := s.q.OpenOperation(ctx, targetID)
+	if noRows(err) {
+		return post.Call{}, false, nil
+	}
+	if err != nil {
+		return post.Call{}, false, err
+	}
+	c = post.Call{OperationID: row.ID, TargetID: row.TargetID, Revision: row.Revision, Epoch: int(row.Epoch), Fence: row.Fence,
+		IdempotencyKey: row.IdempotencyKey, Fingerprint: row.Fingerprint, Prepared: row.Prepared}
+	if row.SentAt != nil {
+		c.SentAt = *row.SentAt
+	}
+	return c, true, nil
+}
+
+// LastEpoch counts the sends of a target's content in one revision.
+func (s *Store) LastEpoch(ctx context.Context, targetID uuid.UUID, revision int64) (int, error) {
+	n, err := s.q.LastEpoch(ctx, db.LastEpochParams{TargetID: targetID, Revision: revision})
+	return int(n), err
+}
+
+// TakeOver fences off the earlier holder of a claim whose lease ran out. ok is
+// false while the lease still runs or when somebody was faster.
+func (s *Store) TakeOver(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (newFence int64, ok bool, err error) {
+	row, err := s.q.TakeOverTarget(ctx, db.TakeOverTargetParams{ID: targetID, Fence: fence, LeaseSeconds: lease.Seconds()})
+	if noRows(err) {
+		return 0, false, nil
+	}
+	return row.Fence, err == nil, err
+}
+
+// Finish records an outcome in target, ledger, post and timeline at once. ok
+// is false when another attempt holds the claim by now: then nothing changes.
+func (s *Store) Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		before, err := q.LockPost(ctx, o.PostID)
+		if err != nil {
+			return err
+		}
+		if before.Revision != o.Revision {
+			return pgx.ErrNoRows // changed since it was read: nothing of this counts
+		}
+		_, err = q.FinishTarget(ctx, db.FinishTargetParams{ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
+			Tries: int32(o.Tries), RemoteID: orNil(o.RemoteID), RemoteUrl: orNil(o.RemoteURL), //nolint:gosec // 0 or 1
+			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error), PostedAt: o.PostedAt})
+		if err != nil {
+			return err
+		}
+		if o.OperationID != uuid.Nil {
+			if err := setOperation(ctx, q, o.OperationID, o.Operation, o.RemoteID, o.Evidence); err != nil {
+				return err
+			}
+		}
+		retries := int32(0)
+		if o.Event == post.EventRetrying {
+			retries = 1
+		}
+		row, err := q.RollUpPost(ctx, db.RollUpPostParams{PostID: o.PostID, Retries: retries})
+		if err != nil {
+			return err
+		}
+		if err := addEvent(ctx, q, row, &o.TargetID, o.Event, post.ActorDateline, o.EventData); err != nil {
+			return err
+		}
+		if row.Status != before.Status && post.Status(row.Status).Final() {
+			if err := addEvent(ctx, q, row, nil, post.EventStatus, post.ActorDateline, map[string]any{"status": row.Status}); err != nil {
+				return err
+			}
+		}
+		p, err = withTargets(ctx, q, row, nil)
+		return err
+	})
+	if noRows(err) {
+		return post.Post{}, false, nil
+	}
+	if err != nil {
+		return post.Post{}, false, err
+	}
+	return p, true, nil
+}
+
+func setOperation(ctx context.Context, q *db.Queries, id uuid.UUID, state, remoteID string, evidence map[string]any) error {
+	if evidence == nil {
+		evidence = map[string]any{}
+	}
+	raw, err := json.Marshal(evidence)
+	if err != nil {
+		return err
+	}
+	return q.SetOperationState(ctx, db.SetOperationStateParams{ID: id, State: db.OperationState(state), RemoteID: orNil(remoteID), Evidence: raw})
+}
+
+// ClaimedRemoteIDs lists the remote posts of an account that belong to posts
+// of ours already, so that none is taken for another.
+func (s *Store) ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error) {
+	ids, err := s.q.RemoteIDsClaimed(ctx, db.RemoteIDsClaimedParams{AccountID: accountID, Since: &since})
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		known[id] = true
+	}
+	return known, nil
+}
+
+// Parent says how the post that another one answers stands on an account.
+func (s *Store) Parent(ctx context.Context, postID, accountID uuid.UUID) (status post.TargetStatus, remoteID string, err error) {
+	row, err := s.q.RemoteIDOnAccount(ctx, db.RemoteIDOnAccountParams{PostID: postID, AccountID: accountID})
+	if noRows(err) {
+		return post.TargetCancelled, "", nil
+	}
+	return post.TargetStatus(row.Status), deref(row.RemoteID), err
+}
+
+// RenewClaim extends a claim while its call is under way. ok is false when
+// somebody else holds it by now.
+func (s *Store) RenewClaim(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (ok bool, err error) {
+	n, err := s.q.RenewClaim(ctx, db.RenewClaimParams{ID: targetID, Fence: fence, LeaseSeconds: lease.Seconds()})
+	return n == 1, err
+}
+
+// SetCallState notes what is known of a call, without an outcome for its
+// target yet.
+func (s *Store) SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error {
+	return setOperation(ctx, s.q, operationID, state, "", evidence)
+}
+
+// Note adds a line to a post's timeline. Like every change it holds the post
+// meanwhile: a reader that goes on behind the newest event must not meet an
+// older one later.
+func (s *Store) Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockPost(ctx, postID)
+		if err != nil {
+			return err
+		}
+		return addEvent(ctx, q, row, targetID, event, actor, data)
+	})
+}
+
+// SetPlatformMedia keeps the handles of what was uploaded for an account.
+func (s *Store) SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage) error {
+	return s.q.SetPlatformMedia(ctx, db.SetPlatformMediaParams{PostID: postID, Revision: revision, AccountID: accountID.String(), Handles: handles})
+}
+
+func orJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}

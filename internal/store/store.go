@@ -1,0 +1,93 @@
+// Package store keeps Dateline's rows in Postgres. SQL lives in queries/ and
+// migrations/; package db is generated from both (make generate).
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"dateline/internal/store/db"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Store is the database. It is safe for concurrent use.
+type Store struct {
+	pool *pgxpool.Pool
+	q    *db.Queries
+}
+
+// Open connects to a Postgres of version 14 or later.
+func Open(ctx context.Context, url string) (*Store, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("DATABASE_URL cannot be read: %w", err)
+	}
+	cfg.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	cfg.ConnConfig.RuntimeParams["application_name"] = "dateline"
+	if cfg.MaxConns < 20 {
+		cfg.MaxConns = 20
+	}
+	cfg.MaxConnIdleTime = 5 * time.Minute
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("the database does not answer: %w", err)
+	}
+	return &Store{pool: pool, q: db.New(pool)}, nil
+}
+
+// Close gives all connections back.
+func (s *Store) Close() { s.pool.Close() }
+
+// Ping says whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
+
+// Migrate brings the schema up to this build's version. Concurrent callers
+// wait for one another on an advisory lock.
+func (s *Store) Migrate(ctx context.Context, log *slog.Logger) error {
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return err
+	}
+	sqlDB := stdlib.OpenDBFromPool(s.pool)
+	defer func() { _ = sqlDB.Close() }()
+	provider, err := goose.NewProvider(goose.DialectPostgres, sqlDB, dir, goose.WithSessionLocker(locker))
+	if err != nil {
+		return err
+	}
+	results, err := provider.Up(ctx)
+	if err != nil {
+		return fmt.Errorf("migrating the database: %w", err)
+	}
+	for _, r := range results {
+		log.Info("migrated the database", "migration", r.Source.Path, "took", r.Duration)
+	}
+	return nil
+}
+
+// inTx runs f in a transaction that commits when f returns nil.
+func (s *Store) inTx(ctx context.Context, f func(q *db.Queries) error) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f(s.q.WithTx(tx)) })
+}
+
+func noRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
