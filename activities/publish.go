@@ -1,0 +1,224 @@
+// Package activities holds the side effects of the workflows. Each struct is
+// one area, over interfaces that it declares itself.
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
+
+	"dateline/internal/account"
+	"dateline/internal/media"
+	"dateline/internal/post"
+	"dateline/platforms/network"
+)
+
+// PublishStore is the database as the publisher uses it.
+type PublishStore interface {
+	Post(ctx context.Context, id uuid.UUID) (post.Post, error)
+	Parent(ctx context.Context, postID, accountID uuid.UUID) (status post.TargetStatus, remoteID string, err error)
+	MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error)
+	SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage) error
+
+	Claim(ctx context.Context, c post.Call, lease time.Duration) (claimed post.Call, ok bool, err error)
+	RenewClaim(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (ok bool, err error)
+	TakeOver(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (newFence int64, ok bool, err error)
+	OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, found bool, err error)
+	LastEpoch(ctx context.Context, targetID uuid.UUID, revision int64) (int, error)
+	SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error
+	ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error)
+	Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)
+	Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
+	SetAccountStatus(ctx context.Context, id uuid.UUID, status account.Status) error
+}
+
+// AccountOpener opens an account's token for the moment of use.
+type AccountOpener interface {
+	Open(ctx context.Context, id uuid.UUID) (account.Account, network.Account, error)
+}
+
+// NetworkFinder finds the adapter of a network.
+type NetworkFinder interface {
+	Get(name string) (network.Network, bool)
+}
+
+// LiveBus tells open streams that a post has new events.
+type LiveBus interface {
+	Changed(ctx context.Context, postID uuid.UUID)
+}
+
+// Publish sends posts to networks.
+type Publish struct {
+	Store    PublishStore
+	Accounts AccountOpener
+	Networks NetworkFinder
+	Objects  media.Objects
+	Live     LiveBus
+	Log      *slog.Logger
+}
+
+// lease is how long a claim outlives its holder; it is renewed while a call is
+// under way.
+const lease = 15 * time.Second
+
+// TargetInput names one target of one post. Revision is what the workflow
+// decided on: another one makes the result Stale.
+type TargetInput struct {
+	PostID   uuid.UUID
+	TargetID uuid.UUID
+	Revision int64
+}
+
+// TargetResult is how the target stands afterwards.
+type TargetResult struct {
+	Status post.TargetStatus
+	Stale  bool // the post changed meanwhile: read it again and decide anew
+}
+
+// PublishTarget brings a post to one account: it gets everything ready, waits
+// in memory until the post's time, claims the row, sends once, and records what
+// came of it. It is safe to run again at any point: the ledger says what an
+// earlier attempt may have done.
+func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResult, error) {
+	stop := keepAlive(ctx)
+	defer stop()
+
+	job, result, err := p.load(ctx, in)
+	if err != nil || result != nil {
+		return deref(result), err
+	}
+	call, open, err := p.Store.OpenCall(ctx, in.TargetID)
+	if err != nil {
+		return TargetResult{}, err
+	}
+	if open {
+		return p.resolveEarlier(ctx, job, call)
+	}
+	if problem := p.prepare(ctx, job); problem != nil {
+		return p.settle(ctx, job, post.Call{Fence: job.target.Fence}, problem)
+	}
+	if err := sleepUntil(ctx, job.post.ScheduledTime); err != nil {
+		return TargetResult{}, err
+	}
+	return p.send(ctx, job)
+}
+
+// job is all that is needed for one target.
+type job struct {
+	post       post.Post
+	target     post.Target
+	account    network.Account
+	adapter    network.Network
+	files      []media.Item
+	submission network.Submission
+}
+
+// load reads everything. A result means that there is nothing to do.
+func (p *Publish) load(ctx context.Context, in TargetInput) (*job, *TargetResult, error) {
+	current, err := p.Store.Post(ctx, in.PostID)
+	if err != nil {
+		return nil, nil, lasting(err)
+	}
+	if current.Revision != in.Revision || (current.Status != post.Scheduled && current.Status != post.Publishing) {
+		return nil, &TargetResult{Stale: true}, nil
+	}
+	j := &job{post: current}
+	for _, t := range current.Targets {
+		if t.ID == in.TargetID {
+			j.target = t
+		}
+	}
+	if j.target.ID == uuid.Nil {
+		return nil, &TargetResult{Stale: true}, nil
+	}
+	if !j.target.Status.Open() {
+		return nil, &TargetResult{Status: j.target.Status}, nil
+	}
+	_, opened, err := p.Accounts.Open(ctx, j.target.AccountID)
+	if err != nil {
+		return nil, nil, err
+	}
+	j.account = opened
+	adapter, ok := p.Networks.Get(j.target.Network)
+	if !ok {
+		return nil, nil, fmt.Errorf("this worker cannot publish to %s; is it older than the API?", j.target.Network)
+	}
+	j.adapter = adapter
+	known, err := p.Store.MediaByID(ctx, current.WorkspaceID, current.AttachmentIDs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, id := range current.AttachmentIDs {
+		j.files = append(j.files, known[id])
+	}
+	j.submission = network.Submission{
+		// One key for all sends of this content to this account, whichever
+		// attempt makes them.
+		Key:      uuid.NewSHA1(j.target.ID, fmt.Appendf(nil, "%d", current.Revision)).String(),
+		Text:     current.Content,
+		Language: current.Language,
+	}
+	return j, nil, nil
+}
+
+// resolveEarlier finds out what became of a call whose answer nobody recorded.
+func (p *Publish) resolveEarlier(ctx context.Context, j *job, call post.Call) (TargetResult, error) {
+	fence, ok, err := p.Store.TakeOver(ctx, j.target.ID, j.target.Fence, lease)
+	if err != nil {
+		return TargetResult{}, err
+	}
+	if !ok {
+		return TargetResult{}, waitFor("Another attempt still holds the claim on this target.", lease/3)
+	}
+	call.Fence, call.PostID = fence, j.post.ID
+	j.restore(call)
+	return p.reconcile(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: "interrupted",
+		Message: "The publisher stopped between sending and recording the answer."})
+}
+
+func deref(r *TargetResult) TargetResult {
+	if r == nil {
+		return TargetResult{}
+	}
+	return *r
+}
+
+// sleepUntil waits in memory. It gives up when the activity is cancelled.
+func sleepUntil(ctx context.Context, at time.Time) error {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// keepAlive heartbeats until stop is called, so that Temporal learns within
+// seconds that this worker is gone.
+func keepAlive(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(heartbeatEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				activity.RecordHeartbeat(ctx)
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+const heartbeatEvery = 2 * time.Second

@@ -1,0 +1,166 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/account"
+	"dateline/internal/post"
+	"dateline/platforms/network"
+)
+
+// send claims the target and makes the one call that cannot be taken back.
+func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
+	epoch, err := p.Store.LastEpoch(ctx, j.target.ID, j.post.Revision)
+	if err != nil {
+		return TargetResult{}, err
+	}
+	call, ok, err := p.Store.Claim(ctx, post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: j.post.ID, TargetID: j.target.ID,
+		Revision: j.post.Revision, Epoch: epoch + 1, IdempotencyKey: j.submission.Key,
+		Fingerprint: j.fingerprint(), Prepared: j.prepared()}, lease)
+	if err != nil {
+		return TargetResult{}, err
+	}
+	if !ok {
+		// Edited, cancelled or claimed by another attempt: reading it anew tells.
+		return TargetResult{Stale: true}, nil
+	}
+	p.Live.Changed(ctx, j.post.ID)
+
+	receipt, err := p.callUnderClaim(ctx, j, call)
+	if err != nil {
+		return p.settle(ctx, j, call, network.AsError(err))
+	}
+	return p.posted(ctx, j, call, receipt, post.CallAccepted, map[string]any{"request_id": receipt.RequestID})
+}
+
+// callUnderClaim publishes while holding the claim.
+func (p *Publish) callUnderClaim(ctx context.Context, j *job, call post.Call) (network.Receipt, error) {
+	ctx, release := p.hold(ctx, j, call)
+	defer release()
+	return j.adapter.Publish(ctx, j.account, j.submission)
+}
+
+// hold renews a claim until release is called. Losing it ends the context:
+// whoever has it now will look for the post before sending again.
+func (p *Publish) hold(ctx context.Context, j *job, call post.Call) (held context.Context, release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		tick := time.NewTicker(lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if ok, err := p.Store.RenewClaim(ctx, j.target.ID, call.Fence, lease); err == nil && !ok {
+					cancel()
+				}
+			}
+		}
+	}()
+	return ctx, cancel
+}
+
+// settle records an error and decides how it goes on. call has no operation
+// when nothing was sent.
+func (p *Publish) settle(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
+	p.Log.Warn("publishing did not succeed", "post_id", j.post.ID, "target_id", j.target.ID, "network", j.target.Network,
+		"class", e.Class, "code", e.Code, "status", e.Status, "request_id", e.RequestID, "error", e)
+	sent := call.OperationID != uuid.Nil
+	switch e.Class {
+	case network.Ambiguous:
+		if sent {
+			return p.reconcile(ctx, j, call, e)
+		}
+		return p.retry(ctx, j, call, notPublished(e))
+	case network.Duplicate:
+		if sent && call.Epoch > 1 {
+			return p.reconcile(ctx, j, call, e)
+		}
+		return p.failed(ctx, j, call, e)
+	case network.NotSent, network.Transient, network.Throttled:
+		return p.retry(ctx, j, call, e)
+	case network.Auth:
+		if err := p.Store.SetAccountStatus(ctx, j.target.AccountID, account.NeedsReconnect); err != nil {
+			return TargetResult{}, err
+		}
+		return p.failed(ctx, j, call, e)
+	default:
+		return p.failed(ctx, j, call, e)
+	}
+}
+
+// retry gives the target back and lets Temporal run the activity again.
+func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
+	tries := j.target.Attempts
+	if e.Class != network.Throttled {
+		tries++
+	}
+	if tries >= maxTries {
+		return p.failed(ctx, j, call, e)
+	}
+	if e.Code == "parent_waiting" {
+		return TargetResult{}, waitFor(e.Message, parentPatience) // nothing happened that a timeline should tell
+	}
+	again := retryLater(e, tries)
+	o := outcome(j, call, e)
+	o.Status, o.Operation, o.Event, o.Tries = j.target.Status, post.CallFailed, post.EventRetrying, tries-j.target.Attempts
+	if e.Code == codeAbsent {
+		o.Operation = post.CallReconciledAbsent
+	}
+	if call.OperationID != uuid.Nil {
+		o.Status = post.TargetPublishing
+	}
+	if result, err := p.finish(ctx, o); err != nil || result.Stale {
+		return result, err
+	}
+	return TargetResult{}, again
+}
+
+// failed is the end for this target.
+func (p *Publish) failed(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
+	o := outcome(j, call, e)
+	o.Status, o.Operation, o.Event, o.Tries = post.TargetFailed, post.CallFailed, post.EventFailed, 1
+	return p.finish(ctx, o)
+}
+
+func (p *Publish) posted(ctx context.Context, j *job, call post.Call, receipt network.Receipt, state string, evidence map[string]any) (TargetResult, error) {
+	now := time.Now().UTC()
+	return p.finish(ctx, post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision,
+		Fence: call.Fence, OperationID: call.OperationID, Operation: state, Evidence: evidence, Status: post.TargetPosted,
+		Tries: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, PostedAt: &now, Event: post.EventPosted,
+		EventData: map[string]any{"remote_id": receipt.RemoteID, "url": receipt.URL,
+			"late_ms": call.SentAt.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}})
+}
+
+func outcome(j *job, call post.Call, e *network.Error) post.Outcome {
+	data := map[string]any{"class": e.Class, "code": e.Code, "message": e.Message}
+	if e.Status != 0 {
+		data["http_status"] = e.Status
+	}
+	if !e.RetryAt.IsZero() {
+		data["retry_at"] = e.RetryAt.UTC()
+	}
+	return post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Fence: call.Fence,
+		OperationID: call.OperationID, ErrorClass: string(e.Class), ErrorCode: e.Code, Error: e.Message,
+		Evidence:  map[string]any{"http_status": e.Status, "request_id": e.RequestID, "message": e.Message},
+		EventData: data}
+}
+
+// finish records an outcome. A claim that was lost meanwhile makes the result
+// stale: the workflow reads the post and decides anew.
+func (p *Publish) finish(ctx context.Context, o post.Outcome) (TargetResult, error) {
+	// What happened is recorded also when the worker is stopping.
+	_, ok, err := p.Store.Finish(context.WithoutCancel(ctx), o)
+	if err != nil {
+		return TargetResult{}, err
+	}
+	if !ok {
+		return TargetResult{Stale: true}, nil
+	}
+	p.Live.Changed(ctx, o.PostID)
+	return TargetResult{Status: o.Status}, nil
+}

@@ -1,0 +1,120 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/temporal"
+
+	"dateline/internal/desk"
+	"dateline/internal/post"
+)
+
+// SignalStore is the database as signals use it.
+type SignalStore interface {
+	Acknowledge(ctx context.Context, postID uuid.UUID) (post.Post, error)
+	Post(ctx context.Context, id uuid.UUID) (post.Post, error)
+	Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
+}
+
+// Editor changes posts by the same rules as the API.
+type Editor interface {
+	Change(ctx context.Context, g post.Guard, edit desk.Edit) (post.Post, error)
+	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
+	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
+}
+
+// Signals carries out what operators ask of a post by a signal, and reads the
+// post for its workflow.
+type Signals struct {
+	Store SignalStore
+	Desk  Editor
+	Live  LiveBus
+}
+
+// PostView is what the workflow needs to know of a post: no content, so that
+// none enters the history.
+type PostView struct {
+	Status        post.Status
+	ScheduledTime time.Time // UTC
+	TimeZone      string
+	Revision      int64
+	Targets       []TargetView
+}
+
+// TargetView is one target of a PostView.
+type TargetView struct {
+	ID        uuid.UUID
+	AccountID uuid.UUID
+	Network   string
+	Status    post.TargetStatus
+}
+
+// ReadPost reads the post and notes that the workflow knows this revision.
+func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) {
+	p, err := s.Store.Acknowledge(ctx, id)
+	if err != nil {
+		return PostView{}, lasting(err)
+	}
+	v := PostView{Status: p.Status, ScheduledTime: p.ScheduledTime, TimeZone: p.TimeZone, Revision: p.Revision}
+	for _, t := range p.Targets {
+		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
+	}
+	return v, nil
+}
+
+// Command is a signal to carry out.
+type Command struct {
+	PostID uuid.UUID
+	Name   string // cancel, edit or publish_now
+	Edit   desk.Edit
+	Broken string // why the signal's input could not be read
+}
+
+// Obey carries out a command. A refusal is no error: nobody waits for the
+// answer to a signal, so it goes into the post's timeline.
+func (s *Signals) Obey(ctx context.Context, c Command) error {
+	p, err := s.Store.Post(ctx, c.PostID)
+	if err != nil {
+		return lasting(err)
+	}
+	g := post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: post.ActorOperator}
+	err = s.obey(ctx, g, c, p.Status)
+	var refusal *post.Error
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	if err := s.Store.Note(ctx, p.ID, nil, post.EventRefused, post.ActorOperator,
+		map[string]any{"asked": c.Name, "code": refusal.Code, "reason": refusal.Error()}); err != nil {
+		return err
+	}
+	s.Live.Changed(ctx, p.ID)
+	return nil
+}
+
+func (s *Signals) obey(ctx context.Context, g post.Guard, c Command, status post.Status) (err error) {
+	switch {
+	case c.Broken != "":
+		return post.InvalidFields(post.Problem{Field: "input", Code: "invalid", Message: c.Broken})
+	case c.Name == "cancel" && status == post.Cancelled:
+		return nil // carried out by an attempt whose answer was lost
+	case c.Name == "cancel":
+		_, err = s.Desk.Cancel(ctx, g)
+	case c.Name == "publish_now":
+		_, err = s.Desk.PublishNow(ctx, g)
+	default:
+		_, err = s.Desk.Change(ctx, g, c.Edit)
+	}
+	return err
+}
+
+// lasting marks errors that no retry can mend.
+func lasting(err error) error {
+	var e *post.Error
+	if errors.As(err, &e) {
+		return temporal.NewNonRetryableApplicationError(e.Message, e.Code, nil)
+	}
+	return err
+}

@@ -1,0 +1,233 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/account"
+	"dateline/internal/media"
+	"dateline/internal/people"
+	"dateline/internal/post"
+	"dateline/platforms/network"
+)
+
+// check collects everything that is wrong with a request, so that a person
+// hears it all at once.
+type check struct {
+	desk      *Desk
+	workspace people.Workspace
+	problems  []post.Problem
+}
+
+func (c *check) add(field, code, format string, args ...any) {
+	c.problems = append(c.problems, post.Problem{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// when reads the scheduled time and the zone it is meant in.
+func (c *check) when(text, zoneName string) (time.Time, string) {
+	if zoneName == "" {
+		zoneName = c.workspace.TimeZone
+	}
+	zone, err := post.LoadZone(zoneName)
+	if err != nil {
+		c.add("time_zone", "unknown", "%s.", err)
+		return time.Time{}, zoneName
+	}
+	at, err := post.ParseWhen(text, zone)
+	switch {
+	case err != nil:
+		c.add("scheduled_time", "invalid", "%s.", err)
+	case !at.After(time.Now()):
+		c.add("scheduled_time", "in_the_past", "%s is in the past. Name a later time, or use publish-now.", at.Format(time.RFC3339))
+	case at.After(time.Now().Add(post.Horizon)):
+		c.add("scheduled_time", "too_far", "Posts can be scheduled at most five years ahead.")
+	}
+	return at, zoneName
+}
+
+// ids parses a list of ids, naming those that are none or stand twice.
+func (c *check) ids(field string, texts []string) []uuid.UUID {
+	seen := make(map[uuid.UUID]bool, len(texts))
+	out := make([]uuid.UUID, 0, len(texts))
+	for i, text := range texts {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		id, err := uuid.Parse(text)
+		switch {
+		case err != nil:
+			c.add(at, "invalid", "%q is no id.", text)
+		case seen[id]:
+			c.add(at, "duplicate", "%s stands here twice.", id)
+		default:
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func (c *check) attachments(ctx context.Context, texts []string) ([]media.Item, error) {
+	ids := c.ids("attachments", texts)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	known, err := c.desk.Store.MediaByID(ctx, c.workspace.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]media.Item, 0, len(ids))
+	for i, id := range ids {
+		item, ok := known[id]
+		if !ok {
+			c.add(fmt.Sprintf("attachments[%d]", i), "unknown", "There is no uploaded file %s. Upload it to /api/v1/media first.", id)
+			continue
+		}
+		files = append(files, item)
+	}
+	return files, nil
+}
+
+// parent finds the post that this one answers.
+func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Post, error) {
+	if text == "" {
+		return nil, nil
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		c.add("thread_parent_id", "invalid", "%q is no id.", text)
+		return nil, nil //nolint:nilerr // the problem is noted
+	}
+	parent, err := c.desk.Store.PostInWorkspace(ctx, c.workspace.ID, id)
+	if isMissing(err) {
+		c.add("thread_parent_id", "unknown", "There is no post %s.", id)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch parent.Status {
+	case post.Failed, post.Cancelled:
+		c.add("thread_parent_id", "not_published", "The post %s is %s, so nothing can answer it.", id, parent.Status)
+	case post.Draft, post.Scheduled, post.Publishing:
+		if at.Before(parent.ScheduledTime) {
+			c.add("scheduled_time", "before_parent", "The post that this one answers is scheduled for %s; name the same or a later time.", parent.ScheduledTime.Format(time.RFC3339))
+		}
+	}
+	return &parent, nil
+}
+
+func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post) ([]account.Account, error) {
+	ids := c.ids("accounts", texts)
+	if len(texts) == 0 && parent != nil {
+		for _, t := range parent.Targets {
+			ids = append(ids, t.AccountID)
+		}
+	}
+	if len(texts) == 0 && parent == nil {
+		found, err := c.desk.Store.DefaultAccounts(ctx, c.workspace.ID)
+		if err == nil && len(found) == 0 {
+			c.add("accounts", "required", "No default account is connected. Connect one, or name accounts.")
+		}
+		return found, err
+	}
+	found, err := c.desk.Store.AccountsByID(ctx, c.workspace.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[uuid.UUID]account.Account, len(found))
+	for _, a := range found {
+		known[a.ID] = a
+	}
+	out := make([]account.Account, 0, len(ids))
+	for i, id := range ids {
+		a, ok := known[id]
+		field := fmt.Sprintf("accounts[%d]", i)
+		switch {
+		case !ok:
+			c.add(field, "unknown", "There is no account %s.", id)
+		case a.Status != account.Connected:
+			c.add(field, "not_connected", "The account %s must be connected again first.", a.Handle)
+		case parent != nil && !onAccount(*parent, id):
+			c.add(field, "not_in_thread", "The post that this one answers does not go to %s.", a.Handle)
+		default:
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+func onAccount(p post.Post, id uuid.UUID) bool {
+	for _, t := range p.Targets {
+		if t.AccountID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// content lets every target's network count the post as it counts.
+func (c *check) content(ctx context.Context, text string, files []media.Item, reply bool, accounts []account.Account) {
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		c.add("content", "invalid", "The text holds bytes that are no characters.")
+		return
+	}
+	content := network.Content{Text: text, Reply: reply, Media: MediaInfos(files)}
+	seen := map[post.Problem]bool{}
+	for _, a := range accounts {
+		adapter, ok := c.desk.Networks.Get(a.Network)
+		if !ok {
+			c.add("accounts", "unsupported", "This installation cannot publish to %s.", a.Network)
+			continue
+		}
+		limits, err := c.limits(ctx, adapter, a)
+		if err != nil {
+			// Nobody should have to wait for an instance to come back before a
+			// post can be scheduled: it is checked again before it is sent.
+			c.desk.Log.Warn("limits not known, content not checked yet", "account_id", a.ID, "network", a.Network, "error", err)
+			continue
+		}
+		for _, p := range adapter.Check(content, limits) {
+			problem := post.Problem{Field: p.Field, Code: p.Code, Message: p.Message}
+			if !seen[problem] {
+				seen[problem] = true
+				c.problems = append(c.problems, problem)
+			}
+		}
+	}
+	if text == "" && len(files) == 0 && len(seen) == 0 {
+		c.add("content", "empty", "Write something, or attach a file.")
+	}
+}
+
+func (c *check) limits(ctx context.Context, adapter network.Network, a account.Account) (network.Limits, error) {
+	ctx, cancel := context.WithTimeout(ctx, limitsPatience)
+	defer cancel()
+	_, opened, err := c.desk.Accounts.Open(ctx, a.ID)
+	if err != nil {
+		return network.Limits{}, err
+	}
+	return adapter.Limits(ctx, opened)
+}
+
+// MediaInfos describes files for an adapter.
+func MediaInfos(files []media.Item) []network.MediaInfo {
+	infos := make([]network.MediaInfo, len(files))
+	for i, f := range files {
+		infos[i] = network.MediaInfo{MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height, AltText: f.AltText}
+	}
+	return infos
+}
+
+// language is ISO 639-1, with 639-3 codes let through as Mastodon does.
+var language = regexp.MustCompile(`^[a-z]{2,3}$`)
+
+func (c *check) language(text string) {
+	if text != "" && !language.MatchString(text) {
+		c.add("language", "invalid", "%q is no language code; write one like vi or en.", text)
+	}
+}

@@ -1,0 +1,40 @@
+// Package enginetest gives tests the real engines: a Postgres and a Redis that
+// run for one test process, and an S3 server in memory.
+//
+// A package that uses Postgres declares
+//
+//	func TestMain(m *testing.M) { enginetest.Main(m) }
+//
+// so that the server is stopped when its tests are done. Engines that are not
+// installed are replaced where that is possible; with CI=true their absence
+// fails the test, because a build must not pass by leaving tests out.
+package enginetest
+
+import (
+	"os"
+	"sync"
+	"testing"
+)
+
+// process holds the servers of this test process. They are shared by all of
+// its tests, and testing gives no other place that outlives a single test.
+var process struct {
+	mu       sync.Mutex
+	inMain   bool
+	postgres *cluster
+}
+
+// Main runs the tests of a package, then stops what they started.
+func Main(m *testing.M) {
+	process.inMain = true
+	code := m.Run()
+	process.mu.Lock()
+	if process.postgres != nil {
+		process.postgres.stop()
+	}
+	process.mu.Unlock()
+	os.Exit(code)
+}
+
+// strict says that every engine must be there.
+func strict() bool { return os.Getenv("CI") == "true" }

@@ -1,0 +1,44 @@
+package enginetest
+
+import (
+	"net/http/httptest"
+	"os"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"dateline/internal/objects"
+)
+
+// S3 opens an empty bucket of an S3 server that is the test's own.
+func S3(t testing.TB) *objects.Bucket {
+	t.Helper()
+	bucket, _ := StoppableS3(t)
+	return bucket
+}
+
+// StoppableS3 is S3 for tests that take it away.
+func StoppableS3(t testing.TB) (bucket *objects.Bucket, stop func()) {
+	t.Helper()
+	server := httptest.NewServer(gofakes3.New(s3mem.New()).Server())
+	t.Cleanup(server.Close)
+	bucket = objects.Open(objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "dateline-test",
+		AccessKey: "test", SecretKey: "test", PathStyle: true})
+	if err := bucket.EnsureBucket(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return bucket, server.Close
+}
+
+// shortTempDir is t.TempDir with a path that a socket may have (108 bytes,
+// unix(7)); test names make the other one longer.
+func shortTempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "dateline-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}

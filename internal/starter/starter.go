@@ -1,0 +1,94 @@
+// Package starter tells Temporal about posts.
+package starter
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"dateline/workflows"
+)
+
+// Options say where Temporal is.
+type Options struct {
+	Address   string
+	Namespace string
+	APIKey    string // Temporal Cloud; implies TLS
+	TLS       bool
+}
+
+// Connect makes a client. It does not wait for the server: a post must be
+// accepted also while Temporal is down.
+func Connect(o Options, logger *slog.Logger) (client.Client, error) {
+	co := client.Options{HostPort: o.Address, Namespace: o.Namespace, Logger: log.NewStructuredLogger(logger)}
+	if o.TLS || o.APIKey != "" {
+		co.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if o.APIKey != "" {
+		co.Credentials = client.NewAPIKeyStaticCredentials(o.APIKey)
+	}
+	return client.NewLazyClient(co)
+}
+
+// Starter starts and nudges workflows. It is safe for concurrent use.
+type Starter struct {
+	Client    client.Client
+	Namespace string
+}
+
+// Nudge makes sure that a post's workflow runs and reads its row again. Doing
+// it twice does no harm: the row decides what may happen.
+func (s *Starter) Nudge(ctx context.Context, postID uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err := s.Client.SignalWithStartWorkflow(ctx, workflows.PostID(postID), workflows.SignalChanged, nil,
+		client.StartWorkflowOptions{
+			TaskQueue:                workflows.PostQueue,
+			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+			// A workflow that an operator terminated must not take its post with it.
+			WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+			StaticSummary:         "Publishes post " + postID.String(),
+		}, workflows.PostWorkflow, workflows.PostInput{PostID: postID})
+	if err != nil {
+		return fmt.Errorf("telling Temporal about post %s: %w", postID, err)
+	}
+	return nil
+}
+
+// StoreIdentity names the store that Temporal keeps its workflows in: the id
+// that the namespace was given when it was made there.
+func (s *Starter) StoreIdentity(ctx context.Context) (string, error) {
+	answer, err := s.Client.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: s.Namespace})
+	if err != nil {
+		return "", err
+	}
+	return answer.GetNamespaceInfo().GetId(), nil
+}
+
+// Ping says whether Temporal answers.
+func (s *Starter) Ping(ctx context.Context) error {
+	_, err := s.Client.CheckHealth(ctx, &client.CheckHealthRequest{})
+	return err
+}
+
+// Polled says whether a worker polls for posts.
+func (s *Starter) Polled(ctx context.Context) (bool, error) {
+	answer, err := s.Client.DescribeTaskQueue(ctx, workflows.PostQueue, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range answer.GetPollers() {
+		if time.Since(p.GetLastAccessTime().AsTime()) < 2*time.Minute {
+			return true, nil
+		}
+	}
+	return false, nil
+}

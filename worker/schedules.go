@@ -1,0 +1,63 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"dateline/workflows"
+)
+
+// schedules are the workflows that run by the clock. A run that is still going
+// makes the next one skip; runs missed by more than a minute are not made up
+// for, because the next one does the same.
+func schedules() []client.ScheduleOptions {
+	return []client.ScheduleOptions{{
+		ID:            workflows.ReconcileSchedule,
+		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: 30 * time.Second}}},
+		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow: time.Minute,
+		Action: &client.ScheduleWorkflowAction{
+			ID:        workflows.ReconcileSchedule,
+			Workflow:  workflows.ReconcilePostsWorkflow,
+			TaskQueue: workflows.PostQueue,
+		},
+		// The first run looks at once: posts may have waited for Temporal.
+		TriggerImmediately: true,
+	}}
+}
+
+// ensureSchedules creates the schedules, or brings those of an older build up
+// to date. What an operator paused stays paused.
+func ensureSchedules(ctx context.Context, c client.Client) error {
+	for _, want := range schedules() {
+		_, err := c.ScheduleClient().Create(ctx, want)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
+			return fmt.Errorf("creating the schedule %s: %w", want.ID, err)
+		}
+		handle := c.ScheduleClient().GetHandle(ctx, want.ID)
+		err = handle.Update(ctx, client.ScheduleUpdateOptions{
+			DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
+				s := in.Description.Schedule
+				s.Spec, s.Action = &want.Spec, want.Action
+				s.Policy = &client.SchedulePolicies{Overlap: want.Overlap, CatchupWindow: want.CatchupWindow}
+				return &client.ScheduleUpdate{Schedule: &s}, nil
+			},
+		})
+		if err != nil {
+			return fmt.Errorf("updating the schedule %s: %w", want.ID, err)
+		}
+		if err := handle.Trigger(ctx, client.ScheduleTriggerOptions{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP}); err != nil {
+			return fmt.Errorf("running the schedule %s: %w", want.ID, err)
+		}
+	}
+	return nil
+}

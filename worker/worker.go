@@ -1,0 +1,96 @@
+// Package worker runs workflows and activities: it registers them on their
+// queues and keeps the schedules in place.
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/activities"
+	"dateline/workflows"
+)
+
+// Activities are what the worker can do, assembled by the caller.
+type Activities struct {
+	Publish    *activities.Publish
+	Signals    *activities.Signals
+	Reconciler *activities.Reconciler
+}
+
+// Worker polls Temporal until it is stopped.
+type Worker struct {
+	client client.Client
+	posts  worker.Worker
+	log    *slog.Logger
+}
+
+// stopPatience is how long a stop waits for calls that are under way.
+const stopPatience = 20 * time.Second
+
+// concurrentPosts bounds the posts that wait armed in memory at once.
+const concurrentPosts = 10_000
+
+// New prepares a worker; Start begins to poll.
+func New(c client.Client, a Activities, log *slog.Logger) *Worker {
+	posts := worker.New(c, workflows.PostQueue, worker.Options{
+		MaxConcurrentActivityExecutionSize:      concurrentPosts,
+		MaxConcurrentLocalActivityExecutionSize: 200,
+		WorkerStopTimeout:                       stopPatience,
+		WorkflowTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		ActivityTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+	})
+	posts.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
+	posts.RegisterActivityWithOptions(a.Publish, activity.RegisterOptions{})
+	posts.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
+	posts.RegisterActivityWithOptions(a.Reconciler, activity.RegisterOptions{})
+	return &Worker{client: c, posts: posts, log: log}
+}
+
+// Run works until ctx ends, then lets calls that are under way finish. It
+// waits for Temporal to come up.
+func (w *Worker) Run(ctx context.Context) error {
+	if err := w.connect(ctx); err != nil {
+		return err
+	}
+	if err := w.posts.Start(); err != nil {
+		return fmt.Errorf("starting the worker: %w", err)
+	}
+	defer w.posts.Stop()
+	if err := ensureSchedules(ctx, w.client); err != nil {
+		return err
+	}
+	w.log.Info("worker started", "queue", workflows.PostQueue)
+	<-ctx.Done()
+	w.log.Info("worker stopping", "patience", stopPatience)
+	return nil
+}
+
+// connect waits for Temporal to answer.
+func (w *Worker) connect(ctx context.Context) error {
+	for told := false; ; {
+		_, err := w.client.CheckHealth(ctx, &client.CheckHealthRequest{})
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !told {
+			w.log.Warn("waiting for Temporal", "error", err)
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}

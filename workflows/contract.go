@@ -1,0 +1,84 @@
+package workflows
+
+import (
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/temporal"
+)
+
+// Task queues.
+const (
+	// PostQueue runs posts with their activities. Its activity rate is not
+	// limited on the server, because that would switch eager dispatch off.
+	PostQueue = "dateline-post"
+)
+
+// Names by which workflows are started.
+const (
+	PostWorkflow           = "Post"
+	ReconcilePostsWorkflow = "ReconcilePosts"
+)
+
+// ReconcileSchedule is the id of the schedule that runs ReconcilePosts.
+const ReconcileSchedule = "reconcile-posts"
+
+// Signals of the Post workflow. Operators send the first three; see
+// docs/operating.md for the command lines.
+const (
+	SignalCancel     = "cancel"
+	SignalEdit       = "edit"        // input: EditSignal
+	SignalPublishNow = "publish_now" //
+	SignalChanged    = "changed"     // the post's row changed: read it again
+)
+
+// QueryState asks a Post workflow what it is doing (StateResult).
+const QueryState = "state"
+
+// PostID is the workflow id of a post.
+func PostID(post uuid.UUID) string { return "post/" + post.String() }
+
+// PostInput starts a Post workflow. It holds an id and nothing else, so that an
+// edit is always seen and no content or secret enters a history.
+type PostInput struct {
+	PostID uuid.UUID
+}
+
+// PostResult is how the post ended.
+type PostResult struct {
+	Status string
+}
+
+// EditSignal is what an operator may change by a signal; what is left out
+// stays as it is.
+type EditSignal struct {
+	Content       *string `json:"content,omitempty"`
+	ScheduledTime *string `json:"scheduled_time,omitempty"` // RFC 3339, or local with time_zone
+	TimeZone      *string `json:"time_zone,omitempty"`      // IANA
+}
+
+// StateResult answers QueryState.
+type StateResult struct {
+	Doing    string `json:"doing"` // reading, waiting, publishing, done
+	Until    string `json:"until,omitempty"`
+	Revision int64  `json:"revision"`
+}
+
+// Search attributes, all indexed by Temporal for the Web UI and for
+// `temporal workflow list --query`. Control never goes through them.
+var (
+	PostStatusKey = temporal.NewSearchAttributeKeyKeyword("PostStatus")
+	PlatformKey   = temporal.NewSearchAttributeKeyKeyword("Platform")
+	AccountIDKey  = temporal.NewSearchAttributeKeyKeyword("AccountID")
+	DomainKey     = temporal.NewSearchAttributeKeyKeyword("Domain")
+	PublishAtKey  = temporal.NewSearchAttributeKeyTime("PublishAt")
+)
+
+// SearchAttributes are the names and types that a namespace must know.
+func SearchAttributes() map[string]string {
+	return map[string]string{
+		PostStatusKey.GetName(): "Keyword",
+		PlatformKey.GetName():   "Keyword",
+		AccountIDKey.GetName():  "Keyword",
+		DomainKey.GetName():     "Keyword",
+		PublishAtKey.GetName():  "Datetime",
+	}
+}

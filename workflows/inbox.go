@@ -1,0 +1,100 @@
+package workflows
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/activities"
+	"dateline/internal/desk"
+)
+
+// inbox collects what a Post workflow is told while it does something else.
+type inbox struct {
+	outer     workflow.Context
+	cancelled bool // the cancellation of outer was taken for a command
+	wake      workflow.Channel
+	channels  []workflow.ReceiveChannel
+	names     []string
+	commands  []activities.Command
+	changed   bool
+}
+
+// newInbox listens to the signals on work, and to the cancellation of outer,
+// which it takes for a cancel signal.
+func newInbox(outer, work workflow.Context) *inbox {
+	b := &inbox{outer: outer, wake: workflow.NewBufferedChannel(work, 1)}
+	for _, name := range []string{SignalCancel, SignalEdit, SignalPublishNow, SignalChanged} {
+		b.names = append(b.names, name)
+		b.channels = append(b.channels, workflow.GetSignalChannel(work, name))
+	}
+	// A closed channel makes every select return at once, so what selectors
+	// listen to is a single value that follows from it.
+	workflow.Go(work, func(ctx workflow.Context) {
+		outer.Done().Receive(ctx, nil)
+		b.wake.Send(ctx, true)
+	})
+	return b
+}
+
+// listen makes a selector return when something comes in.
+func (b *inbox) listen(s workflow.Selector) {
+	s.AddReceive(b.wake, func(c workflow.ReceiveChannel, _ bool) { c.ReceiveAsync(nil) })
+	for i, ch := range b.channels {
+		s.AddReceive(ch, func(c workflow.ReceiveChannel, _ bool) {
+			var raw converter.RawValue
+			c.ReceiveAsync(&raw)
+			b.put(b.names[i], raw)
+		})
+	}
+}
+
+// drain takes everything that has come in so far.
+func (b *inbox) drain() {
+	for i, ch := range b.channels {
+		for {
+			var raw converter.RawValue
+			if !ch.ReceiveAsync(&raw) {
+				break
+			}
+			b.put(b.names[i], raw)
+		}
+	}
+	// Asked here and not only when woken: a timer that fires with the request
+	// would otherwise be acted on first.
+	if b.outer.Err() != nil && !b.cancelled {
+		b.cancelled = true
+		b.commands = append(b.commands, activities.Command{Name: SignalCancel})
+	}
+}
+
+func (b *inbox) put(name string, raw converter.RawValue) {
+	if name == SignalChanged {
+		b.changed = true
+		return
+	}
+	command := activities.Command{Name: name}
+	if name == SignalEdit {
+		var edit EditSignal
+		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &edit); err != nil || raw.Payload() == nil {
+			command.Broken = fmt.Sprintf(`The input of the signal %q must be an object like {"content": "…"}.`, name)
+		}
+		command.Edit = desk.Edit{Content: edit.Content, ScheduledTime: edit.ScheduledTime, TimeZone: edit.TimeZone}
+	}
+	b.commands = append(b.commands, command)
+}
+
+// take hands out the commands that have come in, in order.
+func (b *inbox) take() []activities.Command {
+	b.drain()
+	commands := b.commands
+	b.commands = nil
+	return commands
+}
+
+// empty says that there is nothing to react to.
+func (b *inbox) empty() bool {
+	b.drain()
+	return len(b.commands) == 0 && !b.changed
+}

@@ -1,0 +1,45 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// forever retries until it works, ever less often. The database or a network
+// being away must delay a post, never lose it.
+func forever(most time.Duration) *temporal.RetryPolicy {
+	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: most}
+}
+
+// rows is for short, idempotent work on the database.
+func rows(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: 10 * time.Second,
+		RetryPolicy:         forever(10 * time.Second),
+		Summary:             summary,
+	})
+}
+
+// publishing is for sending to a network. The activity counts its own tries in
+// the ledger, where waiting for a rate limit or for the database does not use
+// them up; so Temporal sets no limit.
+func publishing(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 30 * time.Minute,
+		HeartbeatTimeout:    10 * time.Second,
+		WaitForCancellation: true,
+		RetryPolicy:         forever(30 * time.Second),
+		Summary:             summary,
+	})
+}
+
+// housekeeping is for scheduled work that the next run would do as well.
+func housekeeping(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 5 * time.Minute,
+		HeartbeatTimeout:    30 * time.Second,
+		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 3},
+	})
+}

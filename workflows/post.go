@@ -1,0 +1,246 @@
+package workflows
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/activities"
+	"dateline/internal/post"
+)
+
+// armLead is how long before its time a post's activity is dispatched. It waits
+// in memory, so that nothing that Temporal does stands between the clock and
+// the call.
+const armLead = time.Second
+
+// Post publishes one scheduled post; doc.go draws it.
+func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
+	// A cancel request is heard like the cancel signal. It must not tear down
+	// a call that is under way, so the work has a context of its own.
+	work, _ := workflow.NewDisconnectedContext(ctx)
+	r := &postRun{ctx: work, in: in, inbox: newInbox(ctx, work)}
+	if err := workflow.SetQueryHandler(work, QueryState, func() (StateResult, error) { return r.state, nil }); err != nil {
+		return PostResult{}, err
+	}
+	if err := r.run(); err != nil {
+		return PostResult{}, err
+	}
+	if r.view.Status == post.Cancelled && ctx.Err() != nil {
+		return PostResult{Status: string(r.view.Status)}, ctx.Err()
+	}
+	return PostResult{Status: string(r.view.Status)}, nil
+}
+
+type postRun struct {
+	ctx   workflow.Context
+	in    PostInput
+	inbox *inbox
+	view  activities.PostView
+	shown shown
+	state StateResult
+	tries tries
+}
+
+func (r *postRun) run() error {
+	for {
+		// Signals first: one that came with the timer counts as before it.
+		if err := r.obey(); err != nil {
+			return err
+		}
+		if err := r.read(); err != nil {
+			return err
+		}
+		targets := r.openTargets()
+		// A draft has no time yet; scheduling it starts the workflow anew.
+		if r.view.Status.Final() || r.view.Status == post.Draft || len(targets) == 0 {
+			if r.inbox.empty() {
+				r.state = StateResult{Doing: "done", Revision: r.view.Revision}
+				return nil
+			}
+			continue
+		}
+		if workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() && r.inbox.empty() {
+			return workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
+		}
+		until := r.tries.next(r.view.Revision)
+		if at := r.view.ScheduledTime.Add(-armLead); r.view.Status == post.Scheduled && at.After(until) {
+			until = at
+		}
+		due, err := r.wait(until)
+		if err != nil {
+			return err
+		}
+		if !due {
+			continue
+		}
+		if err := r.publish(targets); err != nil {
+			return err
+		}
+	}
+}
+
+// read loads the post as it stands now.
+func (r *postRun) read() error {
+	r.state.Doing = "reading"
+	r.inbox.changed = false
+	var signals *activities.Signals
+	err := workflow.ExecuteLocalActivity(rows(r.ctx, "read the post"), signals.ReadPost, r.in.PostID).Get(r.ctx, &r.view)
+	if err != nil {
+		return err
+	}
+	return r.show()
+}
+
+func (r *postRun) openTargets() []activities.TargetView {
+	return slices.DeleteFunc(slices.Clone(r.view.Targets), func(t activities.TargetView) bool { return !t.Status.Open() })
+}
+
+// wait sleeps until the time given. due is false when a signal came first.
+func (r *postRun) wait(until time.Time) (due bool, err error) {
+	left := until.Sub(workflow.Now(r.ctx))
+	if left <= 0 {
+		return r.inbox.empty(), nil
+	}
+	r.state = StateResult{Doing: "waiting", Until: until.Format(time.RFC3339), Revision: r.view.Revision}
+	timerCtx, stop := workflow.WithCancel(r.ctx)
+	defer stop()
+	timer := workflow.NewTimerWithOptions(timerCtx, left, workflow.TimerOptions{Summary: "until " + until.Format(time.RFC3339)})
+	var timerErr error
+	selector := workflow.NewSelector(r.ctx)
+	selector.AddFuture(timer, func(f workflow.Future) {
+		timerErr = f.Get(r.ctx, nil)
+		due = true
+	})
+	r.inbox.listen(selector)
+	selector.Select(r.ctx)
+	// The timer wins over a signal that came with it, so look again.
+	return due && timerErr == nil && r.inbox.empty(), timerErr
+}
+
+// publish brings the post to the given targets, side by side.
+func (r *postRun) publish(targets []activities.TargetView) error {
+	revision := r.view.Revision
+	r.state = StateResult{Doing: "publishing", Revision: revision}
+	var publish *activities.Publish
+	ctx, callOff := workflow.WithCancel(r.ctx)
+	defer callOff()
+	selector := workflow.NewSelector(r.ctx)
+	left, answered := len(targets), true
+	for _, target := range targets {
+		future := workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network), publish.PublishTarget,
+			activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision})
+		selector.AddFuture(future, func(f workflow.Future) {
+			left--
+			var result activities.TargetResult
+			err := f.Get(r.ctx, &result)
+			if err != nil && !temporal.IsCanceledError(err) {
+				workflow.GetLogger(r.ctx).Error("publishing ended without an answer; reading the post anew", "target", target.ID, "error", err)
+			}
+			answered = answered && err == nil && !result.Stale
+		})
+	}
+	r.inbox.listen(selector)
+	for left > 0 {
+		selector.Select(r.ctx)
+		if err := r.obey(); err != nil {
+			return err
+		}
+		if !r.inbox.changed {
+			continue
+		}
+		if err := r.read(); err != nil {
+			return err
+		}
+		r.state.Doing = "publishing"
+		// A post that could still be changed was claimed by none of these
+		// activities. One that sits out a long pause must not hold back what the
+		// post is now.
+		if r.view.Revision != revision || workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() {
+			callOff()
+		}
+	}
+	if !answered {
+		r.tries.failed(revision, workflow.Now(r.ctx))
+	}
+	return nil
+}
+
+// obey carries out what operators asked for by signals.
+func (r *postRun) obey() error {
+	var signals *activities.Signals
+	for _, command := range r.inbox.take() {
+		command.PostID = r.in.PostID
+		err := workflow.ExecuteLocalActivity(rows(r.ctx, "signal "+command.Name), signals.Obey, command).Get(r.ctx, nil)
+		if err != nil {
+			return err
+		}
+		r.inbox.changed = true
+	}
+	return nil
+}
+
+// tries counts the rounds of publishing one revision that ended without an
+// answer for every target. They should be rare and cure themselves; should they
+// not, each waits longer than the one before.
+type tries struct {
+	revision int64
+	rounds   int
+	last     time.Time
+}
+
+func (t *tries) failed(revision int64, now time.Time) {
+	if t.revision != revision {
+		t.revision, t.rounds = revision, 0
+	}
+	t.rounds++
+	t.last = now
+}
+
+// next is when a revision may be tried.
+func (t *tries) next(revision int64) time.Time {
+	if t.revision != revision {
+		return time.Time{}
+	}
+	return t.last.Add(min(500*time.Millisecond<<min(t.rounds, 10), 30*time.Second))
+}
+
+// shown is what the Web UI and the visibility store show of the post.
+type shown struct {
+	status    post.Status
+	at        time.Time
+	platforms string
+	account   string
+}
+
+// show brings search attributes and details up to date. Platform names all
+// networks; AccountID is set for a post to a single account.
+func (r *postRun) show() error {
+	now := shown{status: r.view.Status, at: r.view.ScheduledTime}
+	var networks []string
+	for _, t := range r.view.Targets {
+		networks = append(networks, t.Network)
+	}
+	slices.Sort(networks)
+	now.platforms = strings.Join(slices.Compact(networks), ",")
+	if len(r.view.Targets) == 1 {
+		now.account = r.view.Targets[0].AccountID.String()
+	}
+	if now == r.shown {
+		return nil
+	}
+	r.shown = now
+	account := AccountIDKey.ValueUnset()
+	if now.account != "" {
+		account = AccountIDKey.ValueSet(now.account)
+	}
+	workflow.SetCurrentDetails(r.ctx, fmt.Sprintf("**%s**, due %s, to %s (%d accounts)",
+		now.status, now.at.Format(time.RFC3339), now.platforms, len(r.view.Targets)))
+	return workflow.UpsertTypedSearchAttributes(r.ctx,
+		PostStatusKey.ValueSet(string(now.status)), PublishAtKey.ValueSet(now.at),
+		PlatformKey.ValueSet(now.platforms), account)
+}
