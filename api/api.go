@@ -1,0 +1,132 @@
+// Package api serves the REST API that openapi.yaml describes. Every route is
+// in that file; package spec is generated from it (make generate).
+package api
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/account"
+	"dateline/internal/desk"
+	"dateline/internal/media"
+	"dateline/internal/people"
+	"dateline/internal/post"
+	"dateline/internal/secret"
+	"dateline/internal/store"
+)
+
+//go:embed openapi.yaml
+var document []byte
+
+// Store is the database as the API reads it.
+type Store interface {
+	Bearer(ctx context.Context, tokenHash []byte) (people.Principal, bool, error)
+	Workspace(ctx context.Context, id uuid.UUID) (people.Workspace, error)
+	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
+	Posts(ctx context.Context, f store.Filter) ([]post.Post, error)
+	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
+	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
+	MediaItem(ctx context.Context, workspace, id uuid.UUID) (media.Item, error)
+}
+
+// Desk schedules and changes posts.
+type Desk interface {
+	Schedule(ctx context.Context, who people.Principal, draft desk.Draft, key store.Idempotency) (p post.Post, replayed bool, err error)
+	Change(ctx context.Context, g post.Guard, edit desk.Edit) (post.Post, error)
+	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
+	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
+}
+
+// Workflows tells Temporal of a post. An error delays nothing: the reconciler
+// tells it again.
+type Workflows interface {
+	Nudge(ctx context.Context, postID uuid.UUID) error
+}
+
+// Accounts connects accounts.
+type Accounts interface {
+	ConnectWithToken(ctx context.Context, who people.Principal, network, baseURL string, token secret.Text) (account.Account, error)
+	Begin(ctx context.Context, who people.Principal, network, baseURL string) (authorizeURL string, err error)
+	Complete(ctx context.Context, state, code string) (account.Account, error)
+}
+
+// Live tells when a post has new events.
+type Live interface {
+	Listen(ctx context.Context, postID uuid.UUID) <-chan struct{}
+}
+
+// Check is one thing that readiness depends on; nil means that it is well.
+type Check func(ctx context.Context) error
+
+// Server answers requests. All fields but WorkflowURL must be set.
+type Server struct {
+	Store     Store
+	Desk      Desk
+	Workflows Workflows
+	Accounts  Accounts
+	Media     *media.Service
+	Events    Live
+	Checks    map[string]Check
+	Page      http.Handler // what a browser gets at /
+	Log       *slog.Logger
+
+	MaxBodyBytes int64
+	// WorkflowURL links a workflow in the Temporal Web UI; nil: no links.
+	WorkflowURL func(workflowID string) string
+}
+
+// Handler builds the routes.
+func (s *Server) Handler() (http.Handler, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(document)
+	if err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	gin.SetMode(gin.ReleaseMode)
+	r := gin.New()
+	r.HandleMethodNotAllowed = true
+	r.ContextWithFallback = true // lets handlers use the request's context
+	r.MaxMultipartMemory = 1 << 20
+	if err := r.SetTrustedProxies(nil); err != nil {
+		return nil, err
+	}
+	v := &validator{doc: doc, maxBody: s.MaxBodyBytes, maxUpload: s.Media.MaxBytes + 1<<20}
+	r.Use(s.observe(), s.recoverPanics(), secureHeaders(), v.limit(), s.authenticate(v), v.validate())
+	r.NoRoute(func(c *gin.Context) {
+		writeProblem(c, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.", nil)
+	})
+	r.NoMethod(func(c *gin.Context) {
+		writeProblem(c, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+c.Request.Method+".", nil)
+	})
+	r.GET("/", gin.WrapH(s.Page))
+	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })
+
+	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{
+		RequestErrorHandlerFunc: func(c *gin.Context, err error) {
+			writeProblem(c, http.StatusBadRequest, "invalid_request", "The body cannot be read: "+err.Error()+".",
+				[]post.Problem{{Field: "body", Code: "invalid", Message: "The body cannot be read."}})
+		},
+		HandlerErrorFunc:         s.refuse,
+		ResponseErrorHandlerFunc: s.refuse,
+	})
+	spec.RegisterHandlersWithOptions(r, strict, spec.GinServerOptions{
+		ErrorHandler: func(c *gin.Context, err error, _ int) {
+			writeProblem(c, http.StatusBadRequest, "invalid_request", err.Error()+".", nil)
+		},
+	})
+	return r, nil
+}
+
+// NewHTTPServer sets the time-outs that a public server needs. Writing has
+// none, because event streams stay open.
+func NewHTTPServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/post"
+)
+
+const (
+	streamBatch = 200
+	streamPing  = 15 * time.Second // keeps proxies from closing the stream
+	streamLook  = 5 * time.Second  // finds events whose notice was lost
+)
+
+// PostEvents streams what happens to a post (server-sent events, see
+// https://html.spec.whatwg.org/multipage/server-sent-events.html).
+func (s *Server) PostEvents(ctx context.Context, r spec.PostEventsRequestObject) (spec.PostEventsResponseObject, error) {
+	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
+	if err != nil {
+		return nil, err
+	}
+	after := int64(0)
+	if r.Params.LastEventID != nil {
+		if after, err = strconv.ParseInt(*r.Params.LastEventID, 10, 64); err != nil {
+			return nil, post.InvalidFields(post.Problem{Field: "Last-Event-ID", Code: "invalid", Message: "Send the id of the last event that you received."})
+		}
+	}
+	return eventStream{ctx: ctx, server: s, workspace: p.WorkspaceID, post: p.ID, after: after}, nil
+}
+
+type eventStream struct {
+	ctx             context.Context
+	server          *Server
+	workspace, post uuid.UUID
+	after           int64
+}
+
+// VisitPostEventsResponse writes events until the post is final or the reader
+// goes away.
+func (e eventStream) VisitPostEventsResponse(w http.ResponseWriter) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no") // nginx: pass events on at once
+	w.WriteHeader(http.StatusOK)
+	flush := http.NewResponseController(w).Flush
+	if err := flush(); err != nil {
+		return nil
+	}
+	// Listening begins before the first look, so that nothing falls between.
+	changed := e.server.Events.Listen(e.ctx, e.post)
+	ping, look := time.NewTicker(streamPing), time.NewTicker(streamLook)
+	defer ping.Stop()
+	defer look.Stop()
+	for {
+		final, err := e.write(w)
+		if err != nil || flush() != nil || final {
+			return nil // the status is sent; the reader comes back with Last-Event-ID
+		}
+		select {
+		case <-e.ctx.Done():
+			return nil
+		case <-ping.C:
+			_, _ = fmt.Fprint(w, ": ping\n\n")
+		case <-changed:
+		case <-look.C:
+		}
+	}
+}
+
+// write sends what is new, and says whether the post is final and all is sent.
+func (e *eventStream) write(w http.ResponseWriter) (final bool, err error) {
+	p, err := e.server.Store.PostInWorkspace(e.ctx, e.workspace, e.post)
+	if err != nil {
+		return false, err
+	}
+	for {
+		events, err := e.server.Store.Events(e.ctx, e.post, e.after, streamBatch)
+		if err != nil {
+			return false, err
+		}
+		for _, event := range events {
+			raw, err := json.Marshal(eventJSON{Type: event.Type, At: event.At, Actor: event.Actor, TargetID: event.TargetID, Data: event.Data})
+			if err != nil {
+				return false, err
+			}
+			if _, err := fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", event.ID, event.Type, raw); err != nil {
+				return false, err
+			}
+			e.after = event.ID
+		}
+		if len(events) < streamBatch {
+			return p.Status.Final(), nil
+		}
+	}
+}
+
+type eventJSON struct {
+	Type     string          `json:"type"`
+	At       time.Time       `json:"at"`
+	Actor    string          `json:"actor"`
+	TargetID *uuid.UUID      `json:"target_id,omitempty"`
+	Data     json.RawMessage `json:"data"`
+}

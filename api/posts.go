@@ -1,0 +1,238 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/desk"
+	"dateline/internal/post"
+	"dateline/internal/store"
+	"dateline/workflows"
+)
+
+// SchedulePost is the short form of CreatePost.
+func (s *Server) SchedulePost(ctx context.Context, r spec.SchedulePostRequestObject) (spec.SchedulePostResponseObject, error) {
+	created, err := s.create(ctx, r.Body, r.Params.IdempotencyKey)
+	return spec.SchedulePost201JSONResponse{CreatedJSONResponse: created}, err
+}
+
+// CreatePost schedules a post.
+func (s *Server) CreatePost(ctx context.Context, r spec.CreatePostRequestObject) (spec.CreatePostResponseObject, error) {
+	created, err := s.create(ctx, r.Body, r.Params.IdempotencyKey)
+	return spec.CreatePost201JSONResponse{CreatedJSONResponse: created}, err
+}
+
+func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (spec.CreatedJSONResponse, error) {
+	idempotency, err := idempotencyOf(key, body)
+	if err != nil {
+		return spec.CreatedJSONResponse{}, err
+	}
+	p, replayed, err := s.Desk.Schedule(ctx, principal(ctx), desk.Draft{Content: body.Content, ScheduledTime: body.ScheduledTime,
+		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
+		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language)}, idempotency)
+	if err != nil {
+		return spec.CreatedJSONResponse{}, err
+	}
+	s.nudge(ctx, p)
+	answer := spec.CreatedJSONResponse{Body: s.postJSON(p)}
+	location, tag := "/api/v1/posts/"+p.ID.String(), etag(p)
+	answer.Headers.Location, answer.Headers.ETag = &location, &tag
+	if replayed {
+		yes := "true"
+		answer.Headers.IdempotentReplayed = &yes
+	}
+	return answer, nil
+}
+
+// idempotencyOf hashes the parsed body, so that white space makes no difference.
+func idempotencyOf(key *string, body *spec.NewPost) (store.Idempotency, error) {
+	if key == nil {
+		return store.Idempotency{}, nil
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return store.Idempotency{}, err
+	}
+	sum := sha256.Sum256(append([]byte("post\n"), raw...))
+	return store.Idempotency{Key: *key, RequestHash: sum[:]}, nil
+}
+
+// nudge tells Temporal. The post is stored already: when Temporal is down the
+// reconciler tells it later.
+func (s *Server) nudge(ctx context.Context, p post.Post) {
+	if p.Status.Final() && p.Status != post.Cancelled {
+		return
+	}
+	if err := s.Workflows.Nudge(context.WithoutCancel(ctx), p.ID); err != nil {
+		s.Log.Warn("Temporal was not told; the reconciler will do it", "post_id", p.ID, "error", err)
+	}
+}
+
+// GetPost reads a post.
+func (s *Server) GetPost(ctx context.Context, r spec.GetPostRequestObject) (spec.GetPostResponseObject, error) {
+	p, err := s.Store.PostInWorkspace(ctx, principal(ctx).WorkspaceID, r.Id)
+	return spec.GetPost200JSONResponse{PostJSONResponse: s.postAnswer(p)}, err
+}
+
+// EditPost changes a post.
+func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (spec.EditPostResponseObject, error) {
+	b := r.Body
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Desk.Change(ctx, g, desk.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
+			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language})
+	})
+	return spec.EditPost200JSONResponse{PostJSONResponse: answer}, err
+}
+
+// CancelPost takes a post back.
+func (s *Server) CancelPost(ctx context.Context, r spec.CancelPostRequestObject) (spec.CancelPostResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.Cancel(ctx, g) })
+	return spec.CancelPost200JSONResponse{PostJSONResponse: answer}, err
+}
+
+// PublishNow makes a post due at once.
+func (s *Server) PublishNow(ctx context.Context, r spec.PublishNowRequestObject) (spec.PublishNowResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.PublishNow(ctx, g) })
+	return spec.PublishNow200JSONResponse{PostJSONResponse: answer}, err
+}
+
+func (s *Server) change(ctx context.Context, id uuid.UUID, ifMatch *string, do func(post.Guard) (post.Post, error)) (spec.PostJSONResponse, error) {
+	who := principal(ctx)
+	version, err := versionOf(ifMatch)
+	if err != nil {
+		return spec.PostJSONResponse{}, err
+	}
+	p, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor()})
+	if err != nil {
+		return spec.PostJSONResponse{}, err
+	}
+	s.nudge(ctx, p)
+	return s.postAnswer(p), nil
+}
+
+func etag(p post.Post) string { return `"` + strconv.FormatInt(p.Version, 10) + `"` }
+
+// versionOf reads If-Match (RFC 9110, 13.1.1): 0 for none and for *.
+func versionOf(ifMatch *string) (int64, error) {
+	if ifMatch == nil || strings.TrimSpace(*ifMatch) == "*" {
+		return 0, nil
+	}
+	v, err := strconv.ParseInt(strings.Trim(strings.TrimSpace(*ifMatch), `"`), 10, 64)
+	if err != nil || v < 1 {
+		return 0, post.InvalidFields(post.Problem{Field: "If-Match", Code: "invalid", Message: "Send the ETag that you read, or leave the header out."})
+	}
+	return v, nil
+}
+
+const defaultPage = 50
+
+// ListPosts lists posts by scheduled time.
+func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (spec.ListPostsResponseObject, error) {
+	f := store.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account,
+		Ascending: r.Params.Order != nil && *r.Params.Order == spec.ListPostsParamsOrder("asc"), Limit: defaultPage}
+	if r.Params.Limit != nil {
+		f.Limit = *r.Params.Limit
+	}
+	for _, status := range value(r.Params.Status) {
+		f.Statuses = append(f.Statuses, post.Status(status))
+	}
+	if r.Params.Cursor != nil {
+		if err := readCursor(&f, *r.Params.Cursor); err != nil {
+			return nil, err
+		}
+	}
+	limit := f.Limit
+	f.Limit++ // one more, to know whether there is a next page
+	posts, err := s.Store.Posts(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	page := spec.ListPosts200JSONResponse{Posts: []spec.Post{}}
+	if len(posts) > limit {
+		posts = posts[:limit]
+		next := cursorOf(posts[limit-1])
+		page.NextCursor = &next
+	}
+	for _, p := range posts {
+		page.Posts = append(page.Posts, s.postJSON(p))
+	}
+	return page, nil
+}
+
+func cursorOf(p post.Post) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(p.ScheduledTime.Format(time.RFC3339Nano) + " " + p.ID.String()))
+}
+
+func readCursor(f *store.Filter, text string) error {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	at, id, _ := strings.Cut(string(raw), " ")
+	t, errTime := time.Parse(time.RFC3339Nano, at)
+	u, errID := uuid.Parse(id)
+	if err != nil || errTime != nil || errID != nil {
+		return post.InvalidFields(post.Problem{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the page before, unchanged."})
+	}
+	f.AfterTime, f.AfterID = &t, &u
+	return nil
+}
+
+func (s *Server) postAnswer(p post.Post) spec.PostJSONResponse {
+	tag := etag(p)
+	answer := spec.PostJSONResponse{Body: s.postJSON(p)}
+	answer.Headers.ETag = &tag
+	return answer
+}
+
+func (s *Server) postJSON(p post.Post) spec.Post {
+	at := p.ScheduledTime
+	if zone, err := post.LoadZone(p.TimeZone); err == nil {
+		at = at.In(zone)
+	}
+	out := spec.Post{Id: p.ID, Status: spec.PostStatus(p.Status), Content: p.Content, ScheduledTime: at, TimeZone: p.TimeZone,
+		Language: optional(p.Language), Attachments: p.AttachmentIDs, ThreadId: p.ThreadID,
+		ThreadParentId: p.ThreadParentID, RetryCount: p.RetryCount, Version: p.Version, PostedAt: p.PostedAt,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, WorkflowId: workflows.PostID(p.ID), Targets: []spec.Target{}}
+	if s.WorkflowURL != nil {
+		link := s.WorkflowURL(out.WorkflowId)
+		out.WorkflowUrl = &link
+	}
+	for _, t := range p.Targets {
+		out.Targets = append(out.Targets, targetJSON(p, t))
+	}
+	return out
+}
+
+func targetJSON(p post.Post, t post.Target) spec.Target {
+	out := spec.Target{Id: t.ID, AccountId: t.AccountID, Network: t.Network, Handle: t.Handle, Status: spec.TargetStatus(t.Status),
+		Attempts: t.Attempts, RemoteId: optional(t.RemoteID), Url: optional(t.RemoteURL), SentAt: t.SentAt, PostedAt: t.PostedAt}
+	if t.SentAt != nil {
+		late := t.SentAt.Sub(p.ScheduledTime).Milliseconds()
+		out.LateMs = &late
+	}
+	if t.ErrorMessage != "" && t.Status != post.TargetPosted {
+		out.Error = &spec.TargetError{Class: t.ErrorClass, Code: optional(t.ErrorCode), Message: t.ErrorMessage}
+	}
+	return out
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"dateline/api/spec"
+	"dateline/internal/people"
+	"dateline/internal/post"
+)
+
+// writeProblem answers with a problem document (RFC 9457) and ends the request.
+func writeProblem(c *gin.Context, status int, code, detail string, problems []post.Problem) {
+	p := spec.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: &detail}
+	if len(problems) > 0 {
+		list := make([]struct {
+			Code    string `json:"code"`
+			Field   string `json:"field"`
+			Message string `json:"message"`
+		}, len(problems))
+		for i, one := range problems {
+			list[i].Field, list[i].Code, list[i].Message = one.Field, one.Code, one.Message
+		}
+		p.Errors = &list
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		c.AbortWithStatus(http.StatusInternalServerError)
+		return
+	}
+	c.Abort()
+	c.Data(status, "application/problem+json", body)
+}
+
+// refuse turns an error of a handler into its answer.
+func (s *Server) refuse(c *gin.Context, err error) {
+	var e *post.Error
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &e):
+		writeProblem(c, statusOf(e.Kind), e.Code, e.Message, e.Problems)
+	case errors.As(err, &tooLarge):
+		writeTooLarge(c, tooLarge.Limit)
+	case errors.Is(err, context.Canceled):
+		c.AbortWithStatus(499) // nginx's code for a client that went away; nobody reads it
+	default:
+		_ = c.Error(err)
+		s.Log.Error("request failed", "route", c.FullPath(), "error", err)
+		writeProblem(c, http.StatusServiceUnavailable, "unavailable", "This cannot be done right now. Nothing was changed unless a later look says so; try again.", nil)
+	}
+}
+
+func statusOf(kind post.Kind) int {
+	switch kind {
+	case post.NotFound:
+		return http.StatusNotFound
+	case post.Conflict:
+		return http.StatusConflict
+	case post.PreconditionFailed:
+		return http.StatusPreconditionFailed
+	case post.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	default:
+		return http.StatusUnprocessableEntity
+	}
+}
+
+// principal gives who made the request; authenticate has put it there.
+func principal(ctx context.Context) people.Principal {
+	who, _ := ctx.Value(principalKey).(people.Principal)
+	return who
+}
