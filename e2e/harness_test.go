@@ -1,0 +1,381 @@
+// Package e2e starts the real program with its embedded engines, speaks HTTP
+// to it as a user would, and counts what the network received.
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"dateline/platforms/fake"
+)
+
+// program is the binary under test, built once.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "dateline-e2e-*")
+	if err != nil {
+		return "", err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // the program may drop to another user
+		return "", err
+	}
+	path := filepath.Join(dir, "dateline")
+	build := exec.Command("go", "build", "-o", path, "..")
+	out, err := build.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := program(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// dateline is one `dateline up` with a data directory that outlives it.
+type dateline struct {
+	t        *testing.T
+	env      []string
+	cmd      *exec.Cmd
+	ended    chan struct{} // closed when the process is gone
+	err      error         // how it ended
+	log      *syncBuffer
+	API      string
+	Token    string
+	Temporal string
+}
+
+// newDateline prepares an installation; start starts it.
+func newDateline(t *testing.T, env ...string) *dateline {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	temporal := freePort(t)
+	d := &dateline{t: t, Temporal: "127.0.0.1:" + temporal}
+	d.env = append(os.Environ(),
+		"DATELINE_DATA_DIR="+filepath.Join(dir, "data"),
+		"DATELINE_API_ADDR=127.0.0.1:"+freePort(t),
+		"DATELINE_SANDBOX_ADDR=127.0.0.1:"+freePort(t),
+		"DATELINE_TEMPORAL_PORT="+temporal,
+		"DATELINE_TEMPORAL_UI_PORT="+freePort(t),
+		"DATELINE_POSTGRES_PORT="+freePort(t),
+		"DATELINE_REDIS_PORT="+freePort(t),
+		"DATELINE_S3_PORT="+freePort(t),
+		"DATELINE_TEMPORALD_DIR="+absolute(t, "../temporald"),
+	)
+	d.env = append(d.env, env...)
+	t.Cleanup(func() {
+		d.stop()
+		if t.Failed() {
+			t.Logf("the program's log:\n%s", d.log)
+		}
+	})
+	return d
+}
+
+var (
+	apiLine   = regexp.MustCompile(`API\s+(http://\S+)/api/v1`)
+	tokenLine = regexp.MustCompile(`API token\s+(dl_\S+)`)
+)
+
+// start starts the program and waits until it says that it is up and ready.
+func (d *dateline) start(args ...string) {
+	d.t.Helper()
+	path, err := program()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if d.log == nil {
+		d.log = &syncBuffer{}
+	}
+	d.cmd = exec.Command(path, append([]string{"up"}, args...)...)
+	d.cmd.Dir = absolute(d.t, "..")
+	d.cmd.Env = d.env
+	d.cmd.Stderr = d.log
+	stdout, err := d.cmd.StdoutPipe()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := d.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	cmd, ended := d.cmd, make(chan struct{})
+	d.ended = ended
+	lines := make(chan string, 100)
+	go func() {
+		for s := bufio.NewScanner(stdout); s.Scan(); {
+			_, _ = fmt.Fprintln(d.log, s.Text())
+			lines <- s.Text()
+		}
+		d.err = cmd.Wait()
+		close(ended)
+	}()
+	d.await(lines)
+}
+
+func (d *dateline) await(lines <-chan string) {
+	d.t.Helper()
+	// Generous: the first start may have to build the Temporal server.
+	deadline := time.After(12 * time.Minute)
+	for up := false; !up; {
+		select {
+		case line := <-lines:
+			if m := apiLine.FindStringSubmatch(line); m != nil {
+				d.API = m[1]
+			}
+			if m := tokenLine.FindStringSubmatch(line); m != nil {
+				d.Token = m[1]
+			}
+			up = strings.HasPrefix(line, "Stop with")
+		case <-d.ended:
+			d.t.Fatalf("the program ended at its start: %v\n%s", d.err, d.log)
+		case <-deadline:
+			d.t.Fatalf("the program did not come up\n%s", d.log)
+		}
+	}
+	go func() {
+		for range lines { // keeps the pipe from filling up
+		}
+	}()
+}
+
+// ready waits until /readyz says so.
+func (d *dateline) ready() {
+	d.t.Helper()
+	eventually(d.t, 60*time.Second, "the program to be ready", func() bool {
+		answer, err := http.Get(d.API + "/readyz")
+		if err != nil {
+			return false
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
+}
+
+// stop ends the program as Ctrl-C does.
+func (d *dateline) stop() { d.end(syscall.SIGINT) }
+
+// kill ends it as a power cut does.
+func (d *dateline) kill() { d.end(syscall.SIGKILL) }
+
+func (d *dateline) end(signal syscall.Signal) {
+	if d.cmd == nil {
+		return
+	}
+	_ = d.cmd.Process.Signal(signal)
+	select {
+	case <-d.ended:
+	case <-time.After(60 * time.Second):
+		_ = d.cmd.Process.Kill()
+		d.t.Errorf("the program did not stop within a minute of %s", signal)
+	}
+	d.cmd = nil
+}
+
+// call sends a request and decodes its answer into out, if that is not nil.
+func (d *dateline) call(method, path string, body, out any) int {
+	d.t.Helper()
+	status, err := d.try(method, path, body, out)
+	if err != nil {
+		d.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return status
+}
+
+func (d *dateline) try(method, path string, body, out any) (int, error) {
+	var reader io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return 0, err
+		}
+		reader = bytes.NewReader(raw)
+	}
+	request, err := http.NewRequest(method, d.API+path, reader)
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Authorization", "Bearer "+d.Token)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if out == nil {
+		return answer.StatusCode, nil
+	}
+	return answer.StatusCode, json.NewDecoder(answer.Body).Decode(out)
+}
+
+// post is what the tests read of a post.
+type post struct {
+	ID         string    `json:"id"`
+	Status     string    `json:"status"`
+	Content    string    `json:"content"`
+	Version    int       `json:"version"`
+	Scheduled  time.Time `json:"scheduled_time"`
+	WorkflowID string    `json:"workflow_id"`
+	Targets    []struct {
+		Status string `json:"status"`
+		LateMS *int64 `json:"late_ms"`
+		URL    string `json:"url"`
+	} `json:"targets"`
+}
+
+type problem struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+// schedule makes a post that is due in the time given.
+func (d *dateline) schedule(text string, in time.Duration, more map[string]any) post {
+	d.t.Helper()
+	body := map[string]any{"content": text, "scheduled_time": time.Now().Add(in).Format(time.RFC3339Nano), "attachments": []string{}}
+	for k, v := range more {
+		body[k] = v
+	}
+	var p post
+	if status := d.call(http.MethodPost, "/api/schedule-post", body, &p); status != http.StatusCreated {
+		d.t.Fatalf("scheduling %q: status %d", text, status)
+	}
+	return p
+}
+
+func (d *dateline) read(id string) post {
+	d.t.Helper()
+	var p post
+	d.call(http.MethodGet, "/api/v1/posts/"+id, nil, &p)
+	return p
+}
+
+// await waits until a post has a state.
+func (d *dateline) awaitStatus(id, status string, within time.Duration) post {
+	d.t.Helper()
+	var p post
+	eventually(d.t, within, "post "+id+" to be "+status, func() bool {
+		p = d.read(id)
+		return p.Status == status
+	})
+	return p
+}
+
+// network is a pretend network outside the program, so that it remembers what
+// it received when the program is killed.
+type network struct {
+	*fake.Server
+	t *testing.T
+}
+
+func newNetwork(t *testing.T) *network {
+	t.Helper()
+	server, err := fake.New(fake.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	return &network{server, t}
+}
+
+// host is what the program must be allowed to reach.
+func (n *network) host() string { return strings.TrimPrefix(n.URL(), "http://") }
+
+// connect makes an account at the network known to the program, and gives its
+// id there.
+func (n *network) connect(d *dateline, name string) string {
+	n.t.Helper()
+	account, err := n.AddAccount(name)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	var connected struct{ ID string }
+	status := d.call(http.MethodPost, "/api/v1/accounts",
+		map[string]string{"network": "mastodon", "base_url": n.URL(), "access_token": account.Token}, &connected)
+	if status != http.StatusCreated {
+		n.t.Fatalf("connecting the account: status %d", status)
+	}
+	return connected.ID
+}
+
+// copies counts the live posts with a text.
+func (n *network) copies(text string) int {
+	count := 0
+	for _, p := range n.Posts() {
+		if p.Text == text && !p.Deleted {
+			count++
+		}
+	}
+	return count
+}
+
+func eventually(t *testing.T, within time.Duration, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if done() {
+			return
+		}
+	}
+	t.Fatalf("waited %s in vain for %s", within, what)
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}
+
+// syncBuffer collects output of several goroutines.
+type syncBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

@@ -1,0 +1,200 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"dateline/workflows"
+)
+
+// TestPublishing runs the stories that need no restart on one installation.
+func TestPublishing(t *testing.T) {
+	n := newNetwork(t)
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
+	d.start()
+	d.ready()
+	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
+
+	t.Run("a post goes out on its second, with image and reply", func(t *testing.T) {
+		d.t = t
+		media := d.upload("chart.png", "Biểu đồ giá vàng")
+		parent := d.schedule("Giá vàng hôm nay", 3*time.Second, map[string]any{"accounts": to["accounts"], "attachments": []string{media}})
+		reply := d.schedule("… và giá đô la", 4*time.Second, map[string]any{"thread_parent_id": parent.ID})
+		p := d.awaitStatus(parent.ID, "posted", 20*time.Second)
+		t.Logf("late by %d ms", *p.Targets[0].LateMS)
+		if *p.Targets[0].LateMS < 0 {
+			t.Errorf("sent %d ms before its time", -*p.Targets[0].LateMS)
+		}
+		d.awaitStatus(reply.ID, "posted", 20*time.Second)
+		if n.copies("Giá vàng hôm nay") != 1 || n.copies("… và giá đô la") != 1 {
+			t.Errorf("want each post once, the network has %+v", n.Posts())
+		}
+		for _, got := range n.Posts() {
+			if got.Text == "Giá vàng hôm nay" && (len(got.Media) != 1 || got.Media[0].Description != "Biểu đồ giá vàng") {
+				t.Errorf("the image or its description is missing: %+v", got)
+			}
+			if got.Text == "… và giá đô la" && !strings.HasSuffix(p.Targets[0].URL, "/"+got.ReplyTo) {
+				t.Errorf("the reply answers %q, not %s", got.ReplyTo, p.Targets[0].URL)
+			}
+		}
+	})
+
+	t.Run("an edit before the time is what goes out", func(t *testing.T) {
+		d.t = t
+		p := d.schedule("draft wording", 30*time.Second, to)
+		var edited post
+		soon := time.Now().Add(3 * time.Second).Format(time.RFC3339Nano)
+		if status := d.call(http.MethodPatch, "/api/v1/posts/"+p.ID, map[string]any{"content": "final wording", "scheduled_time": soon}, &edited); status != http.StatusOK {
+			t.Fatalf("edit: status %d", status)
+		}
+		d.awaitStatus(p.ID, "posted", 20*time.Second)
+		if n.copies("draft wording") != 0 || n.copies("final wording") != 1 {
+			t.Errorf("the network has %+v", n.Posts())
+		}
+	})
+
+	t.Run("an edit after the time is refused with the reason", func(t *testing.T) {
+		d.t = t
+		p := d.schedule("done", 2*time.Second, to)
+		d.awaitStatus(p.ID, "posted", 20*time.Second)
+		for _, try := range []struct {
+			method string
+			body   any
+		}{{http.MethodPatch, map[string]string{"content": "too late"}}, {http.MethodDelete, nil}} {
+			var why problem
+			if status := d.call(try.method, "/api/v1/posts/"+p.ID, try.body, &why); status != http.StatusConflict || why.Code != "too_late" || !strings.Contains(why.Detail, "already published") {
+				t.Errorf("%s after the time: %d %+v", try.method, status, why)
+			}
+		}
+	})
+
+	t.Run("a cancelled post does not go out", func(t *testing.T) {
+		d.t = t
+		p := d.schedule("never", 3*time.Second, to)
+		if status := d.call(http.MethodDelete, "/api/v1/posts/"+p.ID, nil, &post{}); status != http.StatusOK {
+			t.Fatalf("cancel: status %d", status)
+		}
+		time.Sleep(time.Until(p.Scheduled) + 2*time.Second)
+		if n.copies("never") != 0 || d.read(p.ID).Status != "cancelled" {
+			t.Errorf("status %s, the network has %d copies", d.read(p.ID).Status, n.copies("never"))
+		}
+	})
+
+	t.Run("publish-now does not wait", func(t *testing.T) {
+		d.t = t
+		p := d.schedule("now!", time.Hour, to)
+		d.call(http.MethodPost, "/api/v1/posts/"+p.ID+"/publish-now", nil, &post{})
+		d.awaitStatus(p.ID, "posted", 20*time.Second)
+		if n.copies("now!") != 1 {
+			t.Errorf("the network has %d copies", n.copies("now!"))
+		}
+	})
+
+	t.Run("operators cancel, edit and hasten by signals", func(t *testing.T) {
+		d.t = t
+		temporal, err := client.Dial(client.Options{HostPort: d.Temporal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer temporal.Close()
+		signal := func(p post, name string, input any) {
+			t.Helper()
+			if err := temporal.SignalWorkflow(context.Background(), p.WorkflowID, "", name, input); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cancelled := d.schedule("cancelled by signal", 4*time.Second, to)
+		edited := d.schedule("before the signal", 4*time.Second, to)
+		hastened := d.schedule("hastened by signal", time.Hour, to)
+		signal(cancelled, workflows.SignalCancel, nil)
+		signal(edited, workflows.SignalEdit, map[string]string{"content": "after the signal"})
+		signal(hastened, workflows.SignalPublishNow, nil)
+		d.awaitStatus(cancelled.ID, "cancelled", 20*time.Second)
+		d.awaitStatus(edited.ID, "posted", 20*time.Second)
+		d.awaitStatus(hastened.ID, "posted", 20*time.Second)
+		time.Sleep(time.Until(cancelled.Scheduled) + time.Second)
+		if n.copies("cancelled by signal") != 0 || n.copies("before the signal") != 0 || n.copies("after the signal") != 1 || n.copies("hastened by signal") != 1 {
+			t.Errorf("the network has %+v", n.Posts())
+		}
+		list, err := temporal.CountWorkflow(context.Background(), &workflowservice.CountWorkflowExecutionsRequest{Namespace: "default", Query: "PostStatus = 'cancelled'"})
+		if err != nil || list.GetCount() == 0 {
+			t.Errorf("the cancelled post cannot be found by its search attribute: %v %v", list, err)
+		}
+	})
+
+	t.Run("a hundred posts of one second go out once each", func(t *testing.T) {
+		d.t = t
+		at := time.Now().Add(8 * time.Second).Truncate(time.Second)
+		ids := make([]string, 100)
+		var all sync.WaitGroup
+		for i := range ids {
+			all.Go(func() {
+				var p post
+				body := map[string]any{"content": fmt.Sprintf("herd %d", i), "scheduled_time": at.Format(time.RFC3339), "accounts": to["accounts"]}
+				if status, err := d.try(http.MethodPost, "/api/v1/posts", body, &p); err != nil || status != http.StatusCreated {
+					t.Errorf("post %d: %d %v", i, status, err)
+				}
+				ids[i] = p.ID
+			})
+		}
+		all.Wait()
+		worst := int64(0)
+		for i, id := range ids {
+			p := d.awaitStatus(id, "posted", 60*time.Second)
+			worst = max(worst, *p.Targets[0].LateMS)
+			if c := n.copies(fmt.Sprintf("herd %d", i)); c != 1 {
+				t.Errorf("post %d exists %d times", i, c)
+			}
+		}
+		t.Logf("the last of %d was late by %d ms", len(ids), worst)
+	})
+}
+
+// upload attaches a small picture and gives its id.
+func (d *dateline) upload(name, altText string) string {
+	d.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	if err := form.WriteField("alt_text", altText); err != nil {
+		d.t.Fatal(err)
+	}
+	part, err := form.CreateFormFile("file", name)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := png.Encode(part, image.NewGray(image.Rect(0, 0, 64, 32))); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := form.Close(); err != nil {
+		d.t.Fatal(err)
+	}
+	request, err := http.NewRequest(http.MethodPost, d.API+"/api/v1/media", &body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+d.Token)
+	request.Header.Set("Content-Type", form.FormDataContentType())
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var media struct{ ID string }
+	if err := json.NewDecoder(answer.Body).Decode(&media); err != nil || answer.StatusCode != http.StatusCreated {
+		d.t.Fatalf("upload: %d %v", answer.StatusCode, err)
+	}
+	return media.ID
+}

@@ -1,0 +1,167 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"dateline/platforms/fake"
+)
+
+// TestPowerCut kills the program while a post waits, and while one is being
+// sent.
+func TestPowerCut(t *testing.T) {
+	n := newNetwork(t)
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
+	d.start()
+	d.ready()
+	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
+	token := d.Token
+
+	waiting := d.schedule("waits through a power cut", 12*time.Second, to)
+	d.kill()
+	d.start()
+	d.ready()
+	if d.Token != token {
+		t.Error("a second start showed another token")
+	}
+	p := d.awaitStatus(waiting.ID, "posted", 60*time.Second)
+	t.Logf("late by %d ms", *p.Targets[0].LateMS)
+	if c := n.copies("waits through a power cut"); c != 1 {
+		t.Errorf("the post exists %d times", c)
+	}
+
+	// The network publishes, but its answer never comes: the worst moment.
+	if err := n.Inject(fake.Fault{Kind: fake.ActThenHang, Method: http.MethodPost, Path: "/api/v1/statuses", Nth: 1}); err != nil {
+		t.Fatal(err)
+	}
+	torn := d.schedule("sent, but who knows", 2*time.Second, to)
+	eventually(t, 20*time.Second, "the network to have the post", func() bool { return n.copies("sent, but who knows") == 1 })
+	d.kill()
+	n.ClearFaults()
+	d.start()
+	d.ready()
+	d.awaitStatus(torn.ID, "posted", 90*time.Second)
+	if c := n.copies("sent, but who knows"); c != 1 {
+		t.Errorf("the post exists %d times", c)
+	}
+}
+
+// TestTemporalAway schedules a post while Temporal is down.
+func TestTemporalAway(t *testing.T) {
+	n := newNetwork(t)
+	port, ui := freePort(t), freePort(t)
+	db := filepath.Join(t.TempDir(), "temporal.db")
+	temporald := func() *exec.Cmd {
+		t.Helper()
+		cmd := exec.Command(absolute(t, "../bin/temporald"), "--db-filename", db, "--port", port, "--ui-port", ui,
+			"--log-level", "error", "--search-attribute", "PostStatus=Keyword", "--search-attribute", "Platform=Keyword",
+			"--search-attribute", "AccountID=Keyword", "--search-attribute", "Domain=Keyword", "--search-attribute", "PublishAt=Datetime")
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatalf("starting temporald (make temporald builds it): %v", err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		return cmd
+	}
+	first := temporald()
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "TEMPORAL_ADDRESS=127.0.0.1:"+port)
+	d.start()
+	d.ready()
+	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
+
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Wait()
+	p := d.schedule("accepted without Temporal", 3*time.Second, to)
+	eventually(t, 30*time.Second, "readiness to notice", func() bool {
+		answer, err := http.Get(d.API + "/readyz")
+		if err != nil {
+			return false
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode == http.StatusServiceUnavailable
+	})
+	temporald()
+	d.awaitStatus(p.ID, "posted", 120*time.Second)
+	if c := n.copies("accepted without Temporal"); c != 1 {
+		t.Errorf("the post exists %d times", c)
+	}
+}
+
+// TestTemporalStoreWiped loses everything that Temporal knew.
+func TestTemporalStoreWiped(t *testing.T) {
+	n := newNetwork(t)
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
+	d.start()
+	d.ready()
+	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
+	p := d.schedule("outlives Temporal's memory", 25*time.Second, to)
+	d.stop()
+	for _, entry := range d.env {
+		if dir, ok := strings.CutPrefix(entry, "DATELINE_DATA_DIR="); ok {
+			if err := os.RemoveAll(filepath.Join(dir, "temporal")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	d.start()
+	d.ready()
+	d.awaitStatus(p.ID, "posted", 90*time.Second)
+	if c := n.copies("outlives Temporal's memory"); c != 1 {
+		t.Errorf("the post exists %d times", c)
+	}
+}
+
+// TestStopsCleanly looks for processes that outlive the program.
+func TestStopsCleanly(t *testing.T) {
+	d := newDateline(t)
+	d.start("--demo")
+	d.ready()
+	children := descendants(t, d.cmd.Process.Pid)
+	if len(children) == 0 {
+		t.Fatal("no engine runs as a child")
+	}
+	d.end(syscall.SIGTERM)
+	if d.err != nil {
+		t.Errorf("the program ended with %v", d.err)
+	}
+	for _, pid := range children {
+		if err := syscall.Kill(pid, 0); err == nil {
+			t.Errorf("the child %d is still there", pid)
+		}
+	}
+}
+
+// descendants lists the processes below one.
+func descendants(t *testing.T, root int) []int {
+	t.Helper()
+	out, err := exec.Command("ps", "-e", "-o", "pid=,ppid=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parents := map[int]int{}
+	for line := range strings.Lines(string(out)) {
+		var pid, ppid int
+		if n, _ := fmt.Sscan(line, &pid, &ppid); n == 2 {
+			parents[pid] = ppid
+		}
+	}
+	var found []int
+	for pid := range parents {
+		for p := parents[pid]; p > 1; p = parents[p] {
+			if p == root {
+				found = append(found, pid)
+				break
+			}
+		}
+	}
+	return found
+}

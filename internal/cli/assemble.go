@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"go.temporal.io/sdk/client"
+
+	"dateline/activities"
+	"dateline/api"
+	"dateline/internal/account"
+	"dateline/internal/config"
+	"dateline/internal/desk"
+	"dateline/internal/live"
+	"dateline/internal/media"
+	"dateline/internal/objects"
+	"dateline/internal/secret"
+	"dateline/internal/starter"
+	"dateline/internal/store"
+	"dateline/platforms"
+	"dateline/platforms/call"
+	"dateline/web"
+	"dateline/worker"
+)
+
+// parts are what api and worker are made of.
+type parts struct {
+	cfg      *config.Config
+	log      *slog.Logger
+	store    *store.Store
+	redis    redis.UniversalClient
+	bus      *live.Bus
+	objects  *objects.Bucket
+	temporal client.Client
+	starter  *starter.Starter
+	networks platforms.Registry
+	accounts *account.Service
+	desk     *desk.Desk
+}
+
+// assemble connects to the engines. allowed are further private addresses that
+// networks may be reached at.
+func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed ...string) (_ *parts, err error) {
+	p := &parts{cfg: cfg, log: log}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	sealer, err := secret.OpenKeyset(cfg.Keyset)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range cfg.AllowPrivateHosts {
+		if h.HostPort != "" {
+			allowed = append(allowed, h.HostPort)
+		} else {
+			allowed = append(allowed, h.Prefix.String())
+		}
+	}
+	httpClient, err := call.NewClient(allowed)
+	if err != nil {
+		return nil, err
+	}
+	p.networks = platforms.New(httpClient, platforms.Options{})
+	if p.store, err = store.Open(ctx, cfg.DatabaseURL); err != nil {
+		return nil, err
+	}
+	if p.redis, err = openRedis(cfg.RedisURL); err != nil {
+		return nil, err
+	}
+	p.bus = live.NewBus(p.redis, log)
+	p.objects = objects.Open(objects.Options{Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
+		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle})
+	if p.temporal, err = starter.Connect(starter.Options{Address: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace,
+		APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS}, log); err != nil {
+		return nil, err
+	}
+	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
+	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: sealer, RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
+	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log}
+	return p, nil
+}
+
+// openRedis takes one URL, or the comma-separated hosts of a cluster.
+func openRedis(address string) (redis.UniversalClient, error) {
+	if strings.Contains(address, "://") {
+		o, err := redis.ParseURL(address)
+		if err != nil {
+			return nil, errors.New("REDIS_URL cannot be read")
+		}
+		return redis.NewClient(o), nil
+	}
+	return redis.NewUniversalClient(&redis.UniversalOptions{Addrs: strings.Split(address, ","), IsClusterMode: true}), nil
+}
+
+func (p *parts) close() {
+	if p.temporal != nil {
+		p.temporal.Close()
+	}
+	if p.redis != nil {
+		_ = p.redis.Close()
+	}
+	if p.store != nil {
+		p.store.Close()
+	}
+}
+
+// server makes the API.
+func (p *parts) server(page web.Page) *api.Server {
+	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, Events: p.bus,
+		Media:  &media.Service{Objects: p.objects, Store: p.store, MaxBytes: p.cfg.MediaMaxBytes},
+		Checks: p.checks(), Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes}
+	if p.cfg.TemporalUIURL != "" {
+		s.WorkflowURL = func(id string) string {
+			return strings.TrimSuffix(p.cfg.TemporalUIURL, "/") + "/namespaces/" + url.PathEscape(p.cfg.TemporalNamespace) + "/workflows/" + url.PathEscape(id)
+		}
+	}
+	return s
+}
+
+func (p *parts) checks() map[string]api.Check {
+	return map[string]api.Check{
+		"database": p.store.Ping,
+		"redis":    func(ctx context.Context) error { return p.redis.Ping(ctx).Err() },
+		"objects":  p.objects.Ping,
+		"temporal": p.starter.Ping,
+		"worker": func(ctx context.Context) error {
+			polled, err := p.starter.Polled(ctx)
+			if err == nil && !polled {
+				return errors.New("no worker polls the queue of posts")
+			}
+			return err
+		},
+	}
+}
+
+// worker makes the worker.
+func (p *parts) worker() *worker.Worker {
+	return worker.New(p.temporal, worker.Activities{
+		Publish:    &activities.Publish{Store: p.store, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log},
+		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus},
+		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Log: p.log},
+	}, p.log)
+}

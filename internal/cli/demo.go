@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"dateline/internal/desk"
+	"dateline/internal/people"
+	"dateline/internal/store"
+)
+
+// demoPosts are due so soon that a newcomer sees the first within seconds.
+func demoPosts() []struct {
+	in   time.Duration
+	text string
+} {
+	return []struct {
+		in   time.Duration
+		text string
+	}{
+		{15 * time.Second, "Bản tin sáng: Hà Nội có mưa rào, nhiệt độ 24–29 °C. #thoitiet"},
+		{30 * time.Second, "Breaking: this post was scheduled half a minute ago and went out on its second. https://example.com/how"},
+		{45 * time.Second, "Kết quả xổ số, tỷ giá và giá vàng hôm nay được cập nhật lúc 18:00 👇"},
+	}
+}
+
+// scheduleDemo schedules the posts of --demo, with a reply to the first.
+func scheduleDemo(ctx context.Context, p *parts, owner people.Principal, out io.Writer) error {
+	start := time.Now()
+	parent := ""
+	for i, d := range demoPosts() {
+		at := start.Add(d.in)
+		draft := desk.Draft{Content: d.text, ScheduledTime: at.Format(time.RFC3339Nano)}
+		if i == len(demoPosts())-1 {
+			draft.ThreadParentID = parent
+		}
+		made, _, err := p.desk.Schedule(ctx, owner, draft, store.Idempotency{})
+		if err != nil {
+			return fmt.Errorf("scheduling the demo's posts: %w", err)
+		}
+		if i == 0 {
+			parent = made.ID.String()
+		}
+		if err := p.starter.Nudge(ctx, made.ID); err != nil {
+			p.log.Warn("Temporal was not told; the reconciler will do it", "post_id", made.ID, "error", err)
+		}
+		_, _ = fmt.Fprintf(out, "Demo: due at %s: %s\n", at.Format("15:04:05"), d.text)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"dateline/internal/config"
+	"dateline/internal/people"
+	"dateline/internal/secret"
+	"dateline/platforms/fake"
+	"dateline/platforms/mastodon"
+)
+
+// sandboxAccount is the account at the pretend network that posts go to until
+// real ones are connected.
+const sandboxAccount = "desk"
+
+// sandbox is the pretend network of `dateline up`. nil is one that is off.
+type sandbox struct{ server *fake.Server }
+
+func startSandbox(cfg *config.Config) (*sandbox, error) {
+	if !cfg.Sandbox {
+		return nil, nil
+	}
+	dir := filepath.Join(cfg.DataDir, "sandbox")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	server, err := fake.New(fake.Options{Journal: filepath.Join(dir, "mastodon.jsonl")})
+	if err != nil {
+		return nil, fmt.Errorf("starting the sandbox: %w", err)
+	}
+	err = server.Start(cfg.SandboxAddr)
+	if err != nil {
+		// Whatever stands in the way of the usual port, a free one will do.
+		host, _, _ := net.SplitHostPort(cfg.SandboxAddr)
+		err = server.Start(net.JoinHostPort(host, "0"))
+	}
+	if err != nil {
+		_ = server.Close()
+		return nil, fmt.Errorf("starting the sandbox: %w", err)
+	}
+	return &sandbox{server}, nil
+}
+
+func (b *sandbox) close() {
+	if b != nil {
+		_ = b.server.Close()
+	}
+}
+
+func (b *sandbox) url() string {
+	if b == nil {
+		return ""
+	}
+	return b.server.URL()
+}
+
+// allowed is the sandbox's address: it is private, and may be reached.
+func (b *sandbox) allowed() []string {
+	if b == nil {
+		return nil
+	}
+	return []string{b.server.URL()[len("http://"):]}
+}
+
+// connect makes sure that the sandbox's account is connected, wherever the
+// sandbox listens this time.
+func (b *sandbox) connect(ctx context.Context, p *parts, owner people.Principal) error {
+	if b == nil {
+		return nil
+	}
+	if err := p.store.MoveInstance(ctx, mastodon.Name, b.url()); err != nil {
+		return err
+	}
+	account, err := b.server.AddAccount(sandboxAccount)
+	if err != nil {
+		return err
+	}
+	_, err = p.accounts.ConnectWithToken(ctx, owner, mastodon.Name, b.url(), secret.NewText(account.Token))
+	return err
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"dateline/api"
+	"dateline/internal/config"
+	"dateline/internal/store"
+	"dateline/web"
+)
+
+// drainPatience is how long a stop waits for requests that are under way.
+const drainPatience = 10 * time.Second
+
+// serve answers requests on l until ctx ends, then lets requests finish.
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	base, endStreams := context.WithCancel(context.Background())
+	defer endStreams()
+	s := api.NewHTTPServer(h)
+	s.BaseContext = func(net.Listener) context.Context { return base }
+	failed := make(chan error, 1)
+	go func() { failed <- s.Serve(l) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("the API stopped: %w", err)
+	case <-ctx.Done():
+	}
+	endStreams()
+	drain, cancel := context.WithTimeout(context.Background(), drainPatience)
+	defer cancel()
+	if err := s.Shutdown(drain); err != nil {
+		return s.Close()
+	}
+	return nil
+}
+
+func (p *Program) api(ctx context.Context, args []string) error {
+	cfg, log, err := p.settings("api", args)
+	if err != nil {
+		return err
+	}
+	if err := cfg.RequireEngines(); err != nil {
+		return err
+	}
+	parts, err := assemble(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer parts.close()
+	handler, err := parts.server(web.Page{TemporalUI: cfg.TemporalUIURL}).Handler()
+	if err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", cfg.APIAddr)
+	if err != nil {
+		return fmt.Errorf("DATELINE_API_ADDR: %w", err)
+	}
+	log.Info("API listening", "address", l.Addr().String(), "version", p.Version)
+	return serve(ctx, l, handler)
+}
+
+func (p *Program) worker(ctx context.Context, args []string) error {
+	cfg, log, err := p.settings("worker", args)
+	if err != nil {
+		return err
+	}
+	if err := cfg.RequireEngines(); err != nil {
+		return err
+	}
+	parts, err := assemble(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer parts.close()
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", cfg.WorkerHealthAddr)
+	if err != nil {
+		return fmt.Errorf("DATELINE_WORKER_HEALTH_ADDR: %w", err)
+	}
+	health := parts.server(web.Page{}).HealthHandler()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx, l, health) }()
+	err = parts.worker().Run(ctx)
+	cancel()
+	return errors.Join(err, <-served)
+}
+
+func (p *Program) migrate(ctx context.Context, args []string) error {
+	cfg, log, err := p.settings("migrate", args)
+	if err != nil {
+		return err
+	}
+	if cfg.DatabaseURL == "" {
+		return errors.New("DATABASE_URL is not set (`dateline up` migrates its own database)")
+	}
+	s, err := store.Open(ctx, cfg.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.Migrate(ctx, log)
+}
+
+func (p *Program) healthcheck(ctx context.Context, args []string) error {
+	which := "api"
+	if len(args) > 0 && args[0] == "worker" {
+		which, args = "worker", args[1:]
+	}
+	cfg, _, err := p.settings("healthcheck", args)
+	if err != nil {
+		return err
+	}
+	address := cfg.APIAddr
+	if which == "worker" {
+		address = cfg.WorkerHealthAddr
+	}
+	return ready(ctx, config.LocalURL(address))
+}
+
+// ready asks a process of ours whether it is ready.
+func ready(ctx context.Context, base string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s is not ready (%s)", base, answer.Status)
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	"dateline/internal/config"
+	"dateline/internal/embedded"
+	"dateline/internal/secret"
+	"dateline/web"
+	"dateline/workflows"
+)
+
+// up starts everything on this machine and runs until ctx ends or an engine
+// fails.
+func (p *Program) up(ctx context.Context, args []string) (err error) {
+	set, file := p.flags("up")
+	demo := set.Bool("demo", false, "schedule a few posts to the sandbox in the next minute")
+	renew := set.Bool("new-token", false, "make a new API token for the first owner; the old one is revoked")
+	if err := p.parse(set, args); err != nil {
+		return err
+	}
+	cfg, err := config.Load(*file, p.Environ)
+	if err != nil {
+		return err
+	}
+	if *demo && !cfg.Sandbox {
+		return errors.New("--demo needs the sandbox: set DATELINE_SANDBOX=true")
+	}
+	log := p.logger(cfg)
+	host, err := embedded.Prepare(ctx, cfg, p.Stderr)
+	if err != nil {
+		return err
+	}
+	engines, err := host.Start(ctx, log, workflows.SearchAttributes())
+	if err != nil {
+		host.Close()
+		return err
+	}
+	defer func() { err = errors.Join(err, stopEngines(engines)) }()
+
+	r := &running{program: p, cfg: engines.Apply(cfg), log: log, warnings: engines.Warnings, demo: *demo, renew: *renew}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case failure := <-engines.Failed():
+			cancel(failure)
+		case <-ctx.Done():
+		}
+	}()
+	if err := r.run(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	_, _ = fmt.Fprintln(p.Stderr, "Dateline has stopped.")
+	return nil
+}
+
+// stopPatience is how long engines get to stop by themselves.
+const stopPatience = 30 * time.Second
+
+func stopEngines(e *embedded.Engines) error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	return e.Stop(ctx)
+}
+
+// running is `up` after the engines have started.
+type running struct {
+	program  *Program
+	cfg      *config.Config
+	log      *slog.Logger
+	warnings []string
+	demo     bool
+	renew    bool
+}
+
+func (r *running) run(ctx context.Context) error {
+	if _, err := secret.CreateKeyset(r.cfg.Keyset); err != nil {
+		return fmt.Errorf("making the keyset: %w", err)
+	}
+	l, err := listen(ctx, r.cfg.APIAddr)
+	if err != nil {
+		return fmt.Errorf("DATELINE_API_ADDR: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	r.moveAPI(l.Addr())
+
+	box, err := startSandbox(r.cfg)
+	if err != nil {
+		return err
+	}
+	defer box.close()
+	parts, err := assemble(ctx, r.cfg, r.log, box.allowed()...)
+	if err != nil {
+		return err
+	}
+	defer parts.close()
+	if err := parts.store.Migrate(ctx, r.log); err != nil {
+		return err
+	}
+	if err := parts.objects.EnsureBucket(ctx); err != nil {
+		return err
+	}
+	owner, token, err := found(ctx, parts.store, r.cfg.TimeZone.String(), r.renew)
+	if err != nil {
+		return err
+	}
+	if err := box.connect(ctx, parts, owner); err != nil {
+		return err
+	}
+	handler, err := parts.server(web.Page{TemporalUI: r.cfg.TemporalUIURL, Sandbox: box.url()}).Handler()
+	if err != nil {
+		return err
+	}
+	r.announce(box, token)
+	return r.work(ctx, parts, l, handler, func(ctx context.Context) error {
+		if !r.demo {
+			return nil
+		}
+		return scheduleDemo(ctx, parts, owner, r.program.Stdout)
+	})
+}
+
+// work serves and publishes until ctx ends or either fails.
+func (r *running) work(ctx context.Context, parts *parts, l net.Listener, h http.Handler, once func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 2)
+	go func() { ended <- serve(ctx, l, h) }()
+	go func() { ended <- parts.worker().Run(ctx) }()
+	err := once(ctx)
+	if err == nil {
+		err = <-ended
+		cancel()
+		return errors.Join(err, <-ended)
+	}
+	cancel()
+	return errors.Join(err, <-ended, <-ended)
+}
+
+// listen takes the address, or a free port beside it when another program has
+// it already.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		host, _, errSplit := net.SplitHostPort(address)
+		if errSplit != nil {
+			return nil, err
+		}
+		return lc.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	}
+	return l, err
+}
+
+// moveAPI makes links follow the API to the port that it got.
+func (r *running) moveAPI(got net.Addr) {
+	_, want, _ := net.SplitHostPort(r.cfg.APIAddr)
+	host, _, _ := net.SplitHostPort(r.cfg.APIAddr)
+	_, port, _ := net.SplitHostPort(got.String())
+	if port == want {
+		return
+	}
+	if r.cfg.PublicURL == config.LocalURL(r.cfg.APIAddr) {
+		r.cfg.PublicURL = config.LocalURL(net.JoinHostPort(host, port))
+	}
+	r.warnings = append(r.warnings, fmt.Sprintf("Port %s is taken by another program; the API is on %s instead.", want, port))
+	r.cfg.APIAddr = net.JoinHostPort(host, port)
+}
+
+// announce says where everything is.
+func (r *running) announce(box *sandbox, token string) {
+	out := r.program.Stdout
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
+	for _, w := range r.warnings {
+		say("Note: %s", w)
+	}
+	api := config.LocalURL(r.cfg.APIAddr)
+	say("\nDateline %s is up.\n", r.program.Version)
+	say("  API            %s/api/v1  (described at %s/api/openapi.yaml)", api, api)
+	say("  Dashboard      %s/", api)
+	if r.cfg.TemporalUIURL != "" {
+		say("  Temporal UI    %s", r.cfg.TemporalUIURL)
+	}
+	if box != nil {
+		say("  Sandbox        %s/  (a pretend Mastodon; posts to %s appear there)", box.url(), sandboxAccount)
+	}
+	say("  Data           %s", r.cfg.DataDir)
+	if token != "" {
+		say("  API token      %s  (shown only this once)", token)
+	} else {
+		say("  API token      as before (`--new-token` makes a new one)")
+	}
+	say("\nStop with Ctrl-C. Everything is kept.\n")
+	if f, ok := out.(*os.File); ok {
+		_ = f.Sync()
+	}
+}
