@@ -25,6 +25,7 @@ func (s *Server) observe() gin.HandlerFunc {
 		c.Next()
 		level := slog.LevelDebug
 		switch status := c.Writer.Status(); {
+		case c.FullPath() == "/readyz": // says itself what is wrong
 		case status >= 500:
 			level = slog.LevelError
 		case c.Request.Method != http.MethodGet:

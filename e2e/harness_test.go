@@ -194,10 +194,15 @@ func (d *dateline) end(signal syscall.Signal) {
 // call sends a request and decodes its answer into out, if that is not nil.
 func (d *dateline) call(method, path string, body, out any) int {
 	d.t.Helper()
-	status, err := d.try(method, path, body, out)
-	if err != nil {
-		d.t.Fatalf("%s %s: %v", method, path, err)
-	}
+	var status int
+	// A 503 says that nothing was done: an engine is away for a moment.
+	eventually(d.t, 30*time.Second, method+" "+path+" to be answered", func() bool {
+		var err error
+		if status, err = d.try(method, path, body, out); err != nil {
+			d.t.Fatalf("%s %s: %v", method, path, err)
+		}
+		return status != http.StatusServiceUnavailable
+	})
 	return status
 }
 
@@ -223,7 +228,7 @@ func (d *dateline) try(method, path string, body, out any) (int, error) {
 		return 0, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if out == nil {
+	if out == nil || answer.StatusCode == http.StatusServiceUnavailable {
 		return answer.StatusCode, nil
 	}
 	return answer.StatusCode, json.NewDecoder(answer.Body).Decode(out)

@@ -120,6 +120,40 @@ func TestTemporalStoreWiped(t *testing.T) {
 	}
 }
 
+// TestEngineCrash kills the engines under a running program, one after the
+// other, while a post waits.
+func TestEngineCrash(t *testing.T) {
+	n := newNetwork(t)
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host())
+	d.start()
+	d.ready()
+	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
+	p := d.schedule("outlives its engines", 8*time.Second, to)
+	for _, engine := range []string{"temporald", "postgres", "redis-server"} {
+		killed := 0
+		for pid, name := range children(t, d.cmd.Process.Pid) {
+			if strings.HasPrefix(name, engine) {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				killed++
+			}
+		}
+		if killed != 1 {
+			t.Logf("%d processes of %s run as children", killed, engine)
+			continue
+		}
+		eventually(t, 30*time.Second, "the program to say that "+engine+" died", func() bool {
+			return strings.Count(d.log.String(), "will be started again") > 0
+		})
+	}
+	d.awaitStatus(p.ID, "posted", 90*time.Second)
+	if c := n.copies("outlives its engines"); c != 1 {
+		t.Errorf("the post exists %d times", c)
+	}
+	d.ready()
+}
+
 // TestStopsCleanly looks for processes that outlive the program.
 func TestStopsCleanly(t *testing.T) {
 	d := newDateline(t)
@@ -138,6 +172,24 @@ func TestStopsCleanly(t *testing.T) {
 			t.Errorf("the child %d is still there", pid)
 		}
 	}
+}
+
+// children lists the direct children of a process with their names.
+func children(t *testing.T, parent int) map[int]string {
+	t.Helper()
+	out, err := exec.Command("ps", "-e", "-o", "pid=,ppid=,comm=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[int]string{}
+	for line := range strings.Lines(string(out)) {
+		var pid, ppid int
+		var name string
+		if n, _ := fmt.Sscan(line, &pid, &ppid, &name); n == 3 && ppid == parent {
+			found[pid] = name
+		}
+	}
+	return found
 }
 
 // descendants lists the processes below one.

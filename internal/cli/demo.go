@@ -28,11 +28,11 @@ func demoPosts() []struct {
 
 // scheduleDemo schedules the posts of --demo, with a reply to the first.
 func scheduleDemo(ctx context.Context, p *parts, owner people.Principal, out io.Writer) error {
-	start := time.Now()
+	start := time.Now().Truncate(time.Second)
 	parent := ""
 	for i, d := range demoPosts() {
 		at := start.Add(d.in)
-		draft := desk.Draft{Content: d.text, ScheduledTime: at.Format(time.RFC3339Nano)}
+		draft := desk.Draft{Content: d.text, ScheduledTime: at.Format(time.RFC3339)}
 		if i == len(demoPosts())-1 {
 			draft.ThreadParentID = parent
 		}
