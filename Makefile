@@ -30,7 +30,8 @@ env: ## write .env with random secrets for docker-compose.yml
 ## Building
 
 .PHONY: build
-build: ## build bin/dateline
+build: ## build bin/dateline (a minute or two the first time)
+	@[ -x bin/dateline ] || echo "building bin/dateline (a minute or two the first time)"
 	@$(GO_BUILD) -o bin/dateline .
 
 .PHONY: temporald

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -20,27 +21,30 @@ const (
 )
 
 // retryLater is the only place where a network's error becomes a Temporal one.
-// It is called for errors after which sending again is safe; the message is the
-// network's sentence, which holds no secret.
-func retryLater(e *network.Error, tries int) error {
-	kind, delay := errRetry, backoff(tries)
+// It is called for errors after which sending again is safe. What the network
+// said stays in the post's timeline: it may repeat what the post says, and
+// Temporal's history is no place for that. attempt is Temporal's count.
+func (t Timing) retryLater(e *network.Error, tries, attempt int) error {
+	kind, delay := errRetry, doubling(t.Backoff, tries, 8*t.Backoff)
 	if e.Class == network.Throttled {
 		kind = errThrottled
+		if e.RetryAt.IsZero() {
+			delay = doubling(t.Backoff, attempt, t.MaxWait)
+		}
 	}
 	if wait := time.Until(e.RetryAt); !e.RetryAt.IsZero() && wait > delay {
-		delay = jitter(wait)
+		delay = wait
 	}
-	return temporal.NewApplicationErrorWithOptions(e.Error(), kind, temporal.ApplicationErrorOptions{NextRetryDelay: delay})
+	message := fmt.Sprintf("%s; the post's timeline says more", e.Class)
+	if e.Status != 0 {
+		message = fmt.Sprintf("%s (HTTP status %d); the post's timeline says more", e.Class, e.Status)
+	}
+	return temporal.NewApplicationErrorWithOptions(message, kind, temporal.ApplicationErrorOptions{NextRetryDelay: jitter(delay)})
 }
 
 // waitFor makes Temporal run the activity again after about delay.
 func waitFor(what string, delay time.Duration) error {
 	return temporal.NewApplicationErrorWithOptions(what, errWaiting, temporal.ApplicationErrorOptions{NextRetryDelay: jitter(delay)})
-}
-
-// backoff gives 1 s, 2 s, 4 s, 8 s after the first, second … try.
-func backoff(tries int) time.Duration {
-	return jitter(time.Second << max(0, min(tries, 4)-1))
 }
 
 // jitter spreads retries over up to a fifth more, never less: a reset time is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"io"
 	"strings"
 	"time"
 
@@ -50,20 +51,33 @@ func (p *Publish) prepareReply(ctx context.Context, j *job) *network.Error {
 	status, remoteID, err := p.Store.Parent(ctx, *j.post.ThreadParentID, j.target.AccountID)
 	switch {
 	case err != nil:
-		return &network.Error{Class: network.NotSent, Code: "parent_unknown", Message: "The post to answer could not be read.", Err: err}
+		return &network.Error{Class: network.NotSent, Code: codeParentUnknown, Message: "The post to answer could not be read.", Err: err}
 	case status == post.TargetPosted:
 		j.submission.ReplyTo = remoteID
 		return nil
 	case status.Open(), status == post.TargetUncertain:
-		return &network.Error{Class: network.Throttled, Code: "parent_waiting", Scope: "post",
-			Message: "The post that this one answers is not published yet.", RetryAt: time.Now().Add(parentPatience)}
+		return &network.Error{Class: network.Throttled, Code: codeParentWaiting, Scope: "post",
+			Message: "The post that this one answers is not published yet."}
 	default:
 		return &network.Error{Class: network.Rejected, Code: "parent_not_published",
 			Message: "The post that this one answers is " + string(status) + ", so there is nothing to answer."}
 	}
 }
 
-const parentPatience = 2 * time.Second
+// codeParentWaiting marks a reply whose time has come before its parent's.
+const codeParentWaiting = "parent_waiting"
+
+// Failures of what Dateline itself stands on. They delay a post for as long as
+// they last, and use up no try.
+const (
+	codeParentUnknown = "parent_unknown"
+	codeNotRecorded   = "not_recorded"
+	codeUnreadable    = "attachment_unreadable"
+)
+
+func ours(e *network.Error) bool {
+	return e.Code == codeParentUnknown || e.Code == codeNotRecorded || e.Code == codeUnreadable
+}
 
 // stage uploads the attachments, once per account and revision.
 func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
@@ -71,19 +85,21 @@ func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
 		return nil
 	}
 	staged := j.stagedBefore()
-	for i := len(staged); i < len(j.files); i++ {
-		one, err := p.stageOne(ctx, j, j.files[i])
+	for _, file := range j.files[len(staged):] {
+		one, err := p.stageOne(ctx, j, file)
 		if err != nil {
 			return notPublished(network.AsError(err))
 		}
 		staged = append(staged, one)
-	}
-	raw, err := json.Marshal(staged)
-	if err == nil {
-		err = p.Store.SetPlatformMedia(ctx, j.post.ID, j.post.Revision, j.target.AccountID, raw)
-	}
-	if err != nil {
-		return &network.Error{Class: network.NotSent, Code: "not_recorded", Message: "The uploaded attachments could not be noted.", Err: err}
+		// After each, so that a failure of a later one repeats none: networks
+		// allow few uploads.
+		raw, err := json.Marshal(staged)
+		if err == nil {
+			err = p.Store.SetPlatformMedia(ctx, j.post.ID, j.post.Revision, j.target.AccountID, raw)
+		}
+		if err != nil {
+			return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The uploaded attachments could not be noted.", Err: err}
+		}
 	}
 	for _, s := range staged {
 		j.submission.MediaIDs = append(j.submission.MediaIDs, s.RemoteID)
@@ -102,7 +118,16 @@ func notPublished(e *network.Error) *network.Error {
 
 func (p *Publish) stageOne(ctx context.Context, j *job, file media.Item) (network.Staged, error) {
 	info := desk.MediaInfos([]media.Item{file})[0]
-	staged, err := j.adapter.Stage(ctx, j.account, network.Media{MediaInfo: info, FileName: file.FileName, Open: media.Reader(p.Objects, file)})
+	var unreadable error
+	open := func(ctx context.Context) (io.ReadCloser, error) {
+		body, err := media.Reader(p.Objects, file)(ctx)
+		unreadable = err
+		return body, err
+	}
+	staged, err := j.adapter.Stage(ctx, j.account, network.Media{MediaInfo: info, FileName: file.FileName, Open: open})
+	if err != nil && unreadable != nil {
+		return staged, &network.Error{Class: network.NotSent, Code: codeUnreadable, Message: "The attachment " + file.FileName + " could not be read from the object storage.", Err: unreadable}
+	}
 	for err == nil && !staged.Ready {
 		if err = sleepUntil(ctx, time.Now().Add(max(staged.CheckAfter, 500*time.Millisecond))); err != nil {
 			return staged, &network.Error{Class: network.NotSent, Code: "interrupted", Message: "The upload was interrupted.", Err: err}

@@ -60,11 +60,8 @@ type Publish struct {
 	Objects  media.Objects
 	Live     LiveBus
 	Log      *slog.Logger
+	Timing   Timing
 }
-
-// lease is how long a claim outlives its holder; it is renewed while a call is
-// under way.
-const lease = 15 * time.Second
 
 // TargetInput names one target of one post. Revision is what the workflow
 // decided on: another one makes the result Stale.
@@ -85,7 +82,7 @@ type TargetResult struct {
 // came of it. It is safe to run again at any point: the ledger says what an
 // earlier attempt may have done.
 func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResult, error) {
-	stop := keepAlive(ctx)
+	stop := keepAlive(ctx, p.Timing.orDefaults().Heartbeat)
 	defer stop()
 
 	job, result, err := p.load(ctx, in)
@@ -100,6 +97,15 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 		return p.resolveEarlier(ctx, job, call)
 	}
 	if problem := p.prepare(ctx, job); problem != nil {
+		t := p.Timing.orDefaults()
+		switch {
+		case problem.Code == codeParentWaiting:
+			// Nothing happened that a log or a timeline should tell.
+			return TargetResult{}, waitFor("The post that this one answers is not published yet.", doubling(t.Parent, attempt(ctx), t.MaxWait))
+		case ours(problem):
+			p.Log.Error("a post has to wait", "post_id", in.PostID, "code", problem.Code, "error", problem.Err)
+			return TargetResult{}, waitFor("Database or object storage failed ("+problem.Code+").", doubling(t.Backoff, attempt(ctx), t.MaxWait))
+		}
 		return p.settle(ctx, job, post.Call{Fence: job.target.Fence}, problem)
 	}
 	if err := sleepUntil(ctx, job.post.ScheduledTime); err != nil {
@@ -124,7 +130,7 @@ func (p *Publish) load(ctx context.Context, in TargetInput) (*job, *TargetResult
 	if err != nil {
 		return nil, nil, lasting(err)
 	}
-	if current.Revision != in.Revision || (current.Status != post.Scheduled && current.Status != post.Publishing) {
+	if current.Revision != in.Revision {
 		return nil, &TargetResult{Stale: true}, nil
 	}
 	j := &job{post: current}
@@ -138,6 +144,9 @@ func (p *Publish) load(ctx context.Context, in TargetInput) (*job, *TargetResult
 	}
 	if !j.target.Status.Open() {
 		return nil, &TargetResult{Status: j.target.Status}, nil
+	}
+	if current.Status != post.Scheduled && current.Status != post.Publishing {
+		return nil, &TargetResult{Stale: true}, nil
 	}
 	_, opened, err := p.Accounts.Open(ctx, j.target.AccountID)
 	if err != nil {
@@ -168,6 +177,7 @@ func (p *Publish) load(ctx context.Context, in TargetInput) (*job, *TargetResult
 
 // resolveEarlier finds out what became of a call whose answer nobody recorded.
 func (p *Publish) resolveEarlier(ctx context.Context, j *job, call post.Call) (TargetResult, error) {
+	lease := p.Timing.orDefaults().Lease
 	fence, ok, err := p.Store.TakeOver(ctx, j.target.ID, j.target.Fence, lease)
 	if err != nil {
 		return TargetResult{}, err
@@ -202,10 +212,10 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 
 // keepAlive heartbeats until stop is called, so that Temporal learns within
 // seconds that this worker is gone.
-func keepAlive(ctx context.Context) (stop func()) {
+func keepAlive(ctx context.Context, every time.Duration) (stop func()) {
 	done := make(chan struct{})
 	go func() {
-		tick := time.NewTicker(heartbeatEvery)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
@@ -221,4 +231,5 @@ func keepAlive(ctx context.Context) (stop func()) {
 	return func() { close(done) }
 }
 
-const heartbeatEvery = 2 * time.Second
+// attempt is Temporal's count of the runs of this activity, from 1.
+func attempt(ctx context.Context) int { return int(activity.GetInfo(ctx).Attempt) }

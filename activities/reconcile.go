@@ -8,12 +8,6 @@ import (
 	"dateline/platforms/network"
 )
 
-// looks are the pauses before each look for a lost post: listings lag behind.
-// They stand in the order that docs/publishing.md promises.
-func looks() []time.Duration {
-	return []time.Duration{time.Second, 5 * time.Second, 15 * time.Second, 60 * time.Second}
-}
-
 // clockSkew is allowed between our clock and a network's.
 const clockSkew = 2 * time.Minute
 
@@ -21,11 +15,17 @@ const clockSkew = 2 * time.Minute
 const codeAbsent = "absent"
 
 // maxUnclearSends is how many sends may end unclear before a person decides.
+// Every one of them uses up a try, so tries stand for them here; sends that a
+// rate limit refused do not count.
 const maxUnclearSends = 2
 
 // reconcile looks for a post whose answer was lost. Found, it is done; absent,
 // it is sent once more; unclear, it waits for a person.
 func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *network.Error) (TargetResult, error) {
+	// Whoever holds the claim by now knows more of this call.
+	if ok, err := p.Store.RenewClaim(context.WithoutCancel(ctx), j.target.ID, call.Fence, p.Timing.orDefaults().Lease); err != nil || !ok {
+		return TargetResult{Stale: err == nil}, err
+	}
 	evidence := map[string]any{"cause": cause.Message, "code": cause.Code}
 	if err := p.Store.SetCallState(context.WithoutCancel(ctx), call.OperationID, post.CallAmbiguous, evidence); err != nil {
 		return TargetResult{}, err
@@ -43,7 +43,7 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 		}
 		return p.posted(ctx, j, call, finding.Receipt, post.CallReconciledOK, map[string]any{"evidence": finding.Evidence})
 	}
-	if !finding.Conclusive || call.Epoch >= maxUnclearSends {
+	if !finding.Conclusive || j.target.Attempts+1 >= maxUnclearSends {
 		o := outcome(j, call, cause)
 		o.Status, o.Operation, o.Event, o.Tries = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
 		return p.finish(ctx, o)
@@ -55,31 +55,49 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 		Message: "The network does not have the post, so it is sent once more."})
 }
 
-// look asks the network until the post is found or the last look is over.
+// look asks the network until the post is found or the last look is over. A
+// network that does not answer is asked for longer: what it does not say is no
+// reason to bother a person yet.
 func (p *Publish) look(ctx context.Context, j *job, call post.Call) (network.Finding, error) {
 	ctx, release := p.hold(ctx, j, call)
 	defer release()
-	from := call.SentAt.Add(-clockSkew)
-	var last network.Finding
-	for _, pause := range looks() {
+	t := p.Timing.orDefaults()
+	for n := 0; ; n++ {
+		pause := t.Looks[min(n, len(t.Looks)-1)]
 		if err := sleepUntil(ctx, time.Now().Add(pause)); err != nil {
-			return last, err
+			return network.Finding{}, err
 		}
-		known, err := p.Store.ClaimedRemoteIDs(ctx, j.target.AccountID, from)
+		finding, err := p.lookOnce(ctx, j, call)
 		if err != nil {
-			return last, err
+			return network.Finding{}, err
 		}
-		found, err := j.adapter.Reconcile(ctx, j.account, j.submission, network.Window{From: from, Known: known})
-		if err != nil {
-			p.Log.Warn("looking for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
-			last = network.Finding{Evidence: network.AsError(err).Message}
-			continue
-		}
-		if last = found; found.Found {
-			return found, nil
+		last := n+1 >= len(t.Looks) && (finding.answered || time.Since(call.SentAt) > t.Unanswered)
+		if finding.Found || last {
+			return finding.Finding, nil
 		}
 	}
-	return last, nil
+}
+
+// looked is what one look brought.
+type looked struct {
+	network.Finding
+	answered bool // false: the network could not be asked, and may answer later
+}
+
+func (p *Publish) lookOnce(ctx context.Context, j *job, call post.Call) (looked, error) {
+	from := call.SentAt.Add(-clockSkew)
+	known, err := p.Store.ClaimedRemoteIDs(ctx, j.target.AccountID, from)
+	if err != nil {
+		return looked{}, err
+	}
+	found, err := j.adapter.Reconcile(ctx, j.account, j.submission, network.Window{From: from, Known: known})
+	if err == nil {
+		return looked{found, true}, nil
+	}
+	p.Log.Warn("looking for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
+	e := network.AsError(err)
+	later := e.Class == network.NotSent || e.Class == network.Transient || e.Class == network.Throttled
+	return looked{network.Finding{Evidence: e.Message}, !later}, nil
 }
 
 func (p *Publish) note(ctx context.Context, j *job, event string, data map[string]any) error {

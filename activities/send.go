@@ -17,6 +17,7 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 	if err != nil {
 		return TargetResult{}, err
 	}
+	lease, before := p.Timing.orDefaults().Lease, time.Now()
 	call, ok, err := p.Store.Claim(ctx, post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: j.post.ID, TargetID: j.target.ID,
 		Revision: j.post.Revision, Epoch: epoch + 1, IdempotencyKey: j.submission.Key,
 		Fingerprint: j.fingerprint(), Prepared: j.prepared()}, lease)
@@ -28,7 +29,16 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 		return TargetResult{Stale: true}, nil
 	}
 	p.Live.Changed(ctx, j.post.ID)
-
+	if call.Fence != j.target.Fence+1 {
+		return p.overtaken(ctx, j, call)
+	}
+	// A worker that was frozen may have lost the claim that it just got; whoever
+	// has it now looks for a post that must not appear afterwards.
+	if time.Since(before) > lease/2 {
+		if ok, err := p.Store.RenewClaim(ctx, j.target.ID, call.Fence, lease); err != nil || !ok {
+			return TargetResult{Stale: true}, err
+		}
+	}
 	receipt, err := p.callUnderClaim(ctx, j, call)
 	if err != nil {
 		return p.settle(ctx, j, call, network.AsError(err))
@@ -36,9 +46,22 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 	return p.posted(ctx, j, call, receipt, post.CallAccepted, map[string]any{"request_id": receipt.RequestID})
 }
 
-// callUnderClaim publishes while holding the claim.
+// overtaken gives back a claim without using it: since the target was read,
+// another attempt has claimed it too. What that one sent is looked for first.
+func (p *Publish) overtaken(ctx context.Context, j *job, call post.Call) (TargetResult, error) {
+	o := outcome(j, call, &network.Error{Class: network.NotSent, Code: "overtaken", Message: "Another attempt at this post was faster."})
+	o.Status, o.Operation, o.Event = post.TargetPublishing, post.CallFailed, post.EventRetrying
+	if result, err := p.finish(ctx, o); err != nil || result.Stale {
+		return result, err
+	}
+	return TargetResult{}, waitFor("Another attempt at this target was faster.", p.Timing.orDefaults().Backoff)
+}
+
+// callUnderClaim publishes while holding the claim. Nothing but the loss of the
+// claim ends the call: one that is cut off has to be looked for, and Temporal
+// may only have lost sight of this worker.
 func (p *Publish) callUnderClaim(ctx context.Context, j *job, call post.Call) (network.Receipt, error) {
-	ctx, release := p.hold(ctx, j, call)
+	ctx, release := p.hold(context.WithoutCancel(ctx), j, call)
 	defer release()
 	return j.adapter.Publish(ctx, j.account, j.submission)
 }
@@ -47,6 +70,7 @@ func (p *Publish) callUnderClaim(ctx context.Context, j *job, call post.Call) (n
 // whoever has it now will look for the post before sending again.
 func (p *Publish) hold(ctx context.Context, j *job, call post.Call) (held context.Context, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	lease := p.Timing.orDefaults().Lease
 	go func() {
 		tick := time.NewTicker(lease / 3)
 		defer tick.Stop()
@@ -102,10 +126,7 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 	if tries >= maxTries {
 		return p.failed(ctx, j, call, e)
 	}
-	if e.Code == "parent_waiting" {
-		return TargetResult{}, waitFor(e.Message, parentPatience) // nothing happened that a timeline should tell
-	}
-	again := retryLater(e, tries)
+	again := p.Timing.orDefaults().retryLater(e, tries, attempt(ctx))
 	o := outcome(j, call, e)
 	o.Status, o.Operation, o.Event, o.Tries = j.target.Status, post.CallFailed, post.EventRetrying, tries-j.target.Attempts
 	if e.Code == codeAbsent {

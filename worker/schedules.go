@@ -43,10 +43,12 @@ func ensureSchedules(ctx context.Context, c client.Client) error {
 		if !errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
 			return fmt.Errorf("creating the schedule %s: %w", want.ID, err)
 		}
+		paused := false
 		handle := c.ScheduleClient().GetHandle(ctx, want.ID)
 		err = handle.Update(ctx, client.ScheduleUpdateOptions{
 			DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
 				s := in.Description.Schedule
+				paused = s.State != nil && s.State.Paused
 				s.Spec, s.Action = &want.Spec, want.Action
 				s.Policy = &client.SchedulePolicies{Overlap: want.Overlap, CatchupWindow: want.CatchupWindow}
 				return &client.ScheduleUpdate{Schedule: &s}, nil
@@ -54,6 +56,9 @@ func ensureSchedules(ctx context.Context, c client.Client) error {
 		})
 		if err != nil {
 			return fmt.Errorf("updating the schedule %s: %w", want.ID, err)
+		}
+		if paused {
+			continue // a trigger would run it all the same
 		}
 		if err := handle.Trigger(ctx, client.ScheduleTriggerOptions{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP}); err != nil {
 			return fmt.Errorf("running the schedule %s: %w", want.ID, err)

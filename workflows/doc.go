@@ -12,6 +12,10 @@
 //	   │   end                │
 //	   └──────────────────────┘ all targets answered, or the post had changed
 //
+// While it publishes, signals are answered, and a change of the post calls off
+// targets that wait for another try. A round that ends without an answer for
+// every target is repeated after a pause that grows.
+//
 // The row in scheduled_posts decides, not the workflow: every change of state
 // is a guarded statement on it, and what a workflow believes is checked there
 // before anything irreversible.

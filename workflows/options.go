@@ -13,12 +13,18 @@ func forever(most time.Duration) *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: most}
 }
 
+// untilItWorks outlasts every post. A local activity without a
+// ScheduleToCloseTimeout would take its StartToCloseTimeout for one, and give up
+// retrying after it.
+const untilItWorks = 100 * 365 * 24 * time.Hour
+
 // rows is for short, idempotent work on the database.
 func rows(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: 10 * time.Second,
-		RetryPolicy:         forever(10 * time.Second),
-		Summary:             summary,
+		ScheduleToCloseTimeout: untilItWorks,
+		StartToCloseTimeout:    10 * time.Second,
+		RetryPolicy:            forever(30 * time.Second),
+		Summary:                summary,
 	})
 }
 

@@ -1,0 +1,141 @@
+package starter_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/internal/starter"
+	"dateline/internal/starter/temporaltest"
+	"dateline/workflows"
+)
+
+func TestNudge(t *testing.T) {
+	address := temporaltest.Start(t)
+	c := temporaltest.Dial(t, address, nil)
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	post := uuid.New()
+	id := workflows.PostID(post)
+	nudge := func() (runID string) {
+		t.Helper()
+		if err := s.Nudge(t.Context(), post); err != nil {
+			t.Fatal(err)
+		}
+		return running(t, c, id)
+	}
+
+	first := nudge()
+	if again := nudge(); again != first {
+		t.Errorf("a second nudge started %s beside %s", again, first)
+	}
+	if n := count(t, c, id, first, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED); n != 2 {
+		t.Errorf("%d signals came, want both", n)
+	}
+
+	// An operator who terminates a workflow does not take its post along.
+	if err := c.TerminateWorkflow(t.Context(), id, first, "test"); err != nil {
+		t.Fatal(err)
+	}
+	second := nudge()
+	if second == first {
+		t.Error("nothing was started after the termination")
+	}
+	if err := c.CancelWorkflow(t.Context(), id, second); err != nil {
+		t.Fatal(err)
+	}
+
+	// One that ended by itself begins anew as well: drafts do.
+	w := worker.New(c, workflows.PostQueue, worker.Options{})
+	w.RegisterWorkflowWithOptions(func(workflow.Context, workflows.PostInput) error { return nil }, workflow.RegisterOptions{Name: workflows.PostWorkflow})
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.GetWorkflow(t.Context(), id, second).Get(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	polled, err := s.Polled(t.Context())
+	if err != nil || !polled {
+		t.Errorf("polled %v, error %v", polled, err)
+	}
+	w.Stop()
+	if third := nudge(); third == second {
+		t.Error("nothing was started after the end")
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStoreIdentity(t *testing.T) {
+	identities := map[string]bool{}
+	for range 2 {
+		s := &starter.Starter{Client: temporaltest.Dial(t, temporaltest.Start(t), nil), Namespace: temporaltest.Namespace}
+		var last string
+		for range 2 {
+			identity, err := s.StoreIdentity(t.Context())
+			if err != nil || identity == "" || last != "" && identity != last {
+				t.Fatalf("identity %q after %q, error %v", identity, last, err)
+			}
+			last = identity
+		}
+		identities[last] = true
+	}
+	if len(identities) != 2 {
+		t.Errorf("two stores have the identities %v", identities)
+	}
+}
+
+// Temporal being down must neither hang nor lose anything silently.
+func TestTemporalDown(t *testing.T) {
+	c, err := starter.Connect(starter.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatalf("a client could not be made before Temporal is up: %v", err)
+	}
+	t.Cleanup(c.Close)
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	post := uuid.New()
+	began := time.Now()
+	if err := s.Nudge(t.Context(), post); err == nil || !strings.Contains(err.Error(), post.String()) {
+		t.Errorf("nudging gave %v", err)
+	}
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("a server that is down answered")
+	}
+}
+
+func running(t *testing.T, c client.Client, id string) (runID string) {
+	t.Helper()
+	answer, err := c.DescribeWorkflowExecution(t.Context(), id, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := answer.GetWorkflowExecutionInfo()
+	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		t.Fatalf("the workflow is %s", info.GetStatus())
+	}
+	return info.GetExecution().GetRunId()
+}
+
+func count(t *testing.T, c client.Client, id, runID string, kind enumspb.EventType) (n int) {
+	t.Helper()
+	for events := c.GetWorkflowHistory(t.Context(), id, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+		event, err := events.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.GetEventType() == kind {
+			n++
+		}
+	}
+	return n
+}

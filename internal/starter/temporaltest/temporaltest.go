@@ -1,0 +1,139 @@
+// Package temporaltest gives tests a real Temporal server.
+package temporaltest
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"dateline/workflows"
+)
+
+// Namespace is where tests work.
+const Namespace = "default"
+
+const (
+	startPatience = 60 * time.Second
+	stopPatience  = 20 * time.Second
+)
+
+// Start runs temporald on an empty store until the test is over and gives its
+// address. Several may run at the same time.
+func Start(t testing.TB) (address string) {
+	t.Helper()
+	program := filepath.Join(root(t), "bin", "temporald")
+	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("%s is missing; build it with: make temporald", program)
+	}
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--db-filename", filepath.Join(t.TempDir(), "temporal.db"), "--port", port, "--headless", "--log-level", "error"}
+	for name, kind := range workflows.SearchAttributes() {
+		args = append(args, "--search-attribute", name+"="+kind)
+	}
+	cmd := exec.Command(program, args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready, ended := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if rest, ok := strings.CutPrefix(lines.Text(), "temporald ready address="); ok {
+				at, _, _ := strings.Cut(rest, " ")
+				ready <- at
+			}
+		}
+		_ = cmd.Wait() // how it ended only matters when it never was ready
+	}()
+	t.Cleanup(func() { stop(t, cmd, ended) })
+	select {
+	case address = <-ready:
+		return address
+	case <-ended:
+		t.Fatalf("temporald did not start: %s", complaints.String())
+	case <-time.After(startPatience):
+		t.Fatalf("temporald was not ready after %s", startPatience)
+	}
+	return ""
+}
+
+func stop(t testing.TB, cmd *exec.Cmd, ended <-chan struct{}) {
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-ended:
+	case <-time.After(stopPatience):
+		_ = cmd.Process.Kill()
+		<-ended
+		t.Errorf("temporald did not stop within %s", stopPatience)
+	}
+}
+
+// Dial connects to a server until the test is over. options may be nil.
+func Dial(t testing.TB, address string, options func(*client.Options)) client.Client {
+	t.Helper()
+	o := client.Options{HostPort: address, Namespace: Namespace, Logger: quiet{}}
+	if options != nil {
+		options(&o)
+	}
+	c, err := client.DialContext(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// root finds the checkout, because tests run in their package's folder.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("the tests do not run inside a checkout")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}

@@ -1,0 +1,164 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	"dateline/activities"
+	"dateline/internal/post"
+	"dateline/internal/starter"
+	"dateline/internal/starter/temporaltest"
+	"dateline/workflows"
+)
+
+func TestEnsureSchedules(t *testing.T) {
+	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
+	ensure := func() {
+		t.Helper()
+		if err := ensureSchedules(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	handle := c.ScheduleClient().GetHandle(t.Context(), workflows.ReconcileSchedule)
+	describe := func() *client.ScheduleDescription {
+		t.Helper()
+		d, err := handle.Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+
+	ensure()
+	want := schedules()[0]
+	wantIntact := func(when string) {
+		t.Helper()
+		d := describe()
+		action, ok := d.Schedule.Action.(*client.ScheduleWorkflowAction)
+		if !ok || action.Workflow != workflows.ReconcilePostsWorkflow || action.TaskQueue != workflows.PostQueue ||
+			!slices.Equal(d.Schedule.Spec.Intervals, want.Spec.Intervals) || d.Schedule.Policy.Overlap != enumspb.SCHEDULE_OVERLAP_POLICY_SKIP ||
+			d.Schedule.Policy.CatchupWindow != want.CatchupWindow {
+			t.Errorf("%s: %+v with %+v and %+v", when, d.Schedule.Spec, d.Schedule.Policy, d.Schedule.Action)
+		}
+	}
+	wantIntact("created")
+	// Nothing polls, so the run that creating triggers stays.
+	await(t, "the first run", func() bool { return describe().Info.NumActions >= 1 })
+
+	// What an older build left is brought up to date.
+	err := handle.Update(t.Context(), client.ScheduleUpdateOptions{DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
+		s := in.Description.Schedule
+		s.Spec = &client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Hour}}}
+		s.Policy = &client.SchedulePolicies{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL, CatchupWindow: time.Hour}
+		return &client.ScheduleUpdate{Schedule: &s}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ensure()
+	wantIntact("updated")
+
+	if err := handle.Pause(t.Context(), client.SchedulePauseOptions{Note: "maintenance until six"}); err != nil {
+		t.Fatal(err)
+	}
+	// A run that is still going would make the next one skip.
+	for _, run := range describe().Info.RunningWorkflows {
+		if err := c.TerminateWorkflow(t.Context(), run.WorkflowID, "", "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, "the end of all runs", func() bool { return len(describe().Info.RunningWorkflows) == 0 })
+	before := describe()
+	ensure()
+	if d := describe(); !d.Schedule.State.Paused || d.Schedule.State.Note != "maintenance until six" {
+		t.Errorf("the pause became %+v", d.Schedule.State)
+	}
+	wantIntact("paused")
+	time.Sleep(time.Second)
+	if after := describe(); after.Info.NumActions != before.Info.NumActions || len(after.Info.RunningWorkflows) != len(before.Info.RunningWorkflows) {
+		t.Errorf("a paused schedule ran: %d actions, before %d", after.Info.NumActions, before.Info.NumActions)
+	}
+}
+
+// rows is a database that knows of posts, and then does not.
+type rows struct{ ids []uuid.UUID }
+
+func (r *rows) SeenTemporalStore(context.Context, string) (int64, error) { return 0, nil }
+func (r *rows) DropOldIdempotencyKeys(context.Context) error             { return nil }
+func (r *rows) MissingWorkflows(context.Context, int) ([]uuid.UUID, error) {
+	return r.ids, nil
+}
+func (r *rows) Acknowledge(context.Context, uuid.UUID) (post.Post, error) {
+	return post.Post{}, post.Missing("post")
+}
+func (r *rows) Post(context.Context, uuid.UUID) (post.Post, error) {
+	return post.Post{}, post.Missing("post")
+}
+func (r *rows) Note(context.Context, uuid.UUID, *uuid.UUID, string, string, map[string]any) error {
+	return nil
+}
+
+// A worker polls, runs the reconciler at once, nudges what is missing, and
+// stops when it is told to.
+func TestRun(t *testing.T) {
+	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
+	nudger := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	log := slog.New(slog.DiscardHandler)
+	missing := &rows{ids: []uuid.UUID{uuid.New()}}
+	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
+		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}}, log)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	await(t, "a poller", func() bool {
+		polled, err := nudger.Polled(t.Context())
+		return err == nil && polled
+	})
+	await(t, "a nudge", func() bool {
+		_, err := c.DescribeWorkflowExecution(t.Context(), workflows.PostID(missing.ids[0]), "")
+		return err == nil
+	})
+	stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(stopPatience + 5*time.Second):
+		t.Error("the worker did not stop")
+	}
+}
+
+// A worker that is stopped before Temporal ever came up ends.
+func TestRunWithoutTemporal(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	c, err := starter.Connect(starter.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}}, log)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if err := w.Run(ctx); err == nil {
+		t.Error("it claims to have worked")
+	}
+}
+
+func await(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for range 200 {
+		if done() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("%s did not come", what)
+}

@@ -1,0 +1,124 @@
+package workflows_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"dateline/activities"
+	"dateline/internal/post"
+	"dateline/workflows"
+)
+
+func TestPostTargetsSideBySide(t *testing.T) {
+	room := newRoom("mastodon", "bluesky", "mastodon")
+	r := newRun(t, room)
+	all := make(chan struct{})
+	arrived := make(chan struct{}, len(room.view.Targets))
+	go func() {
+		for range room.view.Targets {
+			<-arrived
+		}
+		close(all)
+	}()
+	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		arrived <- struct{}{}
+		select {
+		case <-all:
+			return room.post(in), nil
+		case <-time.After(5 * time.Second):
+			return activities.TargetResult{}, temporal.NewNonRetryableApplicationError("the others never came", "test", nil)
+		}
+	}
+	r.wantEnd(post.Posted)
+	r.wantSent(due, due, due)
+}
+
+func TestPostStaleIsDecidedAnew(t *testing.T) {
+	r := newRun(t, newRoom("mastodon"))
+	later := opening.Add(2 * time.Hour)
+	first := true
+	r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		if first { // edited between arming and the claim
+			first = false
+			r.room.change(func(v *activities.PostView) { v.ScheduledTime = later })
+		}
+		return r.room.post(in), nil
+	}
+	r.wantEnd(post.Posted)
+	r.wantSent(later)
+}
+
+// Whatever makes every round stale or fail, rounds must become rare, and
+// signals must still be heard.
+func TestPostNoHotLoop(t *testing.T) {
+	for name, result := range map[string]error{"Stale": nil, "Error": temporal.NewNonRetryableApplicationError("broken", "test", nil)} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t, newRoom("mastodon", "bluesky"))
+			r.room.publish = func(context.Context, activities.TargetInput) (activities.TargetResult, error) {
+				return activities.TargetResult{Stale: true}, result
+			}
+			r.at(2*time.Hour, func() { r.SignalWorkflow(workflows.SignalCancel, nil) })
+			r.wantEnd(post.Cancelled)
+			// An hour of rounds that come every 30 seconds in the end.
+			if rounds := r.room.calls / 2; rounds < 100 || rounds > 130 {
+				t.Errorf("%d rounds in an hour", rounds)
+			}
+		})
+	}
+	t.Run("EditEndsThePause", func(t *testing.T) {
+		r := newRun(t, newRoom("mastodon"))
+		r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+			if in.Revision == 1 {
+				return activities.TargetResult{Stale: true}, nil
+			}
+			return r.room.post(in), nil
+		}
+		r.at(90*time.Minute, func() { r.SignalWorkflow(workflows.SignalPublishNow, nil) })
+		r.wantEnd(post.Posted)
+		r.wantSent(opening.Add(90 * time.Minute))
+	})
+}
+
+func TestPostSignalsWhilePublishing(t *testing.T) {
+	r := newRun(t, newRoom("mastodon"))
+	content := "new"
+	r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		result := r.room.post(in) // the claim: from here on it is too late
+		r.SignalWorkflow(workflows.SignalEdit, workflows.EditSignal{Content: &content})
+		r.SignalWorkflow(workflows.SignalCancel, nil)
+		r.SignalWorkflow(workflows.SignalPublishNow, nil)
+		r.SignalWorkflow(workflows.SignalChanged, nil)
+		return result, r.await(func() bool { return len(r.room.refusals()) == 3 })
+	}
+	r.wantEnd(post.Posted)
+	r.wantSent(due)
+	want := []string{workflows.SignalCancel, workflows.SignalEdit, workflows.SignalPublishNow}
+	got := r.room.refusals()
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("refused %v, want %v", got, want)
+	}
+}
+
+// A target that sits out a long pause must not hold back an edit.
+func TestPostEditCallsOffAWaitingTarget(t *testing.T) {
+	r := newRun(t, newRoom("mastodon", "bluesky"))
+	slow := r.room.view.Targets[0].ID
+	r.room.publish = func(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		if in.TargetID == slow && in.Revision == 1 {
+			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
+				temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
+		}
+		if in.Revision == 1 {
+			r.room.change(func(v *activities.PostView) { v.ScheduledTime = opening.Add(2 * time.Hour) })
+			r.SignalWorkflow(workflows.SignalChanged, nil)
+		}
+		return r.room.post(in), nil
+	}
+	r.wantEnd(post.Posted)
+	r.wantSent(opening.Add(2*time.Hour), opening.Add(2*time.Hour))
+}

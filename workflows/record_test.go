@@ -1,0 +1,219 @@
+package workflows_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/activities"
+	"dateline/internal/post"
+	"dateline/internal/starter/temporaltest"
+	"dateline/workflows"
+)
+
+// With -record the histories of TestRecord replace those that TestReplay reads:
+//
+//	go test ./workflows -run TestRecord -record
+//
+// Keep the old ones under another name as long as workflows may run that began
+// with the code that made them.
+var record = flag.Bool("record", false, "write the recorded histories to testdata/replay")
+
+// recorder stands in for people and machines, which no history should name.
+const recorder = "recorder"
+
+// story is what happens to one workflow on a real server.
+type story struct {
+	room  *newsroom
+	setUp func(room *newsroom)
+	tell  func(t *testing.T, c client.Client, id string)
+	end   post.Status
+}
+
+func stories() map[string]*story {
+	return map[string]*story{
+		"plain": {room: newRoom("mastodon"), end: post.Posted, setUp: func(room *newsroom) { room.view.ScheduledTime = time.Now().Add(3 * time.Second) }},
+		"edited_and_cancelled": {room: newRoom("mastodon"), end: post.Cancelled, tell: func(t *testing.T, c client.Client, id string) {
+			later := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
+			signal(t, c, id, workflows.SignalEdit, `{"scheduled_time":"`+later+`"}`)
+			signal(t, c, id, workflows.SignalEdit, `"no object"`)
+			signal(t, c, id, workflows.SignalEdit, "")
+			signal(t, c, id, workflows.SignalCancel, "")
+		}},
+		"cancel_requested": {room: newRoom("mastodon"), end: post.Cancelled, tell: func(t *testing.T, c client.Client, id string) {
+			if err := c.CancelWorkflow(t.Context(), id, ""); err != nil {
+				t.Error(err)
+			}
+		}},
+		"two_targets_one_retried": {room: newRoom("bluesky", "mastodon"), end: post.Posted, setUp: retryFirst},
+		"waiting_target_called_off": {room: newRoom("bluesky", "mastodon"), end: post.Posted, setUp: throttleFirst, tell: func(t *testing.T, c client.Client, id string) {
+			time.Sleep(time.Second)
+			signal(t, c, id, workflows.SignalPublishNow, "")
+		}},
+		"stale_then_moved": {room: newRoom("mastodon"), end: post.Posted, setUp: staleTwice},
+	}
+}
+
+// retryFirst makes the first target fail once.
+func retryFirst(room *newsroom) {
+	room.view.ScheduledTime = time.Now()
+	first := room.view.Targets[0].ID
+	room.publish = func(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		if in.TargetID == first && activity.GetInfo(ctx).Attempt == 1 {
+			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("not sent", "retry",
+				temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
+		}
+		return room.post(in), nil
+	}
+}
+
+// throttleFirst makes both targets wait for a day, until the post is changed.
+func throttleFirst(room *newsroom) {
+	room.view.ScheduledTime = time.Now()
+	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		if in.Revision == 1 {
+			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
+				temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
+		}
+		return room.post(in), nil
+	}
+}
+
+// staleTwice makes the post slip away once without a change and once with one.
+func staleTwice(room *newsroom) {
+	room.view.ScheduledTime = time.Now()
+	calls := 0
+	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		if calls++; calls == 1 {
+			return activities.TargetResult{Stale: true}, nil
+		}
+		if calls == 2 {
+			room.change(func(v *activities.PostView) { v.ScheduledTime = time.Now().Add(3 * time.Second) })
+		}
+		return room.post(in), nil
+	}
+}
+
+// TestRecord runs every story on a real server and replays its history.
+func TestRecord(t *testing.T) {
+	address := temporaltest.Start(t)
+	c := temporaltest.Dial(t, address, func(o *client.Options) { o.Identity = recorder })
+	for name, s := range stories() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.room.id = uuid.NewSHA1(uuid.Nil, []byte(name))
+			for i := range s.room.view.Targets {
+				s.room.view.Targets[i].AccountID = uuid.NewSHA1(s.room.id, []byte{byte(i)})
+			}
+			s.room.view.ScheduledTime = time.Now().Add(24 * time.Hour)
+			if s.setUp != nil {
+				s.setUp(s.room)
+			}
+			run := start(t, c, s.room, workflows.PostID(s.room.id), workflows.PostWorkflow, workflows.PostInput{PostID: s.room.id})
+			if s.tell != nil {
+				s.tell(t, c, run.GetID())
+			}
+			if err := run.Get(t.Context(), nil); err != nil && !temporal.IsCanceledError(err) {
+				t.Fatal(err)
+			}
+			if s.room.view.Status != s.end {
+				t.Errorf("the post is %s, want %s", s.room.view.Status, s.end)
+			}
+			keep(t, c, name, run)
+		})
+	}
+	t.Run("reconcile_posts", func(t *testing.T) {
+		t.Parallel()
+		run := start(t, c, newRoom("mastodon"), workflows.ReconcileSchedule, workflows.ReconcilePostsWorkflow)
+		if err := run.Get(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		keep(t, c, "reconcile_posts", run)
+	})
+}
+
+// start runs a worker for one workflow: every story has a queue and a room of
+// its own.
+func start(t *testing.T, c client.Client, room *newsroom, id, name string, args ...any) client.WorkflowRun {
+	t.Helper()
+	queue := workflows.PostQueue + "-" + id
+	w := worker.New(c, queue, worker.Options{Identity: recorder, BuildID: recorder})
+	register(w)
+	w.RegisterActivity(room)
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: queue}, name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func register(r worker.WorkflowRegistry) {
+	r.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
+}
+
+// signal sends what the temporal CLI sends: JSON as it was typed, or nothing.
+func signal(t *testing.T, c client.Client, id, name, input string) {
+	t.Helper()
+	var payloads *commonpb.Payloads
+	if input != "" {
+		payloads = &commonpb.Payloads{Payloads: []*commonpb.Payload{{Metadata: map[string][]byte{"encoding": []byte("json/plain")}, Data: []byte(input)}}}
+	}
+	_, err := c.WorkflowService().SignalWorkflowExecution(t.Context(), &workflowservice.SignalWorkflowExecutionRequest{Namespace: temporaltest.Namespace,
+		WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id}, SignalName: name, Input: payloads, Identity: recorder})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keep replays a finished workflow's history, and writes it with -record.
+func keep(t *testing.T, c client.Client, name string, run client.WorkflowRun) {
+	t.Helper()
+	history := &historypb.History{}
+	for events := c.GetWorkflowHistory(t.Context(), run.GetID(), run.GetRunID(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
+		event, err := events.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Sticky queues are named after the machine.
+		if queue := event.GetWorkflowTaskScheduledEventAttributes().GetTaskQueue(); queue.GetKind() == enumspb.TASK_QUEUE_KIND_STICKY {
+			queue.Name = recorder
+		}
+		history.Events = append(history.Events, event)
+	}
+	replayer := worker.NewWorkflowReplayer()
+	register(replayer)
+	if err := replayer.ReplayWorkflowHistory(quiet{}, history); err != nil {
+		t.Fatalf("its own history does not replay: %v", err)
+	}
+	raw, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantDiscreet(t, raw)
+	if !*record {
+		return
+	}
+	if err := os.WriteFile(filepath.Join("testdata", "replay", name+".json"), append(raw, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
