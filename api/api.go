@@ -118,9 +118,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		ResponseErrorHandlerFunc: s.refuse,
 	})
 	spec.RegisterHandlersWithOptions(r, strict, spec.GinServerOptions{
-		ErrorHandler: func(c *gin.Context, err error, _ int) {
-			writeProblem(c, http.StatusBadRequest, "invalid_request", err.Error()+".", nil)
-		},
+		ErrorHandler: refuseParameter,
 	})
 	return r, nil
 }

@@ -19,7 +19,7 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 	altText := ""
 	for {
 		part, err := r.Body.NextPart()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { //nolint:errorlint // wrapped, it says that the form ended early
 			return nil, post.InvalidFields(post.Problem{Field: "file", Code: "required", Message: "Send the file in a part named file."})
 		}
 		if err != nil {

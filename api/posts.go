@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -56,6 +57,9 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 func idempotencyOf(key *string, body *spec.NewPost) (store.Idempotency, error) {
 	if key == nil {
 		return store.Idempotency{}, nil
+	}
+	if !utf8.ValidString(*key) {
+		return store.Idempotency{}, post.InvalidFields(post.Problem{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -144,8 +148,8 @@ func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (
 	for _, status := range value(r.Params.Status) {
 		f.Statuses = append(f.Statuses, post.Status(status))
 	}
-	if r.Params.Cursor != nil {
-		if err := readCursor(&f, *r.Params.Cursor); err != nil {
+	if cursor := value(r.Params.Cursor); cursor != "" {
+		if err := readCursor(&f, cursor); err != nil {
 			return nil, err
 		}
 	}

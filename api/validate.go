@@ -2,12 +2,16 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -75,6 +79,10 @@ func (v *validator) validate() gin.HandlerFunc {
 		if op == nil {
 			return
 		}
+		if unsupported(c, op) {
+			writeUnsupported(c, op)
+			return
+		}
 		if !isUpload(c) && !readBody(c, op.RequestBody != nil) {
 			return
 		}
@@ -91,18 +99,13 @@ func (v *validator) validate() gin.HandlerFunc {
 		if err == nil {
 			return
 		}
-		problems := flatten(err)
-		status, code, detail := http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors."
-		if unsupported(c, op) {
-			status, code, detail = http.StatusUnsupportedMediaType, "unsupported_media_type", "Send the body as application/json."
-			problems = []post.Problem{{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json."}}
-		}
-		writeProblem(c, status, code, detail, problems)
+		writeProblem(c, http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors.", flatten(err))
 	}
 }
 
 // readBody reads a body within its limit, so that one that is too large is
-// told from one that is broken.
+// told from one that is broken. Decoders stop behind the first document and
+// replace what is no UTF-8; neither may pass for what somebody meant to send.
 func readBody(c *gin.Context, wanted bool) bool {
 	raw, err := io.ReadAll(c.Request.Body)
 	var tooLarge *http.MaxBytesError
@@ -118,6 +121,10 @@ func readBody(c *gin.Context, wanted bool) bool {
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "This request takes no body.",
 			[]post.Problem{{Field: "body", Code: "unexpected", Message: "Leave the body out."}})
 		return false
+	case wanted && (!utf8.Valid(raw) || !json.Valid(raw)):
+		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no JSON document.",
+			[]post.Problem{{Field: "body", Code: "not_json", Message: "Send one JSON document, in UTF-8."}})
+		return false
 	}
 	c.Request.Body = io.NopCloser(bytes.NewReader(raw))
 	return true
@@ -125,6 +132,12 @@ func readBody(c *gin.Context, wanted bool) bool {
 
 func unsupported(c *gin.Context, op *openapi3.Operation) bool {
 	return op.RequestBody != nil && op.RequestBody.Value.Content.Get(c.ContentType()) == nil
+}
+
+func writeUnsupported(c *gin.Context, op *openapi3.Operation) {
+	accepted := strings.Join(slices.Sorted(maps.Keys(op.RequestBody.Value.Content)), " or ")
+	writeProblem(c, http.StatusUnsupportedMediaType, "unsupported_media_type", "Send the body as "+accepted+".",
+		[]post.Problem{{Field: "Content-Type", Code: "unsupported", Message: "Must be " + accepted + "."}})
 }
 
 // flatten lists what is wrong, a field each.
@@ -143,7 +156,7 @@ func flatten(err error) []post.Problem {
 		}
 		return all
 	case errors.As(err, &schema):
-		return []post.Problem{schemaProblem(schema)}
+		return schemaProblems(schema)
 	case errors.As(err, &parse):
 		return []post.Problem{{Field: "body", Code: "not_json", Message: "The body is no JSON."}}
 	default:
@@ -159,19 +172,22 @@ func parameterReason(e *openapi3filter.RequestError) string {
 	return e.Error()
 }
 
-var quoted = regexp.MustCompile(`property "([^"]*)"`)
+// What the validator says of an object begins with where it is, and names the
+// properties that are missing or unknown.
+var (
+	location = regexp.MustCompile(`^[Aa]t '[^']*': `)
+	quoted   = regexp.MustCompile(`'([^']*)'`)
+	index    = regexp.MustCompile(`^\d+$`)
+)
 
-// schemaProblem names the field by its path, like attachments[0].
-func schemaProblem(e *openapi3.SchemaError) post.Problem {
+// schemaProblems names the field by its path, like attachments[0].
+func schemaProblems(e *openapi3.SchemaError) []post.Problem {
 	field := ""
 	for _, step := range e.JSONPointer() {
-		switch {
-		case regexp.MustCompile(`^\d+$`).MatchString(step):
+		if index.MatchString(step) {
 			field += "[" + step + "]"
-		case field == "":
-			field = step
-		default:
-			field += "." + step
+		} else {
+			field = join(field, step)
 		}
 	}
 	code, ok := map[string]string{"required": "required", "type": "wrong_type", "maxLength": "too_long", "minLength": "too_short",
@@ -180,13 +196,28 @@ func schemaProblem(e *openapi3.SchemaError) post.Problem {
 	if !ok {
 		code = "invalid"
 	}
-	if m := quoted.FindStringSubmatch(e.Reason); m != nil && !strings.HasSuffix(field, m[1]) {
-		field = strings.TrimPrefix(field+"."+m[1], ".")
+	reason := location.ReplaceAllString(e.Reason, "")
+	var problems []post.Problem
+	if code == "required" || code == "unknown_field" {
+		message := map[string]string{"required": "This field is missing.", "unknown_field": "There is no such field here."}[code]
+		for _, property := range quoted.FindAllStringSubmatch(reason, -1) {
+			problems = append(problems, post.Problem{Field: join(field, property[1]), Code: code, Message: message})
+		}
+	}
+	if len(problems) > 0 {
+		return problems
 	}
 	if field == "" {
 		field = "body"
 	}
-	return post.Problem{Field: field, Code: code, Message: sentence(e.Reason)}
+	return []post.Problem{{Field: field, Code: code, Message: sentence(reason)}}
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
 }
 
 func sentence(s string) string {
@@ -194,4 +225,17 @@ func sentence(s string) string {
 		return "Invalid."
 	}
 	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
+}
+
+var parameter = regexp.MustCompile(`parameter ([^\s:,]+)`)
+
+// refuseParameter names the parameter that the generated code could not read:
+// the validator lets every text pass for an id.
+func refuseParameter(c *gin.Context, err error, _ int) {
+	field := "parameters"
+	if m := parameter.FindStringSubmatch(err.Error()); m != nil {
+		field = m[1]
+	}
+	writeProblem(c, http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors.",
+		[]post.Problem{{Field: field, Code: "wrong_format", Message: "This is no valid value."}})
 }

@@ -123,6 +123,10 @@ func (s *Service) Complete(ctx context.Context, state, code string) (Account, er
 	if err != nil {
 		return Account{}, refusal(err, "code")
 	}
+	// Exchange gives the token only.
+	if connected, err = connector.Identify(ctx, connected); err != nil {
+		return Account{}, refusal(err, "code")
+	}
 	who := people.Principal{WorkspaceID: attempt.WorkspaceID, UserID: attempt.UserID}
 	return s.save(ctx, who, attempt.Network, connected)
 }
@@ -178,6 +182,11 @@ func refusal(err error, field string) error {
 	var e *network.Error
 	if !errors.As(err, &e) {
 		return err
+	}
+	if e.Class == network.NotSent {
+		// The cause names addresses, which may be those of our own network.
+		return &post.Error{Kind: post.Invalid, Code: "network_unreachable", Message: "The network cannot be reached. Check the address; private addresses are not allowed.",
+			Problems: []post.Problem{{Field: "base_url", Code: string(e.Class), Message: "This address cannot be reached."}}}
 	}
 	return &post.Error{Kind: post.Invalid, Code: "network_refused", Message: "The network did not accept this: " + e.Message,
 		Problems: []post.Problem{{Field: field, Code: string(e.Class), Message: e.Message}}}

@@ -51,10 +51,16 @@ func (c *check) when(text, zoneName string) (time.Time, string) {
 	return at, zoneName
 }
 
+// listed is an id with its path in the request.
+type listed struct {
+	id uuid.UUID
+	at string
+}
+
 // ids parses a list of ids, naming those that are none or stand twice.
-func (c *check) ids(field string, texts []string) []uuid.UUID {
+func (c *check) ids(field string, texts []string) []listed {
 	seen := make(map[uuid.UUID]bool, len(texts))
-	out := make([]uuid.UUID, 0, len(texts))
+	out := make([]listed, 0, len(texts))
 	for i, text := range texts {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		id, err := uuid.Parse(text)
@@ -65,10 +71,18 @@ func (c *check) ids(field string, texts []string) []uuid.UUID {
 			c.add(at, "duplicate", "%s stands here twice.", id)
 		default:
 			seen[id] = true
-			out = append(out, id)
+			out = append(out, listed{id, at})
 		}
 	}
 	return out
+}
+
+func bare(list []listed) []uuid.UUID {
+	ids := make([]uuid.UUID, len(list))
+	for i, l := range list {
+		ids[i] = l.id
+	}
+	return ids
 }
 
 func (c *check) attachments(ctx context.Context, texts []string) ([]media.Item, error) {
@@ -76,15 +90,15 @@ func (c *check) attachments(ctx context.Context, texts []string) ([]media.Item, 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	known, err := c.desk.Store.MediaByID(ctx, c.workspace.ID, ids)
+	known, err := c.desk.Store.MediaByID(ctx, c.workspace.ID, bare(ids))
 	if err != nil {
 		return nil, err
 	}
 	files := make([]media.Item, 0, len(ids))
-	for i, id := range ids {
-		item, ok := known[id]
+	for _, l := range ids {
+		item, ok := known[l.id]
 		if !ok {
-			c.add(fmt.Sprintf("attachments[%d]", i), "unknown", "There is no uploaded file %s. Upload it to /api/v1/media first.", id)
+			c.add(l.at, "unknown", "There is no uploaded file %s. Upload it to /api/v1/media first.", l.id)
 			continue
 		}
 		files = append(files, item)
@@ -113,19 +127,25 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 	switch parent.Status {
 	case post.Failed, post.Cancelled:
 		c.add("thread_parent_id", "not_published", "The post %s is %s, so nothing can answer it.", id, parent.Status)
-	case post.Draft, post.Scheduled, post.Publishing:
-		if at.Before(parent.ScheduledTime) {
-			c.add("scheduled_time", "before_parent", "The post that this one answers is scheduled for %s; name the same or a later time.", parent.ScheduledTime.Format(time.RFC3339))
-		}
+	default:
+		c.notBefore(parent, at)
 	}
 	return &parent, nil
+}
+
+// notBefore holds a reply's time against the post that it answers. A time that
+// could not be read is zero; that has been said already.
+func (c *check) notBefore(parent post.Post, at time.Time) {
+	if !at.IsZero() && !parent.Status.Final() && at.Before(parent.ScheduledTime) {
+		c.add("scheduled_time", "before_parent", "The post that this one answers is scheduled for %s; name the same or a later time.", parent.ScheduledTime.Format(time.RFC3339))
+	}
 }
 
 func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post) ([]account.Account, error) {
 	ids := c.ids("accounts", texts)
 	if len(texts) == 0 && parent != nil {
 		for _, t := range parent.Targets {
-			ids = append(ids, t.AccountID)
+			ids = append(ids, listed{t.AccountID, "accounts"})
 		}
 	}
 	if len(texts) == 0 && parent == nil {
@@ -135,7 +155,7 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post)
 		}
 		return found, err
 	}
-	found, err := c.desk.Store.AccountsByID(ctx, c.workspace.ID, ids)
+	found, err := c.desk.Store.AccountsByID(ctx, c.workspace.ID, bare(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -144,16 +164,15 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post)
 		known[a.ID] = a
 	}
 	out := make([]account.Account, 0, len(ids))
-	for i, id := range ids {
-		a, ok := known[id]
-		field := fmt.Sprintf("accounts[%d]", i)
+	for _, l := range ids {
+		a, ok := known[l.id]
 		switch {
 		case !ok:
-			c.add(field, "unknown", "There is no account %s.", id)
+			c.add(l.at, "unknown", "There is no account %s.", l.id)
 		case a.Status != account.Connected:
-			c.add(field, "not_connected", "The account %s must be connected again first.", a.Handle)
-		case parent != nil && !onAccount(*parent, id):
-			c.add(field, "not_in_thread", "The post that this one answers does not go to %s.", a.Handle)
+			c.add(l.at, "not_connected", "The account %s must be connected again first.", a.Handle)
+		case parent != nil && !onAccount(*parent, l.id):
+			c.add(l.at, "not_in_thread", "The post that this one answers does not go to %s.", a.Handle)
 		default:
 			out = append(out, a)
 		}

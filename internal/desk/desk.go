@@ -154,12 +154,16 @@ func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, 
 	if edit.Content != nil {
 		content = *edit.Content
 	}
-	c.changedTime(edit, current, &change)
+	parent, err := c.answered(ctx, current)
+	if err != nil {
+		return post.Post{}, err
+	}
+	c.changedTime(edit, current, parent, &change)
 	files, urls, err := c.changedFiles(ctx, edit, current, &change)
 	if err != nil {
 		return post.Post{}, err
 	}
-	accounts, err := c.changedAccounts(ctx, edit, current, &change)
+	accounts, err := c.changedAccounts(ctx, edit, current, parent, &change)
 	if err != nil {
 		return post.Post{}, err
 	}
@@ -169,7 +173,7 @@ func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, 
 	if edit.Language != nil {
 		c.language(*edit.Language)
 	}
-	c.content(ctx, content, files, current.ThreadParentID != nil, accounts)
+	c.content(ctx, content, files, parent != nil, accounts)
 	if len(c.problems) > 0 {
 		return post.Post{}, post.InvalidFields(c.problems...)
 	}

@@ -3,30 +3,44 @@ package desk
 import (
 	"context"
 	"errors"
+	"time"
+
+	"github.com/google/uuid"
 
 	"dateline/internal/account"
 	"dateline/internal/media"
 	"dateline/internal/post"
-
-	"github.com/google/uuid"
 )
 
 // changedTime reads a new time, zone or both. A new zone alone keeps the
 // instant: it only changes how the time is shown.
-func (c *check) changedTime(edit Edit, current post.Post, change *post.Change) {
+func (c *check) changedTime(edit Edit, current post.Post, parent *post.Post, change *post.Change) {
 	zone := current.TimeZone
 	if edit.TimeZone != nil {
 		zone = *edit.TimeZone
-		change.TimeZone = edit.TimeZone
+		change.TimeZone = &zone
 	}
 	if edit.ScheduledTime != nil {
-		at, _ := c.when(*edit.ScheduledTime, zone)
+		var at time.Time
+		at, zone = c.when(*edit.ScheduledTime, zone)
 		change.ScheduledTime = &at
+		if parent != nil {
+			c.notBefore(*parent, at)
+		}
 		return
 	}
 	if _, err := post.LoadZone(zone); err != nil {
 		c.add("time_zone", "unknown", "%s.", err)
 	}
+}
+
+// answered reads the post that one answers; nil when it answers none.
+func (c *check) answered(ctx context.Context, current post.Post) (*post.Post, error) {
+	if current.ThreadParentID == nil {
+		return nil, nil
+	}
+	parent, err := c.desk.Store.PostInWorkspace(ctx, current.WorkspaceID, *current.ThreadParentID)
+	return &parent, err
 }
 
 func (c *check) changedFiles(ctx context.Context, edit Edit, current post.Post, change *post.Change) (files []media.Item, urls []string, err error) {
@@ -52,7 +66,7 @@ func (c *check) changedFiles(ctx context.Context, edit Edit, current post.Post, 
 	return files, nil, nil
 }
 
-func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Post, change *post.Change) ([]account.Account, error) {
+func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Post, parent *post.Post, change *post.Change) ([]account.Account, error) {
 	if edit.Accounts == nil {
 		ids := make([]uuid.UUID, 0, len(current.Targets))
 		for _, t := range current.Targets {
@@ -61,16 +75,9 @@ func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Pos
 		return c.desk.Store.AccountsByID(ctx, current.WorkspaceID, ids)
 	}
 	if len(*edit.Accounts) == 0 {
+		change.AccountIDs = &[]uuid.UUID{}
 		c.add("accounts", "required", "Name at least one account, or leave the field out.")
 		return nil, nil
-	}
-	var parent *post.Post
-	if current.ThreadParentID != nil {
-		p, err := c.desk.Store.PostInWorkspace(ctx, current.WorkspaceID, *current.ThreadParentID)
-		if err != nil {
-			return nil, err
-		}
-		parent = &p
 	}
 	accounts, err := c.accounts(ctx, *edit.Accounts, parent)
 	if err != nil {

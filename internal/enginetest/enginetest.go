@@ -18,7 +18,7 @@ import (
 
 // process holds the servers of this test process. They are shared by all of
 // its tests, and testing gives no other place that outlives a single test.
-var process struct {
+var process struct { //nolint:gochecknoglobals // see above
 	mu       sync.Mutex
 	inMain   bool
 	postgres *cluster

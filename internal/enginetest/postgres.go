@@ -92,7 +92,9 @@ func startedCluster(t testing.TB) *cluster {
 	return c
 }
 
-const clusterPrefix = "dateline-test-"
+// clusterPrefix is followed by the process id. Nothing else may use it:
+// removeLeftovers deletes by it.
+const clusterPrefix = "dateline-enginetest-"
 
 func startCluster(ctx context.Context) (*cluster, error) {
 	if given := os.Getenv("TEST_DATABASE_URL"); given != "" {

@@ -36,15 +36,21 @@ func (b *Bus) Changed(ctx context.Context, postID uuid.UUID) {
 	}
 }
 
+// listenPatience is how long Listen waits for Redis to confirm.
+const listenPatience = time.Second
+
 // Listen gives a channel that receives a value soon after each Changed, until
-// ctx ends. Values may be merged or missed.
+// ctx ends. Values may be merged, or missed while Redis is away.
 func (b *Bus) Listen(ctx context.Context, postID uuid.UUID) <-chan struct{} {
-	out := make(chan struct{}, 1)
-	sub := b.redis.Subscribe(ctx, channel(postID))
+	out, listening := make(chan struct{}, 1), make(chan struct{})
 	go func() {
+		sub := b.redis.Subscribe(ctx, channel(postID))
+		// Only closing ends a read that waits: go-redis does not watch ctx there.
+		defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
 		defer func() { _ = sub.Close() }()
+		_, err := sub.Receive(ctx) // the confirmation
+		close(listening)
 		for {
-			_, err := sub.ReceiveMessage(ctx)
 			if ctx.Err() != nil || errors.Is(err, redis.ErrClosed) {
 				return
 			}
@@ -54,6 +60,8 @@ func (b *Bus) Listen(ctx context.Context, postID uuid.UUID) <-chan struct{} {
 					return
 				case <-time.After(time.Second):
 				}
+			}
+			if _, err = sub.ReceiveMessage(ctx); err != nil { // connects and subscribes anew where needed
 				continue
 			}
 			select {
@@ -62,5 +70,10 @@ func (b *Bus) Listen(ctx context.Context, postID uuid.UUID) <-chan struct{} {
 			}
 		}
 	}()
+	select {
+	case <-listening:
+	case <-ctx.Done():
+	case <-time.After(listenPatience):
+	}
 	return out
 }

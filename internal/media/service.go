@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	_ "golang.org/x/image/webp" // dimensions of WebP
@@ -58,6 +59,9 @@ const maxAltText = 10_000 // bytes; every network allows less
 func (s *Service) Upload(ctx context.Context, who people.Principal, fileName, altText string, body io.Reader) (Item, error) {
 	if len(altText) > maxAltText {
 		return Item{}, post.InvalidFields(post.Problem{Field: "alt_text", Code: "too_long", Message: "The description is longer than 10,000 bytes."})
+	}
+	if !utf8.ValidString(altText) || strings.ContainsRune(altText, 0) {
+		return Item{}, post.InvalidFields(post.Problem{Field: "alt_text", Code: "invalid", Message: "The description holds bytes that are no characters."})
 	}
 	tmp, err := os.CreateTemp("", "dateline-upload-*")
 	if err != nil {
@@ -130,14 +134,14 @@ func cleanName(name string) string {
 			return -1
 		}
 		return r
-	}, filepath.Base(strings.ReplaceAll(name, "\\", "/")))
+	}, filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, ""), "\\", "/")))
 	if len(name) > 200 {
 		name = name[len(name)-200:]
 	}
-	if name == "." || name == "/" {
+	if name == "." || name == ".." || name == "/" {
 		return ""
 	}
-	return strings.ToValidUTF8(name, "")
+	return strings.ToValidUTF8(name, "") // the cut may have split a character
 }
 
 // Reader opens a stored file; the bytes are read as they are asked for.

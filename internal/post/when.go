@@ -2,11 +2,16 @@ package post
 
 import (
 	"fmt"
+	"regexp"
 	"time"
 )
 
 // Horizon is how far ahead a post may be scheduled.
 const Horizon = 5 * 366 * 24 * time.Hour
+
+// shape is RFC 3339 with seconds and offset left to choice. time.Parse alone
+// would also take T8:00 and a comma before the fraction.
+var shape = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$`)
 
 const localLayout = "2006-01-02T15:04:05"
 
@@ -15,12 +20,12 @@ const localLayout = "2006-01-02T15:04:05"
 // of zone. A local time that a change to summer time skips is refused; one
 // that occurs twice means the earlier.
 func ParseWhen(text string, zone *time.Location) (time.Time, error) {
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil && shape.MatchString(text) {
 		return t.UTC(), nil
 	}
 	for _, layout := range []string{localLayout + ".999999999", "2006-01-02T15:04"} {
 		naive, err := time.Parse(layout, text)
-		if err != nil {
+		if err != nil || !shape.MatchString(text) {
 			continue
 		}
 		return onWallClock(naive, zone)

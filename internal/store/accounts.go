@@ -15,19 +15,24 @@ import (
 // workspace already has of the same person at the same network. The token is
 // sealed for the account's id, which seal is therefore given.
 func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id uuid.UUID) ([]byte, error)) (account.Account, error) {
-	id, err := s.q.AccountIDByRemote(ctx, db.AccountIDByRemoteParams{WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL, RemoteID: a.RemoteID})
-	if noRows(err) {
-		id = newID()
-	} else if err != nil {
-		return account.Account{}, err
+	for {
+		id, err := s.q.AccountIDByRemote(ctx, db.AccountIDByRemoteParams{WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL, RemoteID: a.RemoteID})
+		if noRows(err) {
+			id = newID()
+		} else if err != nil {
+			return account.Account{}, err
+		}
+		token, err := seal(id)
+		if err != nil {
+			return account.Account{}, err
+		}
+		row, err := s.q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
+			RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Token: token, Scopes: orEmpty(a.Scopes)})
+		if noRows(err) {
+			continue // connected by another request meanwhile: seal for its id
+		}
+		return accountFromRow(row), err
 	}
-	token, err := seal(id)
-	if err != nil {
-		return account.Account{}, err
-	}
-	row, err := s.q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
-		RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Token: token, Scopes: orEmpty(a.Scopes)})
-	return accountFromRow(row), err
 }
 
 // Account reads an account, whatever its workspace.

@@ -9,12 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"code.dny.dev/ssrf"
 
 	"dateline/internal/secret"
 	"dateline/platforms/network"
@@ -236,8 +239,27 @@ func failure(request Request, class network.Class, code, message string, err err
 	return &network.Error{
 		Class:   class,
 		Code:    code,
-		Message: Redact(fmt.Sprintf("%s: %v.", message, err), secrets...),
+		Message: Redact(fmt.Sprintf("%s: %s.", message, cause(err)), secrets...),
 		Err:     quiet{err, secrets},
+	}
+}
+
+// cause says why a connection failed, without the addresses that a name
+// resolved to: people see it, and those may be of the operator's own network.
+func cause(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
+		return "its address is private or its port unusual, which is not allowed"
+	case errors.As(err, &dns):
+		return "its name cannot be resolved"
+	case errors.As(err, &op) && op.Timeout():
+		return "it took too long"
+	case errors.As(err, &op):
+		return op.Err.Error()
+	default:
+		return err.Error()
 	}
 }
 

@@ -292,3 +292,26 @@ func TestClocks(t *testing.T) {
 		t.Errorf("%v, retry in %v", e, wait)
 	}
 }
+
+// An instance's name may resolve into the operator's own network: what people
+// read must not map that network for them.
+func TestResolvedAddressesStayOut(t *testing.T) {
+	client, err := call.NewClient(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = call.New(client).Do(t.Context(), call.Request{Method: http.MethodGet, URL: "http://localhost:1/"})
+	e := wantClass(t, err, network.NotSent)
+	if strings.Contains(e.Message, "127.0.0.1") || strings.Contains(e.Message, "::1") || !strings.Contains(e.Message, "not allowed") {
+		t.Errorf("message %q", e.Message)
+	}
+	client, err = call.NewClient([]string{"localhost:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = call.New(client).Do(t.Context(), call.Request{Method: http.MethodGet, URL: "http://localhost:1/"})
+	e = wantClass(t, err, network.NotSent)
+	if strings.Contains(e.Message, "127.0.0.1") || strings.Contains(e.Message, "::1") || !strings.Contains(e.Message, "refused") {
+		t.Errorf("message %q", e.Message)
+	}
+}

@@ -327,6 +327,7 @@ values ($1, $2, $3, $4, $5, $6, $7,
 on conflict (workspace_id, network, base_url, remote_id) do update set
     handle = excluded.handle, name = excluded.name, token = excluded.token, scopes = excluded.scopes,
     status = 'connected', updated_at = now()
+where accounts.id = excluded.id
 returning id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at
 `
 
@@ -342,6 +343,8 @@ type UpsertAccountParams struct {
 	Scopes      []string
 }
 
+// No row: the account is stored under another id, and its token was therefore
+// sealed for the wrong one.
 func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (Account, error) {
 	row := q.db.QueryRow(ctx, upsertAccount,
 		arg.ID,

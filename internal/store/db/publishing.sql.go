@@ -14,18 +14,25 @@ import (
 )
 
 const claimTarget = `-- name: ClaimTarget :one
-with post as (
+with free as (
+    select t.id as target_id, p.post_id, p.workspace_id, p.scheduled_time
+    from scheduled_posts p join post_targets t on t.post_id = p.post_id
+    where p.post_id = $1 and p.revision = $2 and p.status in ('scheduled', 'publishing')
+      and t.id = $3 and t.status in ('scheduled', 'publishing')
+      and (t.claimed_until is null or t.claimed_until < clock_timestamp())
+      -- A call whose outcome is unknown is looked for before anything is sent.
+      and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
+    for update of p, t
+), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
-    where scheduled_posts.post_id = $1 and scheduled_posts.revision = $2 and scheduled_posts.status in ('scheduled', 'publishing')
-    returning scheduled_posts.post_id, workspace_id, scheduled_time
+    from free where scheduled_posts.post_id = free.post_id
+    returning free.target_id, free.post_id, free.workspace_id, free.scheduled_time
 ), target as (
     update post_targets set status = 'publishing', fence = fence + 1,
-        claimed_until = clock_timestamp() + make_interval(secs => $3::float8),
+        claimed_until = clock_timestamp() + make_interval(secs => $4::float8),
         sent_at = clock_timestamp(), updated_at = clock_timestamp()
     from post
-    where post_targets.id = $4 and post_targets.post_id = post.post_id
-      and post_targets.status in ('scheduled', 'publishing')
-      and (claimed_until is null or claimed_until < clock_timestamp())
+    where post_targets.id = post.target_id
     returning post_targets.id, post_targets.fence, post_targets.sent_at, post_targets.claimed_until, post.post_id, post.workspace_id, post.scheduled_time
 ), operation as (
     insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at)
@@ -46,8 +53,8 @@ from target cross join operation
 type ClaimTargetParams struct {
 	PostID         uuid.UUID
 	Revision       int64
-	LeaseSeconds   float64
 	TargetID       uuid.UUID
+	LeaseSeconds   float64
 	OperationID    uuid.UUID
 	Segment        int32
 	Epoch          int32
@@ -70,8 +77,8 @@ func (q *Queries) ClaimTarget(ctx context.Context, arg ClaimTargetParams) (Claim
 	row := q.db.QueryRow(ctx, claimTarget,
 		arg.PostID,
 		arg.Revision,
-		arg.LeaseSeconds,
 		arg.TargetID,
+		arg.LeaseSeconds,
 		arg.OperationID,
 		arg.Segment,
 		arg.Epoch,
@@ -280,7 +287,7 @@ const setOperationState = `-- name: SetOperationState :exec
 update operations set state = $1, finished_at = clock_timestamp(),
     remote_id = coalesce($2, remote_id),
     evidence = evidence || $3
-where id = $4
+where id = $4 and state in ('prepared', 'sending', 'ambiguous')
 `
 
 type SetOperationStateParams struct {
@@ -290,6 +297,7 @@ type SetOperationStateParams struct {
 	ID       uuid.UUID
 }
 
+// Only a call whose outcome is open gets one.
 func (q *Queries) SetOperationState(ctx context.Context, arg SetOperationStateParams) error {
 	_, err := q.db.Exec(ctx, setOperationState,
 		arg.State,

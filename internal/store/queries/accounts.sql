@@ -1,4 +1,6 @@
 -- name: UpsertAccount :one
+-- No row: the account is stored under another id, and its token was therefore
+-- sealed for the wrong one.
 insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, is_default, token, scopes)
 values (@id, @workspace_id, @network, @base_url, @remote_id, @handle, @name,
     not exists (select 1 from accounts a where a.workspace_id = @workspace_id and a.status <> 'disconnected'),
@@ -6,6 +8,7 @@ values (@id, @workspace_id, @network, @base_url, @remote_id, @handle, @name,
 on conflict (workspace_id, network, base_url, remote_id) do update set
     handle = excluded.handle, name = excluded.name, token = excluded.token, scopes = excluded.scopes,
     status = 'connected', updated_at = now()
+where accounts.id = excluded.id
 returning *;
 
 -- name: AccountIDByRemote :one

@@ -4,18 +4,25 @@ select * from post_targets where id = @id;
 -- name: ClaimTarget :one
 -- The last gate before the network: whoever gets a row may send once, under
 -- this fence and until claimed_until. The ledger row is written with it.
-with post as (
+with free as (
+    select t.id as target_id, p.post_id, p.workspace_id, p.scheduled_time
+    from scheduled_posts p join post_targets t on t.post_id = p.post_id
+    where p.post_id = @post_id and p.revision = @revision and p.status in ('scheduled', 'publishing')
+      and t.id = @target_id and t.status in ('scheduled', 'publishing')
+      and (t.claimed_until is null or t.claimed_until < clock_timestamp())
+      -- A call whose outcome is unknown is looked for before anything is sent.
+      and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
+    for update of p, t
+), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
-    where scheduled_posts.post_id = @post_id and scheduled_posts.revision = @revision and scheduled_posts.status in ('scheduled', 'publishing')
-    returning scheduled_posts.post_id, workspace_id, scheduled_time
+    from free where scheduled_posts.post_id = free.post_id
+    returning free.target_id, free.post_id, free.workspace_id, free.scheduled_time
 ), target as (
     update post_targets set status = 'publishing', fence = fence + 1,
         claimed_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8),
         sent_at = clock_timestamp(), updated_at = clock_timestamp()
     from post
-    where post_targets.id = @target_id and post_targets.post_id = post.post_id
-      and post_targets.status in ('scheduled', 'publishing')
-      and (claimed_until is null or claimed_until < clock_timestamp())
+    where post_targets.id = post.target_id
     returning post_targets.id, post_targets.fence, post_targets.sent_at, post_targets.claimed_until, post.post_id, post.workspace_id, post.scheduled_time
 ), operation as (
     insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at)
@@ -43,10 +50,11 @@ select coalesce(max(epoch), 0)::int from operations
 where target_id = @target_id and segment = @segment and revision = @revision;
 
 -- name: SetOperationState :exec
+-- Only a call whose outcome is open gets one.
 update operations set state = @state, finished_at = clock_timestamp(),
     remote_id = coalesce(sqlc.narg('remote_id'), remote_id),
     evidence = evidence || @evidence
-where id = @id;
+where id = @id and state in ('prepared', 'sending', 'ambiguous');
 
 -- name: TakeOverTarget :one
 -- A later attempt takes the claim from one whose lease ran out, to find out

@@ -1,0 +1,120 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"dateline/internal/people"
+)
+
+func TestRequestsWithoutAValidTokenAreRefused(t *testing.T) {
+	s := start(t)
+	for header, code := range map[string]string{"": "token_required", "Bearer": "token_required", "Bearer ": "token_required", "Basic dTpw": "token_required",
+		s.Token: "token_required", "Bearer dl_wrong": "token_invalid", "Bearer " + s.Token + "x": "token_invalid"} {
+		for _, path := range []string{"/api/v1/posts", "/api/v1/accounts"} {
+			a := s.send("GET", path, nil, "Authorization", header)
+			s.refused(a, 401, code)
+			if !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") {
+				t.Errorf("%q: WWW-Authenticate is %q", header, a.Header.Get("WWW-Authenticate"))
+			}
+		}
+	}
+	if a := s.send("GET", "/api/v1/posts", nil, "Authorization", "bearer "+s.Token); a.StatusCode != http.StatusOK {
+		t.Errorf("the scheme is read by its case: %s", a.Status)
+	}
+	s.refused(s.send("POST", "/api/v1/posts", "{broken", "Authorization", ""), 401, "token_required") // before the body is looked at
+}
+
+func TestARevokedTokenIsRefusedAtOnce(t *testing.T) {
+	s := start(t)
+	if a := s.send("GET", "/api/v1/posts", nil); a.StatusCode != http.StatusOK {
+		t.Fatal(a.Status)
+	}
+	s.Exec("update api_tokens set revoked_at = now()")
+	s.refused(s.send("GET", "/api/v1/posts", nil), 401, "token_invalid")
+}
+
+func TestRolesMayDoWhatTheyMay(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	connection := object{"network": "mastodon", "base_url": s.Fake.URL()}
+	for role, may := range map[people.Role]struct{ write, connect bool }{
+		people.Owner: {true, true}, people.Editor: {true, true}, people.Author: {true, false}, people.Viewer: {false, false},
+	} {
+		var bearer string
+		if role == people.Owner {
+			bearer = "Bearer " + s.Token
+		} else {
+			bearer = "Bearer " + s.Member(role)
+		}
+		if a := s.send("GET", "/api/v1/posts", nil, "Authorization", bearer); a.StatusCode != http.StatusOK {
+			t.Errorf("%s reads: %s", role, a.Status)
+		}
+		write := s.send("POST", "/api/v1/posts", hello(), "Authorization", bearer)
+		connect := s.send("POST", "/api/v1/accounts/connect", connection, "Authorization", bearer)
+		for name, c := range map[string]struct {
+			got answer
+			may bool
+			ok  int
+		}{"writes": {write, may.write, 201}, "connects": {connect, may.connect, 200}} {
+			if c.may && c.got.StatusCode != c.ok {
+				t.Errorf("%s %s: %s %s", role, name, c.got.Status, c.got.body)
+			}
+			if !c.may {
+				s.refused(c.got, 403, "role_insufficient")
+			}
+		}
+		if !may.write {
+			s.refused(s.upload0("a.png", picture(t), "Authorization", bearer), 403, "role_insufficient")
+		}
+	}
+}
+
+func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
+	s := start(t)
+	account := s.Connect("desk")
+	p, file := s.Schedule(), s.upload("a.png", "")
+	_, _, rival := s.Found("Rivals")
+	as := []string{"Authorization", "Bearer " + rival}
+	path := "/api/v1/posts/" + p.ID.String()
+	s.refused(s.send("GET", path, nil, as...), 404, "post_not_found")
+	s.refused(s.send("PATCH", path, object{"content": "Mine"}, as...), 404, "post_not_found")
+	s.refused(s.send("DELETE", path, nil, as...), 404, "post_not_found")
+	s.refused(s.send("POST", path+"/publish-now", nil, as...), 404, "post_not_found")
+	s.refused(s.send("GET", path+"/events", nil, as...), 404, "post_not_found")
+	s.refused(s.send("GET", "/api/v1/media/"+file.Id.String(), nil, as...), 404, "media_not_found")
+	s.refused(s.send("POST", "/api/v1/posts", hello(object{"accounts": []string{account.ID.String()}}), as...), 422, "invalid_request", "accounts[0]")
+	for _, list := range []string{"/api/v1/posts", "/api/v1/accounts"} {
+		if a := s.send("GET", list, nil, as...); strings.Contains(string(a.body), "desk") || strings.Contains(string(a.body), p.ID.String()) {
+			t.Errorf("%s shows %s", list, a.body)
+		}
+	}
+}
+
+func TestTheLogHoldsNoTokenTextOrQuery(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	s.send("POST", "/api/v1/posts", hello(object{"content": "A very secret scoop"}), "Idempotency-Key", "my-key-4711")
+	s.send("GET", "/api/v1/oauth/callback?state=state-4711&code=code-4711", nil)
+	s.send("POST", "/api/v1/accounts", object{"network": "mastodon", "base_url": s.Fake.URL(), "access_token": "token-4711"})
+	if !strings.Contains(s.log.String(), "request_id") {
+		t.Error("requests are not logged")
+	}
+	for _, secret := range []string{s.Token, "scoop", "4711"} {
+		if strings.Contains(s.log.String(), secret) {
+			t.Errorf("the log holds %q:\n%s", secret, s.log)
+		}
+	}
+}
+
+func TestADatabaseThatIsAwayIsSaidWithoutItsDetails(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	s.Store.Close()
+	s.refused(s.send("GET", "/api/v1/posts", nil), 503, "unavailable")
+	s.refused(s.send("POST", "/api/v1/posts", hello()), 503, "unavailable")
+	if !strings.Contains(s.log.String(), "closed pool") {
+		t.Errorf("the log does not say why:\n%s", s.log)
+	}
+}

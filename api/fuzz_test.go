@@ -1,0 +1,73 @@
+package api_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/newsroomtest"
+)
+
+// ask gives what a handler answers, and fails the test for what is no answer.
+func ask(t *testing.T, h http.Handler, r *http.Request) int {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code >= 500 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w.Code >= 400 {
+		var p spec.Problem
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Code == "" || p.Status != w.Code {
+			t.Errorf("%d is no problem document: %s", w.Code, w.Body)
+		}
+	}
+	return w.Code
+}
+
+// No body, however broken, makes the server fail.
+func FuzzPostBody(f *testing.F) {
+	n := newsroomtest.Open(f)
+	n.Connect("desk")
+	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	at := in(3 * 365 * 24 * time.Hour)
+	for _, body := range []string{`{"content":"Hello","scheduled_time":"` + at + `"}`, `{}`, `[]`, `null`, ``, `{"content":"\u0000","scheduled_time":"` + at + `"}`,
+		`{"content":"\ud800","scheduled_time":"` + at + `"}`, `{"content":"a","content":"b","scheduled_time":"x","time_zone":"../x"}`,
+		`{"content":"Hello","scheduled_time":"` + at + `","accounts":["{00000000-0000-0000-0000-000000000000}"],"attachments":["urn:uuid:00000000-0000-0000-0000-000000000000"],"thread_parent_id":"00000000000000000000000000000000","language":"vi"}`,
+		`{"content":1e999,"scheduled_time":{"a":[[[[]]]]}}`, "\xff\xfe", `{"content":"Hello","scheduled_time":"9999-12-31T23:59:59.999999999-23:59"}`} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for method, path := range map[string]string{http.MethodPost: "/api/v1/posts", http.MethodPatch: "/api/v1/posts/" + uuid.NewString()} {
+			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+n.Token)
+			r.Header.Set("Content-Type", "application/json")
+			ask(t, h, r)
+		}
+	})
+}
+
+// No cursor, however broken, makes the server fail.
+func FuzzCursor(f *testing.F) {
+	n := newsroomtest.Open(f)
+	n.Connect("desk")
+	n.Schedule()
+	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	for _, cursor := range []string{"", "AAAA", "nonsense", "MjAyNi0xMi0yNFQxODowMDowMFogMDAwMDAwMDAtMDAwMC0wMDAwLTAwMDAtMDAwMDAwMDAwMDAw",
+		"MDAwMC0wMS0wMVQwMDowMDowMFogMDAwMDAwMDAtMDAwMC0wMDAwLTAwMDAtMDAwMDAwMDAwMDAw", "OTk5OS0xMi0zMVQyMzo1OTo1OVogMDAwMDAwMDAtMDAwMC0wMDAwLTAwMDAtMDAwMDAwMDAwMDAw", "\x00", "%00", "ệ"} {
+		f.Add(cursor)
+	}
+	f.Fuzz(func(t *testing.T, cursor string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/posts?limit=1&cursor="+url.QueryEscape(cursor), nil)
+		r.Header.Set("Authorization", "Bearer "+n.Token)
+		ask(t, h, r)
+	})
+}

@@ -1,0 +1,180 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/desk"
+)
+
+// Every request that is wrong gets a problem document that says what is wrong
+// and where, and changes nothing.
+func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	existing := s.Schedule(func(d *desk.Draft) { d.ScheduledTime = in(3 * time.Hour) })
+	file := s.upload("a.png", "").Id.String()
+	rivals, rival, _ := s.Found("Rivals")
+	foreign, err := s.Media.Upload(t.Context(), rival, "theirs.png", "", bytes.NewReader(picture(t)))
+	s.Must(err)
+	if foreign.WorkspaceID != rivals.ID {
+		t.Fatal("the file is not the rivals'")
+	}
+	year := time.Now().Year() + 1
+	march := time.Date(year, time.April, 0, 0, 0, 0, 0, time.UTC)
+	gap := march.AddDate(0, 0, -int(march.Weekday())).Format("2006-01-02") + "T02:30"
+
+	const posts = "/api/v1/posts"
+	one := posts + "/" + existing.ID.String()
+	files := make([]string, 21)
+	for i := range files {
+		files[i] = uuid.NewString()
+	}
+	for _, c := range []struct {
+		name, method, path string
+		body               any
+		headers            []string
+		status             int
+		code, field        string
+	}{
+		// The body as a whole.
+		{"empty body", "POST", posts, "", nil, 400, "invalid_request", "body"},
+		{"no body", "POST", posts, nil, []string{"Content-Type", "application/json"}, 400, "invalid_request", "body"},
+		{"broken JSON", "POST", posts, `{"content": "Hello", `, nil, 400, "invalid_request", "body"},
+		{"trailing garbage", "POST", posts, `{"content":"Hello","scheduled_time":"` + in(time.Hour) + `"} and more`, nil, 400, "invalid_request", "body"},
+		{"two documents", "POST", posts, `{"content":"Hello","scheduled_time":"` + in(time.Hour) + `"}{}`, nil, 400, "invalid_request", "body"},
+		{"a list", "POST", posts, `[]`, nil, 400, "invalid_request", "body"},
+		{"a string", "POST", posts, `"Hello"`, nil, 400, "invalid_request", "body"},
+		{"null", "POST", posts, `null`, nil, 400, "invalid_request", "body"},
+		{"deep nesting", "POST", posts, `{"content":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `,"scheduled_time":"x"}`, nil, 400, "invalid_request", ""},
+		{"deep nesting, unclosed", "POST", posts, strings.Repeat(`{"content":`, 20_000), nil, 400, "invalid_request", "body"},
+		{"huge body", "POST", posts, hello(object{"content": strings.Repeat("x", maxBody)}), nil, 413, "too_large", "body"},
+		{"huge body of unknown length", "POST", posts, io.MultiReader(strings.NewReader(`{"content":"` + strings.Repeat("x", 2*maxBody) + `"}`)), nil, 413, "too_large", "body"},
+		{"form instead of JSON", "POST", posts, "content=Hello", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "unsupported_media_type", "Content-Type"},
+		{"no content type", "POST", posts, hello(), []string{"Content-Type", ""}, 415, "unsupported_media_type", "Content-Type"},
+		{"nonsense content type", "POST", posts, hello(), []string{"Content-Type", "json/;;"}, 415, "unsupported_media_type", "Content-Type"},
+		{"invalid UTF-8", "POST", posts, "{\"content\":\"a\xff\xfeb\",\"scheduled_time\":\"" + in(time.Hour) + "\"}", nil, 400, "invalid_request", "body"},
+		{"body where none belongs", "DELETE", one, `{}`, nil, 400, "invalid_request", "body"},
+
+		// Fields: missing, unknown, of a wrong type.
+		{"missing content", "POST", posts, object{"scheduled_time": in(time.Hour)}, nil, 400, "invalid_request", "content"},
+		{"missing time", "POST", posts, object{"content": "Hello"}, nil, 400, "invalid_request", "scheduled_time"},
+		{"nothing at all", "POST", posts, `{}`, nil, 400, "invalid_request", "scheduled_time"},
+		{"unknown field", "POST", posts, hello(object{"colour": "red"}), nil, 400, "invalid_request", "colour"},
+		{"misspelt field", "POST", posts, hello(object{"Accounts": []string{}}), nil, 400, "invalid_request", "Accounts"},
+		{"content is a number", "POST", posts, hello(object{"content": 5}), nil, 400, "invalid_request", "content"},
+		{"content is an object", "POST", posts, hello(object{"content": object{}}), nil, 400, "invalid_request", "content"},
+		{"content is null", "POST", posts, hello(object{"content": nil}), nil, 400, "invalid_request", "content"},
+		{"time is null", "POST", posts, hello(object{"scheduled_time": nil}), nil, 400, "invalid_request", "scheduled_time"},
+		{"time is a number", "POST", posts, hello(object{"scheduled_time": 1766599200}), nil, 400, "invalid_request", "scheduled_time"},
+		{"accounts is null", "POST", posts, hello(object{"accounts": nil}), nil, 400, "invalid_request", "accounts"},
+		{"accounts is a string", "POST", posts, hello(object{"accounts": "desk"}), nil, 400, "invalid_request", "accounts"},
+		{"an account is a number", "POST", posts, hello(object{"accounts": []any{"a", 7}}), nil, 400, "invalid_request", "accounts[1]"},
+		{"no account", "POST", posts, hello(object{"accounts": []string{}}), nil, 400, "invalid_request", "accounts"},
+		{"attachments is an object", "POST", posts, hello(object{"attachments": object{}}), nil, 400, "invalid_request", "attachments"},
+		{"language is long", "POST", posts, hello(object{"language": "Vietnamese"}), nil, 400, "invalid_request", "language"},
+
+		// Fields: what they say.
+		{"empty text", "POST", posts, hello(object{"content": ""}), nil, 422, "invalid_request", "content"},
+		{"too long as Mastodon counts", "POST", posts, hello(object{"content": strings.Repeat("👨‍👩‍👧‍👦", 501)}), nil, 422, "invalid_request", "content"},
+		{"longer than anything", "POST", posts, hello(object{"content": strings.Repeat("x", 100_001)}), nil, 400, "invalid_request", "content"},
+		{"NUL in the text", "POST", posts, `{"content":"a\u0000b","scheduled_time":"` + in(time.Hour) + `"}`, nil, 422, "invalid_request", "content"},
+		{"past", "POST", posts, hello(object{"scheduled_time": in(-time.Minute)}), nil, 422, "invalid_request", "scheduled_time"},
+		{"too far", "POST", posts, hello(object{"scheduled_time": "2199-01-01T00:00:00Z"}), nil, 422, "invalid_request", "scheduled_time"},
+		{"no time", "POST", posts, hello(object{"scheduled_time": "tomorrow"}), nil, 422, "invalid_request", "scheduled_time"},
+		{"impossible date", "POST", posts, hello(object{"scheduled_time": fmt.Sprint(year) + "-02-30T00:00:00Z"}), nil, 422, "invalid_request", "scheduled_time"},
+		{"unknown zone", "POST", posts, hello(object{"time_zone": "Mars/Olympus"}), nil, 422, "invalid_request", "time_zone"},
+		{"zone with NUL", "POST", posts, `{"content":"Hello","scheduled_time":"` + in(time.Hour) + `","time_zone":"UTC\u0000"}`, nil, 422, "invalid_request", "time_zone"},
+		{"skipped by summer time", "POST", posts, hello(object{"scheduled_time": gap, "time_zone": "Europe/Berlin"}), nil, 422, "invalid_request", "scheduled_time"},
+		{"unknown account", "POST", posts, hello(object{"accounts": []string{uuid.NewString()}}), nil, 422, "invalid_request", "accounts[0]"},
+		{"account that is no id", "POST", posts, hello(object{"accounts": []string{"desk"}}), nil, 422, "invalid_request", "accounts[0]"},
+		{"unknown attachment", "POST", posts, hello(object{"attachments": []string{file, uuid.NewString()}}), nil, 422, "invalid_request", "attachments[1]"},
+		{"attachment twice", "POST", posts, hello(object{"attachments": []string{file, file}}), nil, 422, "invalid_request", "attachments[1]"},
+		{"foreign attachment", "POST", posts, hello(object{"attachments": []string{foreign.ID.String()}}), nil, 422, "invalid_request", "attachments[0]"},
+		{"too many attachments", "POST", posts, hello(object{"attachments": files}), nil, 400, "invalid_request", "attachments"},
+		{"unknown parent", "POST", posts, hello(object{"thread_parent_id": uuid.NewString()}), nil, 422, "invalid_request", "thread_parent_id"},
+		{"parent that is no id", "POST", posts, hello(object{"thread_parent_id": "first"}), nil, 422, "invalid_request", "thread_parent_id"},
+		{"earlier than the parent", "POST", posts, hello(object{"thread_parent_id": existing.ID}), nil, 422, "invalid_request", "scheduled_time"},
+		{"language that is none", "POST", posts, hello(object{"language": "v1"}), nil, 422, "invalid_request", "language"},
+		{"short form, wrong too", "POST", "/api/schedule-post", hello(object{"content": 5}), nil, 400, "invalid_request", "content"},
+
+		// Headers.
+		{"empty Idempotency-Key", "POST", posts, hello(), []string{"Idempotency-Key", " "}, 400, "invalid_request", "Idempotency-Key"},
+		{"long Idempotency-Key", "POST", posts, hello(), []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "invalid_request", "Idempotency-Key"},
+		{"Idempotency-Key that is no text", "POST", posts, hello(), []string{"Idempotency-Key", "a\xffb"}, 422, "invalid_request", "Idempotency-Key"},
+		{"If-Match that is no ETag", "DELETE", one, nil, []string{"If-Match", `"first"`}, 422, "invalid_request", "If-Match"},
+		{"If-Match of zero", "DELETE", one, nil, []string{"If-Match", `"0"`}, 422, "invalid_request", "If-Match"},
+		{"long If-Match", "DELETE", one, nil, []string{"If-Match", strings.Repeat("1", 40)}, 400, "invalid_request", "If-Match"},
+		{"Last-Event-ID that is no number", "GET", one + "/events", nil, []string{"Last-Event-ID", "latest"}, 400, "invalid_request", "Last-Event-ID"},
+		{"Last-Event-ID out of range", "GET", one + "/events", nil, []string{"Last-Event-ID", "99999999999999999999"}, 422, "invalid_request", "Last-Event-ID"},
+
+		// Edits.
+		{"edit of nothing", "PATCH", one, `{}`, nil, 400, "invalid_request", "body"},
+		{"edit of an unknown field", "PATCH", one, object{"status": "posted"}, nil, 400, "invalid_request", "status"},
+		{"edit to null", "PATCH", one, object{"content": nil}, nil, 400, "invalid_request", "content"},
+		{"edit to the past", "PATCH", one, object{"scheduled_time": in(-time.Hour)}, nil, 422, "invalid_request", "scheduled_time"},
+		{"edit to an empty text", "PATCH", one, object{"content": ""}, nil, 422, "invalid_request", "content"},
+
+		// Addresses and parameters.
+		{"path that is no id", "GET", posts + "/first", nil, nil, 400, "invalid_request", "id"},
+		{"path with NUL", "GET", posts + "/%00", nil, nil, 400, "invalid_request", "id"},
+		{"edit of what is no id", "PATCH", posts + "/first", object{"content": "x"}, nil, 400, "invalid_request", "id"},
+		{"unknown post", "GET", posts + "/" + uuid.NewString(), nil, nil, 404, "post_not_found", ""},
+		{"unknown file", "GET", "/api/v1/media/" + uuid.NewString(), nil, nil, 404, "media_not_found", ""},
+		{"unknown status", "GET", posts + "?status=lost", nil, nil, 400, "invalid_request", "status"},
+		{"one unknown status of two", "GET", posts + "?status=posted,lost", nil, nil, 400, "invalid_request", "status"},
+		{"limit of zero", "GET", posts + "?limit=0", nil, nil, 400, "invalid_request", "limit"},
+		{"limit of too much", "GET", posts + "?limit=201", nil, nil, 400, "invalid_request", "limit"},
+		{"limit that is no number", "GET", posts + "?limit=ten", nil, nil, 400, "invalid_request", "limit"},
+		{"limit beyond numbers", "GET", posts + "?limit=99999999999999999999", nil, nil, 400, "invalid_request", "limit"},
+		{"account that is no id", "GET", posts + "?account=desk", nil, nil, 400, "invalid_request", "account"},
+		{"from that is no time", "GET", posts + "?from=today", nil, nil, 400, "invalid_request", "from"},
+		{"to that is no time", "GET", posts + "?to=2026-12-24", nil, nil, 400, "invalid_request", "to"},
+		{"unknown order", "GET", posts + "?order=up", nil, nil, 400, "invalid_request", "order"},
+		{"broken cursor", "GET", posts + "?cursor=" + url.QueryEscape("nonsense!"), nil, nil, 422, "invalid_request", "cursor"},
+		{"long cursor", "GET", posts + "?cursor=" + strings.Repeat("a", 300), nil, nil, 400, "invalid_request", "cursor"},
+		{"wrong method", "PUT", posts, hello(), nil, 405, "method_not_allowed", ""},
+		{"wrong method on one", "POST", one, hello(), nil, 405, "method_not_allowed", ""},
+		{"unknown address", "GET", "/api/v2/posts", nil, nil, 404, "no_such_route", ""},
+		{"unknown address outside the API", "GET", "/.env", nil, nil, 404, "no_such_route", ""},
+
+		// Accounts.
+		{"connection to nowhere", "POST", "/api/v1/accounts/connect", object{"network": "mastodon"}, nil, 400, "invalid_request", "base_url"},
+		{"connection to no address", "POST", "/api/v1/accounts/connect", object{"network": "mastodon", "base_url": "social"}, nil, 422, "invalid_request", "base_url"},
+		{"unknown network", "POST", "/api/v1/accounts/connect", object{"network": "myspace", "base_url": "https://social.example"}, nil, 422, "invalid_request", "network"},
+		{"connection inward", "POST", "/api/v1/accounts/connect", object{"network": "mastodon", "base_url": "https://169.254.169.254"}, nil, 422, "network_unreachable", "base_url"},
+		{"callback without state", "GET", "/api/v1/oauth/callback?code=1", nil, nil, 400, "invalid_request", "state"},
+		{"callback with an unknown state", "GET", "/api/v1/oauth/callback?state=1&code=1", nil, nil, 422, "invalid_request", "state"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := *s
+			s.t = t
+			a := s.send(c.method, c.path, c.body, c.headers...)
+			fields := []string{c.field}
+			if c.field == "" {
+				fields = nil
+			}
+			s.refused(a, c.status, c.code, fields...)
+			if c.status == http.StatusMethodNotAllowed && a.Header.Get("Allow") == "" {
+				t.Error("405 without Allow (RFC 9110, 15.5.6)")
+			}
+		})
+	}
+	if rows := s.Count("select count(*) from scheduled_posts"); rows != 1 {
+		t.Errorf("%d posts are stored", rows)
+	}
+	if now, err := s.Store.Post(t.Context(), existing.ID); err != nil || now.Version != existing.Version {
+		t.Errorf("the post is now %+v, %v", now, err)
+	}
+	if rows := s.Count("select count(*) from connect_attempts") + s.Count("select count(*) from idempotency_keys"); rows != 0 {
+		t.Errorf("%d connections or keys are stored", rows)
+	}
+}

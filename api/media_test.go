@@ -1,0 +1,131 @@
+package api_test
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"io"
+	"mime/multipart"
+	"strings"
+	"testing"
+
+	"dateline/api/spec"
+)
+
+func picture(t testing.TB) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// form writes parts: a name and its content, in turns; the one called file is
+// a file.
+func form(t testing.TB, parts ...string) (body *bytes.Buffer, contentType string) {
+	t.Helper()
+	body = &bytes.Buffer{}
+	w := multipart.NewWriter(body)
+	for i := 0; i < len(parts); i += 2 {
+		var part io.Writer
+		var err error
+		if parts[i] == "file" {
+			part, err = w.CreateFormFile("file", "photo.png")
+		} else {
+			part, err = w.CreateFormField(parts[i])
+		}
+		if err == nil {
+			_, err = io.WriteString(part, parts[i+1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return body, w.FormDataContentType()
+}
+
+func (s *server) upload0(name string, content []byte, headers ...string) answer {
+	s.t.Helper()
+	body, contentType := form(s.t, "file", string(content))
+	raw := strings.Replace(body.String(), "photo.png", name, 1)
+	return s.send("POST", "/api/v1/media", raw, append([]string{"Content-Type", contentType}, headers...)...)
+}
+
+func (s *server) upload(name, altText string) (m spec.Media) {
+	s.t.Helper()
+	body, contentType := form(s.t, "alt_text", altText, "file", string(picture(s.t)))
+	s.decode(s.send("POST", "/api/v1/media", strings.Replace(body.String(), "photo.png", name, 1), "Content-Type", contentType), 201, &m)
+	return m
+}
+
+func TestAnUploadedFileIsDescribedByItsBytes(t *testing.T) {
+	s := start(t)
+	made := s.upload("bãi biển.txt", "Bãi biển lúc bình minh")
+	if made.MimeType != "image/png" || *made.Width != 30 || *made.Height != 20 || made.AltText != "Bãi biển lúc bình minh" || made.FileName != "bãi biển.txt" || made.Bytes != int64(len(picture(t))) {
+		t.Errorf("made %+v", made)
+	}
+	var read spec.Media
+	s.decode(s.send("GET", "/api/v1/media/"+made.Id.String(), nil), 200, &read)
+	if read.Id != made.Id || read.AltText != made.AltText {
+		t.Errorf("read %+v", read)
+	}
+}
+
+func TestUploadsThatAreWrongAreExplained(t *testing.T) {
+	s := start(t)
+	photo := string(picture(t))
+	whole, contentType := form(t, "file", photo)
+	for name, c := range map[string]struct {
+		parts       []string
+		body        any
+		contentType string
+		status      int
+		code, field string
+	}{
+		"no file":          {parts: []string{"alt_text", "x"}, status: 422, code: "invalid_request", field: "file"},
+		"unknown field":    {parts: []string{"colour", "red", "file", photo}, status: 422, code: "invalid_request", field: "colour"},
+		"no image":         {parts: []string{"file", "hello"}, status: 422, code: "invalid_request", field: "file"},
+		"damaged image":    {parts: []string{"file", photo[:20]}, status: 422, code: "invalid_request", field: "file"},
+		"empty file":       {parts: []string{"file", ""}, status: 422, code: "invalid_request", field: "file"},
+		"long description": {parts: []string{"alt_text", strings.Repeat("x", 11_000), "file", photo}, status: 422, code: "invalid_request", field: "alt_text"},
+		"NUL description":  {parts: []string{"alt_text", "a\x00b", "file", photo}, status: 422, code: "invalid_request", field: "alt_text"},
+		"too large":        {parts: []string{"file", photo + strings.Repeat("x", 1<<20)}, status: 413, code: "too_large", field: "file"},
+		"far too large":    {parts: []string{"file", photo + strings.Repeat("x", 3<<20)}, status: 413, code: "too_large", field: "body"},
+		"cut form":         {body: whole.String()[:100], contentType: contentType, status: 422, code: "invalid_request", field: "file"},
+		"cut file":         {body: whole.String()[:250], contentType: contentType, status: 422, code: "upload_broken", field: "file"},
+		"no boundary":      {body: photo, contentType: "multipart/form-data", status: 400, code: "invalid_request", field: "body"},
+		"bare file":        {body: photo, contentType: "image/png", status: 415, code: "unsupported_media_type", field: "Content-Type"},
+		"empty body":       {body: "", contentType: contentType, status: 422, code: "invalid_request", field: "body"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := *s
+			s.t = t
+			body, kind := c.body, c.contentType
+			if c.parts != nil {
+				made, madeType := form(t, c.parts...)
+				body, kind = made.String(), madeType
+			}
+			s.refused(s.send("POST", "/api/v1/media", body, "Content-Type", kind), c.status, c.code, c.field)
+		})
+	}
+	if rows := s.Count("select count(*) from media"); rows != 0 {
+		t.Errorf("%d files are noted", rows)
+	}
+}
+
+func TestAFileOfUnknownLengthIsStillLimited(t *testing.T) {
+	s := start(t)
+	body, contentType := form(t, "file", string(picture(t))+strings.Repeat("x", 1<<20))
+	s.refused(s.send("POST", "/api/v1/media", io.MultiReader(body), "Content-Type", contentType), 413, "too_large", "file")
+}
+
+func TestAnObjectStoreThatIsAwayIsSaid(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.StopObjects()
+	s.refused(s.upload0("a.png", picture(t)), 503, "unavailable")
+}

@@ -1,0 +1,219 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/google/uuid"
+
+	"dateline/api"
+	"dateline/api/spec"
+	"dateline/internal/enginetest"
+	"dateline/internal/newsroomtest"
+)
+
+func TestMain(m *testing.M) {
+	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
+	enginetest.Main(m)
+}
+
+const maxBody = 256 << 10
+
+// server is the API over HTTP, real but for Temporal, and a client that holds
+// every answer against openapi.yaml.
+type server struct {
+	*newsroomtest.Newsroom
+	t        *testing.T
+	url      string
+	handler  http.Handler
+	temporal *temporal
+	log      *syncBuffer
+	client   *http.Client
+	answers  *answers
+}
+
+// temporal counts what it is told of posts, or is down.
+type temporal struct {
+	mu     sync.Mutex
+	nudged map[uuid.UUID]int
+	down   error
+}
+
+func (w *temporal) Nudge(_ context.Context, id uuid.UUID) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.nudged[id]++
+	return w.down
+}
+
+func (w *temporal) nudges(id uuid.UUID) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.nudged[id]
+}
+
+func (w *temporal) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down = err
+}
+
+func (w *temporal) ping(context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.down
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// handler builds the API of a newsroom.
+func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler {
+	n.T.Helper()
+	redis := enginetest.RedisClient(n.T, n.RedisURL)
+	s := &api.Server{Store: n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, Events: n.Bus,
+		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
+			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
+		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
+		Log:          slog.New(slog.NewTextHandler(log, nil)),
+		MaxBodyBytes: maxBody,
+		WorkflowURL:  func(id string) string { return "https://temporal.example/workflows/" + id }}
+	h, err := s.Handler()
+	n.Must(err)
+	return h
+}
+
+func start(t *testing.T) *server {
+	t.Helper()
+	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{nudged: map[uuid.UUID]int{}}, log: &syncBuffer{}}
+	s.handler = handler(s.Newsroom, s.temporal, s.log)
+	listener := httptest.NewServer(s.handler)
+	t.Cleanup(listener.Close)
+	s.url = listener.URL
+	s.answers = newAnswers(t)
+	_, sockets, _ := strings.Cut(s.DatabaseURL, "host=")
+	s.answers.forbidden = []string{s.Token, sockets, s.RedisURL,
+		"SQLSTATE", "pgx", "dial ", "goroutine "}
+	s.client = &http.Client{Transport: s.answers}
+	t.Cleanup(s.client.CloseIdleConnections)
+	return s
+}
+
+// answer is what came back.
+type answer struct {
+	*http.Response
+	body []byte
+}
+
+// send makes a request with the owner's token. body is JSON text, a reader, or
+// anything to be encoded as JSON.
+func (s *server) send(method, path string, body any, headers ...string) answer {
+	s.t.Helper()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	case io.Reader:
+		reader = b
+	default:
+		raw, err := json.Marshal(b)
+		s.Must(err)
+		reader = bytes.NewReader(raw)
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, reader)
+	s.Must(err)
+	r.Header.Set("Authorization", "Bearer "+s.Token)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i+1] == "" {
+			r.Header.Del(headers[i])
+		} else {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	got, err := s.client.Do(r)
+	s.Must(err)
+	raw, err := io.ReadAll(got.Body)
+	s.Must(errors.Join(err, got.Body.Close()))
+	return answer{got, raw}
+}
+
+func (s *server) decode(a answer, status int, into any) {
+	s.t.Helper()
+	if a.StatusCode != status {
+		s.t.Fatalf("%s %s: %s, want %d: %s", a.Request.Method, a.Request.URL.Path, a.Status, status, a.body)
+	}
+	s.Must(json.Unmarshal(a.body, into))
+}
+
+func (s *server) post(a answer, status int) (p spec.Post) {
+	s.t.Helper()
+	s.decode(a, status, &p)
+	return p
+}
+
+// refused checks an error's status, code and the fields that it names.
+func (s *server) refused(a answer, status int, code string, fields ...string) {
+	s.t.Helper()
+	var p spec.Problem
+	if err := json.Unmarshal(a.body, &p); err != nil || a.StatusCode != status || p.Code != code {
+		s.t.Errorf("%s %s: %s %s, want %d %s: %s", a.Request.Method, a.Request.URL.Path, a.Status, p.Code, status, code, a.body)
+		return
+	}
+	var named []string
+	if p.Errors != nil {
+		for _, e := range *p.Errors {
+			named = append(named, e.Field)
+		}
+	}
+	for _, field := range fields {
+		if !slices.Contains(named, field) {
+			s.t.Errorf("%s %s: names the fields %q, want %s: %s", a.Request.Method, a.Request.URL.Path, named, field, a.body)
+		}
+	}
+}
+
+func in(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339Nano) }
+
+// object is a JSON object.
+type object map[string]any
+
+// hello is a right request to schedule a post.
+func hello(more ...object) object {
+	o := object{"content": "Hello", "scheduled_time": in(time.Hour)}
+	for _, m := range more {
+		for k, v := range m {
+			o[k] = v
+		}
+	}
+	return o
+}

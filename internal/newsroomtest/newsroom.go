@@ -1,0 +1,186 @@
+// Package newsroomtest gives tests a newsroom that is complete but for
+// Temporal: real engines (package enginetest) and a fake social network.
+package newsroomtest
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/account"
+	"dateline/internal/desk"
+	"dateline/internal/enginetest"
+	"dateline/internal/live"
+	"dateline/internal/media"
+	"dateline/internal/objects"
+	"dateline/internal/people"
+	"dateline/internal/post"
+	"dateline/internal/secret"
+	"dateline/internal/store"
+	"dateline/platforms"
+	"dateline/platforms/call"
+	"dateline/platforms/fake"
+)
+
+// Newsroom is one installation with one workspace.
+type Newsroom struct {
+	T           testing.TB
+	Store       *store.Store
+	DatabaseURL string
+	RedisURL    string
+	Objects     *objects.Bucket
+	Fake        *fake.Server
+	Networks    platforms.Registry
+	Bus         *live.Bus
+	Accounts    *account.Service
+	Media       *media.Service
+	Desk        *desk.Desk
+
+	Workspace people.Workspace
+	Owner     people.Principal
+	Token     string // of the owner
+
+	StopRedis, StopObjects func() // take the engine away
+}
+
+// Open starts a newsroom for one test. Its workspace lives by the clock of
+// Asia/Ho_Chi_Minh and has no account yet.
+func Open(t testing.TB) *Newsroom {
+	t.Helper()
+	n := &Newsroom{T: t}
+	n.Store, n.DatabaseURL = enginetest.StoreAndURL(t)
+	n.RedisURL, n.StopRedis = enginetest.StoppableRedis(t)
+	n.Objects, n.StopObjects = enginetest.StoppableS3(t)
+	log := slog.New(slog.DiscardHandler)
+
+	var err error
+	n.Fake, err = fake.New(fake.Options{AutoApprove: true})
+	n.Must(err)
+	n.Must(n.Fake.Start("127.0.0.1:0"))
+	t.Cleanup(func() { _ = n.Fake.Close() })
+	client, err := call.NewClient([]string{strings.TrimPrefix(n.Fake.URL(), "http://")})
+	n.Must(err)
+	n.Networks = platforms.New(client, platforms.Options{})
+
+	keyset := filepath.Join(t.TempDir(), "keyset.json")
+	_, err = secret.CreateKeyset(keyset)
+	n.Must(err)
+	sealer, err := secret.OpenKeyset(keyset)
+	n.Must(err)
+	n.Bus = live.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
+	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: sealer, RedirectURI: "https://dateline.example/api/v1/oauth/callback"}
+	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20}
+	n.Desk = &desk.Desk{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Live: n.Bus, Log: log}
+	n.Workspace, n.Owner, n.Token = n.Found("Desk")
+	return n
+}
+
+// Must fails the test for an error that it is not about.
+func (n *Newsroom) Must(err error) {
+	n.T.Helper()
+	if err != nil {
+		n.T.Fatal(err)
+	}
+}
+
+// Found makes one more workspace.
+func (n *Newsroom) Found(name string) (w people.Workspace, owner people.Principal, token string) {
+	n.T.Helper()
+	w = people.Workspace{ID: uuid.Must(uuid.NewV7()), Name: name, TimeZone: "Asia/Ho_Chi_Minh"}
+	t, plain := people.NewToken(w.ID, uuid.Must(uuid.NewV7()), "cli")
+	n.Must(n.Store.Found(n.T.Context(), w, "Owner of "+name, t))
+	return w, people.Principal{WorkspaceID: w.ID, UserID: t.UserID, TokenID: t.ID, Role: people.Owner}, plain
+}
+
+// Member adds a person to the workspace.
+func (n *Newsroom) Member(role people.Role) (token string) {
+	n.T.Helper()
+	user := uuid.Must(uuid.NewV7())
+	n.Exec("insert into users (id, name) values ($1, $2)", user, string(role))
+	n.Exec("insert into members (workspace_id, user_id, role) values ($1, $2, $3)", n.Workspace.ID, user, string(role))
+	t, plain := people.NewToken(n.Workspace.ID, user, "token of a "+string(role))
+	n.Must(n.Store.ReplaceToken(n.T.Context(), t))
+	return plain
+}
+
+// Connect connects an account of the fake network.
+func (n *Newsroom) Connect(name string) account.Account {
+	n.T.Helper()
+	there, err := n.Fake.AddAccount(name)
+	n.Must(err)
+	a, err := n.Accounts.ConnectWithToken(n.T.Context(), n.Owner, "mastodon", n.Fake.URL(), secret.NewText(there.Token))
+	n.Must(err)
+	return a
+}
+
+// Schedule stores a post that is due in an hour.
+func (n *Newsroom) Schedule(change ...func(*desk.Draft)) post.Post {
+	n.T.Helper()
+	d := desk.Draft{Content: "Hello", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339)}
+	for _, f := range change {
+		f(&d)
+	}
+	p, _, err := n.Desk.Schedule(n.T.Context(), n.Owner, d, store.Idempotency{})
+	n.Must(err)
+	return p
+}
+
+// Claim begins to publish a post's first target.
+func (n *Newsroom) Claim(p post.Post) post.Call {
+	n.T.Helper()
+	c, ok, err := n.Store.Claim(n.T.Context(), post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: p.ID, TargetID: p.Targets[0].ID,
+		Revision: p.Revision, Epoch: 1, IdempotencyKey: uuid.NewString(), Fingerprint: make([]byte, 32)}, time.Minute)
+	n.Must(err)
+	if !ok {
+		n.T.Fatalf("the claim of %s was refused", p.ID)
+	}
+	return c
+}
+
+// Finish ends what Claim began.
+func (n *Newsroom) Finish(c post.Call, status post.TargetStatus) post.Post {
+	n.T.Helper()
+	now := time.Now()
+	o := post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID, Status: status, Tries: 1}
+	if status == post.TargetPosted {
+		o.Operation, o.Event, o.RemoteID, o.RemoteURL, o.PostedAt = post.CallAccepted, post.EventPosted, uuid.NewString(), "https://social.example/@desk/1", &now
+	} else {
+		o.Operation, o.Event, o.ErrorClass, o.Error = post.CallFailed, post.EventFailed, "rejected", "The network refused it."
+	}
+	p, ok, err := n.Store.Finish(n.T.Context(), o)
+	n.Must(err)
+	if !ok {
+		n.T.Fatalf("the outcome for %s was refused", c.PostID)
+	}
+	return p
+}
+
+// Exec changes rows past the store, as time or an administrator would.
+func (n *Newsroom) Exec(sql string, args ...any) {
+	n.T.Helper()
+	n.connection(func(c *pgx.Conn) error {
+		_, err := c.Exec(n.T.Context(), sql, args...)
+		return err
+	})
+}
+
+// Count gives the one number that a query asks for.
+func (n *Newsroom) Count(sql string, args ...any) (count int) {
+	n.T.Helper()
+	n.connection(func(c *pgx.Conn) error { return c.QueryRow(n.T.Context(), sql, args...).Scan(&count) })
+	return count
+}
+
+func (n *Newsroom) connection(use func(*pgx.Conn) error) {
+	n.T.Helper()
+	c, err := pgx.Connect(n.T.Context(), n.DatabaseURL)
+	n.Must(err)
+	defer func() { _ = c.Close(context.WithoutCancel(n.T.Context())) }()
+	n.Must(use(c))
+}
