@@ -108,7 +108,7 @@ func TestPostSignalsWhilePublishing(t *testing.T) {
 func TestPostEditCallsOffAWaitingTarget(t *testing.T) {
 	r := newRun(t, newRoom("mastodon", "bluesky"))
 	slow := r.room.view.Targets[0].ID
-	r.room.publish = func(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+	r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
 		if in.TargetID == slow && in.Revision == 1 {
 			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("throttled", "throttled",
 				temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})

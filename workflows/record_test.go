@@ -152,7 +152,7 @@ func TestRecord(t *testing.T) {
 func start(t *testing.T, c client.Client, room *newsroom, id, name string, args ...any) client.WorkflowRun {
 	t.Helper()
 	queue := workflows.PostQueue + "-" + id
-	w := worker.New(c, queue, worker.Options{Identity: recorder, BuildID: recorder})
+	w := worker.New(c, queue, worker.Options{Identity: recorder, BuildID: recorder}) //nolint:staticcheck // names the build without versioning the worker
 	register(w)
 	w.RegisterActivity(room)
 	if err := w.Start(); err != nil {
