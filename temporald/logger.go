@@ -39,7 +39,7 @@ func (l serverLogger) DPanic(msg string, tags ...tag.Tag) { l.log(slog.LevelErro
 // Panic panics because the server relies on not returning from here.
 func (l serverLogger) Panic(msg string, tags ...tag.Tag) {
 	l.log(slog.LevelError, msg, tags)
-	panic(msg)
+	panic(msg) //nolint:forbidigo // what the server expects
 }
 
 // Fatal ends the process: a service that cannot start (a port lost in a race, say) would otherwise leave a server behind
@@ -57,5 +57,5 @@ func (l serverLogger) log(level slog.Level, msg string, tags []tag.Tag) {
 	for i, t := range tags {
 		attrs[i] = slog.Any(t.Key(), t.Value())
 	}
-	l.logger.LogAttrs(context.Background(), level, msg, attrs...)
+	l.logger.LogAttrs(context.Background(), level, msg, attrs...) //nolint:sloglint // the server words its own messages
 }

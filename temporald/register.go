@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -50,7 +51,7 @@ func waitServing(ctx context.Context, client healthpb.HealthClient) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the frontend does not answer health checks (%v, %v); see the log with --log-level info", resp.GetStatus(), err)
+			return fmt.Errorf("the frontend does not answer health checks (%v): %w; see the log with --log-level info", resp.GetStatus(), errors.Join(err, ctx.Err()))
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

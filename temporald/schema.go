@@ -171,7 +171,7 @@ type setupDB struct {
 }
 
 func (d setupDB) Exec(stmt string, args ...any) error {
-	_, err := d.tx.Exec(stmt, args...)
+	_, err := d.tx.ExecContext(context.Background(), stmt, args...)
 	return err
 }
 
@@ -184,7 +184,7 @@ type upgradeDB struct {
 }
 
 func (d upgradeDB) Exec(stmt string, args ...any) error {
-	_, err := d.tx.Exec(stmt, args...)
+	_, err := d.tx.ExecContext(context.Background(), stmt, args...)
 	return err
 }
 func (d upgradeDB) ReadSchemaVersion() (string, error)         { return fmt.Sprintf("0.%d", d.from), nil }

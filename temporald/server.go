@@ -64,7 +64,7 @@ func newServer(o options, logger *slog.Logger) (temporal.Server, error) {
 		Persistence: config.Persistence{
 			DefaultStore:     sqlite.PluginName,
 			VisibilityStore:  sqlite.PluginName,
-			NumHistoryShards: int32(o.shards), // The file's own number wins on later starts.
+			NumHistoryShards: int32(o.shards), //nolint:gosec // checked in options.go. The file's own number wins on later starts.
 			DataStores:       map[string]config.DataStore{sqlite.PluginName: {SQL: store}},
 		},
 		ClusterMetadata: &cluster.Config{
