@@ -11,7 +11,7 @@ type Timing struct {
 	Parent    time.Duration // before a reply looks again for the post it answers, doubled up to MaxWait; 2 s
 	MaxWait   time.Duration // the longest pause that nobody asked for; 30 s
 	// Looks are the pauses before each look for a lost post, because listings
-	// lag behind; docs/publishing.md promises 1 s, 5 s, 15 s, 60 s.
+	// lag behind; docs/architecture.md promises 1 s, 5 s, 15 s, 60 s.
 	Looks []time.Duration
 	// Unanswered is how long after a send a network that cannot be asked about
 	// it is asked again, before a person has to decide; 15 min.

@@ -74,8 +74,10 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 		return nil, err
 	}
 	p.bus = live.NewBus(p.redis, log)
-	p.objects = objects.Open(objects.Options{Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
-		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle})
+	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
+		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
+		return nil, err
+	}
 	if p.temporal, err = starter.Connect(starter.Options{Address: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace,
 		APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS}, log); err != nil {
 		return nil, err

@@ -39,47 +39,45 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-func (p *Program) api(ctx context.Context, args []string) error {
-	cfg, log, err := p.settings("api", args)
+// connect assembles the parts of a process whose engines are all elsewhere.
+func (p *Program) connect(ctx context.Context, name string, args []string) (*parts, error) {
+	cfg, log, err := p.settings(name, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := cfg.RequireEngines(); err != nil {
-		return err
+		return nil, err
 	}
-	parts, err := assemble(ctx, cfg, log)
+	return assemble(ctx, cfg, log)
+}
+
+func (p *Program) api(ctx context.Context, args []string) error {
+	parts, err := p.connect(ctx, "api", args)
 	if err != nil {
 		return err
 	}
 	defer parts.close()
-	handler, err := parts.server(web.Page{TemporalUI: cfg.TemporalUIURL}).Handler()
+	handler, err := parts.server(web.Page{TemporalUI: parts.cfg.TemporalUIURL}).Handler()
 	if err != nil {
 		return err
 	}
 	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", cfg.APIAddr)
+	l, err := lc.Listen(ctx, "tcp", parts.cfg.APIAddr)
 	if err != nil {
 		return fmt.Errorf("DATELINE_API_ADDR: %w", err)
 	}
-	log.Info("API listening", "address", l.Addr().String(), "version", p.Version)
+	parts.log.Info("API listening", "address", l.Addr().String(), "version", p.Version)
 	return serve(ctx, l, handler)
 }
 
 func (p *Program) worker(ctx context.Context, args []string) error {
-	cfg, log, err := p.settings("worker", args)
-	if err != nil {
-		return err
-	}
-	if err := cfg.RequireEngines(); err != nil {
-		return err
-	}
-	parts, err := assemble(ctx, cfg, log)
+	parts, err := p.connect(ctx, "worker", args)
 	if err != nil {
 		return err
 	}
 	defer parts.close()
 	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", cfg.WorkerHealthAddr)
+	l, err := lc.Listen(ctx, "tcp", parts.cfg.WorkerHealthAddr)
 	if err != nil {
 		return fmt.Errorf("DATELINE_WORKER_HEALTH_ADDR: %w", err)
 	}

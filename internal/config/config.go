@@ -23,16 +23,6 @@ const DefaultFile = "dateline.env"
 // FileVariable is the environment variable that names the file.
 const FileVariable = "DATELINE_CONFIG"
 
-// Job is one of the three things that Dateline does; each can be switched off.
-type Job string
-
-// The jobs.
-const (
-	JobPublish Job = "publish"
-	JobCount   Job = "count"
-	JobCrawl   Job = "crawl"
-)
-
 // PrivateHost is one place in a private network that URLs given by users may reach.
 // Either HostPort is set ("media.internal:8080", "10.0.0.7:80") or Prefix is.
 type PrivateHost struct {
@@ -65,7 +55,6 @@ type Config struct {
 	LogLevel          slog.Level
 	LogFormat         string
 	TimeZone          *time.Location
-	Jobs              []Job
 	Keyset            string
 	AllowPrivateHosts []PrivateHost
 	MaxBodyBytes      int64
@@ -215,9 +204,6 @@ func (c *Config) RequireEngines() error {
 	}
 	return nil
 }
-
-// Runs tells whether the job is switched on.
-func (c *Config) Runs(job Job) bool { return slices.Contains(c.Jobs, job) }
 
 // String lists what was set, without secrets, so that a Config is safe to print and to log.
 func (c Config) String() string {

@@ -33,7 +33,7 @@ func TestLoadDefaults(t *testing.T) {
 	}
 	if c.APIAddr != "127.0.0.1:8080" || c.PublicURL != "http://127.0.0.1:8080" || c.TimeZone.String() != "Asia/Ho_Chi_Minh" ||
 		c.PostgresPort != 15432 || c.LogLevel != slog.LevelInfo || !c.Sandbox || c.TemporalTLS || c.TemporalNamespace != "default" ||
-		!slices.Equal(c.Jobs, []config.Job{config.JobPublish}) || c.Runs(config.JobCrawl) || !filepath.IsAbs(c.DataDir) ||
+		!filepath.IsAbs(c.DataDir) ||
 		c.Keyset != filepath.Join(c.DataDir, "keyset.json") {
 		t.Errorf("defaults: %+v", *c)
 	}
@@ -90,7 +90,6 @@ func TestLoadFindsAllProblems(t *testing.T) {
 		"DATELINE_LOG_LEVEL":           "loud",
 		"DATELINE_LOG_FORMAT":          "xml",
 		"DATELINE_TIME_ZONE":           "Asia/Saigon2",
-		"DATELINE_JOBS":                "publish,dance",
 		"DATELINE_ALLOW_PRIVATE_HOSTS": "10.0.0.0/8,nowhere",
 		"DATELINE_MAX_BODY_BYTES":      "-1",
 		"DATELINE_REDIS_PORT":          "70000",
@@ -145,7 +144,7 @@ func TestAcceptedValues(t *testing.T) {
 	c, err := config.Load("", []string{
 		"DATABASE_URL=postgres://u:p%40@db:5432/dateline?sslmode=disable", "REDIS_URL=a:1,b:2", "TEMPORAL_ADDRESS=t:7233",
 		"S3_ENDPOINT=https://s3.example.org/", "DATELINE_ALLOW_PRIVATE_HOSTS=Media.Internal:8080, 10.1.2.3/16,[::1]:80",
-		"DATELINE_JOBS=publish, count,count", "S3_ACCESS_KEY=a", "S3_SECRET_KEY=hunter2",
+		"S3_ACCESS_KEY=a", "S3_SECRET_KEY=hunter2",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +153,7 @@ func TestAcceptedValues(t *testing.T) {
 	if !slices.Equal(c.AllowPrivateHosts, want) {
 		t.Errorf("private hosts: %v", c.AllowPrivateHosts)
 	}
-	if c.S3Endpoint != "https://s3.example.org" || !c.Runs(config.JobCount) || len(c.Jobs) != 2 {
+	if c.S3Endpoint != "https://s3.example.org" {
 		t.Errorf("%+v", *c)
 	}
 	if err := c.RequireEngines(); err != nil {

@@ -209,20 +209,6 @@ func setTimeZone(c *Config, v string) error {
 	return nil
 }
 
-func setJobs(c *Config, v string) error {
-	c.Jobs = nil
-	for name := range strings.SplitSeq(v, ",") {
-		job := Job(strings.TrimSpace(name))
-		if !slices.Contains([]Job{JobPublish, JobCount, JobCrawl}, job) {
-			return fmt.Errorf("names a job that does not exist: %q", string(job))
-		}
-		if !slices.Contains(c.Jobs, job) {
-			c.Jobs = append(c.Jobs, job)
-		}
-	}
-	return nil
-}
-
 func setPrivateHosts(c *Config, v string) error {
 	c.AllowPrivateHosts = nil
 	for entry := range strings.SplitSeq(v, ",") {

@@ -111,8 +111,6 @@ func serviceSettings() []Setting {
 			Help: "Log format.", set: setLogFormat},
 		{Name: "DATELINE_TIME_ZONE", Default: "Asia/Ho_Chi_Minh", Accepts: "an IANA name such as Asia/Ho_Chi_Minh, Europe/Paris or UTC",
 			Help: "Time zone of new workspaces.", set: setTimeZone},
-		{Name: "DATELINE_JOBS", Default: "publish", Accepts: "a comma list of publish, count, crawl",
-			Help: "What this deployment does; nothing of the others starts.", set: setJobs},
 		{Name: "DATELINE_KEYSET", DefaultText: "<DATELINE_DATA_DIR>/keyset.json", Accepts: "the path of a Tink keyset",
 			Help: "Keys that seal the networks' tokens; keep a copy, without it they cannot be opened.",
 			set:  toPath(func(c *Config) *string { return &c.Keyset }), derive: func(c *Config) string { return filepath.Join(c.DataDir, "keyset.json") }},

@@ -23,8 +23,11 @@ func StoppableS3(t testing.TB) (bucket *objects.Bucket, stop func()) {
 	t.Helper()
 	server := httptest.NewServer(gofakes3.New(s3mem.New()).Server())
 	t.Cleanup(server.Close)
-	bucket = objects.Open(objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "dateline-test",
+	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "dateline-test",
 		AccessKey: "test", SecretKey: "test", PathStyle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := bucket.EnsureBucket(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -29,19 +30,27 @@ type Bucket struct {
 	name   string
 }
 
-// Open prepares a client; it does not connect.
-func Open(o Options) *Bucket {
-	client := s3.New(s3.Options{
-		Region:       o.Region,
-		Credentials:  credentials.NewStaticCredentialsProvider(o.AccessKey, o.SecretKey, ""),
-		BaseEndpoint: aws.String(o.Endpoint),
-		UsePathStyle: o.PathStyle,
+// Open prepares a client; it does not connect. Without keys it uses the
+// machine's own AWS identity.
+func Open(ctx context.Context, o Options) (*Bucket, error) {
+	settings := []func(*config.LoadOptions) error{
+		config.WithRegion(o.Region),
 		// Servers besides AWS often refuse the trailing checksums that the SDK
 		// sends by default.
-		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
-		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
+		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
+		config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
+	}
+	if o.AccessKey != "" {
+		settings = append(settings, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(o.AccessKey, o.SecretKey, "")))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, settings...)
+	if err != nil {
+		return nil, fmt.Errorf("the object store's settings cannot be used: %w", err)
+	}
+	client := s3.NewFromConfig(cfg, func(so *s3.Options) {
+		so.BaseEndpoint, so.UsePathStyle = aws.String(o.Endpoint), o.PathStyle
 	})
-	return &Bucket{client: client, name: o.Bucket}
+	return &Bucket{client: client, name: o.Bucket}, nil
 }
 
 // EnsureBucket creates the bucket where it is missing.
