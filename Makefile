@@ -3,7 +3,11 @@
 SHELL       := /bin/bash
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOLS       := $(CURDIR)/.tools
-GO_BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+GO_BUILD    := go build -ldflags "-s -w -X main.version=$(VERSION)"
+
+# The same for building, testing and linting, so that each package is compiled once.
+export CGO_ENABLED := 0
+export GOFLAGS     := -trimpath -buildvcs=false
 
 # Tools that are built from source at a pinned version, outside go.mod.
 GOLANGCI    := $(TOOLS)/golangci-lint-v2.15.0
@@ -53,7 +57,7 @@ test: build temporald ## run all tests on real engines (Postgres, Redis, Tempora
 
 .PHONY: race
 race: build temporald ## the tests again under the race detector
-	go test -race -timeout 30m ./...
+	CGO_ENABLED=1 go test -race -timeout 30m ./...
 
 .PHONY: fuzz
 fuzz: ## every fuzz test for a while (FUZZTIME=30s)
@@ -85,7 +89,7 @@ help: ## show this list
 define install
 	@mkdir -p $(TOOLS)
 	@echo "building $(1)@$(2) (once)"
-	@GOBIN=$(TOOLS)/tmp GOFLAGS= go install $(1)@$(2)
+	@GOBIN=$(TOOLS)/tmp CGO_ENABLED=1 GOFLAGS= go install $(1)@$(2)
 	@mv $(TOOLS)/tmp/$(notdir $(1)) $@ && rmdir $(TOOLS)/tmp
 endef
 
