@@ -74,8 +74,9 @@ type build struct {
 func (b build) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.goTool, args...)
 	cmd.Dir = b.dir
-	// An ordinary, self-contained build: no workspace above, no C compiler.
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=")
+	// An ordinary, self-contained build: no workspace above, no C compiler, and no
+	// look at a checkout that may belong to another user.
+	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	return cmd
 }
 
