@@ -59,6 +59,10 @@ test: build temporald ## run all tests on real engines (Postgres, Redis, Tempora
 race: build temporald ## the tests again under the race detector
 	CGO_ENABLED=1 go test -race -timeout 30m ./...
 
+.PHONY: bench-publish
+bench-publish: temporald ## how late posts of one second go out, whole stack on this machine (HERD=3000 LEAD=110s)
+	go test ./e2e -run '^$$' -bench Herd -benchtime 1x -timeout 60m -herd $(or $(HERD),3000) -herd-lead $(or $(LEAD),110s) -v
+
 .PHONY: fuzz
 fuzz: ## every fuzz test for a while (FUZZTIME=30s)
 	@scripts/fuzz.sh $(or $(FUZZTIME),30s)
@@ -84,7 +88,7 @@ clean: ## remove what was built
 
 .PHONY: help
 help: ## show this list
-	@awk 'BEGIN {FS = ":.*## "} /^## / {printf "\n%s\n", substr($$0, 4)} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^## / {printf "\n%s\n", substr($$0, 4)} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 define install
 	@mkdir -p $(TOOLS)

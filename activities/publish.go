@@ -61,6 +61,8 @@ type Publish struct {
 	Live     LiveBus
 	Log      *slog.Logger
 	Timing   Timing
+
+	armed armed
 }
 
 // TargetInput names one target of one post. Revision is what the workflow
@@ -108,10 +110,22 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 		}
 		return p.settle(ctx, job, post.Call{Fence: job.target.Fence}, problem)
 	}
-	if err := sleepUntil(ctx, job.post.ScheduledTime); err != nil {
+	at := job.post.ScheduledTime
+	leave := p.armed.add(at)
+	defer leave()
+	// Looked at twice: the crowd grows until shortly before its time.
+	if err := sleepUntil(ctx, at.Add(-shortestLead)); err != nil {
 		return TargetResult{}, err
 	}
-	return p.send(ctx, job)
+	if err := sleepUntil(ctx, at.Add(-claimLead(p.armed.count(at)))); err != nil {
+		return TargetResult{}, err
+	}
+	crowd := p.armed.count(at)
+	sent, err := p.send(ctx, job)
+	if err == nil && sent.Status == post.TargetPosted {
+		holdBack(ctx, crowd)
+	}
+	return sent, err
 }
 
 // job is all that is needed for one target.

@@ -39,6 +39,9 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 			return TargetResult{Stale: true}, err
 		}
 	}
+	if err := sleepUntil(ctx, j.post.ScheduledTime); err != nil {
+		return TargetResult{}, err
+	}
 	receipt, err := p.callUnderClaim(ctx, j, call)
 	if err != nil {
 		return p.settle(ctx, j, call, network.AsError(err))
@@ -150,11 +153,15 @@ func (p *Publish) failed(ctx context.Context, j *job, call post.Call, e *network
 
 func (p *Publish) posted(ctx context.Context, j *job, call post.Call, receipt network.Receipt, state string, evidence map[string]any) (TargetResult, error) {
 	now := time.Now().UTC()
+	sent := receipt.SentAt
+	if sent.IsZero() {
+		sent = call.SentAt
+	}
 	return p.finish(ctx, post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision,
 		Fence: call.Fence, OperationID: call.OperationID, Operation: state, Evidence: evidence, Status: post.TargetPosted,
-		Tries: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, PostedAt: &now, Event: post.EventPosted,
+		Tries: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: &now, Event: post.EventPosted,
 		EventData: map[string]any{"remote_id": receipt.RemoteID, "url": receipt.URL,
-			"late_ms": call.SentAt.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}})
+			"sent": sent, "late_ms": sent.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}})
 }
 
 func outcome(j *job, call post.Call, e *network.Error) post.Outcome {

@@ -16,6 +16,7 @@ import (
 type SignalStore interface {
 	Acknowledge(ctx context.Context, postID uuid.UUID) (post.Post, error)
 	Post(ctx context.Context, id uuid.UUID) (post.Post, error)
+	CountDue(ctx context.Context, from, to time.Time) (int, error)
 	Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
 }
 
@@ -32,6 +33,8 @@ type Signals struct {
 	Store SignalStore
 	Desk  Editor
 	Live  LiveBus
+
+	crowds crowds
 }
 
 // PostView is what the workflow needs to know of a post: no content, so that
@@ -40,6 +43,8 @@ type PostView struct {
 	Status        post.Status
 	ScheduledTime time.Time // UTC
 	TimeZone      string
+	ArmAt         time.Time // when its activities are to be dispatched
+	Crowd         int       // posts that share its stretch of time
 	Revision      int64
 	Targets       []TargetView
 }
@@ -59,6 +64,12 @@ func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 		return PostView{}, lasting(err)
 	}
 	v := PostView{Status: p.Status, ScheduledTime: p.ScheduledTime, TimeZone: p.TimeZone, Revision: p.Revision}
+	if p.Status == post.Scheduled {
+		if v.Crowd, err = s.crowds.around(ctx, p.ScheduledTime, s.Store.CountDue); err != nil {
+			return PostView{}, err
+		}
+		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, v.Crowd))
+	}
 	for _, t := range p.Targets {
 		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
 	}

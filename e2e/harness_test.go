@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 
 // dateline is one `dateline up` with a data directory that outlives it.
 type dateline struct {
-	t        *testing.T
+	t        testing.TB
 	env      []string
 	cmd      *exec.Cmd
 	ended    chan struct{} // closed when the process is gone
@@ -63,7 +63,7 @@ type dateline struct {
 }
 
 // newDateline prepares an installation; start starts it.
-func newDateline(t *testing.T, env ...string) *dateline {
+func newDateline(t testing.TB, env ...string) *dateline {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
@@ -290,10 +290,10 @@ func (d *dateline) awaitStatus(id, status string, within time.Duration) post {
 // it received when the program is killed.
 type network struct {
 	*fake.Server
-	t *testing.T
+	t testing.TB
 }
 
-func newNetwork(t *testing.T) *network {
+func newNetwork(t testing.TB) *network {
 	t.Helper()
 	server, err := fake.New(fake.Options{})
 	if err != nil {
@@ -337,7 +337,7 @@ func (n *network) copies(text string) int {
 	return count
 }
 
-func eventually(t *testing.T, within time.Duration, what string, done func() bool) {
+func eventually(t testing.TB, within time.Duration, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if done() {
@@ -347,7 +347,7 @@ func eventually(t *testing.T, within time.Duration, what string, done func() boo
 	t.Fatalf("waited %s in vain for %s", within, what)
 }
 
-func freePort(t *testing.T) string {
+func freePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -358,7 +358,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-func absolute(t *testing.T, path string) string {
+func absolute(t testing.TB, path string) string {
 	t.Helper()
 	abs, err := filepath.Abs(path)
 	if err != nil {

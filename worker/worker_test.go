@@ -101,6 +101,7 @@ func (r *rows) Acknowledge(context.Context, uuid.UUID) (post.Post, error) {
 func (r *rows) Post(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, post.Missing("post")
 }
+func (r *rows) CountDue(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
 func (r *rows) Note(context.Context, uuid.UUID, *uuid.UUID, string, string, map[string]any) error {
 	return nil
 }

@@ -31,10 +31,10 @@ func rows(ctx workflow.Context, summary string) workflow.Context {
 // publishing is for sending to a network. The activity counts its own tries in
 // the ledger, where waiting for a rate limit or for the database does not use
 // them up; so Temporal sets no limit.
-func publishing(ctx workflow.Context, summary string) workflow.Context {
+func publishing(ctx workflow.Context, summary string, crowd int) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 30 * time.Minute,
-		HeartbeatTimeout:    10 * time.Second,
+		HeartbeatTimeout:    min(10*time.Second+time.Duration(crowd)*10*time.Millisecond, time.Minute),
 		WaitForCancellation: true,
 		RetryPolicy:         forever(30 * time.Second),
 		Summary:             summary,

@@ -13,11 +13,6 @@ import (
 	"dateline/internal/post"
 )
 
-// armLead is how long before its time a post's activity is dispatched. It waits
-// in memory, so that nothing that Temporal does stands between the clock and
-// the call.
-const armLead = time.Second
-
 // Post publishes one scheduled post; doc.go draws it.
 func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 	// A cancel request is heard like the cancel signal. It must not tear down
@@ -68,7 +63,7 @@ func (r *postRun) run() error {
 			return workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
 		}
 		until := r.tries.next(r.view.Revision)
-		if at := r.view.ScheduledTime.Add(-armLead); r.view.Status == post.Scheduled && at.After(until) {
+		if at := armAt(r.view); r.view.Status == post.Scheduled && at.After(until) {
 			until = at
 		}
 		due, err := r.wait(until)
@@ -82,6 +77,15 @@ func (r *postRun) run() error {
 			return err
 		}
 	}
+}
+
+// armAt is when the activities of a post are dispatched. Views of an older
+// build do not say; those posts were armed a second before their time.
+func armAt(v activities.PostView) time.Time {
+	if v.ArmAt.IsZero() {
+		return v.ScheduledTime.Add(-time.Second)
+	}
+	return v.ArmAt
 }
 
 // read loads the post as it stands now.
@@ -132,7 +136,7 @@ func (r *postRun) publish(targets []activities.TargetView) error {
 	selector := workflow.NewSelector(r.ctx)
 	left, answered := len(targets), true
 	for _, target := range targets {
-		future := workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network), publish.PublishTarget,
+		future := workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network, r.view.Crowd), publish.PublishTarget,
 			activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision})
 		selector.AddFuture(future, func(f workflow.Future) {
 			left--

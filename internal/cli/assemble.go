@@ -40,6 +40,8 @@ type parts struct {
 	networks platforms.Registry
 	accounts *account.Service
 	desk     *desk.Desk
+
+	stopCrowd func()
 }
 
 // assemble connects to the engines. allowed are further private addresses that
@@ -101,6 +103,9 @@ func openRedis(address string) (redis.UniversalClient, error) {
 }
 
 func (p *parts) close() {
+	if p.stopCrowd != nil {
+		p.stopCrowd()
+	}
 	if p.temporal != nil {
 		p.temporal.Close()
 	}
@@ -143,8 +148,10 @@ func (p *parts) checks() map[string]api.Check {
 
 // worker makes the worker.
 func (p *parts) worker() *worker.Worker {
+	crowd, stop := worker.Crowd(p.store)
+	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
-		Publish:    &activities.Publish{Store: p.store, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log},
+		Publish:    &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log},
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Log: p.log},
 	}, p.log)

@@ -50,6 +50,7 @@ type Outcome struct {
 	ErrorClass  string
 	ErrorCode   string
 	Error       string
+	SentAt      *time.Time // when the call left; nil: as the claim planned it
 	PostedAt    *time.Time
 	Event       string
 	EventData   map[string]any

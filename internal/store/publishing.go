@@ -13,20 +13,14 @@ import (
 )
 
 // Claim takes the right to send c once and writes its ledger row, in one
-// statement. ok is false when the post changed, is not open any more, or
-// somebody else holds the claim.
+// statement. ok is false when the post changed, is not open any more, somebody
+// else holds the claim, or an earlier call's outcome is not known.
 func (s *Store) Claim(ctx context.Context, c post.Call, lease time.Duration) (claimed post.Call, ok bool, err error) {
-	row, err := s.q.ClaimTarget(ctx, db.ClaimTargetParams{PostID: c.PostID, TargetID: c.TargetID, Revision: c.Revision,
-		LeaseSeconds: lease.Seconds(), OperationID: c.OperationID, Epoch: int32(c.Epoch), //nolint:gosec // a handful of sends
-		IdempotencyKey: c.IdempotencyKey, Fingerprint: c.Fingerprint, Prepared: orJSON(c.Prepared)})
-	if noRows(err) {
-		return c, false, nil
-	}
+	all, oks, err := s.ClaimMany(ctx, []post.Call{c}, lease)
 	if err != nil {
 		return c, false, err
 	}
-	c.Fence, c.SentAt, c.ClaimedUntil = row.Fence, *row.SentAt, *row.ClaimedUntil
-	return c, true, nil
+	return all[0], oks[0], nil
 }
 
 // OpenCall finds the newest call of a target whose outcome is unknown.
@@ -75,7 +69,7 @@ func (s *Store) Finish(ctx context.Context, o post.Outcome) (p post.Post, ok boo
 		}
 		_, err = q.FinishTarget(ctx, db.FinishTargetParams{ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
 			Tries: int32(o.Tries), RemoteID: orNil(o.RemoteID), RemoteUrl: orNil(o.RemoteURL), //nolint:gosec // 0 or 1
-			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error), PostedAt: o.PostedAt})
+			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error), SentAt: o.SentAt, PostedAt: o.PostedAt})
 		if err != nil {
 			return err
 		}

@@ -55,6 +55,7 @@ type Response struct {
 	Header    http.Header
 	Body      []byte
 	Date      time.Time // the server's clock; zero when it sent none
+	Sent      time.Time // our clock when the request's headers left
 	Received  time.Time // our clock when the headers arrived
 	RequestID string
 
@@ -116,9 +117,10 @@ func (c *Caller) Do(ctx context.Context, request Request) (*Response, error) {
 	defer cancel()
 
 	var connected, wrote atomic.Bool
+	var sent atomic.Int64
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn:      func(httptrace.GotConnInfo) { connected.Store(true) },
-		WroteHeaders: func() { wrote.Store(true) },
+		WroteHeaders: func() { wrote.Store(true); sent.Store(time.Now().UnixNano()) },
 	})
 	req, err := newRequest(traced, request)
 	if err != nil {
@@ -132,7 +134,12 @@ func (c *Caller) Do(ctx context.Context, request Request) (*Response, error) {
 		return nil, lost(request, left, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	return read(request, res)
+	answer, err := read(request, res)
+	if err != nil {
+		return nil, err
+	}
+	answer.Sent = time.Unix(0, sent.Load()).UTC()
+	return answer, nil
 }
 
 func newRequest(ctx context.Context, request Request) (*http.Request, error) {

@@ -35,6 +35,7 @@ func NewClient(allowPrivate []string) (*http.Client, error) {
 		ForceAttemptHTTP2:   true,
 		MaxIdleConns:        1024,
 		MaxIdleConnsPerHost: idlePerHost,
+		MaxConnsPerHost:     idlePerHost,
 		IdleConnTimeout:     60 * time.Second,
 		TLSHandshakeTimeout: 10 * time.Second,
 	}

@@ -66,7 +66,9 @@ func (m *Mastodon) Publish(ctx context.Context, account network.Account, submiss
 	if made.ID == "" {
 		return network.Receipt{}, res.Unreadable("it has no status id")
 	}
-	return made.receipt(res.RequestID), nil
+	receipt := made.receipt(res.RequestID)
+	receipt.SentAt = res.Sent
+	return receipt, nil
 }
 
 // Delete removes a status (DELETE /api/v1/statuses/:id).

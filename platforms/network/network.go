@@ -138,6 +138,7 @@ type Receipt struct {
 	RemoteID  string
 	URL       string    // permalink for people
 	CreatedAt time.Time // by the network's clock; zero when it did not say
+	SentAt    time.Time // when the call left, by our clock; zero when it is not known
 	RequestID string    // the network's id of the call, for its support
 }
 

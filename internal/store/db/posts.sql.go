@@ -98,6 +98,28 @@ func (q *Queries) CancelTargets(ctx context.Context, postID uuid.UUID) error {
 	return err
 }
 
+const countDue = `-- name: CountDue :one
+select count(*) from (
+    select 1 from scheduled_posts
+    where status = 'scheduled' and scheduled_time >= $1 and scheduled_time < $2
+    limit $3
+) due
+`
+
+type CountDueParams struct {
+	FromTime time.Time
+	ToTime   time.Time
+	Most     int32
+}
+
+// How crowded a stretch of time is, up to a bound that costs nothing to count to.
+func (q *Queries) CountDue(ctx context.Context, arg CountDueParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countDue, arg.FromTime, arg.ToTime, arg.Most)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const deleteTargets = `-- name: DeleteTargets :exec
 delete from post_targets where post_id = $1 and not account_id = any($2::uuid[])
 `

@@ -13,88 +13,186 @@ import (
 	"github.com/google/uuid"
 )
 
-const claimTarget = `-- name: ClaimTarget :one
-with free as (
-    select t.id as target_id, p.post_id, p.workspace_id, p.scheduled_time
-    from scheduled_posts p join post_targets t on t.post_id = p.post_id
-    where p.post_id = $1 and p.revision = $2 and p.status in ('scheduled', 'publishing')
-      and t.id = $3 and t.status in ('scheduled', 'publishing')
+const acceptOperations = `-- name: AcceptOperations :exec
+update operations o set state = 'accepted', finished_at = clock_timestamp(), remote_id = w.remote_id,
+    evidence = o.evidence || w.evidence::jsonb
+from (
+    select unnest($1::uuid[]) as operation_id, unnest($2::text[]) as remote_id, unnest($3::text[]) as evidence
+) w
+where o.id = w.operation_id and o.state in ('prepared', 'sending', 'ambiguous')
+`
+
+type AcceptOperationsParams struct {
+	OperationIds []uuid.UUID
+	RemoteIds    []string
+	Evidence     []string
+}
+
+func (q *Queries) AcceptOperations(ctx context.Context, arg AcceptOperationsParams) error {
+	_, err := q.db.Exec(ctx, acceptOperations, arg.OperationIds, arg.RemoteIds, arg.Evidence)
+	return err
+}
+
+const claimTargets = `-- name: ClaimTargets :many
+with want as (
+    select unnest($1::uuid[]) as target_id, unnest($2::uuid[]) as post_id,
+        unnest($3::bigint[]) as revision, unnest($4::uuid[]) as operation_id,
+        unnest($5::int[]) as epoch, unnest($6::text[]) as idempotency_key,
+        unnest($7::bytea[]) as fingerprint, unnest($8::text[]) as prepared
+), locked as (
+    select p.post_id, p.workspace_id, p.scheduled_time, p.revision
+    from scheduled_posts p
+    where p.post_id = any($2::uuid[]) and p.status in ('scheduled', 'publishing')
+    order by p.post_id
+    for update
+), free as (
+    select t.id as target_id, l.post_id, l.workspace_id, l.scheduled_time,
+        w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.prepared
+    from want w
+    join locked l on l.post_id = w.post_id and l.revision = w.revision
+    join post_targets t on t.id = w.target_id and t.post_id = l.post_id
+    where t.status in ('scheduled', 'publishing')
       and (t.claimed_until is null or t.claimed_until < clock_timestamp())
       -- A call whose outcome is unknown is looked for before anything is sent.
       and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
-    for update of p, t
 ), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
-    from free where scheduled_posts.post_id = free.post_id
-    returning free.target_id, free.post_id, free.workspace_id, free.scheduled_time
+    where scheduled_posts.post_id in (select free.post_id from free)
 ), target as (
     update post_targets set status = 'publishing', fence = fence + 1,
-        claimed_until = clock_timestamp() + make_interval(secs => $4::float8),
-        sent_at = clock_timestamp(), updated_at = clock_timestamp()
-    from post
-    where post_targets.id = post.target_id
-    returning post_targets.id, post_targets.fence, post_targets.sent_at, post_targets.claimed_until, post.post_id, post.workspace_id, post.scheduled_time
+        claimed_until = clock_timestamp() + make_interval(secs => $9::float8),
+        sent_at = greatest(clock_timestamp(), free.scheduled_time), updated_at = clock_timestamp()
+    from free
+    where post_targets.id = free.target_id
+      -- Said again because a row that was locked meanwhile is looked at anew by
+      -- these conditions alone.
+      and post_targets.status in ('scheduled', 'publishing')
+      and (post_targets.claimed_until is null or post_targets.claimed_until < clock_timestamp())
+    returning post_targets.id, post_targets.fence, post_targets.sent_at, post_targets.claimed_until, free.post_id, free.workspace_id,
+        free.scheduled_time, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.prepared
 ), operation as (
     insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at)
-    select $5, target.id, $6, $2, $7, target.fence, $8, $9, $10, 'sending', target.sent_at
+    select target.operation_id, target.id, 0, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.prepared::jsonb, 'sending', target.sent_at
     from target
-    returning id
 ), event as (
     insert into post_events (post_id, workspace_id, target_id, type, actor, data)
     select target.post_id, target.workspace_id, target.id, 'sending', 'dateline',
-        jsonb_build_object('epoch', $7::int, 'late_ms', round(extract(epoch from target.sent_at - target.scheduled_time) * 1000))
+        jsonb_build_object('epoch', target.epoch)
     from target
-    returning id
 )
-select target.id, target.fence, target.sent_at, target.claimed_until, operation.id as operation_id
-from target cross join operation
+select target.id, target.operation_id::uuid as operation_id, target.fence, target.sent_at, target.claimed_until from target
 `
 
-type ClaimTargetParams struct {
-	PostID         uuid.UUID
-	Revision       int64
-	TargetID       uuid.UUID
-	LeaseSeconds   float64
-	OperationID    uuid.UUID
-	Segment        int32
-	Epoch          int32
-	IdempotencyKey string
-	Fingerprint    []byte
-	Prepared       json.RawMessage
+type ClaimTargetsParams struct {
+	TargetIds       []uuid.UUID
+	PostIds         []uuid.UUID
+	Revisions       []int64
+	OperationIds    []uuid.UUID
+	Epochs          []int32
+	IdempotencyKeys []string
+	Fingerprints    [][]byte
+	Prepared        []string
+	LeaseSeconds    float64
 }
 
-type ClaimTargetRow struct {
+type ClaimTargetsRow struct {
 	ID           uuid.UUID
+	OperationID  uuid.UUID
 	Fence        int64
 	SentAt       *time.Time
 	ClaimedUntil *time.Time
-	OperationID  uuid.UUID
 }
 
 // The last gate before the network: whoever gets a row may send once, under
-// this fence and until claimed_until. The ledger row is written with it.
-func (q *Queries) ClaimTarget(ctx context.Context, arg ClaimTargetParams) (ClaimTargetRow, error) {
-	row := q.db.QueryRow(ctx, claimTarget,
-		arg.PostID,
-		arg.Revision,
-		arg.TargetID,
-		arg.LeaseSeconds,
-		arg.OperationID,
-		arg.Segment,
-		arg.Epoch,
-		arg.IdempotencyKey,
-		arg.Fingerprint,
+// this fence and until claimed_until. The ledger row is written with it. Posts
+// are locked in the order of their ids, so that no two batches wait for one
+// another. A claim may come shortly before its post's time, which is then when
+// the call is planned for.
+func (q *Queries) ClaimTargets(ctx context.Context, arg ClaimTargetsParams) ([]ClaimTargetsRow, error) {
+	rows, err := q.db.Query(ctx, claimTargets,
+		arg.TargetIds,
+		arg.PostIds,
+		arg.Revisions,
+		arg.OperationIds,
+		arg.Epochs,
+		arg.IdempotencyKeys,
+		arg.Fingerprints,
 		arg.Prepared,
+		arg.LeaseSeconds,
 	)
-	var i ClaimTargetRow
-	err := row.Scan(
-		&i.ID,
-		&i.Fence,
-		&i.SentAt,
-		&i.ClaimedUntil,
-		&i.OperationID,
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ClaimTargetsRow
+	for rows.Next() {
+		var i ClaimTargetsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.OperationID,
+			&i.Fence,
+			&i.SentAt,
+			&i.ClaimedUntil,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const finishPosted = `-- name: FinishPosted :many
+update post_targets t set status = 'posted', attempts = t.attempts + 1, claimed_until = null,
+    remote_id = w.remote_id, remote_url = w.remote_url,
+    error_class = null, error_code = null, error_message = null,
+    sent_at = w.sent_at, posted_at = w.posted_at, updated_at = clock_timestamp()
+from (
+    select unnest($1::uuid[]) as target_id, unnest($2::bigint[]) as fence,
+        unnest($3::text[]) as remote_id, unnest($4::text[]) as remote_url,
+        unnest($5::timestamptz[]) as sent_at, unnest($6::timestamptz[]) as posted_at
+) w
+where t.id = w.target_id and t.fence = w.fence and t.status in ('scheduled', 'publishing')
+returning t.id
+`
+
+type FinishPostedParams struct {
+	TargetIds  []uuid.UUID
+	Fences     []int64
+	RemoteIds  []string
+	RemoteUrls []string
+	SentAts    []time.Time
+	PostedAts  []time.Time
+}
+
+// FinishTarget for many targets that were posted.
+func (q *Queries) FinishPosted(ctx context.Context, arg FinishPostedParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, finishPosted,
+		arg.TargetIds,
+		arg.Fences,
+		arg.RemoteIds,
+		arg.RemoteUrls,
+		arg.SentAts,
+		arg.PostedAts,
 	)
-	return i, err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const finishTarget = `-- name: FinishTarget :one
@@ -104,9 +202,9 @@ update post_targets set status = $1,
     remote_id = coalesce($3, remote_id),
     remote_url = coalesce($4, remote_url),
     error_class = $5, error_code = $6, error_message = $7,
-    posted_at = $8,
+    sent_at = coalesce($8, sent_at), posted_at = $9,
     updated_at = clock_timestamp()
-where id = $9 and fence = $10 and status in ('scheduled', 'publishing')
+where id = $10 and fence = $11 and status in ('scheduled', 'publishing')
 returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at
 `
 
@@ -118,6 +216,7 @@ type FinishTargetParams struct {
 	ErrorClass   *string
 	ErrorCode    *string
 	ErrorMessage *string
+	SentAt       *time.Time
 	PostedAt     *time.Time
 	ID           uuid.UUID
 	Fence        int64
@@ -133,6 +232,7 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 		arg.ErrorClass,
 		arg.ErrorCode,
 		arg.ErrorMessage,
+		arg.SentAt,
 		arg.PostedAt,
 		arg.ID,
 		arg.Fence,
@@ -185,6 +285,31 @@ func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, erro
 	return i, err
 }
 
+const insertEvents = `-- name: InsertEvents :exec
+insert into post_events (post_id, workspace_id, target_id, type, actor, data)
+select unnest($1::uuid[]), unnest($2::uuid[]), nullif(unnest($3::uuid[]), '00000000-0000-0000-0000-000000000000'),
+    unnest($4::text[]), 'dateline', unnest($5::text[])::jsonb
+`
+
+type InsertEventsParams struct {
+	PostIds      []uuid.UUID
+	WorkspaceIds []uuid.UUID
+	TargetIds    []uuid.UUID
+	Types        []string
+	Data         []string
+}
+
+func (q *Queries) InsertEvents(ctx context.Context, arg InsertEventsParams) error {
+	_, err := q.db.Exec(ctx, insertEvents,
+		arg.PostIds,
+		arg.WorkspaceIds,
+		arg.TargetIds,
+		arg.Types,
+		arg.Data,
+	)
+	return err
+}
+
 const lastEpoch = `-- name: LastEpoch :one
 select coalesce(max(epoch), 0)::int from operations
 where target_id = $1 and segment = $2 and revision = $3
@@ -201,6 +326,52 @@ func (q *Queries) LastEpoch(ctx context.Context, arg LastEpochParams) (int32, er
 	var column_1 int32
 	err := row.Scan(&column_1)
 	return column_1, err
+}
+
+const lockPosts = `-- name: LockPosts :many
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at from scheduled_posts where post_id = any($1::uuid[]) order by post_id for update
+`
+
+// In the order of their ids, see ClaimTargets.
+func (q *Queries) LockPosts(ctx context.Context, postIds []uuid.UUID) ([]ScheduledPost, error) {
+	rows, err := q.db.Query(ctx, lockPosts, postIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ScheduledPost
+	for rows.Next() {
+		var i ScheduledPost
+		if err := rows.Scan(
+			&i.PostID,
+			&i.WorkspaceID,
+			&i.UserID,
+			&i.Content,
+			&i.ScheduledTime,
+			&i.TimeZone,
+			&i.Status,
+			&i.RetryCount,
+			&i.AttachmentIds,
+			&i.AttachmentUrls,
+			&i.PlatformMediaIds,
+			&i.ThreadID,
+			&i.ThreadParentID,
+			&i.Language,
+			&i.Version,
+			&i.Revision,
+			&i.WorkflowRevision,
+			&i.PostedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const openOperation = `-- name: OpenOperation :one
@@ -281,6 +452,53 @@ func (q *Queries) RenewClaim(ctx context.Context, arg RenewClaimParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const rollUpPosts = `-- name: RollUpPosts :many
+update scheduled_posts p set
+    status = case when s.untouched then p.status else s.status end, posted_at = coalesce(p.posted_at, s.posted_at),
+    version = p.version + 1, updated_at = clock_timestamp()
+from (
+    select t.post_id, case
+        when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then 'publishing'
+        when bool_and(t.status = 'posted') then 'posted'
+        when bool_or(t.status = 'posted') then 'partly_posted'
+        else 'failed' end::post_status as status,
+        case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
+             else max(t.posted_at) end as posted_at,
+        bool_and(t.status = 'scheduled') as untouched
+    from post_targets t where t.post_id = any($1::uuid[])
+    group by t.post_id
+) s
+where p.post_id = s.post_id
+returning p.post_id, p.workspace_id, p.status
+`
+
+type RollUpPostsRow struct {
+	PostID      uuid.UUID
+	WorkspaceID uuid.UUID
+	Status      PostStatus
+}
+
+// RollUpPost for many posts.
+func (q *Queries) RollUpPosts(ctx context.Context, postIds []uuid.UUID) ([]RollUpPostsRow, error) {
+	rows, err := q.db.Query(ctx, rollUpPosts, postIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RollUpPostsRow
+	for rows.Next() {
+		var i RollUpPostsRow
+		if err := rows.Scan(&i.PostID, &i.WorkspaceID, &i.Status); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setOperationState = `-- name: SetOperationState :exec

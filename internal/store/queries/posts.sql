@@ -141,3 +141,11 @@ returning p.*;
 -- Where a reply hangs: the parent's post on the same account.
 select t.status, t.remote_id from post_targets t
 where t.post_id = @post_id and t.account_id = @account_id;
+
+-- name: CountDue :one
+-- How crowded a stretch of time is, up to a bound that costs nothing to count to.
+select count(*) from (
+    select 1 from scheduled_posts
+    where status = 'scheduled' and scheduled_time >= @from_time and scheduled_time < @to_time
+    limit @most
+) due;

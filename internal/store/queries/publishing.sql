@@ -1,44 +1,6 @@
 -- name: GetTarget :one
 select * from post_targets where id = @id;
 
--- name: ClaimTarget :one
--- The last gate before the network: whoever gets a row may send once, under
--- this fence and until claimed_until. The ledger row is written with it.
-with free as (
-    select t.id as target_id, p.post_id, p.workspace_id, p.scheduled_time
-    from scheduled_posts p join post_targets t on t.post_id = p.post_id
-    where p.post_id = @post_id and p.revision = @revision and p.status in ('scheduled', 'publishing')
-      and t.id = @target_id and t.status in ('scheduled', 'publishing')
-      and (t.claimed_until is null or t.claimed_until < clock_timestamp())
-      -- A call whose outcome is unknown is looked for before anything is sent.
-      and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
-    for update of p, t
-), post as (
-    update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
-    from free where scheduled_posts.post_id = free.post_id
-    returning free.target_id, free.post_id, free.workspace_id, free.scheduled_time
-), target as (
-    update post_targets set status = 'publishing', fence = fence + 1,
-        claimed_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8),
-        sent_at = clock_timestamp(), updated_at = clock_timestamp()
-    from post
-    where post_targets.id = post.target_id
-    returning post_targets.id, post_targets.fence, post_targets.sent_at, post_targets.claimed_until, post.post_id, post.workspace_id, post.scheduled_time
-), operation as (
-    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at)
-    select @operation_id, target.id, @segment, @revision, @epoch, target.fence, @idempotency_key, @fingerprint, @prepared, 'sending', target.sent_at
-    from target
-    returning id
-), event as (
-    insert into post_events (post_id, workspace_id, target_id, type, actor, data)
-    select target.post_id, target.workspace_id, target.id, 'sending', 'dateline',
-        jsonb_build_object('epoch', @epoch::int, 'late_ms', round(extract(epoch from target.sent_at - target.scheduled_time) * 1000))
-    from target
-    returning id
-)
-select target.id, target.fence, target.sent_at, target.claimed_until, operation.id as operation_id
-from target cross join operation;
-
 -- name: OpenOperation :one
 -- The newest call whose outcome is not known yet.
 select * from operations
@@ -74,7 +36,7 @@ update post_targets set status = @status,
     remote_id = coalesce(sqlc.narg('remote_id'), remote_id),
     remote_url = coalesce(sqlc.narg('remote_url'), remote_url),
     error_class = sqlc.narg('error_class'), error_code = sqlc.narg('error_code'), error_message = sqlc.narg('error_message'),
-    posted_at = sqlc.narg('posted_at'),
+    sent_at = coalesce(sqlc.narg('sent_at'), sent_at), posted_at = sqlc.narg('posted_at'),
     updated_at = clock_timestamp()
 where id = @id and fence = @fence and status in ('scheduled', 'publishing')
 returning *;
@@ -87,3 +49,108 @@ where account_id = @account_id and remote_id is not null and posted_at > @since;
 -- name: RenewClaim :execrows
 update post_targets set claimed_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
 where id = @id and fence = @fence and status = 'publishing';
+
+-- name: ClaimTargets :many
+-- The last gate before the network: whoever gets a row may send once, under
+-- this fence and until claimed_until. The ledger row is written with it. Posts
+-- are locked in the order of their ids, so that no two batches wait for one
+-- another. A claim may come shortly before its post's time, which is then when
+-- the call is planned for.
+with want as (
+    select unnest(@target_ids::uuid[]) as target_id, unnest(@post_ids::uuid[]) as post_id,
+        unnest(@revisions::bigint[]) as revision, unnest(@operation_ids::uuid[]) as operation_id,
+        unnest(@epochs::int[]) as epoch, unnest(@idempotency_keys::text[]) as idempotency_key,
+        unnest(@fingerprints::bytea[]) as fingerprint, unnest(@prepared::text[]) as prepared
+), locked as (
+    select p.post_id, p.workspace_id, p.scheduled_time, p.revision
+    from scheduled_posts p
+    where p.post_id = any(@post_ids::uuid[]) and p.status in ('scheduled', 'publishing')
+    order by p.post_id
+    for update
+), free as (
+    select t.id as target_id, l.post_id, l.workspace_id, l.scheduled_time,
+        w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.prepared
+    from want w
+    join locked l on l.post_id = w.post_id and l.revision = w.revision
+    join post_targets t on t.id = w.target_id and t.post_id = l.post_id
+    where t.status in ('scheduled', 'publishing')
+      and (t.claimed_until is null or t.claimed_until < clock_timestamp())
+      -- A call whose outcome is unknown is looked for before anything is sent.
+      and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
+), post as (
+    update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
+    where scheduled_posts.post_id in (select free.post_id from free)
+), target as (
+    update post_targets set status = 'publishing', fence = fence + 1,
+        claimed_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8),
+        sent_at = greatest(clock_timestamp(), free.scheduled_time), updated_at = clock_timestamp()
+    from free
+    where post_targets.id = free.target_id
+      -- Said again because a row that was locked meanwhile is looked at anew by
+      -- these conditions alone.
+      and post_targets.status in ('scheduled', 'publishing')
+      and (post_targets.claimed_until is null or post_targets.claimed_until < clock_timestamp())
+    returning post_targets.id, post_targets.fence, post_targets.sent_at, post_targets.claimed_until, free.post_id, free.workspace_id,
+        free.scheduled_time, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.prepared
+), operation as (
+    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at)
+    select target.operation_id, target.id, 0, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.prepared::jsonb, 'sending', target.sent_at
+    from target
+), event as (
+    insert into post_events (post_id, workspace_id, target_id, type, actor, data)
+    select target.post_id, target.workspace_id, target.id, 'sending', 'dateline',
+        jsonb_build_object('epoch', target.epoch)
+    from target
+)
+select target.id, target.operation_id::uuid as operation_id, target.fence, target.sent_at, target.claimed_until from target;
+
+-- name: LockPosts :many
+-- In the order of their ids, see ClaimTargets.
+select * from scheduled_posts where post_id = any(@post_ids::uuid[]) order by post_id for update;
+
+-- name: FinishPosted :many
+-- FinishTarget for many targets that were posted.
+update post_targets t set status = 'posted', attempts = t.attempts + 1, claimed_until = null,
+    remote_id = w.remote_id, remote_url = w.remote_url,
+    error_class = null, error_code = null, error_message = null,
+    sent_at = w.sent_at, posted_at = w.posted_at, updated_at = clock_timestamp()
+from (
+    select unnest(@target_ids::uuid[]) as target_id, unnest(@fences::bigint[]) as fence,
+        unnest(@remote_ids::text[]) as remote_id, unnest(@remote_urls::text[]) as remote_url,
+        unnest(@sent_ats::timestamptz[]) as sent_at, unnest(@posted_ats::timestamptz[]) as posted_at
+) w
+where t.id = w.target_id and t.fence = w.fence and t.status in ('scheduled', 'publishing')
+returning t.id;
+
+-- name: AcceptOperations :exec
+update operations o set state = 'accepted', finished_at = clock_timestamp(), remote_id = w.remote_id,
+    evidence = o.evidence || w.evidence::jsonb
+from (
+    select unnest(@operation_ids::uuid[]) as operation_id, unnest(@remote_ids::text[]) as remote_id, unnest(@evidence::text[]) as evidence
+) w
+where o.id = w.operation_id and o.state in ('prepared', 'sending', 'ambiguous');
+
+-- name: RollUpPosts :many
+-- RollUpPost for many posts.
+update scheduled_posts p set
+    status = case when s.untouched then p.status else s.status end, posted_at = coalesce(p.posted_at, s.posted_at),
+    version = p.version + 1, updated_at = clock_timestamp()
+from (
+    select t.post_id, case
+        when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then 'publishing'
+        when bool_and(t.status = 'posted') then 'posted'
+        when bool_or(t.status = 'posted') then 'partly_posted'
+        else 'failed' end::post_status as status,
+        case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
+             else max(t.posted_at) end as posted_at,
+        bool_and(t.status = 'scheduled') as untouched
+    from post_targets t where t.post_id = any(@post_ids::uuid[])
+    group by t.post_id
+) s
+where p.post_id = s.post_id
+returning p.post_id, p.workspace_id, p.status;
+
+-- name: InsertEvents :exec
+insert into post_events (post_id, workspace_id, target_id, type, actor, data)
+select unnest(@post_ids::uuid[]), unnest(@workspace_ids::uuid[]), nullif(unnest(@target_ids::uuid[]), '00000000-0000-0000-0000-000000000000'),
+    unnest(@types::text[]), 'dateline', unnest(@data::text[])::jsonb;

@@ -1,0 +1,76 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"dateline/activities"
+	"dateline/internal/batch"
+	"dateline/internal/post"
+)
+
+// CrowdStore is a PublishStore that can do what a crowded second needs at once.
+type CrowdStore interface {
+	activities.PublishStore
+	ClaimMany(ctx context.Context, calls []post.Call, lease time.Duration) (claimed []post.Call, ok []bool, err error)
+	FinishPosted(ctx context.Context, outcomes []post.Outcome) (ok []bool, err error)
+}
+
+// crowd gathers the claims and the outcomes of all posts of this process, so
+// that those of one second reach the database in a few statements.
+type crowd struct {
+	CrowdStore
+	claims   *batch.Batcher[claim, claim]
+	outcomes *batch.Batcher[post.Outcome, bool]
+}
+
+type claim struct {
+	call  post.Call
+	lease time.Duration
+	ok    bool
+}
+
+const atOnce = 500 // rows of one statement: more would make the first ones wait
+
+// Crowd makes a store gather. Stop it after the last activity has ended: what
+// was sent has to be recorded also while the worker stops.
+func Crowd(s CrowdStore) (gathering activities.PublishStore, stop func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	c := &crowd{CrowdStore: s}
+	c.claims = batch.New(ctx, atOnce, 2, c.claimAll)
+	c.outcomes = batch.New(ctx, atOnce, 1, c.finishAll)
+	return c, stop
+}
+
+func (c *crowd) Claim(ctx context.Context, call post.Call, lease time.Duration) (post.Call, bool, error) {
+	got, err := c.claims.Do(ctx, claim{call: call, lease: lease})
+	return got.call, got.ok, err
+}
+
+func (c *crowd) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+	if o.Status != post.TargetPosted || o.Operation != post.CallAccepted {
+		return c.CrowdStore.Finish(ctx, o)
+	}
+	ok, err := c.outcomes.Do(ctx, o)
+	return post.Post{}, ok, err
+}
+
+func (c *crowd) claimAll(ctx context.Context, in []claim) ([]claim, error) {
+	calls, lease := make([]post.Call, len(in)), in[0].lease
+	for i := range in {
+		calls[i], lease = in[i].call, max(lease, in[i].lease)
+	}
+	claimed, ok, err := c.ClaimMany(ctx, calls, lease)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]claim, len(in))
+	for i := range in {
+		out[i] = claim{call: claimed[i], ok: ok[i]}
+	}
+	return out, nil
+}
+
+func (c *crowd) finishAll(ctx context.Context, in []post.Outcome) ([]bool, error) {
+	return c.FinishPosted(ctx, in)
+}
