@@ -27,12 +27,13 @@ RUN --mount=type=cache,target=/go/pkg/mod \
         -ldflags "-s -w -buildid= -X main.version=$VERSION" \
         -o /out/dateline .
 
-# A new volume mounted here takes over this directory's owner.
-RUN mkdir -p /out/keyset
+# New volumes mounted at these take over their owner.
+RUN mkdir -p /out/keyset /out/tmp
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build --chown=65532:65532 /out/keyset /var/lib/dateline/keyset
+COPY --from=build --chown=65532:65532 /out/tmp /tmp
 COPY --from=build /out/dateline /dateline
 USER 65532:65532
 EXPOSE 8080
