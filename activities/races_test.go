@@ -196,6 +196,21 @@ func TestPublishCancelledWhileWaiting(t *testing.T) {
 	b.check(p, want{status: post.TargetScheduled, ledger: []string{}, timeline: []string{"created"}})
 }
 
+// Told to stop between its claim and the time, it still sends: a claim without a
+// call would have to be looked for at the network, and the post would be late.
+func TestPublishCancelledAfterTheClaim(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(300 * time.Millisecond).UTC() })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stopping := b.publisher()
+	stopping.Store = &troubled{PublishStore: b.store, afterClaim: cancel}
+	if result, err := b.onceIn(ctx, stopping, input(p)); err != nil || result.Status != post.TargetPosted {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
+}
+
 // The claim outlives its lease for as long as its holder works.
 func TestPublishKeepsItsClaimDuringASlowCall(t *testing.T) {
 	b := newBench(t, fake.Options{})

@@ -32,15 +32,17 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 	if call.Fence != j.target.Fence+1 {
 		return p.overtaken(ctx, j, call)
 	}
+	// Once claimed it goes out, also from a worker that is told to stop: a claim
+	// without a call would have to be looked for at the network.
+	if err := sleepUntil(context.WithoutCancel(ctx), j.post.ScheduledTime); err != nil {
+		return TargetResult{}, err
+	}
 	// A worker that was frozen may have lost the claim that it just got; whoever
 	// has it now looks for a post that must not appear afterwards.
 	if time.Since(before) > lease/2 {
 		if ok, err := p.Store.RenewClaim(ctx, j.target.ID, call.Fence, lease); err != nil || !ok {
 			return TargetResult{Stale: true}, err
 		}
-	}
-	if err := sleepUntil(ctx, j.post.ScheduledTime); err != nil {
-		return TargetResult{}, err
 	}
 	receipt, err := p.callUnderClaim(ctx, j, call)
 	if err != nil {

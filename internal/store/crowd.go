@@ -91,11 +91,11 @@ func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, b
 	var events db.InsertEventsParams
 	posts := make([]uuid.UUID, 0, len(finished))
 	for _, o := range finished {
-		evidence, err := json.Marshal(o.Evidence)
+		evidence, err := object(o.Evidence)
 		if err != nil {
 			return err
 		}
-		data, err := json.Marshal(o.EventData)
+		data, err := object(o.EventData)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, b
 	if err := q.AcceptOperations(ctx, ledger); err != nil {
 		return err
 	}
-	rolled, err := q.RollUpPosts(ctx, posts)
+	rolled, err := q.RollUpPosts(ctx, db.RollUpPostsParams{PostIds: posts})
 	if err != nil {
 		return err
 	}
@@ -118,6 +118,15 @@ func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, b
 		}
 	}
 	return q.InsertEvents(ctx, events)
+}
+
+// object encodes a map; none is an empty one, because || would make an array of
+// an object and null.
+func object(m map[string]any) ([]byte, error) {
+	if m == nil {
+		m = map[string]any{}
+	}
+	return json.Marshal(m)
 }
 
 func addTo(e *db.InsertEventsParams, postID, workspace, target uuid.UUID, kind, data string) {

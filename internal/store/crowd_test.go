@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/post"
 	"dateline/internal/store"
@@ -124,6 +125,12 @@ func TestACrowdsOutcomesAreRecordedAsOneByOne(t *testing.T) {
 	if kinds[post.EventPosted] != 2 || kinds[post.EventStatus] != 1 {
 		t.Errorf("the timeline has %v", kinds)
 	}
+	// Neither outcome brought evidence or event data: nothing of that may end up
+	// as null or an array.
+	if odd := n.count(`select count(*) from operations where jsonb_typeof(evidence) <> 'object'`) +
+		n.count(`select count(*) from post_events where jsonb_typeof(data) <> 'object'`); odd != 0 {
+		t.Errorf("%d rows hold something else than an object", odd)
+	}
 	if _, found, err := n.OpenCall(t.Context(), outcomes[0].TargetID); err != nil || found {
 		t.Errorf("the ledger still has an open call: %v", err)
 	}
@@ -157,4 +164,13 @@ func (n *newsroom) reread(p post.Post) post.Post {
 	now, err := n.Post(n.t.Context(), p.ID)
 	n.must(err)
 	return now
+}
+
+func (n *newsroom) count(sql string) (rows int) {
+	n.t.Helper()
+	c, err := pgx.Connect(n.t.Context(), n.url)
+	n.must(err)
+	defer func() { _ = c.Close(n.t.Context()) }()
+	n.must(c.QueryRow(n.t.Context(), sql).Scan(&rows))
+	return rows
 }

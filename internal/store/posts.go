@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -220,10 +219,7 @@ func fromRow(r db.ScheduledPost) post.Post {
 }
 
 func addEvent(ctx context.Context, q *db.Queries, row db.ScheduledPost, target *uuid.UUID, kind, actor string, data map[string]any) error {
-	if data == nil {
-		data = map[string]any{}
-	}
-	raw, err := json.Marshal(data)
+	raw, err := object(data)
 	if err != nil {
 		return err
 	}

@@ -82,10 +82,11 @@ func (s *Store) Finish(ctx context.Context, o post.Outcome) (p post.Post, ok boo
 		if o.Event == post.EventRetrying {
 			retries = 1
 		}
-		row, err := q.RollUpPost(ctx, db.RollUpPostParams{PostID: o.PostID, Retries: retries})
+		rows, err := q.RollUpPosts(ctx, db.RollUpPostsParams{PostIds: []uuid.UUID{o.PostID}, Retries: retries})
 		if err != nil {
 			return err
 		}
+		row := rows[0] // the post is locked, so it is there
 		if err := addEvent(ctx, q, row, &o.TargetID, o.Event, post.ActorDateline, o.EventData); err != nil {
 			return err
 		}
@@ -107,10 +108,7 @@ func (s *Store) Finish(ctx context.Context, o post.Outcome) (p post.Post, ok boo
 }
 
 func setOperation(ctx context.Context, q *db.Queries, id uuid.UUID, state, remoteID string, evidence map[string]any) error {
-	if evidence == nil {
-		evidence = map[string]any{}
-	}
-	raw, err := json.Marshal(evidence)
+	raw, err := object(evidence)
 	if err != nil {
 		return err
 	}

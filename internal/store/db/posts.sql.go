@@ -662,60 +662,6 @@ func (q *Queries) RemoteIDOnAccount(ctx context.Context, arg RemoteIDOnAccountPa
 	return i, err
 }
 
-const rollUpPost = `-- name: RollUpPost :one
-update scheduled_posts p set
-    status = case when s.untouched then p.status else s.status end, posted_at = coalesce(p.posted_at, s.posted_at),
-    retry_count = p.retry_count + $1,
-    version = p.version + 1, updated_at = clock_timestamp()
-from (
-    select case
-        when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then 'publishing'
-        when bool_and(t.status = 'posted') then 'posted'
-        when bool_or(t.status = 'posted') then 'partly_posted'
-        else 'failed' end::post_status as status,
-        case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
-             else max(t.posted_at) end as posted_at,
-        bool_and(t.status = 'scheduled') as untouched
-    from post_targets t where t.post_id = $2
-) s
-where p.post_id = $2
-returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at
-`
-
-type RollUpPostParams struct {
-	Retries int32
-	PostID  uuid.UUID
-}
-
-// The post's status follows from its targets'.
-func (q *Queries) RollUpPost(ctx context.Context, arg RollUpPostParams) (ScheduledPost, error) {
-	row := q.db.QueryRow(ctx, rollUpPost, arg.Retries, arg.PostID)
-	var i ScheduledPost
-	err := row.Scan(
-		&i.PostID,
-		&i.WorkspaceID,
-		&i.UserID,
-		&i.Content,
-		&i.ScheduledTime,
-		&i.TimeZone,
-		&i.Status,
-		&i.RetryCount,
-		&i.AttachmentIds,
-		&i.AttachmentUrls,
-		&i.PlatformMediaIds,
-		&i.ThreadID,
-		&i.ThreadParentID,
-		&i.Language,
-		&i.Version,
-		&i.Revision,
-		&i.WorkflowRevision,
-		&i.PostedAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-	)
-	return i, err
-}
-
 const setPlatformMedia = `-- name: SetPlatformMedia :exec
 update scheduled_posts set platform_media_ids = platform_media_ids || jsonb_build_object($1::text, $2::jsonb)
 where post_id = $3 and revision = $4

@@ -457,6 +457,7 @@ func (q *Queries) RenewClaim(ctx context.Context, arg RenewClaimParams) (int64, 
 const rollUpPosts = `-- name: RollUpPosts :many
 update scheduled_posts p set
     status = case when s.untouched then p.status else s.status end, posted_at = coalesce(p.posted_at, s.posted_at),
+    retry_count = p.retry_count + $1,
     version = p.version + 1, updated_at = clock_timestamp()
 from (
     select t.post_id, case
@@ -467,30 +468,50 @@ from (
         case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
              else max(t.posted_at) end as posted_at,
         bool_and(t.status = 'scheduled') as untouched
-    from post_targets t where t.post_id = any($1::uuid[])
+    from post_targets t where t.post_id = any($2::uuid[])
     group by t.post_id
 ) s
 where p.post_id = s.post_id
-returning p.post_id, p.workspace_id, p.status
+returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at
 `
 
-type RollUpPostsRow struct {
-	PostID      uuid.UUID
-	WorkspaceID uuid.UUID
-	Status      PostStatus
+type RollUpPostsParams struct {
+	Retries int32
+	PostIds []uuid.UUID
 }
 
-// RollUpPost for many posts.
-func (q *Queries) RollUpPosts(ctx context.Context, postIds []uuid.UUID) ([]RollUpPostsRow, error) {
-	rows, err := q.db.Query(ctx, rollUpPosts, postIds)
+// A post's status follows from its targets'.
+func (q *Queries) RollUpPosts(ctx context.Context, arg RollUpPostsParams) ([]ScheduledPost, error) {
+	rows, err := q.db.Query(ctx, rollUpPosts, arg.Retries, arg.PostIds)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []RollUpPostsRow
+	var items []ScheduledPost
 	for rows.Next() {
-		var i RollUpPostsRow
-		if err := rows.Scan(&i.PostID, &i.WorkspaceID, &i.Status); err != nil {
+		var i ScheduledPost
+		if err := rows.Scan(
+			&i.PostID,
+			&i.WorkspaceID,
+			&i.UserID,
+			&i.Content,
+			&i.ScheduledTime,
+			&i.TimeZone,
+			&i.Status,
+			&i.RetryCount,
+			&i.AttachmentIds,
+			&i.AttachmentUrls,
+			&i.PlatformMediaIds,
+			&i.ThreadID,
+			&i.ThreadParentID,
+			&i.Language,
+			&i.Version,
+			&i.Revision,
+			&i.WorkflowRevision,
+			&i.PostedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -117,26 +117,6 @@ where status in ('scheduled', 'publishing') and workflow_revision is not null;
 update scheduled_posts set platform_media_ids = platform_media_ids || jsonb_build_object(@account_id::text, @handles::jsonb)
 where post_id = @post_id and revision = @revision;
 
--- name: RollUpPost :one
--- The post's status follows from its targets'.
-update scheduled_posts p set
-    status = case when s.untouched then p.status else s.status end, posted_at = coalesce(p.posted_at, s.posted_at),
-    retry_count = p.retry_count + @retries,
-    version = p.version + 1, updated_at = clock_timestamp()
-from (
-    select case
-        when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then 'publishing'
-        when bool_and(t.status = 'posted') then 'posted'
-        when bool_or(t.status = 'posted') then 'partly_posted'
-        else 'failed' end::post_status as status,
-        case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
-             else max(t.posted_at) end as posted_at,
-        bool_and(t.status = 'scheduled') as untouched
-    from post_targets t where t.post_id = @post_id
-) s
-where p.post_id = @post_id
-returning p.*;
-
 -- name: RemoteIDOnAccount :one
 -- Where a reply hangs: the parent's post on the same account.
 select t.status, t.remote_id from post_targets t

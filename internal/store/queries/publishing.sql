@@ -131,9 +131,10 @@ from (
 where o.id = w.operation_id and o.state in ('prepared', 'sending', 'ambiguous');
 
 -- name: RollUpPosts :many
--- RollUpPost for many posts.
+-- A post's status follows from its targets'.
 update scheduled_posts p set
     status = case when s.untouched then p.status else s.status end, posted_at = coalesce(p.posted_at, s.posted_at),
+    retry_count = p.retry_count + @retries,
     version = p.version + 1, updated_at = clock_timestamp()
 from (
     select t.post_id, case
@@ -148,7 +149,7 @@ from (
     group by t.post_id
 ) s
 where p.post_id = s.post_id
-returning p.post_id, p.workspace_id, p.status;
+returning p.*;
 
 -- name: InsertEvents :exec
 insert into post_events (post_id, workspace_id, target_id, type, actor, data)
