@@ -24,8 +24,9 @@ const (
 // It is called for errors after which sending again is safe. What the network
 // said stays in the post's timeline: it may repeat what the post says, and
 // Temporal's history is no place for that. attempt is Temporal's count.
-func (t Timing) retryLater(e *network.Error, tries, attempt int) error {
-	kind, delay := errRetry, doubling(t.Backoff, tries, 8*t.Backoff)
+func (t Timing) retryLater(e *network.Error, tries, attempt int) (again error, delay time.Duration) {
+	kind := errRetry
+	delay = doubling(t.Backoff, tries, 8*t.Backoff)
 	if e.Class == network.Throttled {
 		kind = errThrottled
 		if e.RetryAt.IsZero() {
@@ -39,7 +40,8 @@ func (t Timing) retryLater(e *network.Error, tries, attempt int) error {
 	if e.Status != 0 {
 		message = fmt.Sprintf("%s (HTTP status %d); the post's timeline says more", e.Class, e.Status)
 	}
-	return temporal.NewApplicationErrorWithOptions(message, kind, temporal.ApplicationErrorOptions{NextRetryDelay: jitter(delay)})
+	delay = jitter(delay)
+	return temporal.NewApplicationErrorWithOptions(message, kind, temporal.ApplicationErrorOptions{NextRetryDelay: delay}), delay
 }
 
 // waitFor makes Temporal run the activity again after about delay.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/text/unicode/norm"
 
 	"dateline/internal/desk"
@@ -25,22 +28,38 @@ type prepared struct {
 // prepare does everything that can be done before the time: it checks the
 // content against today's limits, finds the post to answer, and uploads.
 func (p *Publish) prepare(ctx context.Context, j *job) *network.Error {
-	limits, err := j.adapter.Limits(ctx, j.account)
-	if err != nil {
-		return network.AsError(err)
-	}
-	content := network.Content{Text: j.post.Content, Media: desk.MediaInfos(j.files), Reply: j.post.ThreadParentID != nil}
-	if problems := j.adapter.Check(content, limits); len(problems) > 0 {
-		messages := make([]string, len(problems))
-		for i, problem := range problems {
-			messages[i] = problem.Message
-		}
-		return &network.Error{Class: network.Rejected, Code: problems[0].Code, Message: strings.Join(messages, " ")}
+	if problem := p.checkContent(ctx, j); problem != nil {
+		return problem
 	}
 	if problem := p.prepareReply(ctx, j); problem != nil {
 		return problem
 	}
 	return p.stage(ctx, j)
+}
+
+func (p *Publish) checkContent(ctx context.Context, j *job) *network.Error {
+	limits, err := j.adapter.Limits(ctx, j.account)
+	if err != nil {
+		return network.AsError(err)
+	}
+	for i := j.next(); i < len(j.segments); i++ {
+		s := j.segments[i]
+		content := network.Content{Text: s.Content, Media: desk.MediaInfos(s.files), Reply: i > 0 || j.post.ThreadParentID != nil}
+		problems := j.adapter.Check(content, limits)
+		if len(problems) == 0 {
+			continue
+		}
+		messages := make([]string, len(problems))
+		for n, problem := range problems {
+			messages[n] = problem.Message
+		}
+		text := strings.Join(messages, " ")
+		if len(j.segments) > 1 {
+			text = fmt.Sprintf("Segment %d of %d: %s", i+1, len(j.segments), text)
+		}
+		return &network.Error{Class: network.Rejected, Code: problems[0].Code, Message: text}
+	}
+	return nil
 }
 
 // prepareReply waits for the post that this one answers.
@@ -53,7 +72,7 @@ func (p *Publish) prepareReply(ctx context.Context, j *job) *network.Error {
 	case err != nil:
 		return &network.Error{Class: network.NotSent, Code: codeParentUnknown, Message: "The post to answer could not be read.", Err: err}
 	case status == post.TargetPosted:
-		j.submission.ReplyTo = remoteID
+		j.parent = remoteID
 		return nil
 	case status.Open(), status == post.TargetUncertain:
 		return &network.Error{Class: network.Throttled, Code: codeParentWaiting, Scope: "post",
@@ -79,30 +98,41 @@ func ours(e *network.Error) bool {
 	return e.Code == codeParentUnknown || e.Code == codeNotRecorded || e.Code == codeUnreadable
 }
 
-// stage uploads the attachments, once per account and revision.
+// stage uploads the attachments of what is not out yet, once per account for as
+// long as the post's media stay the same and the network keeps them.
 func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
-	if len(j.files) == 0 {
-		return nil
+	handles := j.stagedBefore()
+	for i := j.next(); i < len(j.segments); i++ {
+		s := &j.segments[i]
+		s.staged = nil
+		for _, file := range s.files {
+			name := fmt.Sprintf("%d/%s", i, file.ID)
+			one, ok := handles[name]
+			if !ok || expired(one) {
+				var err error
+				if one, err = p.stageOne(ctx, j, file); err != nil {
+					return notPublished(network.AsError(err))
+				}
+				// After each, so that a failure of a later one repeats none: networks
+				// allow few uploads.
+				handles[name] = one
+				if problem := p.keepHandles(ctx, j, handles); problem != nil {
+					return problem
+				}
+			}
+			s.staged = append(s.staged, one)
+		}
 	}
-	staged := j.stagedBefore()
-	for _, file := range j.files[len(staged):] {
-		one, err := p.stageOne(ctx, j, file)
-		if err != nil {
-			return notPublished(network.AsError(err))
-		}
-		staged = append(staged, one)
-		// After each, so that a failure of a later one repeats none: networks
-		// allow few uploads.
-		raw, err := json.Marshal(staged)
-		if err == nil {
-			err = p.Store.SetPlatformMedia(ctx, j.post.ID, j.post.Revision, j.target.AccountID, raw)
-		}
-		if err != nil {
-			return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The uploaded attachments could not be noted.", Err: err}
-		}
+	return nil
+}
+
+func (p *Publish) keepHandles(ctx context.Context, j *job, handles map[string]network.Staged) *network.Error {
+	raw, err := json.Marshal(handles)
+	if err == nil {
+		err = p.Store.SetPlatformMedia(ctx, j.post.ID, j.post.Revision, j.target.AccountID, raw)
 	}
-	for _, s := range staged {
-		j.submission.MediaIDs = append(j.submission.MediaIDs, s.RemoteID)
+	if err != nil {
+		return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The uploaded attachments could not be noted.", Err: err}
 	}
 	return nil
 }
@@ -137,46 +167,68 @@ func (p *Publish) stageOne(ctx context.Context, j *job, file media.Item) (networ
 	return staged, err
 }
 
-// stagedBefore gives the handles of an earlier attempt, unless one expired.
-func (j *job) stagedBefore() []network.Staged {
-	var byAccount map[string][]network.Staged
-	if json.Unmarshal(j.post.PlatformMedia, &byAccount) != nil {
-		return nil
-	}
-	staged := byAccount[j.target.AccountID.String()]
-	if len(staged) > len(j.files) {
-		return nil
-	}
-	for _, s := range staged {
-		if !s.Ready || (!s.ExpiresAt.IsZero() && time.Until(s.ExpiresAt) < time.Minute) {
-			return nil
+// stagedBefore gives the handles of an earlier attempt, by segment and file.
+func (j *job) stagedBefore() map[string]network.Staged {
+	var byAccount map[string]map[string]network.Staged
+	if json.Unmarshal(j.post.PlatformMedia, &byAccount) == nil {
+		if staged := byAccount[j.target.AccountID.String()]; staged != nil {
+			return staged
 		}
 	}
-	return staged
+	return map[string]network.Staged{}
+}
+
+// expired says that a handle is no good any more, or not for long enough to
+// wait for the post's time with it.
+func expired(s network.Staged) bool {
+	return !s.Ready || (!s.ExpiresAt.IsZero() && time.Until(s.ExpiresAt) < time.Minute)
+}
+
+// submission is the call for one segment. Its key is the same for all sends of
+// this content to this account, whichever attempt makes them.
+func (j *job) submission(i int) network.Submission {
+	s := network.Submission{Key: j.key(i), Text: j.segments[i].Content, Language: j.post.Language, ReplyTo: j.parent}
+	for _, staged := range j.segments[i].staged {
+		s.MediaIDs = append(s.MediaIDs, staged.RemoteID)
+	}
+	if i > 0 && len(j.published) >= i {
+		s.ReplyTo = j.published[i-1].RemoteID
+	}
+	return s
+}
+
+func (j *job) key(i int) string {
+	name := strconv.FormatInt(j.post.Revision, 10)
+	if i > 0 {
+		name += "/" + strconv.Itoa(i)
+	}
+	return uuid.NewSHA1(j.target.ID, []byte(name)).String()
 }
 
 // fingerprint identifies what is sent, so that the ledger can tell two
 // contents apart.
-func (j *job) fingerprint() []byte {
+func (j *job) fingerprint(i int, s network.Submission) []byte {
 	h := sha256.New()
-	raw, _ := json.Marshal([]any{norm.NFC.String(j.submission.Text), j.submission.ReplyTo, j.submission.Language}) // strings always marshal
+	raw, _ := json.Marshal([]any{norm.NFC.String(s.Text), s.ReplyTo, s.Language}) // strings always marshal
 	h.Write(raw)
-	for _, f := range j.files {
+	for _, f := range j.segments[i].files {
 		h.Write(f.SHA256)
 	}
 	return h.Sum(nil)
 }
 
-func (j *job) prepared() json.RawMessage {
-	raw, _ := json.Marshal(prepared{MediaIDs: j.submission.MediaIDs, ReplyTo: j.submission.ReplyTo}) // strings always marshal
+func preparedOf(s network.Submission) json.RawMessage {
+	raw, _ := json.Marshal(prepared{MediaIDs: s.MediaIDs, ReplyTo: s.ReplyTo}) // strings always marshal
 	return raw
 }
 
-// restore makes the submission the one that call was made with.
-func (j *job) restore(call post.Call) {
+// restored is the submission that call was made with.
+func (j *job) restored(call post.Call) network.Submission {
+	s := j.submission(call.Segment)
 	var was prepared
 	if json.Unmarshal(call.Prepared, &was) == nil {
-		j.submission.MediaIDs, j.submission.ReplyTo = was.MediaIDs, was.ReplyTo
+		s.MediaIDs, s.ReplyTo = was.MediaIDs, was.ReplyTo
 	}
-	j.submission.Key = call.IdempotencyKey
+	s.Key = call.IdempotencyKey
+	return s
 }

@@ -29,7 +29,9 @@ type PublishStore interface {
 	RenewClaim(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (ok bool, err error)
 	TakeOver(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (newFence int64, ok bool, err error)
 	OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, found bool, err error)
-	LastEpoch(ctx context.Context, targetID uuid.UUID, revision int64) (int, error)
+	LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
+	UnclearSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
+	PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.Published, error)
 	SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error
 	ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error)
 	Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)
@@ -98,6 +100,9 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	if open {
 		return p.resolveEarlier(ctx, job, call)
 	}
+	if result, err := p.tooLate(ctx, job, time.Now()); result != nil || err != nil {
+		return deref(result), err
+	}
 	if problem := p.prepare(ctx, job); problem != nil {
 		t := p.Timing.orDefaults()
 		switch {
@@ -121,7 +126,7 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 		return TargetResult{}, err
 	}
 	crowd := p.armed.count(at)
-	sent, err := p.send(ctx, job)
+	sent, err := p.sendAll(ctx, job)
 	if err == nil && sent.Status == post.TargetPosted {
 		holdBack(ctx, crowd)
 	}
@@ -130,13 +135,24 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 
 // job is all that is needed for one target.
 type job struct {
-	post       post.Post
-	target     post.Target
-	account    network.Account
-	adapter    network.Network
-	files      []media.Item
-	submission network.Submission
+	post      post.Post
+	target    post.Target
+	account   network.Account
+	adapter   network.Network
+	segments  []segment
+	published []post.Published // what is out already, in order
+	parent    string           // remote id of the post that the first segment answers
 }
+
+// segment is one irreversible call to be.
+type segment struct {
+	post.Segment
+	files  []media.Item
+	staged []network.Staged
+}
+
+// next is the first segment that is not out yet.
+func (j *job) next() int { return len(j.published) }
 
 // load reads everything. A result means that there is nothing to do.
 func (p *Publish) load(ctx context.Context, in TargetInput) (*job, *TargetResult, error) {
@@ -172,21 +188,28 @@ func (p *Publish) load(ctx context.Context, in TargetInput) (*job, *TargetResult
 		return nil, nil, fmt.Errorf("this worker cannot publish to %s; is it older than the API?", j.target.Network)
 	}
 	j.adapter = adapter
-	known, err := p.Store.MediaByID(ctx, current.WorkspaceID, current.AttachmentIDs)
+	return j, nil, p.loadSegments(ctx, j)
+}
+
+// loadSegments reads what is to be sent, and what of it is out.
+func (p *Publish) loadSegments(ctx context.Context, j *job) error {
+	segments := j.post.Segments(j.target)
+	known, err := p.Store.MediaByID(ctx, j.post.WorkspaceID, j.post.MediaIDs())
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	for _, id := range current.AttachmentIDs {
-		j.files = append(j.files, known[id])
+	for _, s := range segments {
+		one := segment{Segment: s}
+		for _, id := range s.AttachmentIDs {
+			one.files = append(one.files, known[id])
+		}
+		j.segments = append(j.segments, one)
 	}
-	j.submission = network.Submission{
-		// One key for all sends of this content to this account, whichever
-		// attempt makes them.
-		Key:      uuid.NewSHA1(j.target.ID, fmt.Appendf(nil, "%d", current.Revision)).String(),
-		Text:     current.Content,
-		Language: current.Language,
+	// Where the first segment is not out, none is.
+	if j.target.RemoteID != "" {
+		j.published, err = p.Store.PublishedSegments(ctx, j.target.ID)
 	}
-	return j, nil, nil
+	return err
 }
 
 // resolveEarlier finds out what became of a call whose answer nobody recorded.
@@ -200,7 +223,6 @@ func (p *Publish) resolveEarlier(ctx context.Context, j *job, call post.Call) (T
 		return TargetResult{}, waitFor("Another attempt still holds the claim on this target.", lease/3)
 	}
 	call.Fence, call.PostID = fence, j.post.ID
-	j.restore(call)
 	return p.reconcile(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: "interrupted",
 		Message: "The publisher stopped between sending and recording the answer."})
 }

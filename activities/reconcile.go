@@ -14,9 +14,8 @@ const clockSkew = 2 * time.Minute
 // codeAbsent marks a call that provably published nothing.
 const codeAbsent = "absent"
 
-// maxUnclearSends is how many sends may end unclear before a person decides.
-// Every one of them uses up a try, so tries stand for them here; sends that a
-// rate limit refused do not count.
+// maxUnclearSends is how many sends of a segment may end unclear before a person
+// decides.
 const maxUnclearSends = 2
 
 // reconcile looks for a post whose answer was lost. Found, it is done; absent,
@@ -41,9 +40,17 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 		if err := p.note(ctx, j, post.EventReconciled, map[string]any{"found": true, "evidence": finding.Evidence}); err != nil {
 			return TargetResult{}, err
 		}
-		return p.posted(ctx, j, call, finding.Receipt, post.CallReconciledOK, map[string]any{"evidence": finding.Evidence})
+		result, err := p.posted(ctx, j, call, finding.Receipt, post.CallReconciledOK, map[string]any{"evidence": finding.Evidence})
+		if err == nil && result.Status.Open() {
+			return TargetResult{}, waitFor("The thread goes on.", 0)
+		}
+		return result, err
 	}
-	if !finding.Conclusive || j.target.Attempts+1 >= maxUnclearSends {
+	unclear, err := p.Store.UnclearSends(ctx, j.target.ID, call.Segment, call.Revision)
+	if err != nil {
+		return TargetResult{}, err
+	}
+	if !finding.Conclusive || unclear >= maxUnclearSends {
 		o := outcome(j, call, cause)
 		o.Status, o.Operation, o.Event, o.Tries = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
 		return p.finish(ctx, o)
@@ -90,7 +97,7 @@ func (p *Publish) lookOnce(ctx context.Context, j *job, call post.Call) (looked,
 	if err != nil {
 		return looked{}, err
 	}
-	found, err := j.adapter.Reconcile(ctx, j.account, j.submission, network.Window{From: from, Known: known})
+	found, err := j.adapter.Reconcile(ctx, j.account, j.restored(call), network.Window{From: from, Known: known})
 	if err == nil {
 		return looked{found, true}, nil
 	}

@@ -2,16 +2,23 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
+
+	"dateline/internal/post"
 )
 
 // ReconcileStore is the database as the reconciler uses it.
 type ReconcileStore interface {
 	SeenTemporalStore(ctx context.Context, identity string) (forgotten int64, err error)
 	MissingWorkflows(ctx context.Context, limit int) ([]uuid.UUID, error)
+	Reconnected(ctx context.Context, limit int) ([]uuid.UUID, error)
+	Return(ctx context.Context, postID uuid.UUID) (post.Post, error)
+	NoteLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error)
 	DropOldIdempotencyKeys(ctx context.Context) error
 }
 
@@ -25,14 +32,22 @@ type Nudger interface {
 type Reconciler struct {
 	Store  ReconcileStore
 	Nudger Nudger
+	Live   LiveBus
 	Log    *slog.Logger
 }
 
-const reconcileBatch = 200
+const (
+	reconcileBatch = 200
+	// lateAfter is how far out of time a post has to be for its timeline to say
+	// so. Retries of a network's short trouble stay below it.
+	lateAfter = 30 * time.Second
+)
 
 // ReconcileResult says what a run did.
 type ReconcileResult struct {
 	Forgotten int64 // posts whose workflow was lost with Temporal's store
+	Returned  int   // posts whose account is connected again
+	Late      int   // posts found out of time
 	Nudged    int
 }
 
@@ -50,6 +65,18 @@ func (r *Reconciler) ReconcilePosts(ctx context.Context) (ReconcileResult, error
 	if result.Forgotten > 0 {
 		r.Log.Warn("Temporal's store is a new one; starting the workflows of all open posts anew", "posts", result.Forgotten)
 	}
+	if err := r.returnReconnected(ctx, &result); err != nil {
+		return result, err
+	}
+	late, err := r.Store.NoteLate(ctx, lateAfter, reconcileBatch)
+	if err != nil {
+		return result, err
+	}
+	for _, id := range late {
+		r.Log.Warn("a post is late", "post_id", id)
+		r.Live.Changed(ctx, id)
+	}
+	result.Late = len(late)
 	nudged := map[uuid.UUID]bool{}
 	for {
 		ids, err := r.Store.MissingWorkflows(ctx, reconcileBatch)
@@ -74,4 +101,30 @@ func (r *Reconciler) ReconcilePosts(ctx context.Context) (ReconcileResult, error
 		}
 	}
 	return result, r.Store.DropOldIdempotencyKeys(ctx)
+}
+
+// returnReconnected sends posts out again that failed for want of access to an
+// account which a person has connected since.
+func (r *Reconciler) returnReconnected(ctx context.Context, result *ReconcileResult) error {
+	ids, err := r.Store.Reconnected(ctx, reconcileBatch)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		_, err := r.Store.Return(ctx, id)
+		var refusal *post.Error
+		if errors.As(err, &refusal) {
+			continue // somebody else was faster
+		}
+		if err != nil {
+			return err
+		}
+		r.Live.Changed(ctx, id)
+		if err := r.Nudger.Nudge(ctx, id); err != nil {
+			return err
+		}
+		result.Returned++
+		activity.RecordHeartbeat(ctx, result.Returned)
+	}
+	return nil
 }

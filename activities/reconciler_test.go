@@ -41,7 +41,7 @@ func reconcile(t *testing.T, n *nudger) (activities.ReconcileResult, error) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestActivityEnvironment()
-	r := &activities.Reconciler{Store: n.bench.store, Nudger: n, Log: slog.New(n.bench.log.handler())}
+	r := &activities.Reconciler{Store: n.bench.store, Nudger: n, Live: n.bench.live, Log: slog.New(n.bench.log.handler())}
 	env.RegisterActivity(r)
 	value, err := env.ExecuteActivity(r.ReconcilePosts)
 	if err != nil {

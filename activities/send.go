@@ -11,16 +11,40 @@ import (
 	"dateline/platforms/network"
 )
 
+// sendAll publishes what is not out yet, segment after segment.
+func (p *Publish) sendAll(ctx context.Context, j *job) (TargetResult, error) {
+	if j.next() >= len(j.segments) {
+		return p.nothingLeft(ctx, j)
+	}
+	for {
+		result, err := p.send(ctx, j)
+		if err != nil || result.Stale || !result.Status.Open() {
+			return result, err
+		}
+	}
+}
+
+// nothingLeft ends a target whose thread is out: a person confirmed its last
+// segment, or took away what was left.
+func (p *Publish) nothingLeft(ctx context.Context, j *job) (TargetResult, error) {
+	first := j.published[0]
+	return p.finish(ctx, post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Fence: j.target.Fence,
+		Status: post.TargetPosted, RemoteURL: first.RemoteURL, SentAt: first.SentAt, PostedAt: &j.published[len(j.published)-1].PostedAt,
+		Event: post.EventPosted, EventData: map[string]any{"remote_id": first.RemoteID, "url": first.RemoteURL}})
+}
+
 // send claims the target and makes the one call that cannot be taken back.
 func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
-	epoch, err := p.Store.LastEpoch(ctx, j.target.ID, j.post.Revision)
+	i := j.next()
+	epoch, err := p.Store.LastEpoch(ctx, j.target.ID, i, j.post.Revision)
 	if err != nil {
 		return TargetResult{}, err
 	}
+	submission := j.submission(i)
 	lease, before := p.Timing.orDefaults().Lease, time.Now()
-	call, ok, err := p.Store.Claim(ctx, post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: j.post.ID, TargetID: j.target.ID,
-		Revision: j.post.Revision, Epoch: epoch + 1, IdempotencyKey: j.submission.Key,
-		Fingerprint: j.fingerprint(), Prepared: j.prepared()}, lease)
+	call, ok, err := p.Store.Claim(ctx, post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: j.post.ID, TargetID: j.target.ID, Segment: i,
+		Revision: j.post.Revision, Epoch: epoch + 1, IdempotencyKey: submission.Key,
+		Fingerprint: j.fingerprint(i, submission), Prepared: preparedOf(submission)}, lease)
 	if err != nil {
 		return TargetResult{}, err
 	}
@@ -44,7 +68,7 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 			return TargetResult{Stale: true}, err
 		}
 	}
-	receipt, err := p.callUnderClaim(ctx, j, call)
+	receipt, err := p.callUnderClaim(ctx, j, call, submission)
 	if err != nil {
 		return p.settle(ctx, j, call, network.AsError(err))
 	}
@@ -65,10 +89,10 @@ func (p *Publish) overtaken(ctx context.Context, j *job, call post.Call) (Target
 // callUnderClaim publishes while holding the claim. Nothing but the loss of the
 // claim ends the call: one that is cut off has to be looked for, and Temporal
 // may only have lost sight of this worker.
-func (p *Publish) callUnderClaim(ctx context.Context, j *job, call post.Call) (network.Receipt, error) {
+func (p *Publish) callUnderClaim(ctx context.Context, j *job, call post.Call, s network.Submission) (network.Receipt, error) {
 	ctx, release := p.hold(context.WithoutCancel(ctx), j, call)
 	defer release()
-	return j.adapter.Publish(ctx, j.account, j.submission)
+	return j.adapter.Publish(ctx, j.account, s)
 }
 
 // hold renews a claim until release is called. Losing it ends the context:
@@ -131,7 +155,10 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 	if tries >= maxTries {
 		return p.failed(ctx, j, call, e)
 	}
-	again := p.Timing.orDefaults().retryLater(e, tries, attempt(ctx))
+	again, delay := p.Timing.orDefaults().retryLater(e, tries, attempt(ctx))
+	if late := lateBy(j, time.Now().Add(delay)); late != nil {
+		return p.failed(ctx, j, call, late)
+	}
 	o := outcome(j, call, e)
 	o.Status, o.Operation, o.Event, o.Tries = j.target.Status, post.CallFailed, post.EventRetrying, tries-j.target.Attempts
 	if e.Code == codeAbsent {
@@ -153,17 +180,28 @@ func (p *Publish) failed(ctx context.Context, j *job, call post.Call, e *network
 	return p.finish(ctx, o)
 }
 
+// posted records that a segment is out. The target is posted with its last one.
 func (p *Publish) posted(ctx context.Context, j *job, call post.Call, receipt network.Receipt, state string, evidence map[string]any) (TargetResult, error) {
 	now := time.Now().UTC()
 	sent := receipt.SentAt
 	if sent.IsZero() {
 		sent = call.SentAt
 	}
-	return p.finish(ctx, post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision,
+	o := post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Segment: call.Segment,
 		Fence: call.Fence, OperationID: call.OperationID, Operation: state, Evidence: evidence, Status: post.TargetPosted,
 		Tries: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: &now, Event: post.EventPosted,
 		EventData: map[string]any{"remote_id": receipt.RemoteID, "url": receipt.URL,
-			"sent": sent, "late_ms": sent.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}})
+			"sent": sent, "late_ms": sent.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}}
+	if last := call.Segment+1 >= len(j.segments); !last {
+		o.Status, o.Event, o.PostedAt = post.TargetPublishing, post.EventSegment, nil
+		o.EventData["segment"], o.EventData["of"] = call.Segment, len(j.segments)
+	}
+	result, err := p.finish(ctx, o)
+	if err == nil && result.Status.Open() {
+		j.published = append(j.published, post.Published{Segment: call.Segment, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: now})
+		j.target.Fence, j.target.Attempts = call.Fence, 0
+	}
+	return result, err
 }
 
 func outcome(j *job, call post.Call, e *network.Error) post.Outcome {
@@ -174,7 +212,7 @@ func outcome(j *job, call post.Call, e *network.Error) post.Outcome {
 	if !e.RetryAt.IsZero() {
 		data["retry_at"] = e.RetryAt.UTC()
 	}
-	return post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Fence: call.Fence,
+	return post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Segment: call.Segment, Fence: call.Fence,
 		OperationID: call.OperationID, ErrorClass: string(e.Class), ErrorCode: e.Code, Error: e.Message,
 		Evidence:  map[string]any{"http_status": e.Status, "request_id": e.RequestID, "message": e.Message},
 		EventData: data}

@@ -25,6 +25,8 @@ type Editor interface {
 	Change(ctx context.Context, g post.Guard, edit desk.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
+	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
+	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 }
 
 // Signals carries out what operators ask of a post by a signal, and reads the
@@ -43,7 +45,9 @@ type PostView struct {
 	Status        post.Status
 	ScheduledTime time.Time // UTC
 	TimeZone      string
+	PrepareAt     time.Time // when its attachments are to be uploaded; zero: it has none
 	ArmAt         time.Time // when its activities are to be dispatched
+	ParkedUntil   time.Time // how long its dead letters wait; zero: it has none
 	Crowd         int       // posts that share its stretch of time
 	Revision      int64
 	Targets       []TargetView
@@ -57,6 +61,10 @@ type TargetView struct {
 	Status    post.TargetStatus
 }
 
+// prepareLead is how long before its time a post's attachments are uploaded:
+// long enough for a video to be processed, and for a person to mend a problem.
+const prepareLead = 10 * time.Minute
+
 // ReadPost reads the post and notes that the workflow knows this revision.
 func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) {
 	p, err := s.Store.Acknowledge(ctx, id)
@@ -69,8 +77,14 @@ func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 			return PostView{}, err
 		}
 		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, v.Crowd))
+		if len(p.MediaIDs()) > 0 {
+			v.PrepareAt = p.ScheduledTime.Add(-prepareLead)
+		}
 	}
 	for _, t := range p.Targets {
+		if until := t.UpdatedAt.Add(post.ParkedFor); t.Status.Dead() && until.After(v.ParkedUntil) {
+			v.ParkedUntil = until.UTC()
+		}
 		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
 	}
 	return v, nil
@@ -79,9 +93,11 @@ func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 // Command is a signal to carry out.
 type Command struct {
 	PostID uuid.UUID
-	Name   string // cancel, edit or publish_now
+	Name   string // cancel, edit, publish_now, retry or discard
 	Edit   desk.Edit
-	Broken string // why the signal's input could not be read
+	// Targets are those that retry and discard mean; none: all.
+	Targets []uuid.UUID
+	Broken  string // why the signal's input could not be read
 }
 
 // Obey carries out a command. A refusal is no error: nobody waits for the
@@ -115,6 +131,10 @@ func (s *Signals) obey(ctx context.Context, g post.Guard, c Command, status post
 		_, err = s.Desk.Cancel(ctx, g)
 	case c.Name == "publish_now":
 		_, err = s.Desk.PublishNow(ctx, g)
+	case c.Name == "retry":
+		_, err = s.Desk.Retry(ctx, g, c.Targets)
+	case c.Name == "discard":
+		_, err = s.Desk.Discard(ctx, g, c.Targets)
 	default:
 		_, err = s.Desk.Change(ctx, g, c.Edit)
 	}

@@ -27,9 +27,9 @@ type troubled struct {
 
 var errDatabase = errors.New("the database does not answer")
 
-func (s *troubled) LastEpoch(ctx context.Context, target uuid.UUID, revision int64) (int, error) {
+func (s *troubled) LastEpoch(ctx context.Context, target uuid.UUID, segment int, revision int64) (int, error) {
 	s.run(&s.beforeEpoch)
-	return s.PublishStore.LastEpoch(ctx, target, revision)
+	return s.PublishStore.LastEpoch(ctx, target, segment, revision)
 }
 
 func (s *troubled) Claim(ctx context.Context, c post.Call, lease time.Duration) (post.Call, bool, error) {

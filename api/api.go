@@ -33,6 +33,8 @@ type Store interface {
 	Workspace(ctx context.Context, id uuid.UUID) (people.Workspace, error)
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Posts(ctx context.Context, f store.Filter) ([]post.Post, error)
+	DeadLetters(ctx context.Context, f store.DeadFilter) ([]post.DeadLetter, error)
+	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	MediaItem(ctx context.Context, workspace, id uuid.UUID) (media.Item, error)
@@ -44,6 +46,13 @@ type Desk interface {
 	Change(ctx context.Context, g post.Guard, edit desk.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
+	ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error)
+
+	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
+	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
+	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
+	SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
+	BulkDead(ctx context.Context, actor string, f store.DeadFilter, discard, dryRun bool) (desk.Bulk, error)
 }
 
 // Workflows tells Temporal of a post. An error delays nothing: the reconciler

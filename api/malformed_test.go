@@ -66,8 +66,8 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 
 		// Fields: missing, unknown, of a wrong type.
 		{"missing content", "POST", posts, object{"scheduled_time": in(time.Hour)}, nil, 400, "invalid_request", "content"},
-		{"missing time", "POST", posts, object{"content": "Hello"}, nil, 400, "invalid_request", "scheduled_time"},
-		{"nothing at all", "POST", posts, `{}`, nil, 400, "invalid_request", "scheduled_time"},
+		{"missing time", "POST", posts, object{"content": "Hello"}, nil, 422, "invalid_request", "scheduled_time"},
+		{"nothing at all", "POST", posts, `{}`, nil, 400, "invalid_request", "content"},
 		{"unknown field", "POST", posts, hello(object{"colour": "red"}), nil, 400, "invalid_request", "colour"},
 		{"misspelt field", "POST", posts, hello(object{"Accounts": []string{}}), nil, 400, "invalid_request", "Accounts"},
 		{"content is a number", "POST", posts, hello(object{"content": 5}), nil, 400, "invalid_request", "content"},

@@ -16,7 +16,6 @@ import (
 	"dateline/internal/desk"
 	"dateline/internal/post"
 	"dateline/internal/store"
-	"dateline/workflows"
 )
 
 // SchedulePost is the short form of CreatePost.
@@ -36,9 +35,7 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err
 	}
-	p, replayed, err := s.Desk.Schedule(ctx, principal(ctx), desk.Draft{Content: body.Content, ScheduledTime: body.ScheduledTime,
-		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
-		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language)}, idempotency)
+	p, replayed, err := s.Desk.Schedule(ctx, principal(ctx), draftOf(body), idempotency)
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err
 	}
@@ -72,7 +69,7 @@ func idempotencyOf(key *string, body *spec.NewPost) (store.Idempotency, error) {
 // nudge tells Temporal. The post is stored already: when Temporal is down the
 // reconciler tells it later.
 func (s *Server) nudge(ctx context.Context, p post.Post) {
-	if p.Status.Final() && p.Status != post.Cancelled {
+	if p.Status == post.Draft || p.Status == post.Posted {
 		return
 	}
 	if err := s.Workflows.Nudge(context.WithoutCancel(ctx), p.ID); err != nil {
@@ -91,7 +88,8 @@ func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (sp
 	b := r.Body
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
 		return s.Desk.Change(ctx, g, desk.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
-			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language})
+			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language, Thread: threadOf(b.Thread),
+			Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes})
 	})
 	return spec.EditPost200JSONResponse{PostJSONResponse: answer}, err
 }
@@ -106,6 +104,14 @@ func (s *Server) CancelPost(ctx context.Context, r spec.CancelPostRequestObject)
 func (s *Server) PublishNow(ctx context.Context, r spec.PublishNowRequestObject) (spec.PublishNowResponseObject, error) {
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.PublishNow(ctx, g) })
 	return spec.PublishNow200JSONResponse{PostJSONResponse: answer}, err
+}
+
+// ScheduleDraft makes a draft a scheduled post.
+func (s *Server) ScheduleDraft(ctx context.Context, r spec.ScheduleDraftRequestObject) (spec.ScheduleDraftResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Desk.ScheduleDraft(ctx, g, value(r.Body.ScheduledTime), value(r.Body.TimeZone))
+	})
+	return spec.ScheduleDraft200JSONResponse{PostJSONResponse: answer}, err
 }
 
 func (s *Server) change(ctx context.Context, id uuid.UUID, ifMatch *string, do func(post.Guard) (post.Post, error)) (spec.PostJSONResponse, error) {
@@ -149,7 +155,8 @@ func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (
 		f.Statuses = append(f.Statuses, post.Status(status))
 	}
 	if cursor := value(r.Params.Cursor); cursor != "" {
-		if err := readCursor(&f, cursor); err != nil {
+		var err error
+		if f.AfterTime, f.AfterID, err = readCursor(cursor); err != nil {
 			return nil, err
 		}
 	}
@@ -171,72 +178,27 @@ func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (
 	return page, nil
 }
 
+// cursorOf names a post's place in the list: drafts without a time stand where
+// they were created.
 func cursorOf(p post.Post) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(p.ScheduledTime.Format(time.RFC3339Nano) + " " + p.ID.String()))
+	at := p.ScheduledTime
+	if at.IsZero() {
+		at = p.CreatedAt
+	}
+	return cursor(at, p.ID)
 }
 
-func readCursor(f *store.Filter, text string) error {
+func cursor(at time.Time, id uuid.UUID) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(at.Format(time.RFC3339Nano) + " " + id.String()))
+}
+
+func readCursor(text string) (*time.Time, *uuid.UUID, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	at, id, _ := strings.Cut(string(raw), " ")
 	t, errTime := time.Parse(time.RFC3339Nano, at)
 	u, errID := uuid.Parse(id)
 	if err != nil || errTime != nil || errID != nil {
-		return post.InvalidFields(post.Problem{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the page before, unchanged."})
+		return nil, nil, post.InvalidFields(post.Problem{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the page before, unchanged."})
 	}
-	f.AfterTime, f.AfterID = &t, &u
-	return nil
-}
-
-func (s *Server) postAnswer(p post.Post) spec.PostJSONResponse {
-	tag := etag(p)
-	answer := spec.PostJSONResponse{Body: s.postJSON(p)}
-	answer.Headers.ETag = &tag
-	return answer
-}
-
-func (s *Server) postJSON(p post.Post) spec.Post {
-	at := p.ScheduledTime
-	if zone, err := post.LoadZone(p.TimeZone); err == nil {
-		at = at.In(zone)
-	}
-	out := spec.Post{Id: p.ID, Status: spec.PostStatus(p.Status), Content: p.Content, ScheduledTime: at, TimeZone: p.TimeZone,
-		Language: optional(p.Language), Attachments: p.AttachmentIDs, ThreadId: p.ThreadID,
-		ThreadParentId: p.ThreadParentID, RetryCount: p.RetryCount, Version: p.Version, PostedAt: p.PostedAt,
-		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, WorkflowId: workflows.PostID(p.ID), Targets: []spec.Target{}}
-	if s.WorkflowURL != nil {
-		link := s.WorkflowURL(out.WorkflowId)
-		out.WorkflowUrl = &link
-	}
-	for _, t := range p.Targets {
-		out.Targets = append(out.Targets, targetJSON(p, t))
-	}
-	return out
-}
-
-func targetJSON(p post.Post, t post.Target) spec.Target {
-	out := spec.Target{Id: t.ID, AccountId: t.AccountID, Network: t.Network, Handle: t.Handle, Status: spec.TargetStatus(t.Status),
-		Attempts: t.Attempts, RemoteId: optional(t.RemoteID), Url: optional(t.RemoteURL), SentAt: t.SentAt, PostedAt: t.PostedAt}
-	if t.SentAt != nil {
-		late := t.SentAt.Sub(p.ScheduledTime).Milliseconds()
-		out.LateMs = &late
-	}
-	if t.ErrorMessage != "" && t.Status != post.TargetPosted {
-		out.Error = &spec.TargetError{Class: t.ErrorClass, Code: optional(t.ErrorCode), Message: t.ErrorMessage}
-	}
-	return out
-}
-
-func value[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	return &t, &u, nil
 }

@@ -173,10 +173,11 @@ func parameterReason(e *openapi3filter.RequestError) string {
 }
 
 // What the validator says of an object begins with where it is, and names the
-// properties that are missing or unknown.
+// properties that are missing or unknown. Schemas that refer to others are
+// checked by another one of its parts, which words that differently.
 var (
 	location = regexp.MustCompile(`^[Aa]t '[^']*': `)
-	quoted   = regexp.MustCompile(`'([^']*)'`)
+	quoted   = regexp.MustCompile(`'([^']*)'|^[Pp]roperty "([^"]*)" is `)
 	index    = regexp.MustCompile(`^\d+$`)
 )
 
@@ -201,7 +202,12 @@ func schemaProblems(e *openapi3.SchemaError) []post.Problem {
 	if code == "required" || code == "unknown_field" {
 		message := map[string]string{"required": "This field is missing.", "unknown_field": "There is no such field here."}[code]
 		for _, property := range quoted.FindAllStringSubmatch(reason, -1) {
-			problems = append(problems, post.Problem{Field: join(field, property[1]), Code: code, Message: message})
+			name := property[1] + property[2]
+			path := join(field, name)
+			if steps := e.JSONPointer(); property[2] != "" && len(steps) > 0 && steps[len(steps)-1] == name {
+				path = field // it is part of where it is, too
+			}
+			problems = append(problems, post.Problem{Field: path, Code: code, Message: message})
 		}
 	}
 	if len(problems) > 0 {

@@ -48,7 +48,7 @@ func (c *crowd) Claim(ctx context.Context, call post.Call, lease time.Duration) 
 }
 
 func (c *crowd) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
-	if o.Status != post.TargetPosted || o.Operation != post.CallAccepted {
+	if o.Status != post.TargetPosted || o.Operation != post.CallAccepted || o.Segment > 0 {
 		return c.CrowdStore.Finish(ctx, o)
 	}
 	ok, err := c.outcomes.Do(ctx, o)

@@ -95,6 +95,11 @@ func (r *rows) DropOldIdempotencyKeys(context.Context) error             { retur
 func (r *rows) MissingWorkflows(context.Context, int) ([]uuid.UUID, error) {
 	return r.ids, nil
 }
+func (r *rows) Reconnected(context.Context, int) ([]uuid.UUID, error)             { return nil, nil }
+func (r *rows) NoteLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
+func (r *rows) Return(context.Context, uuid.UUID) (post.Post, error) {
+	return post.Post{}, post.Missing("post")
+}
 func (r *rows) Acknowledge(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, post.Missing("post")
 }

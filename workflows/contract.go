@@ -21,12 +21,14 @@ const (
 // ReconcileSchedule is the id of the schedule that runs ReconcilePosts.
 const ReconcileSchedule = "reconcile-posts"
 
-// Signals of the Post workflow. Operators send the first three; see
+// Signals of the Post workflow. Operators send all but the last; see
 // docs/operating.md for the command lines.
 const (
 	SignalCancel     = "cancel"
 	SignalEdit       = "edit"        // input: EditSignal
 	SignalPublishNow = "publish_now" //
+	SignalRetry      = "retry"       // input: none, or TargetsSignal
+	SignalDiscard    = "discard"     // input: none, or TargetsSignal
 	SignalChanged    = "changed"     // the post's row changed: read it again
 )
 
@@ -55,9 +57,15 @@ type EditSignal struct {
 	TimeZone      *string `json:"time_zone,omitempty"`      // IANA
 }
 
+// TargetsSignal names the dead letters that a signal is for; none means all of
+// the post.
+type TargetsSignal struct {
+	Targets []uuid.UUID `json:"targets,omitempty"`
+}
+
 // StateResult answers QueryState.
 type StateResult struct {
-	Doing    string `json:"doing"` // reading, waiting, publishing, done
+	Doing    string `json:"doing"` // reading, waiting, preparing, publishing, parked, done
 	Until    string `json:"until,omitempty"`
 	Revision int64  `json:"revision"`
 }

@@ -25,7 +25,7 @@ type inbox struct {
 // which it takes for a cancel signal.
 func newInbox(outer, work workflow.Context) *inbox {
 	b := &inbox{outer: outer, wake: workflow.NewBufferedChannel(work, 1)}
-	for _, name := range []string{SignalCancel, SignalEdit, SignalPublishNow, SignalChanged} {
+	for _, name := range []string{SignalCancel, SignalEdit, SignalPublishNow, SignalRetry, SignalDiscard, SignalChanged} {
 		b.names = append(b.names, name)
 		b.channels = append(b.channels, workflow.GetSignalChannel(work, name))
 	}
@@ -75,7 +75,18 @@ func (b *inbox) put(name string, raw converter.RawValue) {
 		return
 	}
 	command := activities.Command{Name: name}
-	if name == SignalEdit {
+	switch name {
+	case SignalRetry, SignalDiscard:
+		// Without input it is for all dead letters of the post.
+		if raw.Payload() == nil {
+			break
+		}
+		var targets TargetsSignal
+		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &targets); err != nil {
+			command.Broken = fmt.Sprintf(`The input of the signal %q must be left out, or be an object like {"targets": ["<id>"]}.`, name)
+		}
+		command.Targets = targets.Targets
+	case SignalEdit:
 		var edit EditSignal
 		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &edit); err != nil || raw.Payload() == nil {
 			command.Broken = fmt.Sprintf(`The input of the signal %q must be an object like {"content": "…"}.`, name)

@@ -114,6 +114,9 @@ func (n *newsroom) PublishTarget(ctx context.Context, in activities.TargetInput)
 	return n.post(in), nil
 }
 
+// PrepareTarget is the activity of that name.
+func (n *newsroom) PrepareTarget(context.Context, activities.TargetInput) error { return nil }
+
 // ReconcilePosts is the activity of that name.
 func (n *newsroom) ReconcilePosts(context.Context) (activities.ReconcileResult, error) {
 	return activities.ReconcileResult{Nudged: 2}, nil

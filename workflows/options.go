@@ -41,6 +41,18 @@ func publishing(ctx workflow.Context, summary string, crowd int) workflow.Contex
 	})
 }
 
+// preparing is for what is better done ahead of a post's time. Whatever it does
+// not get done, publishing does.
+func preparing(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 20 * time.Minute,
+		HeartbeatTimeout:    15 * time.Second,
+		WaitForCancellation: true,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 5 * time.Second, BackoffCoefficient: 2, MaximumAttempts: 5},
+		Summary:             summary,
+	})
+}
+
 // housekeeping is for scheduled work that the next run would do as well.
 func housekeeping(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

@@ -39,6 +39,7 @@ type postRun struct {
 	shown shown
 	state StateResult
 	tries tries
+	ready *preparation // what is, or was, prepared; nil: nothing yet
 }
 
 func (r *postRun) run() error {
@@ -53,24 +54,29 @@ func (r *postRun) run() error {
 		targets := r.openTargets()
 		// A draft has no time yet; scheduling it starts the workflow anew.
 		if r.view.Status.Final() || r.view.Status == post.Draft || len(targets) == 0 {
-			if r.inbox.empty() {
-				r.state = StateResult{Doing: "done", Revision: r.view.Revision}
-				return nil
+			if done, err := r.park(); done || err != nil {
+				return err
 			}
 			continue
 		}
 		if workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() && r.inbox.empty() {
 			return workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
 		}
+		if again, err := r.prepare(targets); again || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		until := r.tries.next(r.view.Revision)
 		if at := armAt(r.view); r.view.Status == post.Scheduled && at.After(until) {
 			until = at
 		}
-		due, err := r.wait(until)
+		due, err := r.wait("waiting", until)
 		if err != nil {
 			return err
 		}
-		if !due {
+		if !due || !r.prepared() {
 			continue
 		}
 		if err := r.publish(targets); err != nil {
@@ -105,12 +111,12 @@ func (r *postRun) openTargets() []activities.TargetView {
 }
 
 // wait sleeps until the time given. due is false when a signal came first.
-func (r *postRun) wait(until time.Time) (due bool, err error) {
+func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
 	left := until.Sub(workflow.Now(r.ctx))
 	if left <= 0 {
 		return r.inbox.empty(), nil
 	}
-	r.state = StateResult{Doing: "waiting", Until: until.Format(time.RFC3339), Revision: r.view.Revision}
+	r.state = StateResult{Doing: doing, Until: until.Format(time.RFC3339), Revision: r.view.Revision}
 	timerCtx, stop := workflow.WithCancel(r.ctx)
 	defer stop()
 	timer := workflow.NewTimerWithOptions(timerCtx, left, workflow.TimerOptions{Summary: "until " + until.Format(time.RFC3339)})

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -144,11 +145,97 @@ type AccountList struct {
 	Accounts []Account `json:"accounts"`
 }
 
+// BulkAnswer defines model for BulkAnswer.
+type BulkAnswer struct {
+	// Matched Dead letters that match.
+	Matched int `json:"matched"`
+
+	// More More may match than one request reaches; repeat it.
+	More bool `json:"more"`
+
+	// Posts The posts that were changed; with `dry_run`, that would be.
+	Posts []openapi_types.UUID `json:"posts"`
+}
+
+// Confirmation defines model for Confirmation.
+type Confirmation struct {
+	// RemoteId The network's id of the post, where it is not the last part of the address.
+	RemoteId *string `json:"remote_id,omitempty"`
+
+	// Url Address of the published post.
+	Url string `json:"url"`
+}
+
 // Connection defines model for Connection.
 type Connection struct {
 	// BaseUrl The instance, like https://social.example.
 	BaseUrl string `json:"base_url"`
 	Network string `json:"network"`
+}
+
+// DeadLetter defines model for DeadLetter.
+type DeadLetter struct {
+	AccountId openapi_types.UUID `json:"account_id"`
+	Attempts  int                `json:"attempts"`
+	Code      *string            `json:"code,omitempty"`
+
+	// Content The beginning of the text, at most 200 characters.
+	Content string             `json:"content"`
+	Handle  string             `json:"handle"`
+	Message string             `json:"message"`
+	Network string             `json:"network"`
+	PostId  openapi_types.UUID `json:"post_id"`
+
+	// Reason Error class: auth, rejected, duplicate, not_sent, transient, throttled, ambiguous or late.
+	Reason        string     `json:"reason"`
+	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
+	Since         time.Time  `json:"since"`
+
+	// Status `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+	Status   TargetStatus       `json:"status"`
+	TargetId openapi_types.UUID `json:"target_id"`
+}
+
+// DeadLetterChoice All conditions hold together. `all` must be true when nothing else is named.
+type DeadLetterChoice struct {
+	Account  *openapi_types.UUID   `json:"account,omitempty"`
+	All      *bool                 `json:"all,omitempty"`
+	DryRun   *bool                 `json:"dry_run,omitempty"`
+	Networks *[]string             `json:"networks,omitempty"`
+	Posts    *[]openapi_types.UUID `json:"posts,omitempty"`
+	Reasons  *[]string             `json:"reasons,omitempty"`
+}
+
+// DeadLetterCount defines model for DeadLetterCount.
+type DeadLetterCount struct {
+	Count   int       `json:"count"`
+	Network string    `json:"network"`
+	Oldest  time.Time `json:"oldest"`
+	Reason  string    `json:"reason"`
+
+	// Status `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
+	Status TargetStatus `json:"status"`
+}
+
+// DeadLetterCounts defines model for DeadLetterCounts.
+type DeadLetterCounts struct {
+	Counts []DeadLetterCount `json:"counts"`
+	Total  int               `json:"total"`
+}
+
+// DeadLetterPage defines model for DeadLetterPage.
+type DeadLetterPage struct {
+	DeadLetters []DeadLetter `json:"dead_letters"`
+
+	// NextCursor Absent on the last page.
+	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
+// DraftTime defines model for DraftTime.
+type DraftTime struct {
+	// ScheduledTime Without it, the time that the draft has.
+	ScheduledTime *string `json:"scheduled_time,omitempty"`
+	TimeZone      *string `json:"time_zone,omitempty"`
 }
 
 // Media defines model for Media.
@@ -174,11 +261,23 @@ type NewPost struct {
 	// Content The text. Each network's own limit holds, counted as the network counts. May be empty when there are attachments.
 	Content string `json:"content"`
 
+	// Draft Keep it as a draft: it is not published until it is scheduled, and its content is checked only then.
+	Draft *bool `json:"draft,omitempty"`
+
+	// DropIfLateMinutes Rather not publish than later than this; it then becomes a dead letter of the reason `late`. 0: always publish.
+	DropIfLateMinutes *int `json:"drop_if_late_minutes,omitempty"`
+
 	// Language ISO 639 code of the text, like vi.
 	Language *string `json:"language,omitempty"`
 
-	// ScheduledTime When to publish: 2026-12-24T18:00:00+07:00, or 2026-12-24T18:00 on the wall clock of time_zone.
-	ScheduledTime string `json:"scheduled_time"`
+	// Overrides What differs on some accounts, by the account's id.
+	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// ScheduledTime When to publish: 2026-12-24T18:00:00+07:00, or 2026-12-24T18:00 on the wall clock of time_zone. Only a draft may be without.
+	ScheduledTime *string `json:"scheduled_time,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread *Thread `json:"thread,omitempty"`
 
 	// ThreadParentId The post of ours that this one answers.
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
@@ -187,20 +286,31 @@ type NewPost struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
+// Override What is left out is as it is for all accounts.
+type Override struct {
+	Attachments *[]string `json:"attachments,omitempty"`
+	Content     *string   `json:"content,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread *Thread `json:"thread,omitempty"`
+}
+
 // Post defines model for Post.
 type Post struct {
-	Attachments []openapi_types.UUID `json:"attachments"`
-	Content     string               `json:"content"`
-	CreatedAt   time.Time            `json:"created_at"`
-	Id          openapi_types.UUID   `json:"id"`
-	Language    *string              `json:"language,omitempty"`
-	PostedAt    *time.Time           `json:"posted_at,omitempty"`
-	RetryCount  int                  `json:"retry_count"`
+	Attachments       []openapi_types.UUID `json:"attachments"`
+	Content           string               `json:"content"`
+	CreatedAt         time.Time            `json:"created_at"`
+	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
+	Id                openapi_types.UUID   `json:"id"`
+	Language          *string              `json:"language,omitempty"`
+	PostedAt          *time.Time           `json:"posted_at,omitempty"`
+	RetryCount        int                  `json:"retry_count"`
 
-	// ScheduledTime With the offset of time_zone.
-	ScheduledTime time.Time  `json:"scheduled_time"`
-	Status        PostStatus `json:"status"`
-	Targets       []Target   `json:"targets"`
+	// ScheduledTime With the offset of time_zone. Absent from a draft without a time.
+	ScheduledTime *time.Time     `json:"scheduled_time,omitempty"`
+	Status        PostStatus     `json:"status"`
+	Targets       []Target       `json:"targets"`
+	Thread        *[]PostSegment `json:"thread,omitempty"`
 
 	// ThreadId First post of the thread.
 	ThreadId       *openapi_types.UUID `json:"thread_id,omitempty"`
@@ -218,12 +328,26 @@ type Post struct {
 
 // PostEdit defines model for PostEdit.
 type PostEdit struct {
-	Accounts      *[]string `json:"accounts,omitempty"`
-	Attachments   *[]string `json:"attachments,omitempty"`
-	Content       *string   `json:"content,omitempty"`
-	Language      *string   `json:"language,omitempty"`
-	ScheduledTime *string   `json:"scheduled_time,omitempty"`
-	TimeZone      *string   `json:"time_zone,omitempty"`
+	Accounts          *[]string `json:"accounts,omitempty"`
+	Attachments       *[]string `json:"attachments,omitempty"`
+	Content           *string   `json:"content,omitempty"`
+	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
+	Language          *string   `json:"language,omitempty"`
+
+	// Overrides By the account's id; null takes one back. Accounts that are not named keep theirs.
+	Overrides     *map[string]*Override `json:"overrides,omitempty"`
+	ScheduledTime *string               `json:"scheduled_time,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread   *Thread `json:"thread,omitempty"`
+	TimeZone *string `json:"time_zone,omitempty"`
+}
+
+// PostOverride defines model for PostOverride.
+type PostOverride struct {
+	Attachments *[]openapi_types.UUID `json:"attachments,omitempty"`
+	Content     *string               `json:"content,omitempty"`
+	Thread      *[]PostSegment        `json:"thread,omitempty"`
 }
 
 // PostPage defines model for PostPage.
@@ -231,6 +355,12 @@ type PostPage struct {
 	// NextCursor Absent on the last page.
 	NextCursor *string `json:"next_cursor,omitempty"`
 	Posts      []Post  `json:"posts"`
+}
+
+// PostSegment defines model for PostSegment.
+type PostSegment struct {
+	Attachments []openapi_types.UUID `json:"attachments"`
+	Content     string               `json:"content"`
 }
 
 // PostStatus defines model for PostStatus.
@@ -257,11 +387,28 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
+// PublishedSegment defines model for PublishedSegment.
+type PublishedSegment struct {
+	PostedAt time.Time `json:"posted_at"`
+	RemoteId string    `json:"remote_id"`
+
+	// Segment From 0.
+	Segment int        `json:"segment"`
+	SentAt  *time.Time `json:"sent_at,omitempty"`
+	Url     *string    `json:"url,omitempty"`
+}
+
 // Readiness defines model for Readiness.
 type Readiness struct {
 	// Checks What was looked at; "ok", or what is wrong.
 	Checks map[string]string `json:"checks"`
 	Ready  bool              `json:"ready"`
+}
+
+// Segment defines model for Segment.
+type Segment struct {
+	Attachments *[]string `json:"attachments,omitempty"`
+	Content     string    `json:"content"`
 }
 
 // Target defines model for Target.
@@ -273,12 +420,16 @@ type Target struct {
 	Id        openapi_types.UUID `json:"id"`
 
 	// LateMs sent_at − scheduled_time.
-	LateMs  *int64 `json:"late_ms,omitempty"`
-	Network string `json:"network"`
+	LateMs   *int64        `json:"late_ms,omitempty"`
+	Network  string        `json:"network"`
+	Override *PostOverride `json:"override,omitempty"`
 
 	// PostedAt When its answer was in.
 	PostedAt *time.Time `json:"posted_at,omitempty"`
 	RemoteId *string    `json:"remote_id,omitempty"`
+
+	// Segments Of a thread: the segments that are out.
+	Segments *[]PublishedSegment `json:"segments,omitempty"`
 
 	// SentAt When the final call left.
 	SentAt *time.Time `json:"sent_at,omitempty"`
@@ -288,9 +439,15 @@ type Target struct {
 	Url    *string      `json:"url,omitempty"`
 }
 
+// TargetChoice defines model for TargetChoice.
+type TargetChoice struct {
+	// Targets Without it: all of the post.
+	Targets *[]openapi_types.UUID `json:"targets,omitempty"`
+}
+
 // TargetError defines model for TargetError.
 type TargetError struct {
-	// Class not_sent, transient, throttled, ambiguous, auth, rejected or duplicate.
+	// Class not_sent, transient, throttled, ambiguous, auth, rejected, duplicate or late.
 	Class   string  `json:"class"`
 	Code    *string `json:"code,omitempty"`
 	Message string  `json:"message"`
@@ -298,6 +455,9 @@ type TargetError struct {
 
 // TargetStatus `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
 type TargetStatus string
+
+// Thread What follows the first segment, each answering the one before.
+type Thread = []Segment
 
 // TokenConnection defines model for TokenConnection.
 type TokenConnection struct {
@@ -312,17 +472,43 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
+// Networks defines model for Networks.
+type Networks = []string
+
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
 
+// Reasons defines model for Reasons.
+type Reasons = []string
+
+// TargetID defines model for TargetID.
+type TargetID = openapi_types.UUID
+
 // Created defines model for Created.
 type Created = Post
+
+// Targets defines model for Targets.
+type Targets = TargetChoice
 
 // SchedulePostParams defines parameters for SchedulePost.
 type SchedulePostParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListDeadLettersParams defines parameters for ListDeadLetters.
+type ListDeadLettersParams struct {
+	// Reason Only these error classes.
+	Reason *Reasons `form:"reason,omitempty" json:"reason,omitempty"`
+
+	// Network Only these networks.
+	Network *Networks           `form:"network,omitempty" json:"network,omitempty"`
+	Account *openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
+	Limit   *int                `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // UploadMediaMultipartBody defines parameters for UploadMedia.
@@ -384,6 +570,12 @@ type EditPostParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// DiscardPostParams defines parameters for DiscardPost.
+type DiscardPostParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // PostEventsParams defines parameters for PostEvents.
 type PostEventsParams struct {
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
@@ -391,6 +583,30 @@ type PostEventsParams struct {
 
 // PublishNowParams defines parameters for PublishNow.
 type PublishNowParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RetryPostParams defines parameters for RetryPost.
+type RetryPostParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ScheduleDraftParams defines parameters for ScheduleDraft.
+type ScheduleDraftParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ConfirmTargetParams defines parameters for ConfirmTarget.
+type ConfirmTargetParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// SendTargetAgainParams defines parameters for SendTargetAgain.
+type SendTargetAgainParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -404,6 +620,12 @@ type ConnectAccountWithTokenJSONRequestBody = TokenConnection
 // BeginConnectionJSONRequestBody defines body for BeginConnection for application/json ContentType.
 type BeginConnectionJSONRequestBody = Connection
 
+// DiscardDeadLettersJSONRequestBody defines body for DiscardDeadLetters for application/json ContentType.
+type DiscardDeadLettersJSONRequestBody = DeadLetterChoice
+
+// RetryDeadLettersJSONRequestBody defines body for RetryDeadLetters for application/json ContentType.
+type RetryDeadLettersJSONRequestBody = DeadLetterChoice
+
 // UploadMediaMultipartRequestBody defines body for UploadMedia for multipart/form-data ContentType.
 type UploadMediaMultipartRequestBody UploadMediaMultipartBody
 
@@ -412,6 +634,18 @@ type CreatePostJSONRequestBody = NewPost
 
 // EditPostJSONRequestBody defines body for EditPost for application/json ContentType.
 type EditPostJSONRequestBody = PostEdit
+
+// DiscardPostJSONRequestBody defines body for DiscardPost for application/json ContentType.
+type DiscardPostJSONRequestBody = TargetChoice
+
+// RetryPostJSONRequestBody defines body for RetryPost for application/json ContentType.
+type RetryPostJSONRequestBody = TargetChoice
+
+// ScheduleDraftJSONRequestBody defines body for ScheduleDraft for application/json ContentType.
+type ScheduleDraftJSONRequestBody = DraftTime
+
+// ConfirmTargetJSONRequestBody defines body for ConfirmTarget for application/json ContentType.
+type ConfirmTargetJSONRequestBody = Confirmation
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -427,6 +661,18 @@ type ServerInterface interface {
 	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	BeginConnection(c *gin.Context)
+	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
+	// (GET /api/v1/dead-letters)
+	ListDeadLetters(c *gin.Context, params ListDeadLettersParams)
+	// CountDeadLetters Counts dead letters by reason and network.
+	// (GET /api/v1/dead-letters/counts)
+	CountDeadLetters(c *gin.Context)
+	// DiscardDeadLetters Gives up all dead letters that match; up to 1,000 at once.
+	// (POST /api/v1/dead-letters/discard)
+	DiscardDeadLetters(c *gin.Context)
+	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
+	// (POST /api/v1/dead-letters/retry)
+	RetryDeadLetters(c *gin.Context)
 	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
 	// (POST /api/v1/media)
 	UploadMedia(c *gin.Context)
@@ -448,15 +694,30 @@ type ServerInterface interface {
 	// GetPost Reads a post.
 	// (GET /api/v1/posts/{id})
 	GetPost(c *gin.Context, id PostID)
-	// EditPost Changes a post that is not yet being published.
+	// EditPost Changes a post that is not yet being published, or that has failed.
 	// (PATCH /api/v1/posts/{id})
 	EditPost(c *gin.Context, id PostID, params EditPostParams)
+	// DiscardPost Gives up what failed of a post, or what is uncertain of it.
+	// (POST /api/v1/posts/{id}/discard)
+	DiscardPost(c *gin.Context, id PostID, params DiscardPostParams)
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(c *gin.Context, id PostID, params PostEventsParams)
-	// PublishNow Makes a waiting post due at once.
+	// PublishNow Makes a waiting post, or a draft, due at once.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(c *gin.Context, id PostID, params PublishNowParams)
+	// RetryPost Sends what failed of a post out again, at once.
+	// (POST /api/v1/posts/{id}/retry)
+	RetryPost(c *gin.Context, id PostID, params RetryPostParams)
+	// ScheduleDraft Makes a draft a scheduled post.
+	// (POST /api/v1/posts/{id}/schedule)
+	ScheduleDraft(c *gin.Context, id PostID, params ScheduleDraftParams)
+	// ConfirmTarget Says that an uncertain post is published, and where.
+	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
+	ConfirmTarget(c *gin.Context, id PostID, target TargetID, params ConfirmTargetParams)
+	// SendTargetAgain Says that an uncertain post is not published, and sends it once more.
+	// (POST /api/v1/posts/{id}/targets/{target}/send-again)
+	SendTargetAgain(c *gin.Context, id PostID, target TargetID, params SendTargetAgainParams)
 	// Live Says that the process runs.
 	// (GET /livez)
 	Live(c *gin.Context)
@@ -551,6 +812,104 @@ func (siw *ServerInterfaceWrapper) BeginConnection(c *gin.Context) {
 	}
 
 	siw.Handler.BeginConnection(c)
+}
+
+// ListDeadLetters operation middleware
+func (siw *ServerInterfaceWrapper) ListDeadLetters(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDeadLettersParams
+
+	// ------------- Optional query parameter "reason" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "reason", c.Request.URL.Query(), &params.Reason, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter reason: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "network" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "network", c.Request.URL.Query(), &params.Network, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter network: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", c.Request.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter account: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDeadLetters(c, params)
+}
+
+// CountDeadLetters operation middleware
+func (siw *ServerInterfaceWrapper) CountDeadLetters(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CountDeadLetters(c)
+}
+
+// DiscardDeadLetters operation middleware
+func (siw *ServerInterfaceWrapper) DiscardDeadLetters(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DiscardDeadLetters(c)
+}
+
+// RetryDeadLetters operation middleware
+func (siw *ServerInterfaceWrapper) RetryDeadLetters(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RetryDeadLetters(c)
 }
 
 // UploadMedia operation middleware
@@ -880,6 +1239,55 @@ func (siw *ServerInterfaceWrapper) EditPost(c *gin.Context) {
 	siw.Handler.EditPost(c, id, params)
 }
 
+// DiscardPost operation middleware
+func (siw *ServerInterfaceWrapper) DiscardPost(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DiscardPostParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DiscardPost(c, id, params)
+}
+
 // PostEvents operation middleware
 func (siw *ServerInterfaceWrapper) PostEvents(c *gin.Context) {
 
@@ -978,6 +1386,220 @@ func (siw *ServerInterfaceWrapper) PublishNow(c *gin.Context) {
 	siw.Handler.PublishNow(c, id, params)
 }
 
+// RetryPost operation middleware
+func (siw *ServerInterfaceWrapper) RetryPost(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RetryPostParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RetryPost(c, id, params)
+}
+
+// ScheduleDraft operation middleware
+func (siw *ServerInterfaceWrapper) ScheduleDraft(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ScheduleDraftParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ScheduleDraft(c, id, params)
+}
+
+// ConfirmTarget operation middleware
+func (siw *ServerInterfaceWrapper) ConfirmTarget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "target" -------------
+	var target TargetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "target", c.Param("target"), &target, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter target: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ConfirmTargetParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ConfirmTarget(c, id, target, params)
+}
+
+// SendTargetAgain operation middleware
+func (siw *ServerInterfaceWrapper) SendTargetAgain(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "target" -------------
+	var target TargetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "target", c.Param("target"), &target, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter target: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SendTargetAgainParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SendTargetAgain(c, id, target, params)
+}
+
 // Live operation middleware
 func (siw *ServerInterfaceWrapper) Live(c *gin.Context) {
 
@@ -1040,6 +1662,15 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/posts/:id", wrapper.GetPost)
 	router.PATCH(options.BaseURL+"/api/v1/posts/:id", wrapper.EditPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/publish-now", wrapper.PublishNow)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/schedule", wrapper.ScheduleDraft)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/retry", wrapper.RetryPost)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/discard", wrapper.DiscardPost)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/confirm", wrapper.ConfirmTarget)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/send-again", wrapper.SendTargetAgain)
+	router.GET(options.BaseURL+"/api/v1/dead-letters", wrapper.ListDeadLetters)
+	router.GET(options.BaseURL+"/api/v1/dead-letters/counts", wrapper.CountDeadLetters)
+	router.POST(options.BaseURL+"/api/v1/dead-letters/retry", wrapper.RetryDeadLetters)
+	router.POST(options.BaseURL+"/api/v1/dead-letters/discard", wrapper.DiscardDeadLetters)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/events", wrapper.PostEvents)
 	router.GET(options.BaseURL+"/api/v1/accounts", wrapper.ListAccounts)
 	router.POST(options.BaseURL+"/api/v1/accounts", wrapper.ConnectAccountWithToken)
@@ -1227,6 +1858,161 @@ type BeginConnectiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response BeginConnectiondefaultApplicationProblemPlusJSONResponse) VisitBeginConnectionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLettersRequestObject struct {
+	Params ListDeadLettersParams
+}
+
+type ListDeadLettersResponseObject interface {
+	VisitListDeadLettersResponse(w http.ResponseWriter) error
+}
+
+type ListDeadLetters200JSONResponse DeadLetterPage
+
+func (response ListDeadLetters200JSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountDeadLettersRequestObject struct {
+}
+
+type CountDeadLettersResponseObject interface {
+	VisitCountDeadLettersResponse(w http.ResponseWriter) error
+}
+
+type CountDeadLetters200JSONResponse DeadLetterCounts
+
+func (response CountDeadLetters200JSONResponse) VisitCountDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CountDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitCountDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DiscardDeadLettersRequestObject struct {
+	Body *DiscardDeadLettersJSONRequestBody
+}
+
+type DiscardDeadLettersResponseObject interface {
+	VisitDiscardDeadLettersResponse(w http.ResponseWriter) error
+}
+
+type DiscardDeadLetters200JSONResponse BulkAnswer
+
+func (response DiscardDeadLetters200JSONResponse) VisitDiscardDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DiscardDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DiscardDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitDiscardDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryDeadLettersRequestObject struct {
+	Body *RetryDeadLettersJSONRequestBody
+}
+
+type RetryDeadLettersResponseObject interface {
+	VisitRetryDeadLettersResponse(w http.ResponseWriter) error
+}
+
+type RetryDeadLetters200JSONResponse BulkAnswer
+
+func (response RetryDeadLetters200JSONResponse) VisitRetryDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RetryDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitRetryDeadLettersResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1578,6 +2364,50 @@ func (response EditPostdefaultApplicationProblemPlusJSONResponse) VisitEditPostR
 	return err
 }
 
+type DiscardPostRequestObject struct {
+	Id     PostID `json:"id"`
+	Params DiscardPostParams
+	Body   *DiscardPostJSONRequestBody
+}
+
+type DiscardPostResponseObject interface {
+	VisitDiscardPostResponse(w http.ResponseWriter) error
+}
+
+type DiscardPost200JSONResponse struct{ PostJSONResponse }
+
+func (response DiscardPost200JSONResponse) VisitDiscardPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DiscardPostdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DiscardPostdefaultApplicationProblemPlusJSONResponse) VisitDiscardPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PostEventsRequestObject struct {
 	Id     PostID `json:"id"`
 	Params PostEventsParams
@@ -1690,6 +2520,183 @@ func (response PublishNowdefaultApplicationProblemPlusJSONResponse) VisitPublish
 	return err
 }
 
+type RetryPostRequestObject struct {
+	Id     PostID `json:"id"`
+	Params RetryPostParams
+	Body   *RetryPostJSONRequestBody
+}
+
+type RetryPostResponseObject interface {
+	VisitRetryPostResponse(w http.ResponseWriter) error
+}
+
+type RetryPost200JSONResponse struct{ PostJSONResponse }
+
+func (response RetryPost200JSONResponse) VisitRetryPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryPostdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RetryPostdefaultApplicationProblemPlusJSONResponse) VisitRetryPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ScheduleDraftRequestObject struct {
+	Id     PostID `json:"id"`
+	Params ScheduleDraftParams
+	Body   *ScheduleDraftJSONRequestBody
+}
+
+type ScheduleDraftResponseObject interface {
+	VisitScheduleDraftResponse(w http.ResponseWriter) error
+}
+
+type ScheduleDraft200JSONResponse struct{ PostJSONResponse }
+
+func (response ScheduleDraft200JSONResponse) VisitScheduleDraftResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ScheduleDraftdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ScheduleDraftdefaultApplicationProblemPlusJSONResponse) VisitScheduleDraftResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ConfirmTargetRequestObject struct {
+	Id     PostID   `json:"id"`
+	Target TargetID `json:"target"`
+	Params ConfirmTargetParams
+	Body   *ConfirmTargetJSONRequestBody
+}
+
+type ConfirmTargetResponseObject interface {
+	VisitConfirmTargetResponse(w http.ResponseWriter) error
+}
+
+type ConfirmTarget200JSONResponse struct{ PostJSONResponse }
+
+func (response ConfirmTarget200JSONResponse) VisitConfirmTargetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ConfirmTargetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ConfirmTargetdefaultApplicationProblemPlusJSONResponse) VisitConfirmTargetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendTargetAgainRequestObject struct {
+	Id     PostID   `json:"id"`
+	Target TargetID `json:"target"`
+	Params SendTargetAgainParams
+}
+
+type SendTargetAgainResponseObject interface {
+	VisitSendTargetAgainResponse(w http.ResponseWriter) error
+}
+
+type SendTargetAgain200JSONResponse struct{ PostJSONResponse }
+
+func (response SendTargetAgain200JSONResponse) VisitSendTargetAgainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SendTargetAgaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SendTargetAgaindefaultApplicationProblemPlusJSONResponse) VisitSendTargetAgainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type LiveRequestObject struct {
 }
 
@@ -1757,6 +2764,18 @@ type StrictServerInterface interface {
 	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	BeginConnection(ctx context.Context, request BeginConnectionRequestObject) (BeginConnectionResponseObject, error)
+	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
+	// (GET /api/v1/dead-letters)
+	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
+	// CountDeadLetters Counts dead letters by reason and network.
+	// (GET /api/v1/dead-letters/counts)
+	CountDeadLetters(ctx context.Context, request CountDeadLettersRequestObject) (CountDeadLettersResponseObject, error)
+	// DiscardDeadLetters Gives up all dead letters that match; up to 1,000 at once.
+	// (POST /api/v1/dead-letters/discard)
+	DiscardDeadLetters(ctx context.Context, request DiscardDeadLettersRequestObject) (DiscardDeadLettersResponseObject, error)
+	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
+	// (POST /api/v1/dead-letters/retry)
+	RetryDeadLetters(ctx context.Context, request RetryDeadLettersRequestObject) (RetryDeadLettersResponseObject, error)
 	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
 	// (POST /api/v1/media)
 	UploadMedia(ctx context.Context, request UploadMediaRequestObject) (UploadMediaResponseObject, error)
@@ -1778,15 +2797,30 @@ type StrictServerInterface interface {
 	// GetPost Reads a post.
 	// (GET /api/v1/posts/{id})
 	GetPost(ctx context.Context, request GetPostRequestObject) (GetPostResponseObject, error)
-	// EditPost Changes a post that is not yet being published.
+	// EditPost Changes a post that is not yet being published, or that has failed.
 	// (PATCH /api/v1/posts/{id})
 	EditPost(ctx context.Context, request EditPostRequestObject) (EditPostResponseObject, error)
+	// DiscardPost Gives up what failed of a post, or what is uncertain of it.
+	// (POST /api/v1/posts/{id}/discard)
+	DiscardPost(ctx context.Context, request DiscardPostRequestObject) (DiscardPostResponseObject, error)
 	// PostEvents Streams what happens to a post, from its beginning, as server-sent events.
 	// (GET /api/v1/posts/{id}/events)
 	PostEvents(ctx context.Context, request PostEventsRequestObject) (PostEventsResponseObject, error)
-	// PublishNow Makes a waiting post due at once.
+	// PublishNow Makes a waiting post, or a draft, due at once.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(ctx context.Context, request PublishNowRequestObject) (PublishNowResponseObject, error)
+	// RetryPost Sends what failed of a post out again, at once.
+	// (POST /api/v1/posts/{id}/retry)
+	RetryPost(ctx context.Context, request RetryPostRequestObject) (RetryPostResponseObject, error)
+	// ScheduleDraft Makes a draft a scheduled post.
+	// (POST /api/v1/posts/{id}/schedule)
+	ScheduleDraft(ctx context.Context, request ScheduleDraftRequestObject) (ScheduleDraftResponseObject, error)
+	// ConfirmTarget Says that an uncertain post is published, and where.
+	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
+	ConfirmTarget(ctx context.Context, request ConfirmTargetRequestObject) (ConfirmTargetResponseObject, error)
+	// SendTargetAgain Says that an uncertain post is not published, and sends it once more.
+	// (POST /api/v1/posts/{id}/targets/{target}/send-again)
+	SendTargetAgain(ctx context.Context, request SendTargetAgainRequestObject) (SendTargetAgainResponseObject, error)
 	// Live Says that the process runs.
 	// (GET /livez)
 	Live(ctx context.Context, request LiveRequestObject) (LiveResponseObject, error)
@@ -1997,6 +3031,140 @@ func (sh *strictHandler) BeginConnection(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(BeginConnectionResponseObject); ok {
 		if err := validResponse.VisitBeginConnectionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDeadLetters operation middleware
+func (sh *strictHandler) ListDeadLetters(ctx *gin.Context, params ListDeadLettersParams) {
+	var request ListDeadLettersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDeadLetters(ctx, request.(ListDeadLettersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDeadLetters")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDeadLettersResponseObject); ok {
+		if err := validResponse.VisitListDeadLettersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CountDeadLetters operation middleware
+func (sh *strictHandler) CountDeadLetters(ctx *gin.Context) {
+	var request CountDeadLettersRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CountDeadLetters(ctx, request.(CountDeadLettersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CountDeadLetters")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CountDeadLettersResponseObject); ok {
+		if err := validResponse.VisitCountDeadLettersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DiscardDeadLetters operation middleware
+func (sh *strictHandler) DiscardDeadLetters(ctx *gin.Context) {
+	var request DiscardDeadLettersRequestObject
+
+	var body DiscardDeadLettersJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DiscardDeadLetters(ctx, request.(DiscardDeadLettersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DiscardDeadLetters")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DiscardDeadLettersResponseObject); ok {
+		if err := validResponse.VisitDiscardDeadLettersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RetryDeadLetters operation middleware
+func (sh *strictHandler) RetryDeadLetters(ctx *gin.Context) {
+	var request RetryDeadLettersRequestObject
+
+	var body RetryDeadLettersJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryDeadLetters(ctx, request.(RetryDeadLettersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryDeadLetters")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RetryDeadLettersResponseObject); ok {
+		if err := validResponse.VisitRetryDeadLettersResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -2255,6 +3423,54 @@ func (sh *strictHandler) EditPost(ctx *gin.Context, id PostID, params EditPostPa
 	}
 }
 
+// DiscardPost operation middleware
+func (sh *strictHandler) DiscardPost(ctx *gin.Context, id PostID, params DiscardPostParams) {
+	var request DiscardPostRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body DiscardPostJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(ctx, err)
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DiscardPost(ctx, request.(DiscardPostRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DiscardPost")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DiscardPostResponseObject); ok {
+		if err := validResponse.VisitDiscardPostResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // PostEvents operation middleware
 func (sh *strictHandler) PostEvents(ctx *gin.Context, id PostID, params PostEventsParams) {
 	var request PostEventsRequestObject
@@ -2302,6 +3518,173 @@ func (sh *strictHandler) PublishNow(ctx *gin.Context, id PostID, params PublishN
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PublishNowResponseObject); ok {
 		if err := validResponse.VisitPublishNowResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RetryPost operation middleware
+func (sh *strictHandler) RetryPost(ctx *gin.Context, id PostID, params RetryPostParams) {
+	var request RetryPostRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body RetryPostJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(ctx, err)
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryPost(ctx, request.(RetryPostRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryPost")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RetryPostResponseObject); ok {
+		if err := validResponse.VisitRetryPostResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ScheduleDraft operation middleware
+func (sh *strictHandler) ScheduleDraft(ctx *gin.Context, id PostID, params ScheduleDraftParams) {
+	var request ScheduleDraftRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body ScheduleDraftJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ScheduleDraft(ctx, request.(ScheduleDraftRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ScheduleDraft")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ScheduleDraftResponseObject); ok {
+		if err := validResponse.VisitScheduleDraftResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ConfirmTarget operation middleware
+func (sh *strictHandler) ConfirmTarget(ctx *gin.Context, id PostID, target TargetID, params ConfirmTargetParams) {
+	var request ConfirmTargetRequestObject
+
+	request.Id = id
+	request.Target = target
+	request.Params = params
+
+	var body ConfirmTargetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ConfirmTarget(ctx, request.(ConfirmTargetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ConfirmTarget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ConfirmTargetResponseObject); ok {
+		if err := validResponse.VisitConfirmTargetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SendTargetAgain operation middleware
+func (sh *strictHandler) SendTargetAgain(ctx *gin.Context, id PostID, target TargetID, params SendTargetAgainParams) {
+	var request SendTargetAgainRequestObject
+
+	request.Id = id
+	request.Target = target
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SendTargetAgain(ctx, request.(SendTargetAgainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendTargetAgain")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SendTargetAgainResponseObject); ok {
+		if err := validResponse.VisitSendTargetAgainResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

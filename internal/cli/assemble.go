@@ -153,6 +153,6 @@ func (p *parts) worker() *worker.Worker {
 	return worker.New(p.temporal, worker.Activities{
 		Publish:    &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log},
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus},
-		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Log: p.log},
+		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 	}, p.log)
 }

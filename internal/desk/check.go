@@ -22,6 +22,7 @@ import (
 type check struct {
 	desk      *Desk
 	workspace people.Workspace
+	files     map[uuid.UUID]media.Item // that the request names
 	problems  []post.Problem
 }
 
@@ -31,24 +32,51 @@ func (c *check) add(field, code, format string, args ...any) {
 
 // when reads the scheduled time and the zone it is meant in.
 func (c *check) when(text, zoneName string) (time.Time, string) {
-	if zoneName == "" {
-		zoneName = c.workspace.TimeZone
-	}
+	zoneName = c.zoneOr(zoneName)
 	zone, err := post.LoadZone(zoneName)
 	if err != nil {
 		c.add("time_zone", "unknown", "%s.", err)
 		return time.Time{}, zoneName
 	}
+	if text == "" {
+		c.future(time.Time{})
+		return time.Time{}, zoneName
+	}
 	at, err := post.ParseWhen(text, zone)
-	switch {
-	case err != nil:
+	if err != nil {
 		c.add("scheduled_time", "invalid", "%s.", err)
+		return at, zoneName
+	}
+	c.future(at)
+	return at, zoneName
+}
+
+func (c *check) zoneOr(name string) string {
+	if name == "" {
+		return c.workspace.TimeZone
+	}
+	return name
+}
+
+func (c *check) future(at time.Time) {
+	switch {
+	case at.IsZero():
+		c.add("scheduled_time", "required", "Name the time at which it is to be published.")
 	case !at.After(time.Now()):
 		c.add("scheduled_time", "in_the_past", "%s is in the past. Name a later time, or use publish-now.", at.Format(time.RFC3339))
 	case at.After(time.Now().Add(post.Horizon)):
 		c.add("scheduled_time", "too_far", "Posts can be scheduled at most five years ahead.")
 	}
-	return at, zoneName
+}
+
+// longestLateLimit keeps the number of minutes within reason.
+const longestLateLimit = 366 * 24 * 60
+
+func (c *check) lateLimit(minutes int) time.Duration {
+	if minutes < 0 || minutes > longestLateLimit {
+		c.add("drop_if_late_minutes", "invalid", "Name a number of minutes from 1 to %d, or 0 for no limit.", longestLateLimit)
+	}
+	return time.Duration(minutes) * time.Minute
 }
 
 // listed is an id with its path in the request.
@@ -85,8 +113,9 @@ func bare(list []listed) []uuid.UUID {
 	return ids
 }
 
-func (c *check) attachments(ctx context.Context, texts []string) ([]media.Item, error) {
-	ids := c.ids("attachments", texts)
+// attachments finds the uploaded files that a list names.
+func (c *check) attachments(ctx context.Context, field string, texts []string) ([]uuid.UUID, error) {
+	ids := c.ids(field, texts)
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -94,16 +123,34 @@ func (c *check) attachments(ctx context.Context, texts []string) ([]media.Item, 
 	if err != nil {
 		return nil, err
 	}
-	files := make([]media.Item, 0, len(ids))
+	found := make([]uuid.UUID, 0, len(ids))
 	for _, l := range ids {
 		item, ok := known[l.id]
 		if !ok {
 			c.add(l.at, "unknown", "There is no uploaded file %s. Upload it to /api/v1/media first.", l.id)
 			continue
 		}
-		files = append(files, item)
+		c.files[l.id] = item
+		found = append(found, l.id)
 	}
-	return files, nil
+	return found, nil
+}
+
+// loadFiles reads what a stored post names.
+func (c *check) loadFiles(ctx context.Context, p post.Post) error {
+	known, err := c.desk.Store.MediaByID(ctx, p.WorkspaceID, p.MediaIDs())
+	for id, item := range known {
+		c.files[id] = item
+	}
+	return err
+}
+
+func (c *check) urls(ids []uuid.UUID) []string {
+	urls := make([]string, len(ids))
+	for i, id := range ids {
+		urls[i] = c.desk.ObjectURL(c.files[id].ObjectKey)
+	}
+	return urls
 }
 
 // parent finds the post that this one answers.
@@ -190,14 +237,20 @@ func onAccount(p post.Post, id uuid.UUID) bool {
 }
 
 // content lets every target's network count the post as it counts.
-func (c *check) content(ctx context.Context, text string, files []media.Item, reply bool, accounts []account.Account) {
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		c.add("content", "invalid", "The text holds bytes that are no characters.")
-		return
-	}
-	content := network.Content{Text: text, Reply: reply, Media: MediaInfos(files)}
+func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
 	seen := map[post.Problem]bool{}
+	add := func(problem post.Problem) {
+		if !seen[problem] {
+			seen[problem] = true
+			c.problems = append(c.problems, problem)
+		}
+	}
 	for _, a := range accounts {
+		o := overrides[a.ID]
+		segments := p.Segments(post.Target{Override: o})
+		if !c.readable(segments, a, o, add) {
+			continue
+		}
 		adapter, ok := c.desk.Networks.Get(a.Network)
 		if !ok {
 			c.add("accounts", "unsupported", "This installation cannot publish to %s.", a.Network)
@@ -210,17 +263,38 @@ func (c *check) content(ctx context.Context, text string, files []media.Item, re
 			c.desk.Log.Warn("limits not known, content not checked yet", "account_id", a.ID, "network", a.Network, "error", err)
 			continue
 		}
-		for _, p := range adapter.Check(content, limits) {
-			problem := post.Problem{Field: p.Field, Code: p.Code, Message: p.Message}
-			if !seen[problem] {
-				seen[problem] = true
-				c.problems = append(c.problems, problem)
+		for i, s := range segments {
+			content := network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(c.items(s.AttachmentIDs))}
+			for _, found := range adapter.Check(content, limits) {
+				add(post.Problem{Field: fieldOf(i, a.ID, o, found.Field), Code: found.Code, Message: found.Message})
 			}
 		}
 	}
-	if text == "" && len(files) == 0 && len(seen) == 0 {
-		c.add("content", "empty", "Write something, or attach a file.")
+}
+
+// readable says whether a post can be shown to a network at all.
+func (c *check) readable(segments []post.Segment, a account.Account, o *post.Override, add func(post.Problem)) bool {
+	ok := true
+	for i, s := range segments {
+		switch {
+		case !utf8.ValidString(s.Content) || strings.ContainsRune(s.Content, 0):
+			add(post.Problem{Field: fieldOf(i, a.ID, o, "content"), Code: "invalid", Message: "The text holds bytes that are no characters."})
+		case s.Content == "" && len(s.AttachmentIDs) == 0:
+			add(post.Problem{Field: fieldOf(i, a.ID, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
+		default:
+			continue
+		}
+		ok = false
 	}
+	return ok
+}
+
+func (c *check) items(ids []uuid.UUID) []media.Item {
+	items := make([]media.Item, len(ids))
+	for i, id := range ids {
+		items[i] = c.files[id]
+	}
+	return items
 }
 
 func (c *check) limits(ctx context.Context, adapter network.Network, a account.Account) (network.Limits, error) {

@@ -6,6 +6,7 @@ package desk
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +27,11 @@ type Store interface {
 	Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
+	ScheduleDraft(ctx context.Context, g post.Guard) (post.Post, error)
+	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
+	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
+	Decide(ctx context.Context, g post.Guard, d store.Decision) (post.Post, error)
+	DeadLetters(ctx context.Context, f store.DeadFilter) ([]post.DeadLetter, error)
 
 	Workspace(ctx context.Context, id uuid.UUID) (people.Workspace, error)
 	AccountsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]account.Account, error)
@@ -61,12 +67,30 @@ type Desk struct {
 // Draft is what a person asks to be published, as it arrives.
 type Draft struct {
 	Content        string
-	ScheduledTime  string // RFC 3339, or local together with TimeZone
+	ScheduledTime  string // RFC 3339, or local together with TimeZone; may be empty for an unfinished draft
 	TimeZone       string // IANA; empty: the workspace's
 	Attachments    []string
-	Accounts       []string // empty: the parent's, else the default ones
+	Thread         []Segment           // what follows the first segment
+	Overrides      map[string]Override // by account id
+	Accounts       []string            // empty: the parent's, else the default ones
 	ThreadParentID string
 	Language       string
+	LateLimit      int  // minutes; 0: none
+	Unfinished     bool // keep it as a draft; nothing about its content is checked yet
+}
+
+// Segment is one more piece of a thread, as it arrives.
+type Segment struct {
+	Content     string
+	Attachments []string
+}
+
+// Override is what a post says differently on one account; nil leaves a field
+// as it is for all.
+type Override struct {
+	Content     *string
+	Attachments *[]string
+	Thread      *[]Segment
 }
 
 // Schedule stores a post. replayed says that the same request was carried out
@@ -77,27 +101,47 @@ func (d *Desk) Schedule(ctx context.Context, who people.Principal, draft Draft, 
 	if p, found, err := d.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
 		return p, found, err
 	}
+	n, err := d.Examine(ctx, who, draft)
+	if err != nil {
+		return post.Post{}, false, err
+	}
+	n.Idempotency = key
+	p, replayed, err = d.Store.CreatePost(ctx, n)
+	if err == nil {
+		d.Live.Changed(ctx, p.ID)
+	}
+	return p, replayed, err
+}
+
+// Examine checks a draft as it would be scheduled, and gives what would be
+// stored. A refusal names every field that is at fault.
+func (d *Desk) Examine(ctx context.Context, who people.Principal, draft Draft) (store.NewPost, error) {
 	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
-		return post.Post{}, false, err
+		return store.NewPost{}, err
 	}
-	c := check{desk: d, workspace: workspace}
-	n := store.NewPost{Actor: who.Actor(), Idempotency: key, Post: post.Post{
+	c := check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
+	n := store.NewPost{Actor: who.Actor(), Post: post.Post{
 		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
-		Content: draft.Content, Language: draft.Language}}
-
-	n.Post.ScheduledTime, n.Post.TimeZone = c.when(draft.ScheduledTime, draft.TimeZone)
-	files, err := c.attachments(ctx, draft.Attachments)
-	if err != nil {
-		return post.Post{}, false, err
+		Content: draft.Content, Language: draft.Language, Status: post.Scheduled}}
+	if draft.Unfinished {
+		n.Post.Status = post.Draft
 	}
-	for _, f := range files {
-		n.Post.AttachmentIDs = append(n.Post.AttachmentIDs, f.ID)
-		n.Post.AttachmentURLs = append(n.Post.AttachmentURLs, d.ObjectURL(f.ObjectKey))
+	n.Post.TimeZone = c.zoneOr(draft.TimeZone)
+	if draft.ScheduledTime != "" || !draft.Unfinished {
+		n.Post.ScheduledTime, n.Post.TimeZone = c.when(draft.ScheduledTime, draft.TimeZone)
+	}
+	n.Post.LateLimit = c.lateLimit(draft.LateLimit)
+	if n.Post.AttachmentIDs, err = c.attachments(ctx, "attachments", draft.Attachments); err != nil {
+		return store.NewPost{}, err
+	}
+	n.Post.AttachmentURLs = c.urls(n.Post.AttachmentIDs)
+	if n.Post.Thread, err = c.thread(ctx, "thread", draft.Thread); err != nil {
+		return store.NewPost{}, err
 	}
 	parent, err := c.parent(ctx, draft.ThreadParentID, n.Post.ScheduledTime)
 	if err != nil {
-		return post.Post{}, false, err
+		return store.NewPost{}, err
 	}
 	if parent != nil {
 		n.Post.ThreadParentID, n.Post.ThreadID = &parent.ID, parent.ThreadID
@@ -107,21 +151,22 @@ func (d *Desk) Schedule(ctx context.Context, who people.Principal, draft Draft, 
 	}
 	accounts, err := c.accounts(ctx, draft.Accounts, parent)
 	if err != nil {
-		return post.Post{}, false, err
+		return store.NewPost{}, err
 	}
 	for _, a := range accounts {
 		n.AccountIDs = append(n.AccountIDs, a.ID)
 	}
+	if n.Overrides, err = c.overrides(ctx, draft.Overrides, n.AccountIDs); err != nil {
+		return store.NewPost{}, err
+	}
 	c.language(draft.Language)
-	c.content(ctx, draft.Content, files, parent != nil, accounts)
+	if !draft.Unfinished {
+		c.content(ctx, n.Post, n.Overrides, accounts)
+	}
 	if len(c.problems) > 0 {
-		return post.Post{}, false, post.InvalidFields(c.problems...)
+		return store.NewPost{}, post.InvalidFields(c.problems...)
 	}
-	p, replayed, err = d.Store.CreatePost(ctx, n)
-	if err == nil {
-		d.Live.Changed(ctx, p.ID)
-	}
-	return p, replayed, err
+	return n, nil
 }
 
 // Edit is a change as it arrives; nil leaves a field as it is.
@@ -130,11 +175,15 @@ type Edit struct {
 	ScheduledTime *string
 	TimeZone      *string
 	Attachments   *[]string
+	Thread        *[]Segment
+	Overrides     map[string]*Override // by account id; nil takes one back
 	Accounts      *[]string
 	Language      *string
+	LateLimit     *int
 }
 
-// Change edits a post that is not yet being published.
+// Change edits a post that is not yet being published. One that has failed is
+// sent again with the change: at its new time, or at once.
 func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
 	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
 	if err != nil {
@@ -145,39 +194,87 @@ func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, 
 		return post.Post{}, err
 	}
 	// Said before anything about the fields: nothing that they hold would help.
-	if current.Status != post.Scheduled && current.Status != post.Draft {
+	if !editable(current) {
 		return post.Post{}, post.TooLate(current.Status)
 	}
-	c := check{desk: d, workspace: workspace}
-	change := post.Change{Content: edit.Content, Language: edit.Language}
-	content := current.Content
-	if edit.Content != nil {
-		content = *edit.Content
-	}
-	parent, err := c.answered(ctx, current)
+	c := check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
+	change, err := c.change(ctx, edit, current)
 	if err != nil {
 		return post.Post{}, err
 	}
-	c.changedTime(edit, current, parent, &change)
-	files, urls, err := c.changedFiles(ctx, edit, current, &change)
-	if err != nil {
-		return post.Post{}, err
-	}
-	accounts, err := c.changedAccounts(ctx, edit, current, parent, &change)
-	if err != nil {
-		return post.Post{}, err
-	}
-	if change.Empty() {
-		c.add("", "empty", "Name at least one field to change.")
-	}
-	if edit.Language != nil {
-		c.language(*edit.Language)
-	}
-	c.content(ctx, content, files, parent != nil, accounts)
 	if len(c.problems) > 0 {
 		return post.Post{}, post.InvalidFields(c.problems...)
 	}
+	var urls []string
+	if change.AttachmentIDs != nil {
+		urls = c.urls(*change.AttachmentIDs)
+	}
 	return d.announce(ctx, func() (post.Post, error) { return d.Store.Edit(ctx, g, change, urls) })
+}
+
+// editable says whether an edit can still reach something of the post.
+func editable(p post.Post) bool {
+	switch p.Status {
+	case post.Draft, post.Scheduled:
+		return true
+	case post.Failed, post.PartlyPosted:
+		return slices.ContainsFunc(p.Targets, func(t post.Target) bool { return t.Status == post.TargetFailed })
+	default:
+		return false
+	}
+}
+
+// ScheduleDraft makes a draft a scheduled post; when is its time, or empty for
+// the one that it has.
+func (d *Desk) ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error) {
+	if when != "" {
+		edit := Edit{ScheduledTime: &when}
+		if zone != "" {
+			edit.TimeZone = &zone
+		}
+		changed, err := d.Change(ctx, g, edit)
+		if err != nil {
+			return post.Post{}, err
+		}
+		g.IfVersion = changed.Version
+	}
+	g, err := d.finished(ctx, g, true)
+	if err != nil {
+		return post.Post{}, err
+	}
+	return d.announce(ctx, func() (post.Post, error) { return d.Store.ScheduleDraft(ctx, g) })
+}
+
+// finished checks a draft before it becomes more than one, and binds the change
+// to the version that was checked. Nothing is checked of a post that is none.
+func (d *Desk) finished(ctx context.Context, g post.Guard, timed bool) (post.Guard, error) {
+	p, err := d.Store.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
+	if err != nil || p.Status != post.Draft {
+		return g, err
+	}
+	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
+	if err != nil {
+		return g, err
+	}
+	c := check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
+	if timed {
+		c.future(p.ScheduledTime)
+	}
+	accounts, err := c.targetAccounts(ctx, p)
+	if err != nil {
+		return g, err
+	}
+	if err := c.loadFiles(ctx, p); err != nil {
+		return g, err
+	}
+	c.content(ctx, p, overridesOf(p), accounts)
+	if len(c.problems) > 0 {
+		return g, post.InvalidFields(c.problems...)
+	}
+	if g.IfVersion == 0 {
+		g.IfVersion = p.Version
+	}
+	return g, nil
 }
 
 // Cancel takes back a post that is not yet being published.
@@ -185,8 +282,12 @@ func (d *Desk) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	return d.announce(ctx, func() (post.Post, error) { return d.Store.Cancel(ctx, g) })
 }
 
-// PublishNow makes a waiting post due at once.
+// PublishNow makes a waiting post, or a draft, due at once.
 func (d *Desk) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
+	g, err := d.finished(ctx, g, false)
+	if err != nil {
+		return post.Post{}, err
+	}
 	return d.announce(ctx, func() (post.Post, error) { return d.Store.PublishNow(ctx, g) })
 }
 

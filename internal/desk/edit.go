@@ -8,9 +8,66 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/account"
-	"dateline/internal/media"
 	"dateline/internal/post"
 )
+
+// change reads an edit against the post as it is.
+func (c *check) change(ctx context.Context, edit Edit, current post.Post) (change post.Change, err error) {
+	change = post.Change{Content: edit.Content, Language: edit.Language}
+	begun := current.Status.Final() // it failed, and some of it may be out
+	parent, err := c.answered(ctx, current)
+	if err != nil {
+		return change, err
+	}
+	if begun && edit.Accounts != nil {
+		c.add("accounts", "too_late", "The accounts of a post that went out cannot be changed any more.")
+	}
+	if current.Status == post.PartlyPosted && edit.ScheduledTime != nil {
+		c.add("scheduled_time", "too_late", "A post that is out on some accounts has no new time; what failed is sent again at once.")
+	}
+	c.changedTime(edit, current, parent, &change)
+	if err := c.loadFiles(ctx, current); err != nil {
+		return change, err
+	}
+	next := current // as it will be
+	if edit.Content != nil {
+		next.Content = *edit.Content
+	}
+	if edit.Attachments != nil {
+		if next.AttachmentIDs, err = c.attachments(ctx, "attachments", *edit.Attachments); err != nil {
+			return change, err
+		}
+		change.AttachmentIDs = &next.AttachmentIDs
+	}
+	if edit.Thread != nil {
+		if next.Thread, err = c.thread(ctx, "thread", *edit.Thread); err != nil {
+			return change, err
+		}
+		change.Thread = &next.Thread
+	}
+	accounts, err := c.changedAccounts(ctx, edit, current, parent, &change)
+	if err != nil {
+		return change, err
+	}
+	overrides, err := c.changedOverrides(ctx, edit, current, accounts, &change)
+	if err != nil {
+		return change, err
+	}
+	if edit.LateLimit != nil {
+		limit := c.lateLimit(*edit.LateLimit)
+		change.LateLimit = &limit
+	}
+	if change.Empty() {
+		c.add("", "empty", "Name at least one field to change.")
+	}
+	if edit.Language != nil {
+		c.language(*edit.Language)
+	}
+	if current.Status != post.Draft {
+		c.content(ctx, next, overrides, accounts)
+	}
+	return change, nil
+}
 
 // changedTime reads a new time, zone or both. A new zone alone keeps the
 // instant: it only changes how the time is shown.
@@ -43,36 +100,62 @@ func (c *check) answered(ctx context.Context, current post.Post) (*post.Post, er
 	return &parent, err
 }
 
-func (c *check) changedFiles(ctx context.Context, edit Edit, current post.Post, change *post.Change) (files []media.Item, urls []string, err error) {
-	if edit.Attachments != nil {
-		if files, err = c.attachments(ctx, *edit.Attachments); err != nil {
-			return nil, nil, err
+// changedOverrides reads changed overrides, and gives all that will hold.
+func (c *check) changedOverrides(ctx context.Context, edit Edit, current post.Post, accounts []account.Account, change *post.Change) (map[uuid.UUID]*post.Override, error) {
+	all := overridesOf(current)
+	if len(edit.Overrides) == 0 {
+		return all, nil
+	}
+	ids := make([]uuid.UUID, 0, len(accounts))
+	for _, a := range accounts {
+		ids = append(ids, a.ID)
+	}
+	kept := make(map[string]Override, len(edit.Overrides))
+	change.Overrides = map[uuid.UUID]*post.Override{}
+	for text, o := range edit.Overrides {
+		if o != nil {
+			kept[text] = *o
+		} else if id, ok := c.overridden(text, ids); ok {
+			change.Overrides[id] = nil
+			delete(all, id)
 		}
-		ids := make([]uuid.UUID, 0, len(files))
-		for _, f := range files {
-			ids = append(ids, f.ID)
-			urls = append(urls, c.desk.ObjectURL(f.ObjectKey))
+	}
+	changed, err := c.overrides(ctx, kept, ids)
+	for id, o := range changed {
+		change.Overrides[id], all[id] = o, o
+	}
+	return all, err
+}
+
+func overridesOf(p post.Post) map[uuid.UUID]*post.Override {
+	all := map[uuid.UUID]*post.Override{}
+	for _, t := range p.Targets {
+		if t.Override != nil {
+			all[t.AccountID] = t.Override
 		}
-		change.AttachmentIDs = &ids
-		return files, urls, nil
 	}
-	known, err := c.desk.Store.MediaByID(ctx, current.WorkspaceID, current.AttachmentIDs)
-	if err != nil {
-		return nil, nil, err
+	return all
+}
+
+// targetAccounts reads the accounts that a post goes to.
+func (c *check) targetAccounts(ctx context.Context, p post.Post) ([]account.Account, error) {
+	ids := make([]uuid.UUID, 0, len(p.Targets))
+	for _, t := range p.Targets {
+		ids = append(ids, t.AccountID)
 	}
-	for _, id := range current.AttachmentIDs {
-		files = append(files, known[id])
+	if len(ids) == 0 {
+		c.add("accounts", "required", "Name at least one account.")
+		return nil, nil
 	}
-	return files, nil, nil
+	return c.desk.Store.AccountsByID(ctx, p.WorkspaceID, ids)
 }
 
 func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Post, parent *post.Post, change *post.Change) ([]account.Account, error) {
 	if edit.Accounts == nil {
-		ids := make([]uuid.UUID, 0, len(current.Targets))
-		for _, t := range current.Targets {
-			ids = append(ids, t.AccountID)
+		if len(current.Targets) == 0 && current.Status == post.Draft {
+			return nil, nil
 		}
-		return c.desk.Store.AccountsByID(ctx, current.WorkspaceID, ids)
+		return c.targetAccounts(ctx, current)
 	}
 	if len(*edit.Accounts) == 0 {
 		change.AccountIDs = &[]uuid.UUID{}
@@ -94,4 +177,9 @@ func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Pos
 func isMissing(err error) bool {
 	var e *post.Error
 	return errors.As(err, &e) && e.Kind == post.NotFound
+}
+
+func isConflict(err error) bool {
+	var e *post.Error
+	return errors.As(err, &e) && e.Kind == post.Conflict
 }

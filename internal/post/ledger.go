@@ -24,6 +24,7 @@ type Call struct {
 	OperationID    uuid.UUID
 	PostID         uuid.UUID
 	TargetID       uuid.UUID
+	Segment        int
 	Revision       int64
 	Epoch          int // counts the sends of one operation
 	Fence          int64
@@ -41,6 +42,7 @@ type Outcome struct {
 	Fence       int64
 	Revision    int64     // that the outcome is for
 	OperationID uuid.UUID // nil id: nothing was sent
+	Segment     int       // that RemoteID is
 	Status      TargetStatus
 	Operation   string // the ledger's state afterwards
 	Evidence    map[string]any

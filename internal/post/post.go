@@ -51,6 +51,9 @@ const (
 	TargetCancelled  TargetStatus = "cancelled"
 )
 
+// Dead says that the target waits for a person: it is a dead letter.
+func (s TargetStatus) Dead() bool { return s == TargetFailed || s == TargetUncertain }
+
 // Open says that the publisher still has something to do for the target.
 func (s TargetStatus) Open() bool { return s == TargetScheduled || s == TargetPublishing }
 
@@ -60,7 +63,7 @@ type Post struct {
 	WorkspaceID    uuid.UUID
 	UserID         uuid.UUID
 	Content        string
-	ScheduledTime  time.Time // UTC
+	ScheduledTime  time.Time // UTC; zero: a draft without a time
 	TimeZone       string    // IANA name, as the author meant the time
 	Status         Status
 	RetryCount     int
@@ -70,8 +73,11 @@ type Post struct {
 	ThreadID       *uuid.UUID
 	ThreadParentID *uuid.UUID
 	Language       string
-	Version        int64 // every change; the API's ETag
-	Revision       int64 // every change of what or when
+	Thread         []Segment     // what follows the first segment
+	LateLimit      time.Duration // dropped rather than published later than this; 0: never dropped
+	RedrivenAt     *time.Time    // when a person last asked for another round
+	Version        int64         // every change; the API's ETag
+	Revision       int64         // every change of what or when
 	PostedAt       *time.Time
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
@@ -86,6 +92,7 @@ type Target struct {
 	Network      string
 	Handle       string
 	Status       TargetStatus
+	Override     *Override
 	Attempts     int
 	Fence        int64
 	ClaimedUntil *time.Time
@@ -96,6 +103,17 @@ type Target struct {
 	ErrorMessage string
 	SentAt       *time.Time // when the final call left, by the database's clock
 	PostedAt     *time.Time // when its answer was in
+	UpdatedAt    time.Time
+	Published    []Published // of a thread: the segments that are out
+}
+
+// Published is one segment at its network.
+type Published struct {
+	Segment   int
+	RemoteID  string
+	RemoteURL string
+	SentAt    *time.Time
+	PostedAt  time.Time
 }
 
 // Event is one line of a post's timeline. ID grows along the timeline.
@@ -122,8 +140,17 @@ const (
 	EventUncertain  = "uncertain"
 	EventPosted     = "posted"
 	EventFailed     = "failed"
-	EventRefused    = "refused" // a signal that came too late or asked for nonsense
-	EventStatus     = "status"  // the post's own status changed
+	EventRefused    = "refused"   // a signal that came too late or asked for nonsense
+	EventStatus     = "status"    // the post's own status changed
+	EventScheduled  = "scheduled" // a draft became a scheduled post
+	EventPrepared   = "prepared"  // attachments are at the network
+	EventProblem    = "problem"   // found while preparing, before its time
+	EventSegment    = "segment_posted"
+	EventLate       = "late"       // its time has passed and it is not out
+	EventRedriven   = "redriven"   // dead letters go out again
+	EventDiscarded  = "discarded"  // dead letters were given up
+	EventConfirmed  = "confirmed"  // a person says that an uncertain post exists
+	EventSendAgain  = "send_again" // a person says that it does not
 )
 
 // Actors besides "user:<id>".
@@ -140,12 +167,16 @@ type Change struct {
 	Language      *string
 	AttachmentIDs *[]uuid.UUID
 	AccountIDs    *[]uuid.UUID
+	Thread        *[]Segment
+	Overrides     map[uuid.UUID]*Override // by account; a nil value takes one back
+	LateLimit     *time.Duration          // 0: none
 }
 
 // Empty says that the edit changes nothing.
 func (c Change) Empty() bool {
 	return c.Content == nil && c.ScheduledTime == nil && c.TimeZone == nil &&
-		c.Language == nil && c.AttachmentIDs == nil && c.AccountIDs == nil
+		c.Language == nil && c.AttachmentIDs == nil && c.AccountIDs == nil &&
+		c.Thread == nil && len(c.Overrides) == 0 && c.LateLimit == nil
 }
 
 // Guard names the post that a change is for and what must still hold.

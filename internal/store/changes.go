@@ -9,38 +9,86 @@ import (
 	"dateline/internal/store/db"
 )
 
-// Edit applies a change to a post that is not yet being published.
-// attachmentURLs belong to change.AttachmentIDs. A refusal is a *post.Error.
+// Edit applies a change to a post that is not yet being published, or whose
+// publishing has failed: then what failed goes out again. attachmentURLs belong
+// to change.AttachmentIDs. A refusal is a *post.Error.
 func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error) {
-	params := db.EditPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
-		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, Language: change.Language}
-	if change.AttachmentIDs != nil {
-		params.AttachmentIds, params.AttachmentUrls = orEmpty(*change.AttachmentIDs), orEmpty(attachmentURLs)
+	params, err := editParams(g, change, attachmentURLs)
+	if err != nil {
+		return post.Post{}, err
 	}
 	return s.change(ctx, g, post.EventEdited, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
 		row, err := q.EditPost(ctx, params)
-		if err != nil || change.AccountIDs == nil {
-			return row, err
-		}
-		if err := q.DeleteTargets(ctx, db.DeleteTargetsParams{PostID: g.PostID, KeepAccountIds: *change.AccountIDs}); err != nil {
-			return row, err
-		}
-		kept, err := q.TargetsOfPosts(ctx, []uuid.UUID{g.PostID})
 		if err != nil {
 			return row, err
 		}
-		have := map[uuid.UUID]bool{}
-		for _, t := range kept {
-			have[t.AccountID] = true
-		}
-		var added []uuid.UUID
-		for _, id := range *change.AccountIDs {
-			if !have[id] {
-				added = append(added, id)
+		if change.AccountIDs != nil {
+			if err := changeTargets(ctx, q, g.PostID, change); err != nil {
+				return row, err
 			}
 		}
-		return row, insertTargets(ctx, q, g.PostID, added)
+		if err := setOverrides(ctx, q, g.PostID, change.Overrides); err != nil {
+			return row, err
+		}
+		if post.Status(row.Status).Final() {
+			return redrive(ctx, q, row, nil, true, g.Actor, "edited")
+		}
+		return row, nil
 	})
+}
+
+func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.EditPostParams, error) {
+	p := db.EditPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, Language: change.Language,
+		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || len(change.Overrides) > 0}
+	if change.AttachmentIDs != nil {
+		p.AttachmentIds, p.AttachmentUrls = orEmpty(*change.AttachmentIDs), orEmpty(attachmentURLs)
+	}
+	if change.LateLimit != nil {
+		p.SetLateLimit, p.LateLimitMinutes = true, minutes(*change.LateLimit)
+	}
+	var err error
+	if change.Thread != nil {
+		p.Thread, err = threadJSON(*change.Thread)
+	}
+	return p, err
+}
+
+// changeTargets makes the accounts of a post those of the change.
+func changeTargets(ctx context.Context, q *db.Queries, postID uuid.UUID, change post.Change) error {
+	if err := q.DeleteTargets(ctx, db.DeleteTargetsParams{PostID: postID, KeepAccountIds: *change.AccountIDs}); err != nil {
+		return err
+	}
+	kept, err := q.TargetsOfPosts(ctx, []uuid.UUID{postID})
+	if err != nil {
+		return err
+	}
+	have := map[uuid.UUID]bool{}
+	for _, t := range kept {
+		have[t.AccountID] = true
+	}
+	var added []uuid.UUID
+	for _, id := range *change.AccountIDs {
+		if !have[id] {
+			added = append(added, id)
+		}
+	}
+	return insertTargets(ctx, q, postID, added, nil)
+}
+
+func setOverrides(ctx context.Context, q *db.Queries, postID uuid.UUID, overrides map[uuid.UUID]*post.Override) error {
+	if len(overrides) == 0 {
+		return nil
+	}
+	p := db.SetOverridesParams{PostID: postID}
+	for account, o := range overrides {
+		text, err := overrideJSON(o)
+		if err != nil {
+			return err
+		}
+		p.AccountIds, p.Overrides = append(p.AccountIds, account), append(p.Overrides, text)
+	}
+	return q.SetOverrides(ctx, p)
 }
 
 func changedFields(c post.Change) map[string]any {
@@ -57,6 +105,12 @@ func changedFields(c post.Change) map[string]any {
 	if c.AccountIDs != nil {
 		data["accounts"] = *c.AccountIDs
 	}
+	if c.Thread != nil {
+		data["thread"] = len(*c.Thread)
+	}
+	if len(c.Overrides) > 0 {
+		data["overrides"] = len(c.Overrides)
+	}
 	return data
 }
 
@@ -71,7 +125,14 @@ func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	})
 }
 
-// PublishNow makes a waiting post due at once.
+// ScheduleDraft makes a draft a scheduled post. It has to have a time.
+func (s *Store) ScheduleDraft(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.change(ctx, g, post.EventScheduled, nil, func(q *db.Queries) (db.ScheduledPost, error) {
+		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
+	})
+}
+
+// PublishNow makes a waiting post, or a draft, due at once.
 func (s *Store) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
 	return s.change(ctx, g, post.EventPublishNow, nil, func(q *db.Queries) (db.ScheduledPost, error) {
 		return q.PublishNow(ctx, db.PublishNowParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
@@ -106,8 +167,8 @@ func (s *Store) whyRefused(ctx context.Context, g post.Guard) error {
 	if err != nil {
 		return err
 	}
-	if current.Status != post.Scheduled && current.Status != post.Draft {
-		return post.TooLate(current.Status)
+	if g.IfVersion != 0 && g.IfVersion != current.Version {
+		return post.Stale(current.Version)
 	}
-	return post.Stale(current.Version)
+	return post.TooLate(current.Status)
 }

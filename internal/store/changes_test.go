@@ -116,6 +116,9 @@ func TestAChangeThatComesTooLateSaysWhy(t *testing.T) {
 		before, err := n.Post(t.Context(), p.ID)
 		n.must(err)
 		for name, change := range n.changes(n.guard(p)) {
+			if name == "edit" && (p.ID == failed.ID || p.ID == partly.ID) {
+				continue // that sends what failed again
+			}
 			_, err := change()
 			if e := refused(t, err); e.Kind != post.Conflict || e.Code != "too_late" || !strings.Contains(e.Message, reason) {
 				t.Errorf("%s, %s: %+v", reason, name, e)

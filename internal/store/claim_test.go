@@ -73,10 +73,10 @@ func TestAClaimWritesTheLedgerBeforeAnythingIsSent(t *testing.T) {
 	if got.Status != post.Publishing || got.Targets[0].Status != post.TargetPublishing || !got.Targets[0].SentAt.Equal(claimed.SentAt) {
 		t.Errorf("the post is %+v", got)
 	}
-	if epoch, err := n.LastEpoch(t.Context(), want.TargetID, 1); err != nil || epoch != 1 {
+	if epoch, err := n.LastEpoch(t.Context(), want.TargetID, 0, 1); err != nil || epoch != 1 {
 		t.Errorf("last epoch %d, %v", epoch, err)
 	}
-	if epoch, err := n.LastEpoch(t.Context(), want.TargetID, 2); err != nil || epoch != 0 {
+	if epoch, err := n.LastEpoch(t.Context(), want.TargetID, 0, 2); err != nil || epoch != 0 {
 		t.Errorf("last epoch of another revision %d, %v", epoch, err)
 	}
 }
@@ -266,9 +266,14 @@ func TestARemotePostBelongsToOneTargetOnly(t *testing.T) {
 	if err != nil || !known["77"] || len(known) != 1 {
 		t.Errorf("known %v, %v", known, err)
 	}
-	c := n.claim(n.create(), 0, 1, time.Minute)
-	if _, ok, err := n.Finish(t.Context(), outcome(c, "77")); ok || err == nil {
-		t.Errorf("the same remote post was recorded twice (%v)", err)
+	found := outcome(n.claim(n.create(), 0, 1, time.Minute), "77")
+	found.Operation = post.CallReconciledOK
+	if _, ok, err := n.Finish(t.Context(), found); ok || err == nil {
+		t.Errorf("a remote post was found for two posts (%v)", err)
+	}
+	// What the network itself answers is recorded as it says.
+	if _, ok, err := n.Finish(t.Context(), outcome(n.claim(n.create(), 0, 1, time.Minute), "77")); !ok || err != nil {
+		t.Errorf("an accepted call was not recorded: %v %v", ok, err)
 	}
 }
 

@@ -20,6 +20,7 @@ func (s *Store) ClaimMany(ctx context.Context, calls []post.Call, lease time.Dur
 		at[c.OperationID] = i
 		p.TargetIds = append(p.TargetIds, c.TargetID)
 		p.PostIds = append(p.PostIds, c.PostID)
+		p.Segments = append(p.Segments, int32(c.Segment)) //nolint:gosec // a handful
 		p.Revisions = append(p.Revisions, c.Revision)
 		p.OperationIds = append(p.OperationIds, c.OperationID)
 		p.Epochs = append(p.Epochs, int32(c.Epoch)) //nolint:gosec // a handful of sends
@@ -34,7 +35,7 @@ func (s *Store) ClaimMany(ctx context.Context, calls []post.Call, lease time.Dur
 	claimed, ok = calls, make([]bool, len(calls))
 	for _, row := range rows {
 		i := at[row.OperationID]
-		claimed[i].Fence, claimed[i].SentAt, claimed[i].ClaimedUntil = row.Fence, *row.SentAt, *row.ClaimedUntil
+		claimed[i].Fence, claimed[i].SentAt, claimed[i].ClaimedUntil = row.Fence, row.SentAt, *row.ClaimedUntil
 		ok[i] = true
 	}
 	return claimed, ok, nil
@@ -88,6 +89,7 @@ func (s *Store) FinishPosted(ctx context.Context, outcomes []post.Outcome) (ok [
 // recordPosted brings ledger, posts and timeline in line with finished targets.
 func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, before map[uuid.UUID]db.ScheduledPost) error {
 	var ledger db.AcceptOperationsParams
+	var remote db.InsertRemotePostsParams
 	var events db.InsertEventsParams
 	posts := make([]uuid.UUID, 0, len(finished))
 	for _, o := range finished {
@@ -102,10 +104,14 @@ func recordPosted(ctx context.Context, q *db.Queries, finished []post.Outcome, b
 		ledger.OperationIds = append(ledger.OperationIds, o.OperationID)
 		ledger.RemoteIds = append(ledger.RemoteIds, o.RemoteID)
 		ledger.Evidence = append(ledger.Evidence, string(evidence))
+		addRemote(&remote, o)
 		posts = append(posts, o.PostID)
 		addTo(&events, o.PostID, before[o.PostID].WorkspaceID, o.TargetID, o.Event, string(data))
 	}
 	if err := q.AcceptOperations(ctx, ledger); err != nil {
+		return err
+	}
+	if _, err := q.InsertRemotePosts(ctx, remote); err != nil {
 		return err
 	}
 	rolled, err := q.RollUpPosts(ctx, db.RollUpPostsParams{PostIds: posts})
@@ -141,6 +147,6 @@ const crowdBound = 20_000
 
 // CountDue says how many posts are due in a stretch of time, up to 20,000.
 func (s *Store) CountDue(ctx context.Context, from, to time.Time) (int, error) {
-	n, err := s.q.CountDue(ctx, db.CountDueParams{FromTime: from, ToTime: to, Most: crowdBound})
+	n, err := s.q.CountDue(ctx, db.CountDueParams{FromTime: &from, ToTime: &to, Most: crowdBound})
 	return int(n), err
 }

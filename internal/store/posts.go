@@ -22,6 +22,7 @@ type Idempotency struct {
 type NewPost struct {
 	Post        post.Post // ID, WorkspaceID, UserID and the author's fields
 	AccountIDs  []uuid.UUID
+	Overrides   map[uuid.UUID]*post.Override // by account
 	Actor       string
 	Idempotency Idempotency
 }
@@ -42,20 +43,7 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (created post.Post, r
 			created, err = withTargets(ctx, q, row, err)
 			return err
 		}
-		row, err := q.InsertPost(ctx, db.InsertPostParams{
-			PostID: id, WorkspaceID: n.Post.WorkspaceID, UserID: n.Post.UserID, Content: n.Post.Content,
-			ScheduledTime: n.Post.ScheduledTime, TimeZone: n.Post.TimeZone,
-			AttachmentIds: orEmpty(n.Post.AttachmentIDs), AttachmentUrls: orEmpty(n.Post.AttachmentURLs),
-			ThreadID: n.Post.ThreadID, ThreadParentID: n.Post.ThreadParentID, Language: n.Post.Language,
-		})
-		if err != nil {
-			return err
-		}
-		if err := insertTargets(ctx, q, id, n.AccountIDs); err != nil {
-			return err
-		}
-		err = addEvent(ctx, q, row, nil, post.EventCreated, n.Actor, map[string]any{
-			"scheduled_time": row.ScheduledTime, "accounts": n.AccountIDs})
+		row, err := insertPost(ctx, q, n)
 		if err != nil {
 			return err
 		}
@@ -66,6 +54,37 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (created post.Post, r
 		return post.Post{}, false, err
 	}
 	return created, replayed, nil
+}
+
+// insertPost writes a post with its targets and its first event.
+func insertPost(ctx context.Context, q *db.Queries, n NewPost) (db.ScheduledPost, error) {
+	p := n.Post
+	thread, err := threadJSON(p.Thread)
+	if err != nil {
+		return db.ScheduledPost{}, err
+	}
+	status := p.Status
+	if status == "" {
+		status = post.Scheduled
+	}
+	row, err := q.InsertPost(ctx, db.InsertPostParams{
+		PostID: p.ID, WorkspaceID: p.WorkspaceID, UserID: p.UserID, Content: p.Content,
+		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
+		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
+		Thread: thread, LateLimitMinutes: minutes(p.LateLimit),
+		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language,
+	})
+	if err != nil {
+		return row, err
+	}
+	if err := insertTargets(ctx, q, p.ID, n.AccountIDs, n.Overrides); err != nil {
+		return row, err
+	}
+	data := map[string]any{"accounts": n.AccountIDs, "status": status}
+	if row.ScheduledTime != nil {
+		data["scheduled_time"] = row.ScheduledTime
+	}
+	return row, addEvent(ctx, q, row, nil, post.EventCreated, n.Actor, data)
 }
 
 // claimKey takes an idempotency key for a new resource. It returns the
@@ -113,12 +132,17 @@ func resourceOfKey(ctx context.Context, q *db.Queries, workspace uuid.UUID, i Id
 	return row.ResourceID, nil
 }
 
-func insertTargets(ctx context.Context, q *db.Queries, postID uuid.UUID, accounts []uuid.UUID) error {
-	ids := make([]uuid.UUID, len(accounts))
-	for i := range ids {
+func insertTargets(ctx context.Context, q *db.Queries, postID uuid.UUID, accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) error {
+	ids, texts := make([]uuid.UUID, len(accounts)), make([]string, len(accounts))
+	for i, account := range accounts {
 		ids[i] = newID()
+		text, err := overrideJSON(overrides[account])
+		if err != nil {
+			return err
+		}
+		texts[i] = text
 	}
-	return q.InsertTargets(ctx, db.InsertTargetsParams{Ids: ids, PostID: postID, AccountIds: accounts})
+	return q.InsertTargets(ctx, db.InsertTargetsParams{Ids: ids, PostID: postID, AccountIds: accounts, Overrides: texts})
 }
 
 // Post reads a post with its targets, whatever its workspace.
@@ -197,25 +221,60 @@ func addTargets(ctx context.Context, q *db.Queries, posts []post.Post) error {
 	if err != nil {
 		return err
 	}
+	var threads []uuid.UUID
 	for _, r := range rows {
 		p := &posts[at[r.PostID]]
-		p.Targets = append(p.Targets, post.Target{ID: r.ID, PostID: r.PostID, AccountID: r.AccountID,
-			Network: r.Network, Handle: r.Handle, Status: post.TargetStatus(r.Status),
+		t := post.Target{ID: r.ID, PostID: r.PostID, AccountID: r.AccountID,
+			Network: r.Network, Handle: r.Handle, Status: post.TargetStatus(r.Status), Override: readOverride(r.Override),
 			Attempts: int(r.Attempts), Fence: r.Fence, ClaimedUntil: r.ClaimedUntil,
 			RemoteID: deref(r.RemoteID), RemoteURL: deref(r.RemoteUrl),
 			ErrorClass: deref(r.ErrorClass), ErrorCode: deref(r.ErrorCode), ErrorMessage: deref(r.ErrorMessage),
-			SentAt: r.SentAt, PostedAt: r.PostedAt})
+			SentAt: r.SentAt, PostedAt: r.PostedAt, UpdatedAt: r.UpdatedAt}
+		if len(p.Segments(t)) > 1 {
+			threads = append(threads, p.ID)
+		}
+		p.Targets = append(p.Targets, t)
+	}
+	if len(threads) == 0 {
+		return nil
+	}
+	return addPublished(ctx, q, posts, threads)
+}
+
+// addPublished says of threads which segments are out.
+func addPublished(ctx context.Context, q *db.Queries, posts []post.Post, threads []uuid.UUID) error {
+	rows, err := q.PublishedOfPosts(ctx, threads)
+	if err != nil {
+		return err
+	}
+	published := map[uuid.UUID][]post.Published{}
+	for _, r := range rows {
+		published[r.TargetID] = append(published[r.TargetID], post.Published{Segment: int(r.Segment), RemoteID: r.RemoteID,
+			RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt})
+	}
+	for i := range posts {
+		for j := range posts[i].Targets {
+			posts[i].Targets[j].Published = published[posts[i].Targets[j].ID]
+		}
 	}
 	return nil
 }
 
 func fromRow(r db.ScheduledPost) post.Post {
-	return post.Post{ID: r.PostID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Content: r.Content,
-		ScheduledTime: r.ScheduledTime.UTC(), TimeZone: r.TimeZone, Status: post.Status(r.Status),
+	p := post.Post{ID: r.PostID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Content: r.Content,
+		TimeZone: r.TimeZone, Status: post.Status(r.Status),
 		RetryCount: int(r.RetryCount), AttachmentIDs: r.AttachmentIds, AttachmentURLs: r.AttachmentUrls,
 		PlatformMedia: r.PlatformMediaIds, ThreadID: r.ThreadID, ThreadParentID: r.ThreadParentID,
-		Language: r.Language, Version: r.Version, Revision: r.Revision, PostedAt: r.PostedAt,
+		Language: r.Language, Thread: readThread(r.Thread), RedrivenAt: r.RedrivenAt,
+		Version: r.Version, Revision: r.Revision, PostedAt: r.PostedAt,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+	if r.ScheduledTime != nil {
+		p.ScheduledTime = r.ScheduledTime.UTC()
+	}
+	if r.LateLimitMinutes != nil {
+		p.LateLimit = time.Duration(*r.LateLimitMinutes) * time.Minute
+	}
+	return p
 }
 
 func addEvent(ctx context.Context, q *db.Queries, row db.ScheduledPost, target *uuid.UUID, kind, actor string, data map[string]any) error {

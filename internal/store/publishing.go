@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,7 +33,7 @@ func (s *Store) OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, 
 	if err != nil {
 		return post.Call{}, false, err
 	}
-	c = post.Call{OperationID: row.ID, TargetID: row.TargetID, Revision: row.Revision, Epoch: int(row.Epoch), Fence: row.Fence,
+	c = post.Call{OperationID: row.ID, TargetID: row.TargetID, Segment: int(row.Segment), Revision: row.Revision, Epoch: int(row.Epoch), Fence: row.Fence,
 		IdempotencyKey: row.IdempotencyKey, Fingerprint: row.Fingerprint, Prepared: row.Prepared}
 	if row.SentAt != nil {
 		c.SentAt = *row.SentAt
@@ -40,9 +41,15 @@ func (s *Store) OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, 
 	return c, true, nil
 }
 
-// LastEpoch counts the sends of a target's content in one revision.
-func (s *Store) LastEpoch(ctx context.Context, targetID uuid.UUID, revision int64) (int, error) {
-	n, err := s.q.LastEpoch(ctx, db.LastEpochParams{TargetID: targetID, Revision: revision})
+// LastEpoch counts the sends of a segment in one revision.
+func (s *Store) LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
+	n, err := s.q.LastEpoch(ctx, db.LastEpochParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
+	return int(n), err
+}
+
+// UnclearSends counts the sends of a segment that had no trustworthy answer.
+func (s *Store) UnclearSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
+	n, err := s.q.UnclearSends(ctx, db.UnclearSendsParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
 	return int(n), err
 }
 
@@ -68,9 +75,13 @@ func (s *Store) Finish(ctx context.Context, o post.Outcome) (p post.Post, ok boo
 			return pgx.ErrNoRows // changed since it was read: nothing of this counts
 		}
 		_, err = q.FinishTarget(ctx, db.FinishTargetParams{ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
-			Tries: int32(o.Tries), RemoteID: orNil(o.RemoteID), RemoteUrl: orNil(o.RemoteURL), //nolint:gosec // 0 or 1
-			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error), SentAt: o.SentAt, PostedAt: o.PostedAt})
+			Tries: int32(o.Tries), NextSegment: o.RemoteID != "" && o.Status.Open(), //nolint:gosec // 0 or 1
+			RemoteID: firstOnly(o, o.RemoteID), RemoteUrl: firstOnly(o, o.RemoteURL),
+			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error), SentAt: firstSent(o), PostedAt: o.PostedAt})
 		if err != nil {
+			return err
+		}
+		if err := addRemotePost(ctx, q, o); err != nil {
 			return err
 		}
 		if o.OperationID != uuid.Nil {
@@ -107,6 +118,70 @@ func (s *Store) Finish(ctx context.Context, o post.Outcome) (p post.Post, ok boo
 	return p, true, nil
 }
 
+// A target shows its first segment.
+func firstOnly(o post.Outcome, text string) *string {
+	if o.Segment > 0 {
+		return nil
+	}
+	return orNil(text)
+}
+
+func firstSent(o post.Outcome) *time.Time {
+	if o.Segment > 0 {
+		return nil
+	}
+	return o.SentAt
+}
+
+// errTaken says that a remote post was found which belongs to another post of
+// ours by now.
+var errTaken = errors.New("the post that was found belongs to another one by now")
+
+// addRemotePost notes what is at the network. What was found by looking must
+// not be anybody else's; what the network itself named is what it says.
+func addRemotePost(ctx context.Context, q *db.Queries, o post.Outcome) error {
+	if o.RemoteID == "" {
+		return nil
+	}
+	p := db.InsertRemotePostsParams{}
+	addRemote(&p, o)
+	added, err := q.InsertRemotePosts(ctx, p)
+	if err == nil && len(added) == 0 && o.Operation == post.CallReconciledOK {
+		return errTaken
+	}
+	return err
+}
+
+func addRemote(p *db.InsertRemotePostsParams, o post.Outcome) {
+	posted := time.Now().UTC()
+	if o.PostedAt != nil {
+		posted = *o.PostedAt
+	}
+	sent := posted
+	if o.SentAt != nil {
+		sent = *o.SentAt
+	}
+	p.TargetIds = append(p.TargetIds, o.TargetID)
+	p.Segments = append(p.Segments, int32(o.Segment)) //nolint:gosec // a handful
+	p.RemoteIds = append(p.RemoteIds, o.RemoteID)
+	p.RemoteUrls = append(p.RemoteUrls, o.RemoteURL)
+	p.SentAts = append(p.SentAts, sent)
+	p.PostedAts = append(p.PostedAts, posted)
+}
+
+// PublishedSegments lists the segments of a target that are out, in order.
+func (s *Store) PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.Published, error) {
+	rows, err := s.q.PublishedSegments(ctx, targetID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]post.Published, len(rows))
+	for i, r := range rows {
+		out[i] = post.Published{Segment: int(r.Segment), RemoteID: r.RemoteID, RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt}
+	}
+	return out, nil
+}
+
 func setOperation(ctx context.Context, q *db.Queries, id uuid.UUID, state, remoteID string, evidence map[string]any) error {
 	raw, err := object(evidence)
 	if err != nil {
@@ -118,7 +193,7 @@ func setOperation(ctx context.Context, q *db.Queries, id uuid.UUID, state, remot
 // ClaimedRemoteIDs lists the remote posts of an account that belong to posts
 // of ours already, so that none is taken for another.
 func (s *Store) ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error) {
-	ids, err := s.q.RemoteIDsClaimed(ctx, db.RemoteIDsClaimedParams{AccountID: accountID, Since: &since})
+	ids, err := s.q.RemoteIDsClaimed(ctx, db.RemoteIDsClaimedParams{AccountID: accountID, Since: since})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +210,7 @@ func (s *Store) Parent(ctx context.Context, postID, accountID uuid.UUID) (status
 	if noRows(err) {
 		return post.TargetCancelled, "", nil
 	}
-	return post.TargetStatus(row.Status), deref(row.RemoteID), err
+	return post.TargetStatus(row.Status), row.RemoteID, err
 }
 
 // RenewClaim extends a claim while its call is under way. ok is false when

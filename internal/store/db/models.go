@@ -481,6 +481,17 @@ type PostTarget struct {
 	SentAt       *time.Time
 	PostedAt     *time.Time
 	UpdatedAt    time.Time
+	Override     json.RawMessage
+}
+
+type RemotePost struct {
+	AccountID uuid.UUID
+	RemoteID  string
+	TargetID  uuid.UUID
+	Segment   int32
+	RemoteUrl *string
+	SentAt    *time.Time
+	PostedAt  time.Time
 }
 
 type ScheduledPost struct {
@@ -488,7 +499,7 @@ type ScheduledPost struct {
 	WorkspaceID      uuid.UUID
 	UserID           uuid.UUID
 	Content          string
-	ScheduledTime    time.Time
+	ScheduledTime    *time.Time
 	TimeZone         string
 	Status           PostStatus
 	RetryCount       int32
@@ -504,6 +515,11 @@ type ScheduledPost struct {
 	PostedAt         *time.Time
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
+	Thread           json.RawMessage
+	LateLimitMinutes *int32
+	RedrivenAt       *time.Time
+	LateNotedAt      *time.Time
+	ListedAt         time.Time
 }
 
 type Setting struct {

@@ -7,13 +7,14 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
 )
 
 const acknowledgeRevision = `-- name: AcknowledgeRevision :one
-update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at
+update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
 `
 
 // The workflow says which revision it acts on; see PostsMissingWorkflow.
@@ -41,6 +42,11 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 		&i.PostedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Thread,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
 	)
 	return i, err
 }
@@ -51,7 +57,7 @@ update scheduled_posts set status = 'cancelled',
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
 `
 
 type CancelPostParams struct {
@@ -84,13 +90,18 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 		&i.PostedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Thread,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
 	)
 	return i, err
 }
 
 const cancelTargets = `-- name: CancelTargets :exec
 update post_targets set status = 'cancelled', updated_at = clock_timestamp()
-where post_id = $1 and status = 'scheduled'
+where post_id = $1 and status in ('scheduled', 'failed')
 `
 
 func (q *Queries) CancelTargets(ctx context.Context, postID uuid.UUID) error {
@@ -107,8 +118,8 @@ select count(*) from (
 `
 
 type CountDueParams struct {
-	FromTime time.Time
-	ToTime   time.Time
+	FromTime *time.Time
+	ToTime   *time.Time
 	Most     int32
 }
 
@@ -135,35 +146,43 @@ func (q *Queries) DeleteTargets(ctx context.Context, arg DeleteTargetsParams) er
 }
 
 const editPost = `-- name: EditPost :one
-update scheduled_posts set
+update scheduled_posts p set
     content         = coalesce($1, content),
     scheduled_time  = coalesce($2, scheduled_time),
     time_zone       = coalesce($3, time_zone),
     language        = coalesce($4, language),
     attachment_ids  = coalesce($5::uuid[], attachment_ids),
     attachment_urls = coalesce($6::text[], attachment_urls),
-    platform_media_ids = case when $5::uuid[] is null
-                              then platform_media_ids else '{}' end,
+    thread          = coalesce($7::jsonb, thread),
+    late_limit_minutes = case when $8::bool then $9 else late_limit_minutes end,
+    platform_media_ids = case when $10::bool then '{}' else platform_media_ids end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where post_id = $7 and workspace_id = $8
-  and status in ('draft', 'scheduled')
-  and ($9::bigint = 0 or version = $9)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at
+where p.post_id = $11 and p.workspace_id = $12
+  and (p.status in ('draft', 'scheduled')
+       or p.status in ('failed', 'partly_posted') and exists (
+            select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
+  and ($13::bigint = 0 or p.version = $13)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
 `
 
 type EditPostParams struct {
-	Content        *string
-	ScheduledTime  *time.Time
-	TimeZone       *string
-	Language       *string
-	AttachmentIds  []uuid.UUID
-	AttachmentUrls []string
-	PostID         uuid.UUID
-	WorkspaceID    uuid.UUID
-	IfVersion      int64
+	Content          *string
+	ScheduledTime    *time.Time
+	TimeZone         *string
+	Language         *string
+	AttachmentIds    []uuid.UUID
+	AttachmentUrls   []string
+	Thread           []byte
+	SetLateLimit     bool
+	LateLimitMinutes *int32
+	MediaChanged     bool
+	PostID           uuid.UUID
+	WorkspaceID      uuid.UUID
+	IfVersion        int64
 }
 
-// The guarded edit. if_version 0 means any version.
+// The guarded edit. if_version 0 means any version. What has failed may be
+// edited once nothing of the post is under way any more.
 func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, editPost,
 		arg.Content,
@@ -172,6 +191,10 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		arg.Language,
 		arg.AttachmentIds,
 		arg.AttachmentUrls,
+		arg.Thread,
+		arg.SetLateLimit,
+		arg.LateLimitMinutes,
+		arg.MediaChanged,
 		arg.PostID,
 		arg.WorkspaceID,
 		arg.IfVersion,
@@ -198,13 +221,21 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		&i.PostedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Thread,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
 	)
 	return i, err
 }
 
 const forgetWorkflows = `-- name: ForgetWorkflows :execrows
 update scheduled_posts set workflow_revision = null
-where status in ('scheduled', 'publishing') and workflow_revision is not null
+where workflow_revision is not null
+  and (status in ('scheduled', 'publishing')
+       or post_id in (select t.post_id from post_targets t
+                      where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'))
 `
 
 func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
@@ -216,7 +247,7 @@ func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
 }
 
 const getPost = `-- name: GetPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at from scheduled_posts where post_id = $1
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts where post_id = $1
 `
 
 func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -243,12 +274,17 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 		&i.PostedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Thread,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
 	)
 	return i, err
 }
 
 const getPostInWorkspace = `-- name: GetPostInWorkspace :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at from scheduled_posts where post_id = $1 and workspace_id = $2
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts where post_id = $1 and workspace_id = $2
 `
 
 type GetPostInWorkspaceParams struct {
@@ -280,6 +316,11 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 		&i.PostedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Thread,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
 	)
 	return i, err
 }
@@ -287,25 +328,28 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 const insertPost = `-- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
-    attachment_ids, attachment_urls, thread_id, thread_parent_id, language
+    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language
 ) values (
     $1, $2, $3, $4, $5, $6,
-    $7, $8, $9, $10, $11
-) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at
+    $7, $8, $9, $10, $11, $12, $13, $14
+) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
 `
 
 type InsertPostParams struct {
-	PostID         uuid.UUID
-	WorkspaceID    uuid.UUID
-	UserID         uuid.UUID
-	Content        string
-	ScheduledTime  time.Time
-	TimeZone       string
-	AttachmentIds  []uuid.UUID
-	AttachmentUrls []string
-	ThreadID       *uuid.UUID
-	ThreadParentID *uuid.UUID
-	Language       string
+	PostID           uuid.UUID
+	WorkspaceID      uuid.UUID
+	UserID           uuid.UUID
+	Content          string
+	ScheduledTime    *time.Time
+	TimeZone         string
+	Status           PostStatus
+	AttachmentIds    []uuid.UUID
+	AttachmentUrls   []string
+	Thread           json.RawMessage
+	LateLimitMinutes *int32
+	ThreadID         *uuid.UUID
+	ThreadParentID   *uuid.UUID
+	Language         string
 }
 
 func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (ScheduledPost, error) {
@@ -316,8 +360,11 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		arg.Content,
 		arg.ScheduledTime,
 		arg.TimeZone,
+		arg.Status,
 		arg.AttachmentIds,
 		arg.AttachmentUrls,
+		arg.Thread,
+		arg.LateLimitMinutes,
 		arg.ThreadID,
 		arg.ThreadParentID,
 		arg.Language,
@@ -344,37 +391,49 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		&i.PostedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Thread,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
 	)
 	return i, err
 }
 
 const insertTargets = `-- name: InsertTargets :exec
-insert into post_targets (id, post_id, account_id)
-select unnest($1::uuid[]), $2, unnest($3::uuid[])
+insert into post_targets (id, post_id, account_id, override)
+select unnest($1::uuid[]), $2, unnest($3::uuid[]), nullif(unnest($4::text[]), '')::jsonb
 `
 
 type InsertTargetsParams struct {
 	Ids        []uuid.UUID
 	PostID     uuid.UUID
 	AccountIds []uuid.UUID
+	Overrides  []string
 }
 
+// An empty text is no override.
 func (q *Queries) InsertTargets(ctx context.Context, arg InsertTargetsParams) error {
-	_, err := q.db.Exec(ctx, insertTargets, arg.Ids, arg.PostID, arg.AccountIds)
+	_, err := q.db.Exec(ctx, insertTargets,
+		arg.Ids,
+		arg.PostID,
+		arg.AccountIds,
+		arg.Overrides,
+	)
 	return err
 }
 
 const listPostsAscending = `-- name: ListPostsAscending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
-  and ($3::timestamptz is null or p.scheduled_time >= $3)
-  and ($4::timestamptz is null or p.scheduled_time < $4)
+  and ($3::timestamptz is null or p.listed_at >= $3)
+  and ($4::timestamptz is null or p.listed_at < $4)
   and ($5::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = $5))
   and ($6::timestamptz is null
-       or (p.scheduled_time, p.post_id) > ($6, $7::uuid))
-order by p.scheduled_time, p.post_id
+       or (p.listed_at, p.post_id) > ($6, $7::uuid))
+order by p.listed_at, p.post_id
 limit $8
 `
 
@@ -428,6 +487,11 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 			&i.PostedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Thread,
+			&i.LateLimitMinutes,
+			&i.RedrivenAt,
+			&i.LateNotedAt,
+			&i.ListedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -440,16 +504,16 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 }
 
 const listPostsDescending = `-- name: ListPostsDescending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
-  and ($3::timestamptz is null or p.scheduled_time >= $3)
-  and ($4::timestamptz is null or p.scheduled_time < $4)
+  and ($3::timestamptz is null or p.listed_at >= $3)
+  and ($4::timestamptz is null or p.listed_at < $4)
   and ($5::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = $5))
   and ($6::timestamptz is null
-       or (p.scheduled_time, p.post_id) < ($6, $7::uuid))
-order by p.scheduled_time desc, p.post_id desc
+       or (p.listed_at, p.post_id) < ($6, $7::uuid))
+order by p.listed_at desc, p.post_id desc
 limit $8
 `
 
@@ -503,6 +567,11 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 			&i.PostedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Thread,
+			&i.LateLimitMinutes,
+			&i.RedrivenAt,
+			&i.LateNotedAt,
+			&i.ListedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -515,7 +584,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 }
 
 const lockPost = `-- name: LockPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at from scheduled_posts where post_id = $1 for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts where post_id = $1 for update
 `
 
 func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -542,18 +611,71 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 		&i.PostedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Thread,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
 	)
 	return i, err
+}
+
+const noteLate = `-- name: NoteLate :many
+with late as (
+    update scheduled_posts set late_noted_at = clock_timestamp()
+    where post_id in (
+        select p.post_id from scheduled_posts p
+        where p.status in ('scheduled', 'publishing') and p.late_noted_at is null
+          and greatest(p.scheduled_time, p.redriven_at) < clock_timestamp() - make_interval(secs => $1::float8)
+          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing'))
+        order by p.scheduled_time limit $2
+        for update skip locked)
+    returning post_id, workspace_id, greatest(scheduled_time, redriven_at) as since, late_noted_at
+)
+insert into post_events (post_id, workspace_id, type, actor, data)
+select late.post_id, late.workspace_id, 'late', 'dateline',
+    jsonb_build_object('seconds', round(extract(epoch from late.late_noted_at - late.since)))
+from late returning post_id
+`
+
+type NoteLateParams struct {
+	AfterSeconds float64
+	Batch        int32
+}
+
+// Says once of every post that is out of time and not out.
+func (q *Queries) NoteLate(ctx context.Context, arg NoteLateParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, noteLate, arg.AfterSeconds, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var post_id uuid.UUID
+		if err := rows.Scan(&post_id); err != nil {
+			return nil, err
+		}
+		items = append(items, post_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const postsMissingWorkflow = `-- name: PostsMissingWorkflow :many
 select p.post_id, p.workspace_id, p.scheduled_time, p.status, p.revision, p.workflow_revision
 from scheduled_posts p
-where p.status in ('scheduled', 'publishing')
-  and (   (p.workflow_revision is distinct from p.revision and p.updated_at < clock_timestamp() - interval '5 seconds')
-       or (p.status = 'scheduled' and p.scheduled_time < clock_timestamp() - interval '10 seconds')
-       or (p.status = 'publishing' and p.updated_at < clock_timestamp() - interval '2 minutes'))
-  and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing'))
+where (p.status in ('scheduled', 'publishing')
+       and (   (p.workflow_revision is distinct from p.revision and p.updated_at < clock_timestamp() - interval '5 seconds')
+            or (p.status = 'scheduled' and p.scheduled_time < clock_timestamp() - interval '10 seconds')
+            or (p.status = 'publishing' and p.updated_at < clock_timestamp() - interval '2 minutes'))
+       and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')))
+   or (p.workflow_revision is distinct from p.revision
+       and p.post_id in (select t.post_id from post_targets t
+                         where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'
+                           and t.updated_at < clock_timestamp() - interval '5 seconds'))
 order by p.scheduled_time
 limit $1
 `
@@ -561,14 +683,15 @@ limit $1
 type PostsMissingWorkflowRow struct {
 	PostID           uuid.UUID
 	WorkspaceID      uuid.UUID
-	ScheduledTime    time.Time
+	ScheduledTime    *time.Time
 	Status           PostStatus
 	Revision         int64
 	WorkflowRevision *int64
 }
 
 // Posts whose workflow was never told of the newest revision, or should have
-// acted long ago: Temporal was away, or lost what it knew.
+// acted long ago: Temporal was away, or lost what it knew. A post with dead
+// letters waits in its workflow for 30 days.
 func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]PostsMissingWorkflowRow, error) {
 	rows, err := q.db.Query(ctx, postsMissingWorkflow, batch)
 	if err != nil {
@@ -597,12 +720,12 @@ func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]Post
 }
 
 const publishNow = `-- name: PublishNow :one
-update scheduled_posts set scheduled_time = least(scheduled_time, clock_timestamp()),
+update scheduled_posts set scheduled_time = least(scheduled_time, clock_timestamp()), status = 'scheduled',
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
 `
 
 type PublishNowParams struct {
@@ -635,12 +758,18 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 		&i.PostedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Thread,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
 	)
 	return i, err
 }
 
 const remoteIDOnAccount = `-- name: RemoteIDOnAccount :one
-select t.status, t.remote_id from post_targets t
+select t.status, coalesce((select r.remote_id from remote_posts r where r.target_id = t.id order by r.segment desc limit 1), '')::text as remote_id
+from post_targets t
 where t.post_id = $1 and t.account_id = $2
 `
 
@@ -651,15 +780,79 @@ type RemoteIDOnAccountParams struct {
 
 type RemoteIDOnAccountRow struct {
 	Status   TargetStatus
-	RemoteID *string
+	RemoteID string
 }
 
-// Where a reply hangs: the parent's post on the same account.
+// Where a reply hangs: the last segment of the parent's post on the same account.
 func (q *Queries) RemoteIDOnAccount(ctx context.Context, arg RemoteIDOnAccountParams) (RemoteIDOnAccountRow, error) {
 	row := q.db.QueryRow(ctx, remoteIDOnAccount, arg.PostID, arg.AccountID)
 	var i RemoteIDOnAccountRow
 	err := row.Scan(&i.Status, &i.RemoteID)
 	return i, err
+}
+
+const scheduleDraft = `-- name: ScheduleDraft :one
+update scheduled_posts set status = 'scheduled',
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where post_id = $1 and workspace_id = $2 and status = 'draft'
+  and ($3::bigint = 0 or version = $3)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
+`
+
+type ScheduleDraftParams struct {
+	PostID      uuid.UUID
+	WorkspaceID uuid.UUID
+	IfVersion   int64
+}
+
+func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (ScheduledPost, error) {
+	row := q.db.QueryRow(ctx, scheduleDraft, arg.PostID, arg.WorkspaceID, arg.IfVersion)
+	var i ScheduledPost
+	err := row.Scan(
+		&i.PostID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.Content,
+		&i.ScheduledTime,
+		&i.TimeZone,
+		&i.Status,
+		&i.RetryCount,
+		&i.AttachmentIds,
+		&i.AttachmentUrls,
+		&i.PlatformMediaIds,
+		&i.ThreadID,
+		&i.ThreadParentID,
+		&i.Language,
+		&i.Version,
+		&i.Revision,
+		&i.WorkflowRevision,
+		&i.PostedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Thread,
+		&i.LateLimitMinutes,
+		&i.RedrivenAt,
+		&i.LateNotedAt,
+		&i.ListedAt,
+	)
+	return i, err
+}
+
+const setOverrides = `-- name: SetOverrides :exec
+update post_targets t set override = nullif(w.override, '')::jsonb, updated_at = clock_timestamp()
+from (select unnest($2::uuid[]) as account_id, unnest($3::text[]) as override) w
+where t.post_id = $1 and t.account_id = w.account_id
+`
+
+type SetOverridesParams struct {
+	PostID     uuid.UUID
+	AccountIds []uuid.UUID
+	Overrides  []string
+}
+
+func (q *Queries) SetOverrides(ctx context.Context, arg SetOverridesParams) error {
+	_, err := q.db.Exec(ctx, setOverrides, arg.PostID, arg.AccountIds, arg.Overrides)
+	return err
 }
 
 const setPlatformMedia = `-- name: SetPlatformMedia :exec
@@ -685,7 +878,7 @@ func (q *Queries) SetPlatformMedia(ctx context.Context, arg SetPlatformMediaPara
 }
 
 const targetsOfPosts = `-- name: TargetsOfPosts :many
-select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, a.network, a.handle
+select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.override, a.network, a.handle
 from post_targets t join accounts a on a.id = t.account_id
 where t.post_id = any($1::uuid[])
 order by t.post_id, a.created_at, t.id
@@ -707,6 +900,7 @@ type TargetsOfPostsRow struct {
 	SentAt       *time.Time
 	PostedAt     *time.Time
 	UpdatedAt    time.Time
+	Override     json.RawMessage
 	Network      string
 	Handle       string
 }
@@ -736,6 +930,7 @@ func (q *Queries) TargetsOfPosts(ctx context.Context, postIds []uuid.UUID) ([]Ta
 			&i.SentAt,
 			&i.PostedAt,
 			&i.UpdatedAt,
+			&i.Override,
 			&i.Network,
 			&i.Handle,
 		); err != nil {

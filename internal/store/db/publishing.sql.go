@@ -36,9 +36,9 @@ func (q *Queries) AcceptOperations(ctx context.Context, arg AcceptOperationsPara
 const claimTargets = `-- name: ClaimTargets :many
 with want as (
     select unnest($1::uuid[]) as target_id, unnest($2::uuid[]) as post_id,
-        unnest($3::bigint[]) as revision, unnest($4::uuid[]) as operation_id,
-        unnest($5::int[]) as epoch, unnest($6::text[]) as idempotency_key,
-        unnest($7::bytea[]) as fingerprint, unnest($8::text[]) as prepared
+        unnest($3::int[]) as segment, unnest($4::bigint[]) as revision, unnest($5::uuid[]) as operation_id,
+        unnest($6::int[]) as epoch, unnest($7::text[]) as idempotency_key,
+        unnest($8::bytea[]) as fingerprint, unnest($9::text[]) as prepared
 ), locked as (
     select p.post_id, p.workspace_id, p.scheduled_time, p.revision
     from scheduled_posts p
@@ -46,8 +46,8 @@ with want as (
     order by p.post_id
     for update
 ), free as (
-    select t.id as target_id, l.post_id, l.workspace_id, l.scheduled_time,
-        w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.prepared
+    select t.id as target_id, l.post_id, l.workspace_id, greatest(clock_timestamp(), l.scheduled_time) as planned,
+        w.segment, w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.prepared
     from want w
     join locked l on l.post_id = w.post_id and l.revision = w.revision
     join post_targets t on t.id = w.target_id and t.post_id = l.post_id
@@ -60,32 +60,33 @@ with want as (
     where scheduled_posts.post_id in (select free.post_id from free)
 ), target as (
     update post_targets set status = 'publishing', fence = fence + 1,
-        claimed_until = clock_timestamp() + make_interval(secs => $9::float8),
-        sent_at = greatest(clock_timestamp(), free.scheduled_time), updated_at = clock_timestamp()
+        claimed_until = clock_timestamp() + make_interval(secs => $10::float8),
+        sent_at = case when free.segment = 0 then free.planned else post_targets.sent_at end, updated_at = clock_timestamp()
     from free
     where post_targets.id = free.target_id
       -- Said again because a row that was locked meanwhile is looked at anew by
       -- these conditions alone.
       and post_targets.status in ('scheduled', 'publishing')
       and (post_targets.claimed_until is null or post_targets.claimed_until < clock_timestamp())
-    returning post_targets.id, post_targets.fence, post_targets.sent_at, post_targets.claimed_until, free.post_id, free.workspace_id,
-        free.scheduled_time, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.prepared
+    returning post_targets.id, post_targets.fence, free.planned, post_targets.claimed_until, free.post_id, free.workspace_id,
+        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.prepared
 ), operation as (
     insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at)
-    select target.operation_id, target.id, 0, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.prepared::jsonb, 'sending', target.sent_at
+    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.prepared::jsonb, 'sending', target.planned
     from target
 ), event as (
     insert into post_events (post_id, workspace_id, target_id, type, actor, data)
     select target.post_id, target.workspace_id, target.id, 'sending', 'dateline',
-        jsonb_build_object('epoch', target.epoch)
+        jsonb_build_object('epoch', target.epoch, 'segment', target.segment, 'planned', target.planned)
     from target
 )
-select target.id, target.operation_id::uuid as operation_id, target.fence, target.sent_at, target.claimed_until from target
+select target.id, target.operation_id::uuid as operation_id, target.fence, target.planned::timestamptz as sent_at, target.claimed_until from target
 `
 
 type ClaimTargetsParams struct {
 	TargetIds       []uuid.UUID
 	PostIds         []uuid.UUID
+	Segments        []int32
 	Revisions       []int64
 	OperationIds    []uuid.UUID
 	Epochs          []int32
@@ -99,7 +100,7 @@ type ClaimTargetsRow struct {
 	ID           uuid.UUID
 	OperationID  uuid.UUID
 	Fence        int64
-	SentAt       *time.Time
+	SentAt       time.Time
 	ClaimedUntil *time.Time
 }
 
@@ -112,6 +113,7 @@ func (q *Queries) ClaimTargets(ctx context.Context, arg ClaimTargetsParams) ([]C
 	rows, err := q.db.Query(ctx, claimTargets,
 		arg.TargetIds,
 		arg.PostIds,
+		arg.Segments,
 		arg.Revisions,
 		arg.OperationIds,
 		arg.Epochs,
@@ -197,19 +199,20 @@ func (q *Queries) FinishPosted(ctx context.Context, arg FinishPostedParams) ([]u
 
 const finishTarget = `-- name: FinishTarget :one
 update post_targets set status = $1,
-    attempts = attempts + $2::int,
+    attempts = case when $2::bool then 0 else attempts + $3::int end,
     claimed_until = null,
-    remote_id = coalesce($3, remote_id),
-    remote_url = coalesce($4, remote_url),
-    error_class = $5, error_code = $6, error_message = $7,
-    sent_at = coalesce($8, sent_at), posted_at = $9,
+    remote_id = coalesce($4, remote_id),
+    remote_url = coalesce($5, remote_url),
+    error_class = $6, error_code = $7, error_message = $8,
+    sent_at = coalesce($9, sent_at), posted_at = $10,
     updated_at = clock_timestamp()
-where id = $10 and fence = $11 and status in ('scheduled', 'publishing')
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at
+where id = $11 and fence = $12 and status in ('scheduled', 'publishing')
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override
 `
 
 type FinishTargetParams struct {
 	Status       TargetStatus
+	NextSegment  bool
 	Tries        int32
 	RemoteID     *string
 	RemoteUrl    *string
@@ -222,10 +225,12 @@ type FinishTargetParams struct {
 	Fence        int64
 }
 
-// Records an outcome, unless somebody else holds the claim by now.
+// Records an outcome, unless somebody else holds the claim by now. Each segment
+// has its own tries.
 func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (PostTarget, error) {
 	row := q.db.QueryRow(ctx, finishTarget,
 		arg.Status,
+		arg.NextSegment,
 		arg.Tries,
 		arg.RemoteID,
 		arg.RemoteUrl,
@@ -254,12 +259,13 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 		&i.SentAt,
 		&i.PostedAt,
 		&i.UpdatedAt,
+		&i.Override,
 	)
 	return i, err
 }
 
 const getTarget = `-- name: GetTarget :one
-select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at from post_targets where id = $1
+select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override from post_targets where id = $1
 `
 
 func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, error) {
@@ -281,6 +287,7 @@ func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, erro
 		&i.SentAt,
 		&i.PostedAt,
 		&i.UpdatedAt,
+		&i.Override,
 	)
 	return i, err
 }
@@ -310,6 +317,54 @@ func (q *Queries) InsertEvents(ctx context.Context, arg InsertEventsParams) erro
 	return err
 }
 
+const insertRemotePosts = `-- name: InsertRemotePosts :many
+insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, sent_at, posted_at)
+select t.account_id, w.remote_id, t.id, w.segment, nullif(w.remote_url, ''), w.sent_at, w.posted_at
+from (
+    select unnest($1::uuid[]) as target_id, unnest($2::int[]) as segment, unnest($3::text[]) as remote_id,
+        unnest($4::text[]) as remote_url, unnest($5::timestamptz[]) as sent_at, unnest($6::timestamptz[]) as posted_at
+) w join post_targets t on t.id = w.target_id
+on conflict do nothing
+returning target_id
+`
+
+type InsertRemotePostsParams struct {
+	TargetIds  []uuid.UUID
+	Segments   []int32
+	RemoteIds  []string
+	RemoteUrls []string
+	SentAts    []time.Time
+	PostedAts  []time.Time
+}
+
+// What a network has said twice stays what it was.
+func (q *Queries) InsertRemotePosts(ctx context.Context, arg InsertRemotePostsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, insertRemotePosts,
+		arg.TargetIds,
+		arg.Segments,
+		arg.RemoteIds,
+		arg.RemoteUrls,
+		arg.SentAts,
+		arg.PostedAts,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var target_id uuid.UUID
+		if err := rows.Scan(&target_id); err != nil {
+			return nil, err
+		}
+		items = append(items, target_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lastEpoch = `-- name: LastEpoch :one
 select coalesce(max(epoch), 0)::int from operations
 where target_id = $1 and segment = $2 and revision = $3
@@ -329,7 +384,7 @@ func (q *Queries) LastEpoch(ctx context.Context, arg LastEpochParams) (int32, er
 }
 
 const lockPosts = `-- name: LockPosts :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at from scheduled_posts where post_id = any($1::uuid[]) order by post_id for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts where post_id = any($1::uuid[]) order by post_id for update
 `
 
 // In the order of their ids, see ClaimTargets.
@@ -363,6 +418,11 @@ func (q *Queries) LockPosts(ctx context.Context, postIds []uuid.UUID) ([]Schedul
 			&i.PostedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Thread,
+			&i.LateLimitMinutes,
+			&i.RedrivenAt,
+			&i.LateNotedAt,
+			&i.ListedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -404,14 +464,84 @@ func (q *Queries) OpenOperation(ctx context.Context, targetID uuid.UUID) (Operat
 	return i, err
 }
 
+const publishedOfPosts = `-- name: PublishedOfPosts :many
+select r.account_id, r.remote_id, r.target_id, r.segment, r.remote_url, r.sent_at, r.posted_at from remote_posts r join post_targets t on t.id = r.target_id
+where t.post_id = any($1::uuid[]) order by r.target_id, r.segment
+`
+
+func (q *Queries) PublishedOfPosts(ctx context.Context, postIds []uuid.UUID) ([]RemotePost, error) {
+	rows, err := q.db.Query(ctx, publishedOfPosts, postIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RemotePost
+	for rows.Next() {
+		var i RemotePost
+		if err := rows.Scan(
+			&i.AccountID,
+			&i.RemoteID,
+			&i.TargetID,
+			&i.Segment,
+			&i.RemoteUrl,
+			&i.SentAt,
+			&i.PostedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const publishedSegments = `-- name: PublishedSegments :many
+select segment, remote_id, remote_url, sent_at, posted_at from remote_posts where target_id = $1 order by segment
+`
+
+type PublishedSegmentsRow struct {
+	Segment   int32
+	RemoteID  string
+	RemoteUrl *string
+	SentAt    *time.Time
+	PostedAt  time.Time
+}
+
+func (q *Queries) PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]PublishedSegmentsRow, error) {
+	rows, err := q.db.Query(ctx, publishedSegments, targetID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PublishedSegmentsRow
+	for rows.Next() {
+		var i PublishedSegmentsRow
+		if err := rows.Scan(
+			&i.Segment,
+			&i.RemoteID,
+			&i.RemoteUrl,
+			&i.SentAt,
+			&i.PostedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const remoteIDsClaimed = `-- name: RemoteIDsClaimed :many
-select remote_id::text from post_targets
-where account_id = $1 and remote_id is not null and posted_at > $2
+select remote_id from remote_posts where account_id = $1 and posted_at > $2
 `
 
 type RemoteIDsClaimedParams struct {
 	AccountID uuid.UUID
-	Since     *time.Time
+	Since     time.Time
 }
 
 // Remote posts that belong to other operations of this account already.
@@ -464,15 +594,16 @@ from (
         when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then 'publishing'
         when bool_and(t.status = 'posted') then 'posted'
         when bool_or(t.status = 'posted') then 'partly_posted'
+        when bool_and(t.status = 'cancelled') then 'cancelled'
         else 'failed' end::post_status as status,
         case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
              else max(t.posted_at) end as posted_at,
-        bool_and(t.status = 'scheduled') as untouched
+        bool_and(t.status in ('scheduled', 'cancelled')) and bool_or(t.status = 'scheduled') as untouched
     from post_targets t where t.post_id = any($2::uuid[])
     group by t.post_id
 ) s
 where p.post_id = s.post_id
-returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at
+returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at
 `
 
 type RollUpPostsParams struct {
@@ -511,6 +642,11 @@ func (q *Queries) RollUpPosts(ctx context.Context, arg RollUpPostsParams) ([]Sch
 			&i.PostedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Thread,
+			&i.LateLimitMinutes,
+			&i.RedrivenAt,
+			&i.LateNotedAt,
+			&i.ListedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -553,7 +689,7 @@ update post_targets set fence = fence + 1,
     updated_at = clock_timestamp()
 where id = $2 and status = 'publishing' and fence = $3
   and (claimed_until is null or claimed_until < clock_timestamp())
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override
 `
 
 type TakeOverTargetParams struct {
@@ -583,6 +719,28 @@ func (q *Queries) TakeOverTarget(ctx context.Context, arg TakeOverTargetParams) 
 		&i.SentAt,
 		&i.PostedAt,
 		&i.UpdatedAt,
+		&i.Override,
 	)
 	return i, err
+}
+
+const unclearSends = `-- name: UnclearSends :one
+select count(*) from operations
+where target_id = $1 and segment = $2 and revision = $3
+  and state in ('ambiguous', 'reconciled_absent', 'manual') and not evidence ? 'decided_by'
+`
+
+type UnclearSendsParams struct {
+	TargetID uuid.UUID
+	Segment  int32
+	Revision int64
+}
+
+// Sends of a segment that ended without a trustworthy answer. Those that a
+// person has decided on do not count any more.
+func (q *Queries) UnclearSends(ctx context.Context, arg UnclearSendsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, unclearSends, arg.TargetID, arg.Segment, arg.Revision)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }

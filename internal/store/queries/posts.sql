@@ -1,15 +1,21 @@
 -- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
-    attachment_ids, attachment_urls, thread_id, thread_parent_id, language
+    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language
 ) values (
-    @post_id, @workspace_id, @user_id, @content, @scheduled_time, @time_zone,
-    @attachment_ids, @attachment_urls, sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language
+    @post_id, @workspace_id, @user_id, @content, sqlc.narg('scheduled_time'), @time_zone,
+    @status, @attachment_ids, @attachment_urls, @thread, sqlc.narg('late_limit_minutes'), sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language
 ) returning *;
 
 -- name: InsertTargets :exec
-insert into post_targets (id, post_id, account_id)
-select unnest(@ids::uuid[]), @post_id, unnest(@account_ids::uuid[]);
+-- An empty text is no override.
+insert into post_targets (id, post_id, account_id, override)
+select unnest(@ids::uuid[]), @post_id, unnest(@account_ids::uuid[]), nullif(unnest(@overrides::text[]), '')::jsonb;
+
+-- name: SetOverrides :exec
+update post_targets t set override = nullif(w.override, '')::jsonb, updated_at = clock_timestamp()
+from (select unnest(@account_ids::uuid[]) as account_id, unnest(@overrides::text[]) as override) w
+where t.post_id = @post_id and t.account_id = w.account_id;
 
 -- name: DeleteTargets :exec
 delete from post_targets where post_id = @post_id and not account_id = any(@keep_account_ids::uuid[]);
@@ -33,42 +39,53 @@ order by t.post_id, a.created_at, t.id;
 select * from scheduled_posts p
 where p.workspace_id = @workspace_id
   and (cardinality(@statuses::text[]) = 0 or p.status::text = any(@statuses::text[]))
-  and (sqlc.narg('from_time')::timestamptz is null or p.scheduled_time >= sqlc.narg('from_time'))
-  and (sqlc.narg('to_time')::timestamptz is null or p.scheduled_time < sqlc.narg('to_time'))
+  and (sqlc.narg('from_time')::timestamptz is null or p.listed_at >= sqlc.narg('from_time'))
+  and (sqlc.narg('to_time')::timestamptz is null or p.listed_at < sqlc.narg('to_time'))
   and (sqlc.narg('account_id')::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = sqlc.narg('account_id')))
   and (sqlc.narg('after_time')::timestamptz is null
-       or (p.scheduled_time, p.post_id) > (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
-order by p.scheduled_time, p.post_id
+       or (p.listed_at, p.post_id) > (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
+order by p.listed_at, p.post_id
 limit @page_size;
 
 -- name: ListPostsDescending :many
 select * from scheduled_posts p
 where p.workspace_id = @workspace_id
   and (cardinality(@statuses::text[]) = 0 or p.status::text = any(@statuses::text[]))
-  and (sqlc.narg('from_time')::timestamptz is null or p.scheduled_time >= sqlc.narg('from_time'))
-  and (sqlc.narg('to_time')::timestamptz is null or p.scheduled_time < sqlc.narg('to_time'))
+  and (sqlc.narg('from_time')::timestamptz is null or p.listed_at >= sqlc.narg('from_time'))
+  and (sqlc.narg('to_time')::timestamptz is null or p.listed_at < sqlc.narg('to_time'))
   and (sqlc.narg('account_id')::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = sqlc.narg('account_id')))
   and (sqlc.narg('after_time')::timestamptz is null
-       or (p.scheduled_time, p.post_id) < (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
-order by p.scheduled_time desc, p.post_id desc
+       or (p.listed_at, p.post_id) < (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
+order by p.listed_at desc, p.post_id desc
 limit @page_size;
 
 -- name: EditPost :one
--- The guarded edit. if_version 0 means any version.
-update scheduled_posts set
+-- The guarded edit. if_version 0 means any version. What has failed may be
+-- edited once nothing of the post is under way any more.
+update scheduled_posts p set
     content         = coalesce(sqlc.narg('content'), content),
     scheduled_time  = coalesce(sqlc.narg('scheduled_time'), scheduled_time),
     time_zone       = coalesce(sqlc.narg('time_zone'), time_zone),
     language        = coalesce(sqlc.narg('language'), language),
     attachment_ids  = coalesce(sqlc.narg('attachment_ids')::uuid[], attachment_ids),
     attachment_urls = coalesce(sqlc.narg('attachment_urls')::text[], attachment_urls),
-    platform_media_ids = case when sqlc.narg('attachment_ids')::uuid[] is null
-                              then platform_media_ids else '{}' end,
+    thread          = coalesce(sqlc.narg('thread')::jsonb, thread),
+    late_limit_minutes = case when @set_late_limit::bool then sqlc.narg('late_limit_minutes') else late_limit_minutes end,
+    platform_media_ids = case when @media_changed::bool then '{}' else platform_media_ids end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where post_id = @post_id and workspace_id = @workspace_id
-  and status in ('draft', 'scheduled')
+where p.post_id = @post_id and p.workspace_id = @workspace_id
+  and (p.status in ('draft', 'scheduled')
+       or p.status in ('failed', 'partly_posted') and exists (
+            select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
+  and (@if_version::bigint = 0 or p.version = @if_version)
+returning *;
+
+-- name: ScheduleDraft :one
+update scheduled_posts set status = 'scheduled',
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where post_id = @post_id and workspace_id = @workspace_id and status = 'draft'
   and (@if_version::bigint = 0 or version = @if_version)
 returning *;
 
@@ -82,10 +99,10 @@ returning *;
 
 -- name: CancelTargets :exec
 update post_targets set status = 'cancelled', updated_at = clock_timestamp()
-where post_id = @post_id and status = 'scheduled';
+where post_id = @post_id and status in ('scheduled', 'failed');
 
 -- name: PublishNow :one
-update scheduled_posts set scheduled_time = least(scheduled_time, clock_timestamp()),
+update scheduled_posts set scheduled_time = least(scheduled_time, clock_timestamp()), status = 'scheduled',
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id
   and status in ('draft', 'scheduled')
@@ -98,28 +115,55 @@ update scheduled_posts set workflow_revision = revision where post_id = @post_id
 
 -- name: PostsMissingWorkflow :many
 -- Posts whose workflow was never told of the newest revision, or should have
--- acted long ago: Temporal was away, or lost what it knew.
+-- acted long ago: Temporal was away, or lost what it knew. A post with dead
+-- letters waits in its workflow for 30 days.
 select p.post_id, p.workspace_id, p.scheduled_time, p.status, p.revision, p.workflow_revision
 from scheduled_posts p
-where p.status in ('scheduled', 'publishing')
-  and (   (p.workflow_revision is distinct from p.revision and p.updated_at < clock_timestamp() - interval '5 seconds')
-       or (p.status = 'scheduled' and p.scheduled_time < clock_timestamp() - interval '10 seconds')
-       or (p.status = 'publishing' and p.updated_at < clock_timestamp() - interval '2 minutes'))
-  and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing'))
+where (p.status in ('scheduled', 'publishing')
+       and (   (p.workflow_revision is distinct from p.revision and p.updated_at < clock_timestamp() - interval '5 seconds')
+            or (p.status = 'scheduled' and p.scheduled_time < clock_timestamp() - interval '10 seconds')
+            or (p.status = 'publishing' and p.updated_at < clock_timestamp() - interval '2 minutes'))
+       and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing')))
+   or (p.workflow_revision is distinct from p.revision
+       and p.post_id in (select t.post_id from post_targets t
+                         where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'
+                           and t.updated_at < clock_timestamp() - interval '5 seconds'))
 order by p.scheduled_time
 limit @batch;
 
 -- name: ForgetWorkflows :execrows
 update scheduled_posts set workflow_revision = null
-where status in ('scheduled', 'publishing') and workflow_revision is not null;
+where workflow_revision is not null
+  and (status in ('scheduled', 'publishing')
+       or post_id in (select t.post_id from post_targets t
+                      where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '30 days'));
+
+-- name: NoteLate :many
+-- Says once of every post that is out of time and not out.
+with late as (
+    update scheduled_posts set late_noted_at = clock_timestamp()
+    where post_id in (
+        select p.post_id from scheduled_posts p
+        where p.status in ('scheduled', 'publishing') and p.late_noted_at is null
+          and greatest(p.scheduled_time, p.redriven_at) < clock_timestamp() - make_interval(secs => @after_seconds::float8)
+          and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing'))
+        order by p.scheduled_time limit @batch
+        for update skip locked)
+    returning post_id, workspace_id, greatest(scheduled_time, redriven_at) as since, late_noted_at
+)
+insert into post_events (post_id, workspace_id, type, actor, data)
+select late.post_id, late.workspace_id, 'late', 'dateline',
+    jsonb_build_object('seconds', round(extract(epoch from late.late_noted_at - late.since)))
+from late returning post_id;
 
 -- name: SetPlatformMedia :exec
 update scheduled_posts set platform_media_ids = platform_media_ids || jsonb_build_object(@account_id::text, @handles::jsonb)
 where post_id = @post_id and revision = @revision;
 
 -- name: RemoteIDOnAccount :one
--- Where a reply hangs: the parent's post on the same account.
-select t.status, t.remote_id from post_targets t
+-- Where a reply hangs: the last segment of the parent's post on the same account.
+select t.status, coalesce((select r.remote_id from remote_posts r where r.target_id = t.id order by r.segment desc limit 1), '')::text as remote_id
+from post_targets t
 where t.post_id = @post_id and t.account_id = @account_id;
 
 -- name: CountDue :one

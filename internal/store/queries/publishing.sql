@@ -29,9 +29,10 @@ where id = @id and status = 'publishing' and fence = @fence
 returning *;
 
 -- name: FinishTarget :one
--- Records an outcome, unless somebody else holds the claim by now.
+-- Records an outcome, unless somebody else holds the claim by now. Each segment
+-- has its own tries.
 update post_targets set status = @status,
-    attempts = attempts + @tries::int,
+    attempts = case when @next_segment::bool then 0 else attempts + @tries::int end,
     claimed_until = null,
     remote_id = coalesce(sqlc.narg('remote_id'), remote_id),
     remote_url = coalesce(sqlc.narg('remote_url'), remote_url),
@@ -43,8 +44,32 @@ returning *;
 
 -- name: RemoteIDsClaimed :many
 -- Remote posts that belong to other operations of this account already.
-select remote_id::text from post_targets
-where account_id = @account_id and remote_id is not null and posted_at > @since;
+select remote_id from remote_posts where account_id = @account_id and posted_at > @since;
+
+-- name: InsertRemotePosts :many
+-- What a network has said twice stays what it was.
+insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, sent_at, posted_at)
+select t.account_id, w.remote_id, t.id, w.segment, nullif(w.remote_url, ''), w.sent_at, w.posted_at
+from (
+    select unnest(@target_ids::uuid[]) as target_id, unnest(@segments::int[]) as segment, unnest(@remote_ids::text[]) as remote_id,
+        unnest(@remote_urls::text[]) as remote_url, unnest(@sent_ats::timestamptz[]) as sent_at, unnest(@posted_ats::timestamptz[]) as posted_at
+) w join post_targets t on t.id = w.target_id
+on conflict do nothing
+returning target_id;
+
+-- name: PublishedSegments :many
+select segment, remote_id, remote_url, sent_at, posted_at from remote_posts where target_id = @target_id order by segment;
+
+-- name: PublishedOfPosts :many
+select r.* from remote_posts r join post_targets t on t.id = r.target_id
+where t.post_id = any(@post_ids::uuid[]) order by r.target_id, r.segment;
+
+-- name: UnclearSends :one
+-- Sends of a segment that ended without a trustworthy answer. Those that a
+-- person has decided on do not count any more.
+select count(*) from operations
+where target_id = @target_id and segment = @segment and revision = @revision
+  and state in ('ambiguous', 'reconciled_absent', 'manual') and not evidence ? 'decided_by';
 
 -- name: RenewClaim :execrows
 update post_targets set claimed_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
@@ -58,7 +83,7 @@ where id = @id and fence = @fence and status = 'publishing';
 -- the call is planned for.
 with want as (
     select unnest(@target_ids::uuid[]) as target_id, unnest(@post_ids::uuid[]) as post_id,
-        unnest(@revisions::bigint[]) as revision, unnest(@operation_ids::uuid[]) as operation_id,
+        unnest(@segments::int[]) as segment, unnest(@revisions::bigint[]) as revision, unnest(@operation_ids::uuid[]) as operation_id,
         unnest(@epochs::int[]) as epoch, unnest(@idempotency_keys::text[]) as idempotency_key,
         unnest(@fingerprints::bytea[]) as fingerprint, unnest(@prepared::text[]) as prepared
 ), locked as (
@@ -68,8 +93,8 @@ with want as (
     order by p.post_id
     for update
 ), free as (
-    select t.id as target_id, l.post_id, l.workspace_id, l.scheduled_time,
-        w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.prepared
+    select t.id as target_id, l.post_id, l.workspace_id, greatest(clock_timestamp(), l.scheduled_time) as planned,
+        w.segment, w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.prepared
     from want w
     join locked l on l.post_id = w.post_id and l.revision = w.revision
     join post_targets t on t.id = w.target_id and t.post_id = l.post_id
@@ -83,26 +108,26 @@ with want as (
 ), target as (
     update post_targets set status = 'publishing', fence = fence + 1,
         claimed_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8),
-        sent_at = greatest(clock_timestamp(), free.scheduled_time), updated_at = clock_timestamp()
+        sent_at = case when free.segment = 0 then free.planned else post_targets.sent_at end, updated_at = clock_timestamp()
     from free
     where post_targets.id = free.target_id
       -- Said again because a row that was locked meanwhile is looked at anew by
       -- these conditions alone.
       and post_targets.status in ('scheduled', 'publishing')
       and (post_targets.claimed_until is null or post_targets.claimed_until < clock_timestamp())
-    returning post_targets.id, post_targets.fence, post_targets.sent_at, post_targets.claimed_until, free.post_id, free.workspace_id,
-        free.scheduled_time, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.prepared
+    returning post_targets.id, post_targets.fence, free.planned, post_targets.claimed_until, free.post_id, free.workspace_id,
+        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.prepared
 ), operation as (
     insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at)
-    select target.operation_id, target.id, 0, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.prepared::jsonb, 'sending', target.sent_at
+    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.prepared::jsonb, 'sending', target.planned
     from target
 ), event as (
     insert into post_events (post_id, workspace_id, target_id, type, actor, data)
     select target.post_id, target.workspace_id, target.id, 'sending', 'dateline',
-        jsonb_build_object('epoch', target.epoch)
+        jsonb_build_object('epoch', target.epoch, 'segment', target.segment, 'planned', target.planned)
     from target
 )
-select target.id, target.operation_id::uuid as operation_id, target.fence, target.sent_at, target.claimed_until from target;
+select target.id, target.operation_id::uuid as operation_id, target.fence, target.planned::timestamptz as sent_at, target.claimed_until from target;
 
 -- name: LockPosts :many
 -- In the order of their ids, see ClaimTargets.
@@ -141,10 +166,11 @@ from (
         when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then 'publishing'
         when bool_and(t.status = 'posted') then 'posted'
         when bool_or(t.status = 'posted') then 'partly_posted'
+        when bool_and(t.status = 'cancelled') then 'cancelled'
         else 'failed' end::post_status as status,
         case when bool_or(t.status in ('scheduled', 'publishing', 'uncertain')) then null
              else max(t.posted_at) end as posted_at,
-        bool_and(t.status = 'scheduled') as untouched
+        bool_and(t.status in ('scheduled', 'cancelled')) and bool_or(t.status = 'scheduled') as untouched
     from post_targets t where t.post_id = any(@post_ids::uuid[])
     group by t.post_id
 ) s

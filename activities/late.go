@@ -1,0 +1,35 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"dateline/internal/post"
+	"dateline/platforms/network"
+)
+
+// lateBy says why a target is not to be sent at the time given: its post's late
+// policy would rather have it dropped. nil when it may go. A thread that has
+// begun is never broken off.
+func lateBy(j *job, at time.Time) *network.Error {
+	due := j.post.ScheduledTime
+	if again := j.post.RedrivenAt; again != nil && again.After(due) {
+		due = *again
+	}
+	if j.post.LateLimit == 0 || len(j.published) > 0 || !at.After(due.Add(j.post.LateLimit)) {
+		return nil
+	}
+	return &network.Error{Class: network.Class(post.ReasonLate), Code: "too_late", Message: fmt.Sprintf(
+		"It would go out more than %d minutes late, so it is dropped, as the post asks.", int(j.post.LateLimit.Minutes()))}
+}
+
+// tooLate drops a target that is out of time. A result means that it ended.
+func (p *Publish) tooLate(ctx context.Context, j *job, at time.Time) (*TargetResult, error) {
+	late := lateBy(j, at)
+	if late == nil {
+		return nil, nil
+	}
+	result, err := p.failed(ctx, j, post.Call{Fence: j.target.Fence}, late)
+	return &result, err
+}

@@ -1,0 +1,45 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"go.temporal.io/sdk/temporal"
+
+	"dateline/internal/post"
+	"dateline/platforms/network"
+)
+
+// PrepareTarget does for one target, ahead of its time, what can be done
+// without publishing anything. A problem that only a person can mend goes into
+// the timeline while there is time to mend it; everything is looked at again
+// when the post goes out.
+func (p *Publish) PrepareTarget(ctx context.Context, in TargetInput) error {
+	stop := keepAlive(ctx, p.Timing.orDefaults().Heartbeat)
+	defer stop()
+	j, result, err := p.load(ctx, in)
+	if err != nil || result != nil {
+		return err
+	}
+	problem := p.checkContent(ctx, j)
+	if problem == nil {
+		problem = p.stage(ctx, j)
+	}
+	switch {
+	case problem == nil:
+		return p.note(ctx, j, post.EventPrepared, map[string]any{"attachments": j.files()})
+	case problem.Class == network.Rejected || problem.Class == network.Auth || problem.Class == network.Duplicate:
+		return p.note(ctx, j, post.EventProblem, map[string]any{"class": problem.Class, "code": problem.Code, "message": problem.Message})
+	default:
+		// What the network said may repeat what the post says: not for Temporal.
+		return temporal.NewApplicationError(fmt.Sprintf("Preparing did not succeed yet: %s.", problem.Class), errRetry)
+	}
+}
+
+func (j *job) files() int {
+	n := 0
+	for _, s := range j.segments {
+		n += len(s.files)
+	}
+	return n
+}

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/post"
+	"dateline/internal/store"
+)
+
+// RetryPost sends what failed of a post out again.
+func (s *Server) RetryPost(ctx context.Context, r spec.RetryPostRequestObject) (spec.RetryPostResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Desk.Retry(ctx, g, chosen(r.Body))
+	})
+	return spec.RetryPost200JSONResponse{PostJSONResponse: answer}, err
+}
+
+// DiscardPost gives dead letters of a post up.
+func (s *Server) DiscardPost(ctx context.Context, r spec.DiscardPostRequestObject) (spec.DiscardPostResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Desk.Discard(ctx, g, chosen(r.Body))
+	})
+	return spec.DiscardPost200JSONResponse{PostJSONResponse: answer}, err
+}
+
+func chosen(body *spec.TargetChoice) []uuid.UUID {
+	if body == nil {
+		return nil
+	}
+	return value(body.Targets)
+}
+
+// ConfirmTarget says that an uncertain post is published.
+func (s *Server) ConfirmTarget(ctx context.Context, r spec.ConfirmTargetRequestObject) (spec.ConfirmTargetResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Desk.Confirm(ctx, g, r.Target, r.Body.Url, value(r.Body.RemoteId))
+	})
+	return spec.ConfirmTarget200JSONResponse{PostJSONResponse: answer}, err
+}
+
+// SendTargetAgain says that an uncertain post is not published.
+func (s *Server) SendTargetAgain(ctx context.Context, r spec.SendTargetAgainRequestObject) (spec.SendTargetAgainResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Desk.SendAgain(ctx, g, r.Target)
+	})
+	return spec.SendTargetAgain200JSONResponse{PostJSONResponse: answer}, err
+}
+
+// ListDeadLetters lists what waits for a person.
+func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequestObject) (spec.ListDeadLettersResponseObject, error) {
+	f := store.DeadFilter{WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason), Networks: value(r.Params.Network),
+		AccountID: r.Params.Account, Limit: defaultPage}
+	if r.Params.Limit != nil {
+		f.Limit = *r.Params.Limit
+	}
+	if text := value(r.Params.Cursor); text != "" {
+		var err error
+		if f.BeforeTime, f.BeforeID, err = readCursor(text); err != nil {
+			return nil, err
+		}
+	}
+	limit := f.Limit
+	f.Limit++ // one more, to know whether there is a next page
+	letters, err := s.Store.DeadLetters(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	page := spec.ListDeadLetters200JSONResponse{DeadLetters: []spec.DeadLetter{}}
+	if len(letters) > limit {
+		letters = letters[:limit]
+		next := cursor(letters[limit-1].Since, letters[limit-1].TargetID)
+		page.NextCursor = &next
+	}
+	for _, l := range letters {
+		page.DeadLetters = append(page.DeadLetters, deadLetterJSON(l))
+	}
+	return page, nil
+}
+
+// excerpt is how many characters of a post a dead letter shows.
+const excerpt = 200
+
+func deadLetterJSON(l post.DeadLetter) spec.DeadLetter {
+	text := []rune(l.Content)
+	if len(text) > excerpt {
+		text = append(text[:excerpt-1:excerpt-1], '…')
+	}
+	out := spec.DeadLetter{PostId: l.PostID, TargetId: l.TargetID, AccountId: l.AccountID, Network: l.Network, Handle: l.Handle,
+		Status: spec.TargetStatus(l.Status), Reason: l.Reason, Code: optional(l.Code), Message: l.Message, Attempts: l.Attempts,
+		Content: string(text), Since: l.Since}
+	if !l.ScheduledTime.IsZero() {
+		at := l.ScheduledTime
+		if zone, err := post.LoadZone(l.TimeZone); err == nil {
+			at = at.In(zone)
+		}
+		out.ScheduledTime = &at
+	}
+	return out
+}
+
+// CountDeadLetters counts them by what they are.
+func (s *Server) CountDeadLetters(ctx context.Context, _ spec.CountDeadLettersRequestObject) (spec.CountDeadLettersResponseObject, error) {
+	counts, err := s.Store.CountDeadLetters(ctx, principal(ctx).WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	answer := spec.CountDeadLetters200JSONResponse{Counts: []spec.DeadLetterCount{}}
+	for _, c := range counts {
+		answer.Total += c.Letters
+		answer.Counts = append(answer.Counts, spec.DeadLetterCount{Status: spec.TargetStatus(c.Status), Reason: c.Reason, Network: c.Network, Count: c.Letters, Oldest: c.Oldest})
+	}
+	return answer, nil
+}
+
+// RetryDeadLetters sends all failed posts out again that match.
+func (s *Server) RetryDeadLetters(ctx context.Context, r spec.RetryDeadLettersRequestObject) (spec.RetryDeadLettersResponseObject, error) {
+	answer, err := s.bulk(ctx, r.Body, false)
+	return spec.RetryDeadLetters200JSONResponse(answer), err
+}
+
+// DiscardDeadLetters gives all dead letters up that match.
+func (s *Server) DiscardDeadLetters(ctx context.Context, r spec.DiscardDeadLettersRequestObject) (spec.DiscardDeadLettersResponseObject, error) {
+	answer, err := s.bulk(ctx, r.Body, true)
+	return spec.DiscardDeadLetters200JSONResponse(answer), err
+}
+
+func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard bool) (spec.BulkAnswer, error) {
+	if c.Reasons == nil && c.Networks == nil && c.Account == nil && c.Posts == nil && !value(c.All) {
+		return spec.BulkAnswer{}, post.InvalidFields(post.Problem{Field: "all", Code: "required", Message: "Say which dead letters are meant, or set all to true."})
+	}
+	who := principal(ctx)
+	done, err := s.Desk.BulkDead(ctx, who.Actor(), store.DeadFilter{WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
+		Networks: value(c.Networks), AccountID: c.Account, PostIDs: value(c.Posts)}, discard, value(c.DryRun))
+	if err != nil {
+		return spec.BulkAnswer{}, err
+	}
+	if !value(c.DryRun) {
+		s.nudgeAll(ctx, done.Posts)
+	}
+	answer := spec.BulkAnswer{Matched: done.Matched, Posts: done.Posts, More: done.More}
+	if answer.Posts == nil {
+		answer.Posts = []uuid.UUID{}
+	}
+	return answer, nil
+}
+
+// nudgeAll tells Temporal of many posts behind the answer's back: the
+// reconciler finds those that it does not get to.
+func (s *Server) nudgeAll(ctx context.Context, posts []uuid.UUID) {
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		for _, id := range posts {
+			if err := s.Workflows.Nudge(ctx, id); err != nil {
+				s.Log.Warn("Temporal was not told; the reconciler will do it", "post_id", id, "error", err)
+				return
+			}
+		}
+	}()
+}

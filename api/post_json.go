@@ -1,0 +1,139 @@
+package api
+
+import (
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/desk"
+	"dateline/internal/post"
+	"dateline/workflows"
+)
+
+func (s *Server) postAnswer(p post.Post) spec.PostJSONResponse {
+	tag := etag(p)
+	answer := spec.PostJSONResponse{Body: s.postJSON(p)}
+	answer.Headers.ETag = &tag
+	return answer
+}
+
+func (s *Server) postJSON(p post.Post) spec.Post {
+	at := p.ScheduledTime
+	if zone, err := post.LoadZone(p.TimeZone); err == nil {
+		at = at.In(zone)
+	}
+	out := spec.Post{Id: p.ID, Status: spec.PostStatus(p.Status), Content: p.Content, TimeZone: p.TimeZone,
+		Language: optional(p.Language), Attachments: p.AttachmentIDs, ThreadId: p.ThreadID,
+		ThreadParentId: p.ThreadParentID, RetryCount: p.RetryCount, Version: p.Version, PostedAt: p.PostedAt,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, WorkflowId: workflows.PostID(p.ID), Targets: []spec.Target{}}
+	if !p.ScheduledTime.IsZero() {
+		out.ScheduledTime = &at
+	}
+	if len(p.Thread) > 0 {
+		thread := segmentsJSON(p.Thread)
+		out.Thread = &thread
+	}
+	if p.LateLimit > 0 {
+		minutes := int(p.LateLimit.Minutes())
+		out.DropIfLateMinutes = &minutes
+	}
+	if s.WorkflowURL != nil {
+		link := s.WorkflowURL(out.WorkflowId)
+		out.WorkflowUrl = &link
+	}
+	for _, t := range p.Targets {
+		out.Targets = append(out.Targets, targetJSON(p, t))
+	}
+	return out
+}
+
+func targetJSON(p post.Post, t post.Target) spec.Target {
+	out := spec.Target{Id: t.ID, AccountId: t.AccountID, Network: t.Network, Handle: t.Handle, Status: spec.TargetStatus(t.Status),
+		Attempts: t.Attempts, RemoteId: optional(t.RemoteID), Url: optional(t.RemoteURL), SentAt: t.SentAt, PostedAt: t.PostedAt}
+	if o := t.Override; o != nil {
+		out.Override = &spec.PostOverride{Content: o.Content, Attachments: o.AttachmentIDs}
+		if o.Thread != nil {
+			thread := segmentsJSON(*o.Thread)
+			out.Override.Thread = &thread
+		}
+	}
+	if len(t.Published) > 0 {
+		segments := make([]spec.PublishedSegment, len(t.Published))
+		for i, one := range t.Published {
+			segments[i] = spec.PublishedSegment{Segment: one.Segment, RemoteId: one.RemoteID, Url: optional(one.RemoteURL), SentAt: one.SentAt, PostedAt: one.PostedAt}
+		}
+		out.Segments = &segments
+	}
+	if t.SentAt != nil {
+		late := t.SentAt.Sub(p.ScheduledTime).Milliseconds()
+		out.LateMs = &late
+	}
+	if t.ErrorMessage != "" && t.Status != post.TargetPosted {
+		out.Error = &spec.TargetError{Class: t.ErrorClass, Code: optional(t.ErrorCode), Message: t.ErrorMessage}
+	}
+	return out
+}
+
+func segmentsJSON(segments []post.Segment) []spec.PostSegment {
+	out := make([]spec.PostSegment, len(segments))
+	for i, s := range segments {
+		out[i] = spec.PostSegment{Content: s.Content, Attachments: s.AttachmentIDs}
+		if out[i].Attachments == nil {
+			out[i].Attachments = []uuid.UUID{}
+		}
+	}
+	return out
+}
+
+func draftOf(body *spec.NewPost) desk.Draft {
+	d := desk.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), Unfinished: value(body.Draft),
+		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
+		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
+		Thread: value(threadOf(body.Thread)), Overrides: map[string]desk.Override{}}
+	for account, o := range value(body.Overrides) {
+		d.Overrides[account] = overrideOf(o)
+	}
+	return d
+}
+
+func threadOf(thread *spec.Thread) *[]desk.Segment {
+	if thread == nil {
+		return nil
+	}
+	out := make([]desk.Segment, len(*thread))
+	for i, s := range *thread {
+		out[i] = desk.Segment{Content: s.Content, Attachments: value(s.Attachments)}
+	}
+	return &out
+}
+
+func overrideOf(o spec.Override) desk.Override {
+	return desk.Override{Content: o.Content, Attachments: o.Attachments, Thread: threadOf(o.Thread)}
+}
+
+func changedOverrides(in *map[string]*spec.Override) map[string]*desk.Override {
+	out := make(map[string]*desk.Override, len(value(in)))
+	for account, o := range value(in) {
+		if o == nil {
+			out[account] = nil
+			continue
+		}
+		read := overrideOf(*o)
+		out[account] = &read
+	}
+	return out
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

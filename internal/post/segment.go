@@ -1,0 +1,55 @@
+package post
+
+import "github.com/google/uuid"
+
+// Segment is one piece of a thread; a post that is no thread has one.
+type Segment struct {
+	Content       string      `json:"content"`
+	AttachmentIDs []uuid.UUID `json:"attachment_ids,omitempty"`
+}
+
+// Override is what a post says differently on one account; nil leaves a field
+// as it is for all.
+type Override struct {
+	Content       *string      `json:"content,omitempty"`
+	AttachmentIDs *[]uuid.UUID `json:"attachment_ids,omitempty"`
+	Thread        *[]Segment   `json:"thread,omitempty"` // what follows the first segment
+}
+
+// Segments is what goes to one target, in order.
+func (p Post) Segments(t Target) []Segment {
+	first, rest := Segment{Content: p.Content, AttachmentIDs: p.AttachmentIDs}, p.Thread
+	if o := t.Override; o != nil {
+		if o.Content != nil {
+			first.Content = *o.Content
+		}
+		if o.AttachmentIDs != nil {
+			first.AttachmentIDs = *o.AttachmentIDs
+		}
+		if o.Thread != nil {
+			rest = *o.Thread
+		}
+	}
+	return append([]Segment{first}, rest...)
+}
+
+// MediaIDs lists the attachments of all targets and segments, each once.
+func (p Post) MediaIDs() []uuid.UUID {
+	seen := map[uuid.UUID]bool{}
+	var ids []uuid.UUID
+	add := func(segments []Segment) {
+		for _, s := range segments {
+			for _, id := range s.AttachmentIDs {
+				if !seen[id] {
+					seen[id] = true
+					ids = append(ids, id)
+				}
+			}
+		}
+	}
+	add(p.Segments(Target{}))
+	for _, t := range p.Targets {
+		add(p.Segments(t))
+	}
+	return ids
+}
