@@ -63,6 +63,10 @@ race: build temporald ## the tests again under the race detector
 bench-publish: temporald ## how late posts of one second go out, whole stack on this machine (HERD=3000 LEAD=110s)
 	go test ./e2e -run '^$$' -bench Herd -benchtime 1x -timeout 60m -herd $(or $(HERD),3000) -herd-lead $(or $(LEAD),110s) -v
 
+.PHONY: survive
+survive: temporald ## kill program and engines around the second of 1,000 posts: all out once, within 30 s (HERD=1000)
+	go test ./e2e -run TestHerdSurvives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v
+
 .PHONY: fuzz
 fuzz: ## every fuzz test for a while (FUZZTIME=30s)
 	@scripts/fuzz.sh $(or $(FUZZTIME),30s)

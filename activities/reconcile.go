@@ -50,7 +50,7 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 	if err != nil {
 		return TargetResult{}, err
 	}
-	if !finding.Conclusive || unclear >= maxUnclearSends {
+	if !finding.keyed && (!finding.Conclusive || unclear >= maxUnclearSends) {
 		o := outcome(j, call, cause)
 		o.Status, o.Operation, o.Event, o.Tries = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
 		return p.finish(ctx, o)
@@ -58,37 +58,70 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 	if err := p.note(ctx, j, post.EventReconciled, map[string]any{"found": false, "evidence": finding.Evidence}); err != nil {
 		return TargetResult{}, err
 	}
-	return p.retry(ctx, j, call, &network.Error{Class: network.Transient, Code: codeAbsent,
-		Message: "The network does not have the post, so it is sent once more."})
+	message := "The network does not have the post, so it is sent once more."
+	if finding.keyed {
+		message = "The network does not show the post; sent again with the same key, it is published once."
+	}
+	return p.retry(ctx, j, call, &network.Error{Class: network.Transient, Code: codeAbsent, Message: message})
 }
 
 // look asks the network until the post is found or the last look is over. A
 // network that does not answer is asked for longer: what it does not say is no
 // reason to bother a person yet.
-func (p *Publish) look(ctx context.Context, j *job, call post.Call) (network.Finding, error) {
+func (p *Publish) look(ctx context.Context, j *job, call post.Call) (looked, error) {
 	ctx, release := p.hold(ctx, j, call)
 	defer release()
 	t := p.Timing.orDefaults()
+	until := p.keyGoodUntil(ctx, j, call)
 	for n := 0; ; n++ {
-		pause := t.Looks[min(n, len(t.Looks)-1)]
-		if err := sleepUntil(ctx, time.Now().Add(pause)); err != nil {
-			return network.Finding{}, err
+		at := time.Now().Add(t.Looks[min(n, len(t.Looks)-1)])
+		if settled := call.SentAt.Add(t.Settled); n > 0 && at.Before(until) && settled.Before(at) {
+			at = later(time.Now(), settled)
+		}
+		if err := sleepUntil(ctx, at); err != nil {
+			return looked{}, err
 		}
 		finding, err := p.lookOnce(ctx, j, call)
 		if err != nil {
-			return network.Finding{}, err
+			return looked{}, err
 		}
-		last := n+1 >= len(t.Looks) && (finding.answered || time.Since(call.SentAt) > t.Unanswered)
+		now := time.Now()
+		if finding.keyed = now.Before(until) && !now.Before(call.SentAt.Add(t.Settled)); finding.keyed {
+			return finding, nil
+		}
+		last := n+1 >= len(t.Looks) && (finding.answered || now.Sub(call.SentAt) > t.Unanswered)
 		if finding.Found || last {
-			return finding.Finding, nil
+			return finding, nil
 		}
 	}
+}
+
+// keyMargin is how long before its end a network's memory of keys is not relied
+// on any more: the send takes its time, too.
+const keyMargin = 10 * time.Minute
+
+// keyGoodUntil is how long the network knows a call by its key: sending the same
+// again before then publishes nothing twice. Zero when it has no keys.
+func (p *Publish) keyGoodUntil(ctx context.Context, j *job, call post.Call) time.Time {
+	limits, err := j.adapter.Limits(ctx, j.account)
+	if err != nil || limits.IdempotencyWindow == 0 {
+		return time.Time{}
+	}
+	return call.SentAt.Add(time.Duration(limits.IdempotencyWindow)*time.Second - keyMargin)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // looked is what one look brought.
 type looked struct {
 	network.Finding
 	answered bool // false: the network could not be asked, and may answer later
+	keyed    bool // the network would know the same call by its key
 }
 
 func (p *Publish) lookOnce(ctx context.Context, j *job, call post.Call) (looked, error) {
@@ -99,12 +132,12 @@ func (p *Publish) lookOnce(ctx context.Context, j *job, call post.Call) (looked,
 	}
 	found, err := j.adapter.Reconcile(ctx, j.account, j.restored(call), network.Window{From: from, Known: known})
 	if err == nil {
-		return looked{found, true}, nil
+		return looked{Finding: found, answered: true}, nil
 	}
 	p.Log.Warn("looking for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
 	e := network.AsError(err)
-	later := e.Class == network.NotSent || e.Class == network.Transient || e.Class == network.Throttled
-	return looked{network.Finding{Evidence: e.Message}, !later}, nil
+	again := e.Class == network.NotSent || e.Class == network.Transient || e.Class == network.Throttled
+	return looked{Finding: network.Finding{Evidence: e.Message}, answered: !again}, nil
 }
 
 func (p *Publish) note(ctx context.Context, j *job, event string, data map[string]any) error {

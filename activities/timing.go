@@ -13,6 +13,11 @@ type Timing struct {
 	// Looks are the pauses before each look for a lost post, because listings
 	// lag behind; docs/architecture.md promises 1 s, 5 s, 15 s, 60 s.
 	Looks []time.Duration
+	// Settled is how long after a send a network that knows idempotency keys is
+	// sent the same again, when the post is not found: long enough for it to have
+	// finished, or dropped, the first call, because it may note the key only then;
+	// 20 s.
+	Settled time.Duration
 	// Unanswered is how long after a send a network that cannot be asked about
 	// it is asked again, before a person has to decide; 15 min.
 	Unanswered time.Duration
@@ -25,6 +30,7 @@ func (t Timing) orDefaults() Timing {
 		&t.Backoff:    time.Second,
 		&t.Parent:     2 * time.Second,
 		&t.MaxWait:    30 * time.Second,
+		&t.Settled:    20 * time.Second,
 		&t.Unanswered: 15 * time.Minute,
 	} {
 		if *field <= 0 {

@@ -105,13 +105,7 @@ func TestTemporalStoreWiped(t *testing.T) {
 	to := map[string]any{"accounts": []string{n.connect(d, "desk")}}
 	p := d.schedule("outlives Temporal's memory", 25*time.Second, to)
 	d.stop()
-	for _, entry := range d.env {
-		if dir, ok := strings.CutPrefix(entry, "DATELINE_DATA_DIR="); ok {
-			if err := os.RemoveAll(filepath.Join(dir, "temporal")); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	d.wipeTemporal()
 	d.start()
 	d.ready()
 	d.awaitStatus(p.ID, "posted", 90*time.Second)
@@ -175,7 +169,7 @@ func TestStopsCleanly(t *testing.T) {
 }
 
 // children lists the direct children of a process with their names.
-func children(t *testing.T, parent int) map[int]string {
+func children(t testing.TB, parent int) map[int]string {
 	t.Helper()
 	out, err := exec.Command("ps", "-e", "-o", "pid=,ppid=,comm=").Output()
 	if err != nil {

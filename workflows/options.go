@@ -34,11 +34,18 @@ func rows(ctx workflow.Context, summary string) workflow.Context {
 func publishing(ctx workflow.Context, summary string, crowd int) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 30 * time.Minute,
-		HeartbeatTimeout:    min(10*time.Second+time.Duration(crowd)*10*time.Millisecond, time.Minute),
+		HeartbeatTimeout:    heartbeat(crowd),
 		WaitForCancellation: true,
 		RetryPolicy:         forever(30 * time.Second),
 		Summary:             summary,
 	})
+}
+
+// heartbeat is how soon the loss of a worker is noticed. The armed posts of a
+// crowd report about a hundred times a second together, which leaves the server
+// to its work.
+func heartbeat(crowd int) time.Duration {
+	return min(max(10*time.Second, time.Duration(crowd)*13*time.Millisecond), time.Minute)
 }
 
 // preparing is for what is better done ahead of a post's time. Whatever it does

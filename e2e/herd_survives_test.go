@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var (
+	survivors      = flag.Int("survivors", 150, "posts due at the second around which TestHerdSurvives kills things")
+	survivorsLead  = flag.Duration("survivors-lead", 0, "how long before its second that herd is scheduled; 0: as long as it takes to arm it")
+	survivorsLimit = flag.Duration("survivors-limit", 3*time.Minute, "how long after its second that herd must be out; `make survive` asks for less")
+)
+
+// TestHerdSurvives kills the program, or what it stands on, around the second at
+// which many posts are due. The network tells afterwards how often each was
+// published: once.
+func TestHerdSurvives(t *testing.T) {
+	program := func(d *dateline) { d.kill(); d.start(); d.ready() }
+	engine := func(name string) func(*dateline) { return func(d *dateline) { d.killEngine(name) } }
+	for _, when := range []struct {
+		what  string
+		after time.Duration // of the posts' second
+		kill  func(d *dateline)
+	}{
+		{"the program 5 s before", -5 * time.Second, program},
+		{"the program at the second", 10 * time.Millisecond, program},
+		{"the program 1 s after", time.Second, program},
+		{"Temporal just before", -500 * time.Millisecond, engine("temporald")},
+		{"Postgres just before", -300 * time.Millisecond, engine("postgres")},
+		{"Postgres at the second", 10 * time.Millisecond, engine("postgres")},
+		{"Redis just before", -500 * time.Millisecond, engine("redis-server")},
+		{"what Temporal knows, before", -4 * time.Second, func(d *dateline) { d.kill(); d.wipeTemporal(); d.start(); d.ready() }},
+	} {
+		t.Run(strings.ReplaceAll(when.what, " ", "_"), func(t *testing.T) {
+			t.Parallel() // they mostly wait
+			h := newHerd(t)
+			time.Sleep(time.Until(h.at.Add(when.after)))
+			when.kill(h.dateline)
+			h.wantAllOnce()
+		})
+	}
+}
+
+// herd is many posts that are due at one second, on several accounts as in a
+// newsroom.
+type herd struct {
+	*dateline
+	network *network
+	at      time.Time
+}
+
+const herdAccounts = 20
+
+func newHerd(t *testing.T) *herd {
+	t.Helper()
+	n := newNetwork(t)
+	h := &herd{dateline: newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host(), "DATELINE_LOG_LEVEL=warn"), network: n}
+	h.start()
+	h.ready()
+	accounts := make([]string, herdAccounts)
+	for i := range accounts {
+		accounts[i] = n.connect(h.dateline, fmt.Sprintf("desk%d", i))
+	}
+	lead := *survivorsLead
+	if lead == 0 {
+		lead = 12*time.Second + time.Duration(*survivors)*40*time.Millisecond
+	}
+	h.at = time.Now().Add(lead).Truncate(time.Second)
+	queue := make(chan int)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for i := range queue {
+				body := map[string]any{"content": fmt.Sprintf("herd %d", i), "scheduled_time": h.at.Format(time.RFC3339), "accounts": []string{accounts[i%herdAccounts]}}
+				if status, err := h.try(http.MethodPost, "/api/v1/posts", body, nil); err != nil || status != http.StatusCreated {
+					t.Errorf("post %d: %d %v", i, status, err)
+				}
+			}
+		})
+	}
+	for i := range *survivors {
+		queue <- i
+	}
+	close(queue)
+	all.Wait()
+	if left := time.Until(h.at); left < 6*time.Second {
+		t.Fatalf("the machine is too slow for a lead of %s: %s are left", lead, left)
+	}
+	return h
+}
+
+// wantAllOnce waits until every post is out, and counts.
+func (h *herd) wantAllOnce() {
+	h.t.Helper()
+	deadline := h.at.Add(*survivorsLimit)
+	copies := map[string]int{}
+	var last time.Time
+	for time.Now().Before(deadline) {
+		clear(copies)
+		for _, p := range h.network.Posts() {
+			copies[p.Text]++
+			if p.ReceivedAt.After(last) {
+				last = p.ReceivedAt
+			}
+		}
+		if len(copies) == *survivors {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	h.t.Logf("%d of %d posts are out %s after their second", len(copies), *survivors, last.Sub(h.at).Round(time.Millisecond))
+	if len(copies) != *survivors {
+		h.t.Errorf("%d posts are not out %s after their time", *survivors-len(copies), *survivorsLimit)
+	}
+	// What was sent twice would come now.
+	var page struct {
+		Posts []post `json:"posts"`
+	}
+	eventually(h.t, 2*time.Minute, "every post to be known as posted", func() bool {
+		h.call(http.MethodGet, "/api/v1/posts?limit=1&status=draft,scheduled,publishing,partly_posted,failed,cancelled", nil, &page)
+		return len(page.Posts) == 0
+	})
+	clear(copies)
+	for _, p := range h.network.Posts() {
+		copies[p.Text]++
+	}
+	for text, n := range copies {
+		if n != 1 {
+			h.t.Errorf("%q exists %d times", text, n)
+		}
+	}
+}
+
+// killEngine kills an engine under the running program.
+func (d *dateline) killEngine(name string) {
+	d.t.Helper()
+	killed := 0
+	for pid, comm := range children(d.t, d.cmd.Process.Pid) {
+		if strings.HasPrefix(comm, name) {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				d.t.Fatal(err)
+			}
+			killed++
+		}
+	}
+	if killed == 0 {
+		d.t.Logf("no %s runs as a child; nothing is killed", name)
+	}
+}
+
+// wipeTemporal removes all that Temporal knows. The program must not run.
+func (d *dateline) wipeTemporal() {
+	d.t.Helper()
+	for _, entry := range d.env {
+		if dir, ok := strings.CutPrefix(entry, "DATELINE_DATA_DIR="); ok {
+			if err := os.RemoveAll(filepath.Join(dir, "temporal")); err != nil {
+				d.t.Fatal(err)
+			}
+		}
+	}
+}
