@@ -290,7 +290,8 @@ func (d *dateline) awaitStatus(id, status string, within time.Duration) post {
 // it received when the program is killed.
 type network struct {
 	*fake.Server
-	t testing.TB
+	t      testing.TB
+	tokens map[string]string // by the account's name
 }
 
 func newNetwork(t testing.TB) *network {
@@ -303,7 +304,7 @@ func newNetwork(t testing.TB) *network {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	return &network{server, t}
+	return &network{server, t, map[string]string{}}
 }
 
 // host is what the program must be allowed to reach.
@@ -317,6 +318,7 @@ func (n *network) connect(d *dateline, name string) string {
 	if err != nil {
 		n.t.Fatal(err)
 	}
+	n.tokens[name] = account.Token
 	var connected struct{ ID string }
 	status := d.call(http.MethodPost, "/api/v1/accounts",
 		map[string]string{"network": "mastodon", "base_url": n.URL(), "access_token": account.Token}, &connected)
