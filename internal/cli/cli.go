@@ -114,6 +114,10 @@ func (p *Program) parse(set *flag.FlagSet, args []string) error {
 // settings loads the configuration for commands that need every engine's URL.
 func (p *Program) settings(name string, args []string) (*config.Config, *slog.Logger, error) {
 	set, file := p.flags(name)
+	return p.settingsWith(set, file, args)
+}
+
+func (p *Program) settingsWith(set *flag.FlagSet, file *string, args []string) (*config.Config, *slog.Logger, error) {
 	if err := p.parse(set, args); err != nil {
 		return nil, nil, err
 	}

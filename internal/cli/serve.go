@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -41,7 +42,13 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 
 // connect assembles the parts of a process whose engines are all elsewhere.
 func (p *Program) connect(ctx context.Context, name string, args []string) (*parts, error) {
-	cfg, log, err := p.settings(name, args)
+	set, file := p.flags(name)
+	return p.connectWith(ctx, set, file, args)
+}
+
+// connectWith is connect for a command that has flags of its own.
+func (p *Program) connectWith(ctx context.Context, set *flag.FlagSet, file *string, args []string) (*parts, error) {
+	cfg, log, err := p.settingsWith(set, file, args)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +78,16 @@ func (p *Program) api(ctx context.Context, args []string) error {
 }
 
 func (p *Program) worker(ctx context.Context, args []string) error {
-	parts, err := p.connect(ctx, "worker", args)
+	set, file := p.flags("worker")
+	profiler := profilerFlag(set)
+	parts, err := p.connectWith(ctx, set, file, args)
 	if err != nil {
 		return err
 	}
 	defer parts.close()
+	if err := profiler.serve(ctx, parts.log); err != nil {
+		return err
+	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", parts.cfg.WorkerHealthAddr)
 	if err != nil {

@@ -24,6 +24,7 @@ func (p *Program) up(ctx context.Context, args []string) (err error) {
 	set, file := p.flags("up")
 	demo := set.Bool("demo", false, "schedule a few posts to the sandbox in the next minute")
 	renew := set.Bool("new-token", false, "make a new API token for the first owner; the old one is revoked")
+	profiler := profilerFlag(set)
 	if err := p.parse(set, args); err != nil {
 		return err
 	}
@@ -35,6 +36,9 @@ func (p *Program) up(ctx context.Context, args []string) (err error) {
 		return errors.New("--demo needs the sandbox: set DATELINE_SANDBOX=true")
 	}
 	log := p.logger(cfg)
+	if err := profiler.serve(ctx, log); err != nil {
+		return err
+	}
 	host, err := embedded.Prepare(ctx, cfg, p.Stderr)
 	if err != nil {
 		return err

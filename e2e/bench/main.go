@@ -1,0 +1,132 @@
+// Command bench measures publishing on the whole stack of this machine: how
+// late a crowded second goes out, how many posts a minute it sustains, what a
+// bare Temporal would do, and what a post costs there. docs/benchmarks.md
+// explains the figures.
+//
+// The last line on stdout is one JSON object.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1) //nolint:gocritic // nothing is left to stop
+	}
+}
+
+type options struct {
+	program  string
+	source   string
+	herds    []int
+	lead     time.Duration // 0: as long as scheduling and arming the herd take
+	steady   int
+	rate     int
+	parts    string
+	profiles string
+	keepLog  string
+}
+
+func (o options) measures(part string) bool {
+	return o.parts == "all" || strings.Contains(","+o.parts+",", ","+part+",")
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	o := options{}
+	set := flag.NewFlagSet("bench", flag.ContinueOnError)
+	set.SetOutput(stderr)
+	set.StringVar(&o.program, "program", "bin/dateline", "the `program` to measure")
+	set.StringVar(&o.source, "temporald", "temporald", "`directory` of temporald's source")
+	herds := set.String("herd", "3000", "`sizes` of the herds, separated by spaces: posts that are due at the same second")
+	set.DurationVar(&o.lead, "lead", 0, "how long before its second a herd begins to be scheduled (default: as long as it takes)")
+	set.IntVar(&o.steady, "steady", 3000, "`number` of posts, and of bare workflows, in the measurement of the sustained rate")
+	set.IntVar(&o.rate, "rate", 60, "how many of those become due each second; more than the machine can do")
+	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost` or a part of that")
+	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second (they cost some speed)")
+	set.StringVar(&o.keepLog, "log", "", "`file` that gets the program's own output")
+	if err := set.Parse(args); err != nil {
+		return o, err
+	}
+	for word := range strings.FieldsSeq(strings.ReplaceAll(*herds, ",", " ")) {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return o, fmt.Errorf("-herd: %q is no size", word)
+		}
+		o.herds = append(o.herds, n)
+	}
+	if o.steady < 10 || o.rate < 1 {
+		return o, errors.New("-steady must be at least 10 and -rate at least 1")
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	r := &report{out: stdout}
+	r.say("machine      %s", machine())
+	s, err := startStack(ctx, o, stderr)
+	if err != nil {
+		return err
+	}
+	err = measure(ctx, o, s, r)
+	if err := errors.Join(err, s.stop()); err != nil {
+		return err
+	}
+	line, err := json.Marshal(r.figures())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, string(line))
+	return err
+}
+
+func measure(ctx context.Context, o options, s *stack, r *report) (err error) {
+	if o.measures("herd") {
+		for _, n := range o.herds {
+			h, err := s.herd(ctx, o, n)
+			if err != nil {
+				return err
+			}
+			r.herd(h)
+		}
+	}
+	if o.measures("bare") {
+		if r.bare, err = s.bare(ctx, o); err != nil {
+			return err
+		}
+		r.rate("bare", r.bare)
+	}
+	if o.measures("sustained") {
+		if r.sustained, err = s.sustained(ctx, o); err != nil {
+			return err
+		}
+		r.rate("sustained", r.sustained)
+		r.ratio()
+	}
+	if o.measures("cost") {
+		costs, err := s.costs(ctx)
+		if err != nil {
+			return err
+		}
+		r.cost(costs)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"time"
+)
+
+// aroundSecond is how long before and after a herd's second is profiled.
+const aroundSecond = 3 * time.Second
+
+// profile writes where the program and this process, with the fake network in
+// it, spend the time around a second. Without -profiles it does nothing.
+func (s *stack) profile(ctx context.Context, o options, at time.Time, name string) error {
+	if o.profiles == "" {
+		return nil
+	}
+	if err := os.MkdirAll(o.profiles, 0o750); err != nil {
+		return err
+	}
+	if err := pause(ctx, time.Until(at)-aroundSecond); err != nil {
+		return err
+	}
+	fetched := make(chan error, 1)
+	go func() {
+		err := s.fetch(ctx, "/debug/pprof/heap", filepath.Join(o.profiles, name+"-heap.pprof"))
+		fetched <- errors.Join(err, s.fetch(ctx, "/debug/pprof/profile?seconds=5", filepath.Join(o.profiles, name+".pprof")))
+	}()
+	own, err := os.Create(filepath.Join(o.profiles, name+"-network.pprof"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = own.Close() }()
+	if err := pprof.StartCPUProfile(own); err != nil {
+		return err
+	}
+	err = <-fetched
+	pprof.StopCPUProfile()
+	return err
+}
+
+func (s *stack) fetch(ctx context.Context, path, file string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.pprof+path, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := s.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, answer.Body)
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"runtime"
+)
+
+// report prints figures as they come and keeps them for the last line.
+type report struct {
+	out             io.Writer
+	herds           []herd
+	bare, sustained rate
+	costs           []cost
+}
+
+func (r *report) say(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format+"\n", args...) }
+
+func (r *report) herd(h herd) {
+	r.herds = append(r.herds, h)
+	r.say("herd         %d posts of one second: p50 %d ms, p99 %d ms, max %d ms late (first %d ms); %d early, %d duplicates, %d lost",
+		h.N, h.P50MS, h.P99MS, h.MaxMS, h.MinMS, h.Early, h.Duplicates, h.Lost)
+	r.say("             accepted by the API at %.0f per second, the last %.0f s before the second", h.Scheduled, h.LeadS)
+}
+
+func (r *report) rate(name string, f rate) {
+	r.say("%-12s %.0f per minute (over all, with ramp-up and tail, %.0f; asked for %.0f), measured on %d", name, f.PerMin, f.WholeMin, f.DuePerMin, f.N)
+	if f.PerMin > 0.97*f.DuePerMin {
+		r.say("             it kept up with what was asked for, so it can do more: give a higher -rate")
+	}
+}
+
+func (r *report) ratio() {
+	if r.bare.PerMin > 0 {
+		r.say("ratio        %.2f of the bare workflows", r.sustained.PerMin/r.bare.PerMin)
+	}
+}
+
+func (r *report) cost(costs []cost) {
+	r.costs = costs
+	r.say("cost in Temporal, per post      events  transitions  bytes of history")
+	for _, c := range costs {
+		r.say("  %-28s  %6d  %11d  %16d", c.Kind, c.Events, c.Transitions, c.Bytes)
+	}
+	if e, t, ok := r.perTarget(); ok {
+		r.say("  each further target           %6.1f  %11.1f", e, t)
+	}
+}
+
+// perTarget is how the cost grows from the first kind, with one target, to the
+// one with the most.
+func (r *report) perTarget() (events, transitions float64, ok bool) {
+	if len(r.costs) == 0 {
+		return 0, 0, false
+	}
+	least, most := r.costs[0], r.costs[0]
+	for _, c := range r.costs {
+		if c.Targets > most.Targets {
+			most = c
+		}
+	}
+	more := float64(most.Targets - least.Targets)
+	return float64(most.Events-least.Events) / more, float64(most.Transitions-least.Transitions) / more, more > 0
+}
+
+// figures are the last line. What was not measured is left out.
+func (r *report) figures() map[string]any {
+	f := map[string]any{"machine": machine()}
+	if len(r.herds) > 0 {
+		h := r.herds[0]
+		f["herd_n"], f["herd_p50_ms"], f["herd_p99_ms"], f["herd_max_ms"], f["herd_min_ms"] = h.N, h.P50MS, h.P99MS, h.MaxMS, h.MinMS
+		f["scheduled_per_s"] = math.Round(h.Scheduled)
+		early, duplicates, lost := 0, 0, 0
+		for _, h := range r.herds {
+			early, duplicates, lost = early+h.Early, duplicates+h.Duplicates, lost+h.Lost
+		}
+		f["early"], f["duplicates"], f["lost"] = early, duplicates, lost
+		f["herds"] = r.herds
+	}
+	if r.sustained.N > 0 {
+		f["sustained_per_min"] = math.Round(r.sustained.PerMin)
+	}
+	if r.bare.N > 0 {
+		f["bare_per_min"] = math.Round(r.bare.PerMin)
+	}
+	if r.sustained.N > 0 && r.bare.N > 0 {
+		f["ratio"] = math.Round(1000*r.sustained.PerMin/r.bare.PerMin) / 1000
+	}
+	if events, transitions, ok := r.perTarget(); ok {
+		f["cost"] = r.costs
+		f["events_per_post"], f["transitions_per_post"] = r.costs[0].Events, r.costs[0].Transitions
+		f["events_per_further_target"], f["transitions_per_further_target"] = events, transitions
+	}
+	return f
+}
+
+// machine describes where this runs.
+func machine() string {
+	name := runtime.GOARCH
+	if raw, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if m := regexp.MustCompile(`(?m)^model name\s*:\s*(.+)$`).FindSubmatch(raw); m != nil {
+			name = string(m[1])
+		}
+	}
+	memory := ""
+	if raw, err := os.ReadFile("/proc/meminfo"); err == nil {
+		var kb int64
+		if _, err := fmt.Sscanf(string(raw), "MemTotal: %d kB", &kb); err == nil {
+			memory = fmt.Sprintf(", %d GB", (kb+1<<19)>>20)
+		}
+	}
+	return fmt.Sprintf("%d cores (%s)%s, %s, all engines on it", runtime.NumCPU(), name, memory, runtime.GOOS)
+}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+
+	"dateline/platforms/fake"
+)
+
+const loopback = "127.0.0.1"
+
+// namespace is the default of the setting DATELINE_TEMPORAL_NAMESPACE's
+// embedded server.
+const namespace = "default"
+
+// stack is one `dateline up` with its engines, a fake network outside of it,
+// and a client of its Temporal.
+type stack struct {
+	dir      string
+	cmd      *exec.Cmd
+	ended    chan error
+	log      *tail
+	api      string
+	token    string
+	pprof    string // host:port of the program's profiler; empty: off
+	network  *fake.Server
+	temporal client.Client
+	http     *http.Client
+	stderr   io.Writer
+}
+
+// progress says on stderr what is under way.
+func (s *stack) progress(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.stderr, format+"\n", args...)
+}
+
+// startStack starts everything and waits until it is ready.
+func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err error) {
+	s := &stack{ended: make(chan error, 1), log: &tail{}, stderr: stderr}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.stop())
+		}
+	}()
+	// One connection per scheduling caller is kept, as a real client would.
+	s.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}, Timeout: time.Minute}
+	if s.network, err = fake.New(fake.Options{}); err != nil {
+		return s, err
+	}
+	if err := s.network.Start(loopback + ":0"); err != nil {
+		return s, err
+	}
+	if s.dir, err = os.MkdirTemp("", "dateline-bench-*"); err != nil {
+		return s, err
+	}
+	// The program may drop to another user.
+	if err := os.Chmod(s.dir, 0o755); err != nil { //nolint:gosec // nothing secret lies in it directly
+		return s, err
+	}
+	ports, err := freePorts(8)
+	if err != nil {
+		return s, err
+	}
+	source, err := filepath.Abs(o.source)
+	if err != nil {
+		return s, err
+	}
+	args := []string{"up"}
+	if o.profiles != "" {
+		s.pprof = loopback + ":" + ports[7]
+		args = append(args, "--pprof", s.pprof)
+	}
+	s.cmd = exec.Command(o.program, args...)
+	s.cmd.Env = append(os.Environ(),
+		"DATELINE_DATA_DIR="+filepath.Join(s.dir, "data"),
+		"DATELINE_API_ADDR="+loopback+":"+ports[0],
+		"DATELINE_SANDBOX_ADDR="+loopback+":"+ports[1],
+		"DATELINE_TEMPORAL_PORT="+ports[2],
+		"DATELINE_TEMPORAL_UI_PORT="+ports[3],
+		"DATELINE_POSTGRES_PORT="+ports[4],
+		"DATELINE_REDIS_PORT="+ports[5],
+		"DATELINE_S3_PORT="+ports[6],
+		"DATELINE_TEMPORALD_DIR="+source,
+		"DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(s.network.URL(), "http://"),
+		"DATELINE_LOG_LEVEL=warn",
+	)
+	s.cmd.Stderr = s.log
+	if o.keepLog != "" {
+		kept, err := os.Create(o.keepLog)
+		if err != nil {
+			return s, err
+		}
+		s.cmd.Stderr = io.MultiWriter(s.log, kept)
+	}
+	s.progress("starting the stack")
+	if err := s.launch(ctx); err != nil {
+		return s, err
+	}
+	s.temporal, err = client.Dial(client.Options{HostPort: loopback + ":" + ports[2], Namespace: namespace, Logger: quiet{}})
+	return s, err
+}
+
+var errEnded = errors.New("the program ended")
+
+func (s *stack) launch(ctx context.Context) error {
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	up := make(chan struct{})
+	go func() {
+		apiLine, tokenLine := regexp.MustCompile(`API\s+(http://\S+)/api/v1`), regexp.MustCompile(`API token\s+(dl_\S+)`)
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			if m := apiLine.FindStringSubmatch(lines.Text()); m != nil {
+				s.api = m[1]
+			}
+			if m := tokenLine.FindStringSubmatch(lines.Text()); m != nil {
+				s.token = m[1]
+			}
+			if strings.HasPrefix(lines.Text(), "Stop with") {
+				close(up)
+			}
+		}
+		s.ended <- s.cmd.Wait()
+	}()
+	select {
+	case <-up:
+	case err := <-s.ended:
+		s.cmd = nil
+		return fmt.Errorf("%w at its start: %w\n%s", errEnded, err, s.log)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return until(ctx, time.Minute, "the program to be ready", func() (bool, error) {
+		answer, err := s.http.Get(s.api + "/readyz") //nolint:noctx // the client has a timeout
+		if err != nil {
+			return false, nil //nolint:nilerr // it is not up yet
+		}
+		return answer.StatusCode == http.StatusOK, answer.Body.Close()
+	})
+}
+
+// stop ends the program as Ctrl-C does and removes its data.
+func (s *stack) stop() error {
+	var errs []error
+	if s.temporal != nil {
+		s.temporal.Close()
+	}
+	if s.cmd != nil && s.cmd.Process != nil {
+		errs = append(errs, s.cmd.Process.Signal(syscall.SIGINT))
+		select {
+		case err := <-s.ended:
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%w: %w\n%s", errEnded, err, s.log))
+			}
+		case <-time.After(time.Minute):
+			errs = append(errs, errors.New("the program did not stop within a minute"), s.cmd.Process.Kill())
+		}
+	}
+	if s.network != nil {
+		errs = append(errs, s.network.Close())
+	}
+	if s.dir != "" {
+		errs = append(errs, os.RemoveAll(s.dir))
+	}
+	return errors.Join(errs...)
+}
+
+// call sends a request to the API and decodes its answer.
+func (s *stack) call(ctx context.Context, method, path string, body, out any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, s.api+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+s.token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := s.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	got, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, got)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(got, out)
+}
+
+// connect makes accounts at the network known to the program and gives their
+// ids there.
+func (s *stack) connect(ctx context.Context, name string, n int) (ids []string, err error) {
+	for i := range n {
+		account, err := s.network.AddAccount(fmt.Sprintf("%s%d", name, i))
+		if err != nil {
+			return nil, err
+		}
+		var connected struct{ ID string }
+		if err := s.call(ctx, http.MethodPost, "/api/v1/accounts",
+			map[string]string{"network": "mastodon", "base_url": s.network.URL(), "access_token": account.Token}, &connected); err != nil {
+			return nil, err
+		}
+		ids = append(ids, connected.ID)
+	}
+	return ids, nil
+}
+
+func freePorts(n int) ([]string, error) {
+	var ports []string
+	for range n {
+		l, err := net.Listen("tcp", loopback+":0")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = l.Close() }() // all at the end, so that no port comes twice
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, port)
+	}
+	return ports, nil
+}
+
+// until looks every so often whether something has come about.
+func until(ctx context.Context, patience time.Duration, what string, done func() (bool, error)) error {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		ok, err := done()
+		if ok || err != nil {
+			return err
+		}
+		if err := pause(ctx, 500*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("waited %s in vain for %s", patience, what)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// tail keeps the end of the program's output for an error message.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if excess := len(t.buf) - 8<<10; excess > 0 {
+		t.buf = t.buf[excess:]
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.buf)
+}
+
+// quiet is a Temporal client's log that goes nowhere.
+type quiet struct{}
+
+var _ log.Logger = quiet{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}
