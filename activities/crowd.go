@@ -17,25 +17,37 @@ const (
 )
 
 // leadOf says how long before its time a post is armed: the more posts share
-// its stretch, the longer it takes to hand them all out, so they are spread, by
-// a hash of their ids, over the time that it takes.
-func leadOf(id uuid.UUID, crowd int) time.Duration {
-	spread := min(time.Duration(crowd)*time.Second/dispatchRate, longestLead-shortestLead)
+// its stretch, the longer it takes to hand them all out, so they are spread over
+// the time that it takes, each by a hash of its id over the part of the crowd
+// that it came with.
+func leadOf(id uuid.UUID, c crowdPart) time.Duration {
 	h := fnv.New64a()
 	_, _ = h.Write(id[:])
-	return shortestLead + time.Duration(float64(spread)*float64(h.Sum64()%10_000)/10_000)
+	place := float64(c.from) + float64(c.n-c.from)*float64(h.Sum64()%10_000)/10_000
+	most := (longestLead - shortestLead).Seconds()
+	if all := float64(c.n) / dispatchRate; all > most {
+		place *= most / all
+	}
+	return shortestLead + time.Duration(place/dispatchRate*float64(time.Second))
 }
 
-// crowds remembers for a moment how many posts are due when, so that a crowd
-// is not counted once by each of its posts.
+// crowdPart is a crowd of n posts, of which those from from to n came with the
+// one that asks.
+type crowdPart struct{ n, from int }
+
+// crowds remembers how many posts are due when, so that a crowd is not counted
+// once by each of its posts, and so that posts which come while it grows share
+// out its growth: were each spread over the whole crowd as it found it, those
+// that came first would all be armed in the last seconds.
 type crowds struct {
 	mu    sync.Mutex
-	known map[int64]crowdCount
+	known map[int64]*crowdCount
 }
 
 type crowdCount struct {
-	n  int
-	at time.Time
+	crowdPart
+	at    time.Time
+	asked int // posts that asked since the crowd was counted
 }
 
 const (
@@ -43,25 +55,46 @@ const (
 	crowdMemory  = 3 * time.Second
 )
 
-func (c *crowds) around(ctx context.Context, at time.Time, count func(ctx context.Context, from, to time.Time) (int, error)) (int, error) {
-	from := at.Truncate(crowdStretch)
-	c.mu.Lock()
-	got, ok := c.known[from.Unix()]
-	c.mu.Unlock()
-	if ok && time.Since(got.at) < crowdMemory {
-		return got.n, nil
+func (c *crowds) around(ctx context.Context, at time.Time, count func(ctx context.Context, from, to time.Time) (int, error)) (crowdPart, error) {
+	stretch := at.Truncate(crowdStretch)
+	if part, ok := c.recent(stretch); ok {
+		return part, nil
 	}
-	n, err := count(ctx, from, from.Add(crowdStretch))
+	n, err := count(ctx, stretch, stretch.Add(crowdStretch))
 	if err != nil {
-		return 0, err
+		return crowdPart{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil || len(c.known) > 1000 {
-		c.known = map[int64]crowdCount{}
+		c.known = map[int64]*crowdCount{}
 	}
-	c.known[from.Unix()] = crowdCount{n, time.Now()}
-	return n, nil
+	now := &crowdCount{crowdPart: crowdPart{n: n}, at: time.Now()}
+	if before := c.known[stretch.Unix()]; before != nil {
+		now.from = min(before.n, n)
+	}
+	c.known[stretch.Unix()] = now
+	return now.take(), nil
+}
+
+func (c *crowds) recent(stretch time.Time) (crowdPart, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := c.known[stretch.Unix()]
+	if got == nil || time.Since(got.at) >= crowdMemory {
+		return crowdPart{}, false
+	}
+	return got.take(), true
+}
+
+// take gives the growth to as many posts as it consists of. Others have come
+// earlier, and are spread over all.
+func (c *crowdCount) take() crowdPart {
+	c.asked++
+	if c.asked > c.n-c.from {
+		return crowdPart{n: c.n}
+	}
+	return c.crowdPart
 }
 
 // armed counts the posts that wait in this process, by their second.
@@ -107,4 +140,36 @@ func holdBack(ctx context.Context, crowd int) {
 	}
 	spread := time.Second + time.Duration(rand.Int64N(int64(crowd)))*time.Second/dispatchRate //nolint:gosec // not a secret
 	_ = sleepUntil(ctx, time.Now().Add(spread))
+}
+
+// noticeable is the shortest time that a person would notice.
+const noticeable = 50 * time.Millisecond
+
+// tellClaimed tells open streams of a claim. Of one that was made ahead for a
+// crowd they hear together with its outcome, a moment later: the notices of
+// thousands of claims would make the sends late.
+func (p *Publish) tellClaimed(ctx context.Context, j *job) {
+	if time.Until(j.post.ScheduledTime) < noticeable {
+		p.Live.Changed(ctx, j.post.ID)
+	}
+}
+
+// epochAhead is the last epoch of a segment, read before its time.
+type epochAhead struct{ segment, epoch int }
+
+// readAhead reads what the next claim needs, so that a crowd reads nothing when
+// its time has come. Should another attempt send meanwhile, the claim fails or
+// has a fence that tells.
+func (p *Publish) readAhead(ctx context.Context, j *job) error {
+	epoch, err := p.Store.LastEpoch(ctx, j.target.ID, j.next(), j.post.Revision)
+	j.ahead = &epochAhead{j.next(), epoch}
+	return err
+}
+
+func (p *Publish) lastEpoch(ctx context.Context, j *job, segment int) (int, error) {
+	if ahead := j.ahead; ahead != nil && ahead.segment == segment {
+		j.ahead = nil
+		return ahead.epoch, nil
+	}
+	return p.Store.LastEpoch(ctx, j.target.ID, segment, j.post.Revision)
 }

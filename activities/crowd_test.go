@@ -10,7 +10,7 @@ import (
 )
 
 func TestALonePostIsArmedTwoSecondsAhead(t *testing.T) {
-	if lead := leadOf(uuid.New(), 1); lead < 2*time.Second || lead > 2100*time.Millisecond {
+	if lead := leadOf(uuid.New(), crowdPart{n: 1}); lead < 2*time.Second || lead > 2100*time.Millisecond {
 		t.Errorf("armed %s ahead", lead)
 	}
 }
@@ -22,8 +22,8 @@ func TestACrowdIsSpreadOverTheTimeThatItTakes(t *testing.T) {
 	seconds := map[int]int{}
 	for range crowd {
 		id := uuid.New()
-		lead := leadOf(id, crowd)
-		if lead != leadOf(id, crowd) {
+		lead := leadOf(id, crowdPart{n: crowd})
+		if lead != leadOf(id, crowdPart{n: crowd}) {
 			t.Fatal("the same post gets different leads")
 		}
 		if lead < 2*time.Second || lead > 102*time.Second {
@@ -36,7 +36,7 @@ func TestACrowdIsSpreadOverTheTimeThatItTakes(t *testing.T) {
 			t.Errorf("%d posts are armed in second %d", n, second)
 		}
 	}
-	if lead := leadOf(uuid.New(), 1_000_000); lead > 10*time.Minute {
+	if lead := leadOf(uuid.New(), crowdPart{n: 1_000_000}); lead > 10*time.Minute {
 		t.Errorf("armed %s ahead", lead)
 	}
 }
@@ -53,7 +53,7 @@ func TestACrowdIsCountedOnceForAllItsPosts(t *testing.T) {
 	}
 	at := time.Now().Truncate(crowdStretch)
 	for i := range 100 {
-		if n, err := c.around(t.Context(), at.Add(time.Duration(i)*time.Millisecond), count); err != nil || n != 7 {
+		if n, err := c.around(t.Context(), at.Add(time.Duration(i)*time.Millisecond), count); err != nil || n.n != 7 {
 			t.Fatal(n, err)
 		}
 	}
@@ -63,6 +63,35 @@ func TestACrowdIsCountedOnceForAllItsPosts(t *testing.T) {
 	broken := errors.New("broken")
 	if _, err := c.around(t.Context(), at.Add(time.Hour), func(context.Context, time.Time, time.Time) (int, error) { return 0, broken }); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
+	}
+}
+
+// However fast it comes and is read: a crowd that grows while it is scheduled
+// is armed no faster than one that was there at once.
+func TestAGrowingCrowdIsSpreadToo(t *testing.T) {
+	for _, perLook := range []int{50, 150, 300} {
+		var c crowds
+		at, come := time.Now().Truncate(crowdStretch), 0
+		count := func(context.Context, time.Time, time.Time) (int, error) { return come, nil }
+		seconds := map[int]int{}
+		const all = 3000
+		for asked := 0; asked < all; {
+			come = min(come+200, all)
+			for range min(perLook, come-asked) {
+				part, err := c.around(t.Context(), at, count)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seconds[int(leadOf(uuid.New(), part).Seconds())]++
+				asked++
+			}
+			c.known[at.Unix()].at = time.Time{} // so long ago that it is counted anew
+		}
+		for second, n := range seconds {
+			if n > 2*dispatchRate {
+				t.Errorf("read %d at a time: %d posts are armed in second %d before their time", perLook, n, second)
+			}
+		}
 	}
 }
 

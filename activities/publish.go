@@ -86,8 +86,8 @@ type TargetResult struct {
 // came of it. It is safe to run again at any point: the ledger says what an
 // earlier attempt may have done.
 func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResult, error) {
-	stop := keepAlive(ctx, p.Timing.orDefaults().Heartbeat)
-	defer stop()
+	pulse := keepAlive(ctx, p.Timing.orDefaults().Heartbeat)
+	defer pulse.stop()
 
 	job, result, err := p.load(ctx, in)
 	if err != nil || result != nil {
@@ -115,7 +115,11 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 		}
 		return p.settle(ctx, job, post.Call{Fence: job.target.Fence}, problem)
 	}
+	if err := p.readAhead(ctx, job); err != nil {
+		return TargetResult{}, err
+	}
 	at := job.post.ScheduledTime
+	pulse.quietAround(at)
 	leave := p.armed.add(at)
 	defer leave()
 	// Looked at twice: the crowd grows until shortly before its time.
@@ -142,6 +146,7 @@ type job struct {
 	segments  []segment
 	published []post.Published // what is out already, in order
 	parent    string           // remote id of the post that the first segment answers
+	ahead     *epochAhead
 }
 
 // segment is one irreversible call to be.
@@ -244,27 +249,6 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 	case <-timer.C:
 		return nil
 	}
-}
-
-// keepAlive heartbeats until stop is called, so that Temporal learns within
-// seconds that this worker is gone.
-func keepAlive(ctx context.Context, every time.Duration) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				activity.RecordHeartbeat(ctx)
-			}
-		}
-	}()
-	return func() { close(done) }
 }
 
 // attempt is Temporal's count of the runs of this activity, from 1.

@@ -36,7 +36,7 @@ func (p *Publish) nothingLeft(ctx context.Context, j *job) (TargetResult, error)
 // send claims the target and makes the one call that cannot be taken back.
 func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 	i := j.next()
-	epoch, err := p.Store.LastEpoch(ctx, j.target.ID, i, j.post.Revision)
+	epoch, err := p.lastEpoch(ctx, j, i)
 	if err != nil {
 		return TargetResult{}, err
 	}
@@ -52,7 +52,7 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 		// Edited, cancelled or claimed by another attempt: reading it anew tells.
 		return TargetResult{Stale: true}, nil
 	}
-	p.Live.Changed(ctx, j.post.ID)
+	p.tellClaimed(ctx, j)
 	if call.Fence != j.target.Fence+1 {
 		return p.overtaken(ctx, j, call)
 	}

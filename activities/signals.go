@@ -73,10 +73,11 @@ func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 	}
 	v := PostView{Status: p.Status, ScheduledTime: p.ScheduledTime, TimeZone: p.TimeZone, Revision: p.Revision}
 	if p.Status == post.Scheduled {
-		if v.Crowd, err = s.crowds.around(ctx, p.ScheduledTime, s.Store.CountDue); err != nil {
+		crowd, err := s.crowds.around(ctx, p.ScheduledTime, s.Store.CountDue)
+		if err != nil {
 			return PostView{}, err
 		}
-		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, v.Crowd))
+		v.Crowd, v.ArmAt = crowd.n, p.ScheduledTime.Add(-leadOf(p.ID, crowd))
 		if len(p.MediaIDs()) > 0 {
 			v.PrepareAt = p.ScheduledTime.Add(-prepareLead)
 		}

@@ -22,6 +22,7 @@ type crowd struct {
 	CrowdStore
 	claims   *batch.Batcher[claim, claim]
 	outcomes *batch.Batcher[post.Outcome, bool]
+	rush     rush
 }
 
 type claim struct {
@@ -48,6 +49,7 @@ func (c *crowd) Claim(ctx context.Context, call post.Call, lease time.Duration) 
 }
 
 func (c *crowd) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, error) {
+	c.rush.answered(o.OperationID)
 	if o.Status != post.TargetPosted || o.Operation != post.CallAccepted || o.Segment > 0 {
 		return c.CrowdStore.Finish(ctx, o)
 	}
@@ -67,10 +69,14 @@ func (c *crowd) claimAll(ctx context.Context, in []claim) ([]claim, error) {
 	out := make([]claim, len(in))
 	for i := range in {
 		out[i] = claim{call: claimed[i], ok: ok[i]}
+		if ok[i] {
+			c.rush.claimed(claimed[i].OperationID, claimed[i].SentAt)
+		}
 	}
 	return out, nil
 }
 
 func (c *crowd) finishAll(ctx context.Context, in []post.Outcome) ([]bool, error) {
+	c.rush.letPass(ctx)
 	return c.FinishPosted(ctx, in)
 }

@@ -42,6 +42,8 @@ func New(c client.Client, a Activities, log *slog.Logger) *Worker {
 	posts := worker.New(c, workflows.PostQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize:      concurrentPosts,
 		MaxConcurrentLocalActivityExecutionSize: 200,
+		// The publisher plans its heartbeats itself.
+		MaxHeartbeatThrottleInterval: time.Second,
 		WorkerStopTimeout:                       stopPatience,
 		WorkflowTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:              worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
