@@ -58,6 +58,7 @@ type Desk interface {
 // Workflows tells Temporal of a post. An error delays nothing: the reconciler
 // tells it again.
 type Workflows interface {
+	Start(ctx context.Context, p post.Post) error // a new post
 	Nudge(ctx context.Context, postID uuid.UUID) error
 }
 

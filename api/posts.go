@@ -39,7 +39,9 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err
 	}
-	s.nudge(ctx, p)
+	if !p.Status.Final() {
+		s.told(p, s.Workflows.Start(context.WithoutCancel(ctx), p))
+	}
 	answer := spec.CreatedJSONResponse{Body: s.postJSON(p)}
 	location, tag := "/api/v1/posts/"+p.ID.String(), etag(p)
 	answer.Headers.Location, answer.Headers.ETag = &location, &tag
@@ -66,13 +68,18 @@ func idempotencyOf(key *string, body *spec.NewPost) (store.Idempotency, error) {
 	return store.Idempotency{Key: *key, RequestHash: sum[:]}, nil
 }
 
-// nudge tells Temporal. The post is stored already: when Temporal is down the
-// reconciler tells it later.
+// nudge tells Temporal of a change.
 func (s *Server) nudge(ctx context.Context, p post.Post) {
 	if p.Status == post.Draft || p.Status == post.Posted {
 		return
 	}
-	if err := s.Workflows.Nudge(context.WithoutCancel(ctx), p.ID); err != nil {
+	s.told(p, s.Workflows.Nudge(context.WithoutCancel(ctx), p.ID))
+}
+
+// told takes it lightly that Temporal is down: the post is stored already, and
+// the reconciler tells it later.
+func (s *Server) told(p post.Post, err error) {
+	if err != nil {
 		s.Log.Warn("Temporal was not told; the reconciler will do it", "post_id", p.ID, "error", err)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/enginetest"
 	"dateline/internal/newsroomtest"
+	"dateline/internal/post"
 )
 
 func TestMain(m *testing.M) {
@@ -57,6 +58,8 @@ func (w *temporal) Nudge(_ context.Context, id uuid.UUID) error {
 	w.nudged[id]++
 	return w.down
 }
+
+func (w *temporal) Start(ctx context.Context, p post.Post) error { return w.Nudge(ctx, p.ID) }
 
 func (w *temporal) nudges(id uuid.UUID) int {
 	w.mu.Lock()

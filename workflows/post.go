@@ -1,9 +1,7 @@
 package workflows
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -22,6 +20,7 @@ func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 	if err := workflow.SetQueryHandler(work, QueryState, func() (StateResult, error) { return r.state, nil }); err != nil {
 		return PostResult{}, err
 	}
+	r.shown = shownAtStart(work)
 	if err := r.run(); err != nil {
 		return PostResult{}, err
 	}
@@ -217,40 +216,4 @@ func (t *tries) next(revision int64) time.Time {
 		return time.Time{}
 	}
 	return t.last.Add(min(500*time.Millisecond<<min(t.rounds, 10), 30*time.Second))
-}
-
-// shown is what the Web UI and the visibility store show of the post.
-type shown struct {
-	status    post.Status
-	at        time.Time
-	platforms string
-	account   string
-}
-
-// show brings search attributes and details up to date. Platform names all
-// networks; AccountID is set for a post to a single account.
-func (r *postRun) show() error {
-	now := shown{status: r.view.Status, at: r.view.ScheduledTime}
-	var networks []string
-	for _, t := range r.view.Targets {
-		networks = append(networks, t.Network)
-	}
-	slices.Sort(networks)
-	now.platforms = strings.Join(slices.Compact(networks), ",")
-	if len(r.view.Targets) == 1 {
-		now.account = r.view.Targets[0].AccountID.String()
-	}
-	if now == r.shown {
-		return nil
-	}
-	r.shown = now
-	account := AccountIDKey.ValueUnset()
-	if now.account != "" {
-		account = AccountIDKey.ValueSet(now.account)
-	}
-	workflow.SetCurrentDetails(r.ctx, fmt.Sprintf("**%s**, due %s, to %s (%d accounts)",
-		now.status, now.at.Format(time.RFC3339), now.platforms, len(r.view.Targets)))
-	return workflow.UpsertTypedSearchAttributes(r.ctx,
-		PostStatusKey.ValueSet(string(now.status)), PublishAtKey.ValueSet(now.at),
-		PlatformKey.ValueSet(now.platforms), account)
 }

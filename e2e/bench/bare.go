@@ -42,7 +42,8 @@ func (s *stack) bare(ctx context.Context, o options) (rate, error) {
 		return rate{}, err
 	}
 	defer w.Stop()
-	began, first := time.Now(), firstDue(o)
+	began := time.Now()
+	first := began.Add(firstDue(o))
 	if err := inParallel(ctx, o.steady, func(ctx context.Context, i int) error {
 		_, err := s.temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: fmt.Sprintf("bare/%d", i), TaskQueue: bareQueue},
 			bareWorkflow, dueAt(o, first, i))

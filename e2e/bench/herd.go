@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
 
 	"dateline/workflows"
 )
@@ -40,9 +43,11 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	at := time.Now().Add(lead).Truncate(time.Second)
 	text := fmt.Sprintf("herd %d of", n)
 	h.N = n
-	if _, h.Scheduled, err = s.schedule(ctx, accounts[0], text, n, func(int) time.Time { return at }); err != nil {
+	ids, scheduled, err := s.schedule(ctx, accounts[0], text, n, func(int) time.Time { return at })
+	if err != nil {
 		return h, err
 	}
+	h.Scheduled = scheduled
 	s.progress("herd of %d scheduled; its second is %s", n, at.Format(time.TimeOnly))
 	h.LeadS = time.Until(at).Seconds()
 	if h.LeadS < 0 {
@@ -55,16 +60,15 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 		return h, err
 	}
 	// What is missing after this is lost; nothing takes so long otherwise.
-	late := func() error {
-		return s.closed(ctx, workflows.PostWorkflow, time.Duration(n)*100*time.Millisecond+2*time.Minute)
-	}
-	err = late()
+	err = s.closed(ctx, workflows.PostWorkflow, time.Duration(n)*100*time.Millisecond+2*time.Minute)
 	var lates []int64
-	copies := map[string]int{}
+	copies, latest := map[string]int{}, map[int64]string{}
 	for _, p := range s.network.Posts() {
 		if strings.HasPrefix(p.Text, text) {
 			lates = append(lates, p.ReceivedAt.Sub(at).Milliseconds())
 			copies[p.Text]++
+			latest[lates[len(lates)-1]] = p.Text
+			latest[lates[len(lates)-1]] = p.Text
 			if p.ReceivedAt.Before(at) {
 				h.Early++
 			}
@@ -76,5 +80,38 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	slices.Sort(lates)
 	h.MinMS, h.P50MS, h.P99MS, h.MaxMS = lates[0], lates[len(lates)/2], lates[len(lates)*99/100], lates[len(lates)-1]
 	h.Duplicates, h.Lost = len(lates)-len(copies), n-len(copies)
-	return h, err
+	if err != nil {
+		return h, err
+	}
+	for _, ms := range lates[max(0, len(lates)-3):] {
+		i, err := strconv.Atoi(strings.TrimPrefix(latest[ms], text+" "))
+		if err != nil {
+			return h, err
+		}
+		if err := s.explain(ctx, ids[i], at, ms); err != nil {
+			return h, err
+		}
+	}
+	return h, nil
+}
+
+// explain says on stderr when the steps of a post happened in Temporal,
+// reckoned from its second.
+func (s *stack) explain(ctx context.Context, id string, at time.Time, ms int64) error {
+	var steps []string
+	events := s.temporal.GetWorkflowHistory(ctx, "post/"+id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			return err
+		}
+		switch e.GetEventType() {
+		case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, enumspb.EVENT_TYPE_WORKFLOW_TASK_STARTED, enumspb.EVENT_TYPE_TIMER_STARTED,
+			enumspb.EVENT_TYPE_TIMER_FIRED, enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+			steps = append(steps, fmt.Sprintf("%s %+.1f s", e.GetEventType(), e.GetEventTime().AsTime().Sub(at).Seconds()))
+		default:
+		}
+	}
+	s.progress("%d ms late: %s", ms, strings.Join(steps, ", "))
+	return nil
 }

@@ -12,29 +12,27 @@ import (
 	"dateline/workflows"
 )
 
-// rate is how many workflows a minute were brought to their end while more
-// became due than could be done.
+// rate is how many workflows a minute were brought through while more became
+// due than could be done.
 type rate struct {
 	N         int     // that were measured
 	DuePerMin float64 // what was asked for
-	PerMin    float64 // what was done, in the middle: the first and the last fifth are left out
-	WholeMin  float64 // all of them over the time from the first due to the last end
+	PerMin    float64 // what was done in the middle of the time
+	WholeMin  float64 // what was done in all of it, with ramp-up and tail
 }
 
 // sustained measures posts that become due one after the other, at a rate that
 // is more than the machine can do. They are accepted before the first of them
 // is due, so that what is measured is publishing: waking, reading, claiming,
 // sending, recording and ending, but not the API.
-//
-// A post counts when its workflow has ended and not when the network has got
-// it: a post that was sent ahead of the work that it leaves behind would
-// otherwise look cheaper than it is.
 func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
 	accounts, err := s.connect(ctx, "steady", 1)
 	if err != nil {
 		return rate{}, err
 	}
-	began, first := time.Now(), firstDue(o)
+	began := time.Now()
+	// Crowds are armed ahead, so the start needs to be over still earlier.
+	first := began.Add(firstDue(o) + time.Duration(o.rate)*250*time.Millisecond)
 	if _, _, err := s.schedule(ctx, accounts[0], "steady", o.steady, func(i int) time.Time { return dueAt(o, first, i) }); err != nil {
 		return rate{}, err
 	}
@@ -42,14 +40,24 @@ func (s *stack) sustained(ctx context.Context, o options) (rate, error) {
 }
 
 // firstDue leaves time for starting them all.
-func firstDue(o options) time.Time {
-	return time.Now().Add(20*time.Second + time.Duration(o.steady)*10*time.Millisecond)
+func firstDue(o options) time.Duration {
+	return 20*time.Second + time.Duration(o.steady)*15*time.Millisecond
 }
 
 func dueAt(o options, first time.Time, i int) time.Time {
 	return first.Add(time.Duration(i) * time.Second / time.Duration(o.rate))
 }
 
+// life is when a workflow's activity was handed out and when it ended.
+type life struct {
+	id                string
+	dispatched, ended time.Time
+}
+
+// rate waits until all have ended and reckons how fast that went. Dispatching
+// counts as one half of the work and ending as the other: posts of a crowd are
+// dispatched ahead of their time, so that their ends alone would make a burst
+// look like a rate.
 func (s *stack) rate(ctx context.Context, o options, kind string, began, first time.Time) (rate, error) {
 	s.progress("%d workflows of type %s started; the first is due at %s", o.steady, kind, first.Format(time.TimeOnly))
 	if late := time.Since(first); late > 0 {
@@ -61,18 +69,34 @@ func (s *stack) rate(ctx context.Context, o options, kind string, began, first t
 	if err := s.closed(ctx, kind, 5*time.Minute); err != nil {
 		return rate{}, err
 	}
-	ends, err := s.ends(ctx, kind, began)
+	lives, err := s.lives(ctx, kind, began)
 	if err != nil {
 		return rate{}, err
 	}
-	if len(ends) != o.steady {
-		return rate{}, fmt.Errorf("%d of %d workflows of type %s ended", len(ends), o.steady, kind)
+	if len(lives) != o.steady {
+		return rate{}, fmt.Errorf("%d of %d workflows of type %s ended", len(lives), o.steady, kind)
 	}
-	slices.SortFunc(ends, time.Time.Compare)
-	from, to := len(ends)/5, len(ends)*4/5
-	return rate{N: len(ends), DuePerMin: float64(60 * o.rate),
-		PerMin:   float64(to-from) / ends[to].Sub(ends[from]).Minutes(),
-		WholeMin: float64(len(ends)) / ends[len(ends)-1].Sub(first).Minutes()}, nil
+	var halves []time.Time
+	for _, l := range lives {
+		halves = append(halves, l.dispatched, l.ended)
+	}
+	return reckon(halves, float64(60*o.rate)), nil
+}
+
+// reckon leaves out the first and the last fifth of the time.
+func reckon(halves []time.Time, due float64) rate {
+	slices.SortFunc(halves, time.Time.Compare)
+	first, last := halves[0], halves[len(halves)-1]
+	fifth := last.Sub(first) / 5
+	from, to := first.Add(fifth), last.Add(-fifth)
+	within := 0
+	for _, at := range halves {
+		if !at.Before(from) && at.Before(to) {
+			within++
+		}
+	}
+	return rate{N: len(halves) / 2, DuePerMin: due, PerMin: float64(within) / 2 / to.Sub(from).Minutes(),
+		WholeMin: float64(len(halves)) / 2 / last.Sub(first).Minutes()}
 }
 
 // closed waits until no workflow of a type runs.
@@ -84,9 +108,9 @@ func (s *stack) closed(ctx context.Context, kind string, patience time.Duration)
 	})
 }
 
-// ends lists when the workflows of a type that were started since then ended,
-// by Temporal's clock.
-func (s *stack) ends(ctx context.Context, kind string, since time.Time) (ends []time.Time, err error) {
+// lives reads, after the measurement, when the workflows of a type that were
+// started since then were dispatched and ended, by Temporal's clock.
+func (s *stack) lives(ctx context.Context, kind string, since time.Time) (lives []life, err error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1000,
 		Query: fmt.Sprintf("WorkflowType = %q AND StartTime >= %q", kind, since.UTC().Format(time.RFC3339Nano))}
 	for {
@@ -96,11 +120,25 @@ func (s *stack) ends(ctx context.Context, kind string, since time.Time) (ends []
 		}
 		for _, e := range page.GetExecutions() {
 			if e.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED {
-				ends = append(ends, e.GetCloseTime().AsTime())
+				lives = append(lives, life{id: e.GetExecution().GetWorkflowId(), ended: e.GetCloseTime().AsTime()})
 			}
 		}
 		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
-			return ends, nil
+			break
 		}
 	}
+	return lives, inParallel(ctx, len(lives), func(ctx context.Context, i int) error {
+		events := s.temporal.GetWorkflowHistory(ctx, lives[i].id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			e, err := events.Next()
+			if err != nil {
+				return err
+			}
+			if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED {
+				lives[i].dispatched = e.GetEventTime().AsTime()
+				return nil
+			}
+		}
+		return fmt.Errorf("workflow %s never dispatched its activity", lives[i].id)
+	})
 }

@@ -43,7 +43,7 @@ func scheduleDemo(ctx context.Context, p *parts, owner people.Principal, out io.
 		if i == 0 {
 			parent = made.ID.String()
 		}
-		if err := p.starter.Nudge(ctx, made.ID); err != nil {
+		if err := p.starter.Start(ctx, made); err != nil {
 			p.log.Warn("Temporal was not told; the reconciler will do it", "post_id", made.ID, "error", err)
 		}
 		_, _ = fmt.Fprintf(out, "Demo: due at %s: %s\n", at.Format("15:04:05"), d.text)

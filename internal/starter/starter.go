@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
+	"dateline/internal/post"
 	"dateline/workflows"
 )
 
@@ -50,17 +51,38 @@ func (s *Starter) Nudge(ctx context.Context, postID uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_, err := s.Client.SignalWithStartWorkflow(ctx, workflows.PostID(postID), workflows.SignalChanged, nil,
-		client.StartWorkflowOptions{
-			TaskQueue:                workflows.PostQueue,
-			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-			// A workflow that an operator terminated must not take its post with it.
-			WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-			StaticSummary:         "Publishes post " + postID.String(),
-		}, workflows.PostWorkflow, workflows.PostInput{PostID: postID})
+		options(postID), workflows.PostWorkflow, workflows.PostInput{PostID: postID})
 	if err != nil {
 		return fmt.Errorf("telling Temporal about post %s: %w", postID, err)
 	}
 	return nil
+}
+
+// Start starts the workflow of a new post. Unlike a nudge it sends no signal,
+// and where the worker is part of this process it saves a way through the task
+// queue, so it costs Temporal a third less. A workflow that runs already, for
+// the same request came before, is left alone: it reads the row by itself.
+func (s *Starter) Start(ctx context.Context, p post.Post) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	o := options(p.ID)
+	o.TypedSearchAttributes = workflows.AttributesOf(p)
+	o.EnableEagerStart = true
+	if _, err := s.Client.ExecuteWorkflow(ctx, o, workflows.PostWorkflow, workflows.PostInput{PostID: p.ID}); err != nil {
+		return fmt.Errorf("telling Temporal about post %s: %w", p.ID, err)
+	}
+	return nil
+}
+
+func options(postID uuid.UUID) client.StartWorkflowOptions {
+	return client.StartWorkflowOptions{
+		ID:                       workflows.PostID(postID),
+		TaskQueue:                workflows.PostQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		// A workflow that an operator terminated must not take its post with it.
+		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		StaticSummary:         "Publishes post " + postID.String(),
+	}
 }
 
 // StoreIdentity names the store that Temporal keeps its workflows in: the id

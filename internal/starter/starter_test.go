@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"dateline/internal/post"
 	"dateline/internal/starter"
 	"dateline/internal/starter/temporaltest"
 	"dateline/workflows"
@@ -138,4 +139,35 @@ func count(t *testing.T, c client.Client, id, runID string, kind enumspb.EventTy
 		}
 	}
 	return n
+}
+
+func TestStart(t *testing.T) {
+	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	p := post.Post{ID: uuid.New(), Status: post.Scheduled, ScheduledTime: time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond),
+		Targets: []post.Target{{AccountID: uuid.New(), Network: "mastodon"}}}
+	id := workflows.PostID(p.ID)
+	if err := s.Start(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	first := running(t, c, id)
+	if err := s.Start(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if again := running(t, c, id); again != first {
+		t.Errorf("a second start put %s in the place of %s", again, first)
+	}
+	if n := count(t, c, id, first, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED); n != 0 {
+		t.Errorf("%d signals came with a start", n)
+	}
+	described, err := c.DescribeWorkflow(t.Context(), id, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, _ := described.TypedSearchAttributes.GetKeyword(workflows.PostStatusKey)
+	at, _ := described.TypedSearchAttributes.GetTime(workflows.PublishAtKey)
+	account, _ := described.TypedSearchAttributes.GetKeyword(workflows.AccountIDKey)
+	if status != string(p.Status) || !at.Equal(p.ScheduledTime) || account != p.Targets[0].AccountID.String() {
+		t.Errorf("it is shown as %s at %s for %s", status, at, account)
+	}
 }
