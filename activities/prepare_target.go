@@ -15,8 +15,8 @@ import (
 // the timeline while there is time to mend it; everything is looked at again
 // when the post goes out.
 func (p *Publish) PrepareTarget(ctx context.Context, in TargetInput) error {
-	stop := keepAlive(ctx, p.Timing.orDefaults().Heartbeat)
-	defer stop()
+	pulse := keepAlive(ctx, p.Timing.orDefaults().Heartbeat)
+	defer pulse.stop()
 	j, result, err := p.load(ctx, in)
 	if err != nil || result != nil {
 		return err

@@ -15,16 +15,19 @@ import (
 // ReconcileStore is the database as the reconciler uses it.
 type ReconcileStore interface {
 	SeenTemporalStore(ctx context.Context, identity string) (forgotten int64, err error)
-	MissingWorkflows(ctx context.Context, limit int) ([]uuid.UUID, error)
+	MissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error)
 	Reconnected(ctx context.Context, limit int) ([]uuid.UUID, error)
 	Return(ctx context.Context, postID uuid.UUID) (post.Post, error)
 	NoteLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error)
 	DropOldIdempotencyKeys(ctx context.Context) error
 }
 
-// Nudger starts a post's workflow, or tells the running one to read its post.
+// Nudger starts a post's workflow. Nudge also tells one that runs to read its
+// post; Revive leaves it alone, which costs Temporal next to nothing: when it is
+// overloaded, all posts are late.
 type Nudger interface {
 	Nudge(ctx context.Context, postID uuid.UUID) error
+	Revive(ctx context.Context, postID uuid.UUID) error
 	StoreIdentity(ctx context.Context) (string, error)
 }
 
@@ -79,24 +82,28 @@ func (r *Reconciler) ReconcilePosts(ctx context.Context) (ReconcileResult, error
 	result.Late = len(late)
 	nudged := map[uuid.UUID]bool{}
 	for {
-		ids, err := r.Store.MissingWorkflows(ctx, reconcileBatch)
+		missing, err := r.Store.MissingWorkflows(ctx, reconcileBatch)
 		if err != nil {
 			return result, err
 		}
 		fresh := 0
-		for _, id := range ids {
-			if nudged[id] {
+		for _, m := range missing {
+			if nudged[m.PostID] {
 				continue
 			}
-			nudged[id] = true
+			nudged[m.PostID] = true
 			fresh++
-			if err := r.Nudger.Nudge(ctx, id); err != nil {
+			tell := r.Nudger.Revive
+			if m.Untold {
+				tell = r.Nudger.Nudge
+			}
+			if err := tell(ctx, m.PostID); err != nil {
 				return result, err
 			}
 			result.Nudged++
 			activity.RecordHeartbeat(ctx, result.Nudged)
 		}
-		if fresh == 0 || len(ids) < reconcileBatch {
+		if fresh == 0 || len(missing) < reconcileBatch {
 			break
 		}
 	}

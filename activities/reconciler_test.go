@@ -34,6 +34,8 @@ func (n *nudger) Nudge(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
+func (n *nudger) Revive(ctx context.Context, id uuid.UUID) error { return n.Nudge(ctx, id) }
+
 func (n *nudger) StoreIdentity(context.Context) (string, error) { return n.identity, n.err }
 
 func reconcile(t *testing.T, n *nudger) (activities.ReconcileResult, error) {

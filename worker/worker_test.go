@@ -92,8 +92,12 @@ type rows struct{ ids []uuid.UUID }
 
 func (r *rows) SeenTemporalStore(context.Context, string) (int64, error) { return 0, nil }
 func (r *rows) DropOldIdempotencyKeys(context.Context) error             { return nil }
-func (r *rows) MissingWorkflows(context.Context, int) ([]uuid.UUID, error) {
-	return r.ids, nil
+func (r *rows) MissingWorkflows(context.Context, int) ([]post.Unattended, error) {
+	var missing []post.Unattended
+	for _, id := range r.ids {
+		missing = append(missing, post.Unattended{PostID: id})
+	}
+	return missing, nil
 }
 func (r *rows) Reconnected(context.Context, int) ([]uuid.UUID, error)             { return nil, nil }
 func (r *rows) NoteLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }

@@ -186,3 +186,9 @@ type Guard struct {
 	IfVersion   int64 // 0: any
 	Actor       string
 }
+
+// Unattended is a post whose workflow may be missing.
+type Unattended struct {
+	PostID uuid.UUID
+	Untold bool // of its newest revision, as far as is known
+}

@@ -63,13 +63,22 @@ func (s *Starter) Nudge(ctx context.Context, postID uuid.UUID) error {
 // queue, so it costs Temporal a third less. A workflow that runs already, for
 // the same request came before, is left alone: it reads the row by itself.
 func (s *Starter) Start(ctx context.Context, p post.Post) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
 	o := options(p.ID)
 	o.TypedSearchAttributes = workflows.AttributesOf(p)
 	o.EnableEagerStart = true
-	if _, err := s.Client.ExecuteWorkflow(ctx, o, workflows.PostWorkflow, workflows.PostInput{PostID: p.ID}); err != nil {
-		return fmt.Errorf("telling Temporal about post %s: %w", p.ID, err)
+	return s.start(ctx, p.ID, o)
+}
+
+// Revive makes sure that a post's workflow runs, and tells one that runs nothing.
+func (s *Starter) Revive(ctx context.Context, postID uuid.UUID) error {
+	return s.start(ctx, postID, options(postID))
+}
+
+func (s *Starter) start(ctx context.Context, postID uuid.UUID, o client.StartWorkflowOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if _, err := s.Client.ExecuteWorkflow(ctx, o, workflows.PostWorkflow, workflows.PostInput{PostID: postID}); err != nil {
+		return fmt.Errorf("telling Temporal about post %s: %w", postID, err)
 	}
 	return nil
 }

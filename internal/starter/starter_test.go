@@ -157,8 +157,11 @@ func TestStart(t *testing.T) {
 	if again := running(t, c, id); again != first {
 		t.Errorf("a second start put %s in the place of %s", again, first)
 	}
+	if err := s.Revive(t.Context(), p.ID); err != nil {
+		t.Fatal(err)
+	}
 	if n := count(t, c, id, first, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED); n != 0 {
-		t.Errorf("%d signals came with a start", n)
+		t.Errorf("%d signals came with starts", n)
 	}
 	described, err := c.DescribeWorkflow(t.Context(), id, first)
 	if err != nil {
@@ -170,4 +173,9 @@ func TestStart(t *testing.T) {
 	if status != string(p.Status) || !at.Equal(p.ScheduledTime) || account != p.Targets[0].AccountID.String() {
 		t.Errorf("it is shown as %s at %s for %s", status, at, account)
 	}
+	gone := uuid.New()
+	if err := s.Revive(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	running(t, c, workflows.PostID(gone))
 }

@@ -18,16 +18,16 @@ func (s *Store) Acknowledge(ctx context.Context, postID uuid.UUID) (post.Post, e
 
 // MissingWorkflows lists posts whose workflow was never told of the newest
 // revision or should have acted long ago.
-func (s *Store) MissingWorkflows(ctx context.Context, limit int) ([]uuid.UUID, error) {
+func (s *Store) MissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error) {
 	rows, err := s.q.PostsMissingWorkflow(ctx, int32(limit)) //nolint:gosec // hundreds
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]uuid.UUID, len(rows))
+	missing := make([]post.Unattended, len(rows))
 	for i, r := range rows {
-		ids[i] = r.PostID
+		missing[i] = post.Unattended{PostID: r.PostID, Untold: r.WorkflowRevision == nil || *r.WorkflowRevision != r.Revision}
 	}
-	return ids, nil
+	return missing, nil
 }
 
 const temporalStoreKey = "temporal_store"
