@@ -15,16 +15,11 @@ type pulse struct {
 	done chan struct{}
 }
 
-// crowdTimeout is the heartbeat timeout from which on an activity is one of a
-// crowd. Each of those beats as rarely as its timeout allows: a beat costs
-// Temporal as much as a step of a workflow.
-const crowdTimeout = 15 * time.Second
-
-// keepAlive starts a pulse that beats so often, or more rarely in a crowd.
+// keepAlive starts a pulse that beats so often, or as rarely as the heartbeat
+// timeout allows: a beat costs Temporal as much as a step of a workflow, and a
+// crowd's timeout is longer for that reason.
 func keepAlive(ctx context.Context, every time.Duration) *pulse {
-	if timeout := activity.GetInfo(ctx).HeartbeatTimeout; timeout >= crowdTimeout {
-		every = max(every, timeout*7/10)
-	}
+	every = max(every, activity.GetInfo(ctx).HeartbeatTimeout*7/10)
 	p := &pulse{at: make(chan time.Time, 1), done: make(chan struct{})}
 	go p.run(ctx, every)
 	return p

@@ -6,7 +6,7 @@ import "time"
 // real networks; tests shorten them.
 type Timing struct {
 	Lease     time.Duration // how long a claim outlives its holder, who renews it; 15 s
-	Heartbeat time.Duration // how often Temporal hears from a waiting activity; 2 s
+	Heartbeat time.Duration // how often Temporal hears from a waiting activity, at most: see keepAlive; 2 s
 	Backoff   time.Duration // after the first try, doubled after each; 1 s
 	Parent    time.Duration // before a reply looks again for the post it answers, doubled up to MaxWait; 2 s
 	MaxWait   time.Duration // the longest pause that nobody asked for; 30 s

@@ -39,7 +39,7 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err
 	}
-	if !p.Status.Final() {
+	if p.Status == post.Scheduled {
 		s.told(p, s.Workflows.Start(context.WithoutCancel(ctx), p))
 	}
 	answer := spec.CreatedJSONResponse{Body: s.postJSON(p)}

@@ -42,6 +42,9 @@ func PostID(post uuid.UUID) string { return "post/" + post.String() }
 // edit is always seen and no content or secret enters a history.
 type PostInput struct {
 	PostID uuid.UUID
+	// Shown says that it was started with its search attributes. Older runs set
+	// them themselves.
+	Shown bool `json:",omitempty"`
 }
 
 // PostResult is how the post ended.

@@ -20,7 +20,9 @@ func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 	if err := workflow.SetQueryHandler(work, QueryState, func() (StateResult, error) { return r.state, nil }); err != nil {
 		return PostResult{}, err
 	}
-	r.shown = shownAtStart(work)
+	if in.Shown {
+		r.shown = shownAtStart(work)
+	}
 	if err := r.run(); err != nil {
 		return PostResult{}, err
 	}

@@ -60,7 +60,11 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 		return h, err
 	}
 	// What is missing after this is lost; nothing takes so long otherwise.
-	err = s.closed(ctx, workflows.PostWorkflow, time.Duration(n)*100*time.Millisecond+2*time.Minute)
+	if !o.hurry {
+		err = s.closed(ctx, workflows.PostWorkflow, time.Duration(n)*100*time.Millisecond+2*time.Minute)
+	} else if err = pause(ctx, 15*time.Second); err != nil {
+		return h, err
+	}
 	var lates []int64
 	copies, latest := map[string]int{}, map[int64]string{}
 	for _, p := range s.network.Posts() {

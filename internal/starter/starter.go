@@ -4,12 +4,14 @@ package starter
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
@@ -66,19 +68,31 @@ func (s *Starter) Start(ctx context.Context, p post.Post) error {
 	o := options(p.ID)
 	o.TypedSearchAttributes = workflows.AttributesOf(p)
 	o.EnableEagerStart = true
-	return s.start(ctx, p.ID, o)
+	return s.start(ctx, workflows.PostInput{PostID: p.ID, Shown: true}, o)
 }
 
 // Revive makes sure that a post's workflow runs, and tells one that runs nothing.
+// It looks first: also a start that comes to nothing writes to Temporal's store.
 func (s *Starter) Revive(ctx context.Context, postID uuid.UUID) error {
-	return s.start(ctx, postID, options(postID))
+	looking, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	described, err := s.Client.DescribeWorkflowExecution(looking, workflows.PostID(postID), "")
+	var unknown *serviceerror.NotFound
+	switch {
+	case errors.As(err, &unknown):
+	case err != nil:
+		return fmt.Errorf("asking Temporal about post %s: %w", postID, err)
+	case described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
+		return nil
+	}
+	return s.start(ctx, workflows.PostInput{PostID: postID}, options(postID))
 }
 
-func (s *Starter) start(ctx context.Context, postID uuid.UUID, o client.StartWorkflowOptions) error {
+func (s *Starter) start(ctx context.Context, in workflows.PostInput, o client.StartWorkflowOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if _, err := s.Client.ExecuteWorkflow(ctx, o, workflows.PostWorkflow, workflows.PostInput{PostID: postID}); err != nil {
-		return fmt.Errorf("telling Temporal about post %s: %w", postID, err)
+	if _, err := s.Client.ExecuteWorkflow(ctx, o, workflows.PostWorkflow, in); err != nil {
+		return fmt.Errorf("telling Temporal about post %s: %w", in.PostID, err)
 	}
 	return nil
 }
