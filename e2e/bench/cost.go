@@ -22,6 +22,7 @@ func kinds() []kind {
 		{name: "1 target", targets: 1},
 		{name: "3 targets", targets: 3},
 		{name: "10 targets", targets: 10},
+		{name: "thread of 3, 1 target", targets: 1, body: map[string]any{"thread": []map[string]any{{"content": "second"}, {"content": "third"}}}},
 		{name: "1 target, edited once", targets: 1, before: func(ctx context.Context, s *stack, id string) error {
 			return s.call(ctx, http.MethodPatch, "/api/v1/posts/"+id, map[string]string{"content": "edited"}, nil)
 		}},
