@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// aroundSecond is how long before and after a herd's second is profiled.
-const aroundSecond = 3 * time.Second
+// margin is how long before and after a herd's second is profiled.
+const margin = 3 * time.Second
 
 // profile writes where the program and this process, with the fake network in
 // it, spend the time around a second. Without -profiles it does nothing.
@@ -23,7 +23,7 @@ func (s *stack) profile(ctx context.Context, o options, at time.Time, name strin
 	if err := os.MkdirAll(o.profiles, 0o750); err != nil {
 		return err
 	}
-	if err := pause(ctx, time.Until(at)-aroundSecond); err != nil {
+	if err := pause(ctx, time.Until(at)-margin); err != nil {
 		return err
 	}
 	fetched := make(chan error, 1)
@@ -45,16 +45,16 @@ func (s *stack) profile(ctx context.Context, o options, at time.Time, name strin
 }
 
 func (s *stack) fetch(ctx context.Context, path, file string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.pprof+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.pprof+path, nil) //nolint:gosec // the address is one that this process chose
 	if err != nil {
 		return err
 	}
-	answer, err := s.http.Do(request)
+	answer, err := s.http.Do(request) //nolint:gosec // the address is one that this process chose
 	if err != nil {
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	out, err := os.Create(file)
+	out, err := os.Create(file) //nolint:gosec // the operator names the directory
 	if err != nil {
 		return err
 	}

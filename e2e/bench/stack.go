@@ -182,7 +182,7 @@ func (s *stack) stop() error {
 		errs = append(errs, s.network.Close())
 	}
 	if s.dir != "" {
-		errs = append(errs, os.RemoveAll(s.dir))
+		errs = append(errs, os.RemoveAll(s.dir)) //nolint:gosec // a directory that this process made
 	}
 	return errors.Join(errs...)
 }
@@ -193,7 +193,7 @@ func (s *stack) call(ctx context.Context, method, path string, body, out any) er
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, s.api+path, bytes.NewReader(raw))
+	request, err := http.NewRequestWithContext(ctx, method, s.api+path, bytes.NewReader(raw)) //nolint:gosec // the address is one that the program under test said
 	if err != nil {
 		return err
 	}
