@@ -2,8 +2,25 @@
 // publishing can be tried without an account anywhere: in tests, and as the
 // sandbox of an installation.
 //
-// Every request may be made to fail on purpose (Fault), and GET /__state/posts
-// tells the truth about what was published, however the answers were lost.
+// Every request may be made to fail on purpose, for all accounts or for one,
+// at any time (Fault, PUT /__faults):
+//
+//   - slow answers, slow uploads (Latency, SlowUpload)
+//   - a port that refuses connections (Refuse; of the whole network)
+//   - connections reset before or after acting (ResetBefore, ActThenReset)
+//   - acting, then an error, silence or nonsense (ActThen500, ActThenHang, Malformed2xx)
+//   - any status, 429 with its headers (Status)
+//   - tokens that expire, at once or at a time (TokenExpired with At)
+//   - new posts that listings show late (Hide), clocks that are wrong (ClockSkew)
+//   - attachments whose processing takes a while and ends well, in an error, or
+//     in nothing (MediaFinished, MediaError, MediaExpired), and ones that are
+//     dropped when no post takes them (MediaLife)
+//
+// Rates limits what an account may do. Options.TokenLife makes tokens short-lived
+// and their refresh tokens good for one use; using one twice ends its family.
+//
+// GET /__state/posts tells the truth about what was published, however the
+// answers were lost, and GET /__state/counts sums it up by account.
 package fake
 
 import (
@@ -30,6 +47,8 @@ type Options struct {
 	MediaDelay    time.Duration    // processing time of uploads; 0: images at once, video 1 s
 	CreateDelay   time.Duration    // between making a post and remembering its key
 	MaxCharacters int              // 0: 500
+	MediaLife     time.Duration    // of uploads that no post takes; 0: 24 h, as in Mastodon
+	TokenLife     time.Duration    // of tokens that an app gets, with a refresh token; 0: forever, as in Mastodon
 }
 
 // Server is a fake network. It is an http.Handler; Start gives it a listener
@@ -47,6 +66,7 @@ type Server struct {
 	faults  []*Fault
 	changed chan struct{} // closed and replaced at every change
 	codes   map[string]grant
+	calls   map[string]int // by account name, since the last reset
 
 	listenMu sync.Mutex
 	listener net.Listener
@@ -67,6 +87,9 @@ func New(options Options) (*Server, error) {
 	if options.MaxCharacters == 0 {
 		options.MaxCharacters = 500
 	}
+	if options.MediaLife == 0 {
+		options.MediaLife = 24 * time.Hour // app/lib/vacuum/media_attachments_vacuum.rb
+	}
 	pages, err := parsePages()
 	if err != nil {
 		return nil, err
@@ -80,6 +103,7 @@ func New(options Options) (*Server, error) {
 		state:   newState(),
 		changed: make(chan struct{}),
 		codes:   map[string]grant{},
+		calls:   map[string]int{},
 		closed:  make(chan struct{}),
 	}
 	if options.Journal != "" {
@@ -88,6 +112,7 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	s.mux.HandleFunc("GET /__state/posts", s.showPosts)
+	s.mux.HandleFunc("GET /__state/counts", s.showCounts)
 	s.mux.HandleFunc("POST /__state/reset", s.resetState)
 	s.mux.HandleFunc("GET /__state/events", s.streamChanges)
 	s.mux.HandleFunc("GET /__faults", s.showFaults)
@@ -157,6 +182,7 @@ func (s *Server) Reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = nil
+	clear(s.calls)
 	return s.commit(record{Kind: kindReset})
 }
 

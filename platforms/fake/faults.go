@@ -27,15 +27,23 @@ const (
 	Malformed2xx FaultKind = "malformed_2xx"  // act, then answer 200 with broken JSON
 	SlowUpload   FaultKind = "slow_upload"    // read the request's body slowly, over For
 	ClockSkew    FaultKind = "clock_skew"     // the network's clock is For ahead (negative: behind)
+
+	// Of uploads, per attachment.
+	MediaFinished FaultKind = "media_finished" // processed for For, then ready
+	MediaError    FaultKind = "media_error"    // processed for For, then failed
+	MediaExpired  FaultKind = "media_expired"  // processed for For, then gone
+	MediaLife     FaultKind = "media_life"     // gone For after the upload unless a post has it by then
 )
 
 // Fault makes matching requests fail. An empty Method, Path or Account matches
-// all.
+// all. With At it sleeps until then: TokenExpired with At is a token that
+// expires at that time, and stays expired unless Count says otherwise.
 type Fault struct {
 	Kind        FaultKind         `json:"kind"`
 	Method      string            `json:"method,omitempty"`
 	Path        string            `json:"path,omitempty"`        // prefix
 	Account     string            `json:"account,omitempty"`     // name
+	At          time.Time         `json:"at,omitzero"`           // by the server's clock; nothing before counts
 	Nth         int               `json:"nth,omitempty"`         // the first match that fails, from 1; 0 is 1
 	Count       int               `json:"count,omitempty"`       // how many fail; 0: one, -1: all
 	Probability float64           `json:"probability,omitempty"` // 0: always
@@ -89,7 +97,7 @@ func (f *Fault) validate() error {
 		if f.Status < 200 || f.Status > 599 {
 			return fmt.Errorf("a fault of kind status needs a status from 200 to 599, not %d", f.Status)
 		}
-	case Latency, Hide, SlowUpload, ClockSkew:
+	case Latency, Hide, SlowUpload, ClockSkew, MediaFinished, MediaError, MediaExpired, MediaLife:
 		if f.For == 0 {
 			return fmt.Errorf("a fault of kind %s needs a duration in \"for\", such as \"2s\"", f.Kind)
 		}
@@ -116,6 +124,9 @@ func (s *Server) Inject(fault Fault) error {
 		return err
 	}
 	fault.Seen, fault.Hits = 0, 0
+	if fault.Kind == TokenExpired && !fault.At.IsZero() && fault.Count == 0 {
+		fault.Count = -1
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, &fault)
@@ -129,6 +140,14 @@ func (s *Server) ClearFaults() {
 	s.faults = nil
 }
 
+// nameOf is the account whose token a request carries. The caller holds s.mu.
+func (s *Server) nameOf(r *http.Request) string {
+	if t := s.state.tokens[bearer(r)]; t != nil {
+		return s.state.accounts[t.AccountID].Name
+	}
+	return ""
+}
+
 // due gives the faults that hit this request and counts it.
 func (s *Server) due(r *http.Request) []Fault {
 	s.mu.Lock()
@@ -136,14 +155,11 @@ func (s *Server) due(r *http.Request) []Fault {
 	if len(s.faults) == 0 {
 		return nil
 	}
-	name := ""
-	if t := s.state.tokens[bearer(r)]; t != nil {
-		name = s.state.accounts[t.AccountID].Name
-	}
+	now, name := s.now(), s.nameOf(r)
 	var hit []Fault
 	for _, f := range s.faults {
 		if f.Method != "" && !strings.EqualFold(f.Method, r.Method) || !strings.HasPrefix(r.URL.Path, f.Path) ||
-			f.Account != "" && f.Account != name {
+			f.Account != "" && f.Account != name || now.Before(f.At) {
 			continue
 		}
 		f.Seen++

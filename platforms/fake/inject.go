@@ -14,6 +14,10 @@ import (
 type conditions struct {
 	skew time.Duration // of the network's clock
 	hide time.Duration // new posts out of listings
+
+	processing FaultKind     // how the processing of an upload ends; empty: well
+	delay      time.Duration // and after how long; 0: as usual
+	life       time.Duration // of an upload; 0: as usual
 }
 
 type conditionsKey struct{}
@@ -26,6 +30,7 @@ func conditionsOf(r *http.Request) conditions {
 // withFaults answers a request as the faults that hit it say. Those that only
 // change conditions apply first; the first that replaces the answer wins.
 func (s *Server) withFaults(w http.ResponseWriter, r *http.Request) {
+	s.count(r)
 	var c conditions
 	var last *Fault
 	for _, f := range s.due(r) {
@@ -34,6 +39,10 @@ func (s *Server) withFaults(w http.ResponseWriter, r *http.Request) {
 			c.skew = f.For
 		case Hide:
 			c.hide = f.For
+		case MediaFinished, MediaError, MediaExpired:
+			c.processing, c.delay = f.Kind, f.For
+		case MediaLife:
+			c.life = f.For
 		case Latency:
 			s.wait(r.Context(), f.For)
 		case SlowUpload:
@@ -60,7 +69,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 		reset(w)
 		return
 	case TokenExpired:
-		writeJSON(w, http.StatusUnauthorized, failure{"The access token expired"})
+		writeJSON(w, http.StatusUnauthorized, failure{expired})
 		return
 	case Status:
 		s.answerStatus(w, f)

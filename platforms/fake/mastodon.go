@@ -65,6 +65,9 @@ func wording(status int) string {
 	}
 }
 
+// expired is how Doorkeeper says that a token was right once.
+const expired = "The access token expired"
+
 // caller is who makes an authenticated call.
 type caller struct {
 	account Account
@@ -83,6 +86,10 @@ func (s *Server) authenticated(scope string, next func(http.ResponseWriter, *htt
 		s.mu.Unlock()
 		if t == nil {
 			writeJSON(w, http.StatusUnauthorized, failure{wording(http.StatusUnauthorized)})
+			return
+		}
+		if !t.Expires.IsZero() && !s.now().Before(t.Expires) {
+			writeJSON(w, http.StatusUnauthorized, failure{expired})
 			return
 		}
 		if !s.limiter.allow(w, c.account.ID, s.now(), append(buckets, "api")...) {

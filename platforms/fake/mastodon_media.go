@@ -13,22 +13,25 @@ import (
 )
 
 // createMedia takes an upload: version 2 answers 202 while it is processed.
-func (s *Server) createMedia(w http.ResponseWriter, r *http.Request, c caller) {
+func (s *Server) createMedia(w http.ResponseWriter, r *http.Request, who caller) {
 	s.mu.Lock()
-	m := Media{ID: s.state.nextID(s.now()), AccountID: c.account.ID}
+	m := Media{ID: s.state.nextID(s.now()), AccountID: who.account.ID}
 	s.mu.Unlock()
 	if problem := s.readUpload(w, r, &m); problem != "" {
 		writeJSON(w, http.StatusUnprocessableEntity, failure{problem})
 		return
 	}
-	delay := s.options.MediaDelay
-	if delay == 0 && !strings.HasPrefix(m.MIMEType, "image/") {
-		delay = time.Second
-	}
-	if strings.HasPrefix(r.URL.Path, "/api/v1/") {
-		delay = 0
-	}
+	c := conditionsOf(r)
+	delay := s.processingTime(r, m, c)
 	m.ReadyAt = s.now().Add(delay)
+	m.Failed = c.processing == MediaError
+	m.ExpiresAt = s.now().Add(s.options.MediaLife)
+	if c.life > 0 {
+		m.ExpiresAt = s.now().Add(c.life)
+	}
+	if c.processing == MediaExpired {
+		m.ExpiresAt = m.ReadyAt
+	}
 	s.mu.Lock()
 	stored := m
 	err := s.commit(record{Kind: kindMedia, Media: &stored})
@@ -41,7 +44,38 @@ func (s *Server) createMedia(w http.ResponseWriter, r *http.Request, c caller) {
 	if delay > 0 {
 		status = http.StatusAccepted
 	}
+	if delay == 0 && m.Failed {
+		writeJSON(w, http.StatusUnprocessableEntity, failure{processingFailed})
+		return
+	}
 	writeJSON(w, status, mediaEntity(r, m, delay == 0))
+}
+
+// processingFailed is how app/controllers/api/v1/media_controller.rb says so.
+const processingFailed = "Error processing thumbnail for uploaded media"
+
+// processingTime is how long an upload is worked on after it was answered;
+// version 1 of the API answers when it is done.
+func (s *Server) processingTime(r *http.Request, m Media, c conditions) time.Duration {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
+		return 0
+	case c.delay > 0:
+		return c.delay
+	case s.options.MediaDelay == 0 && !strings.HasPrefix(m.MIMEType, "image/"):
+		return time.Second
+	default:
+		return s.options.MediaDelay
+	}
+}
+
+// staged finds an upload that a post may still take. The caller holds s.mu.
+func (s *Server) staged(id, accountID string) *Media {
+	m := s.state.media[id]
+	if m == nil || m.AccountID != accountID || m.PostID != "" || !m.ExpiresAt.IsZero() && !s.now().Before(m.ExpiresAt) {
+		return nil
+	}
+	return m
 }
 
 // readUpload streams the form's file into storage and gives what is wrong.
@@ -57,7 +91,7 @@ func (s *Server) readUpload(w http.ResponseWriter, r *http.Request, m *Media) st
 			break
 		}
 		if err != nil {
-			return "Error processing thumbnail for uploaded media"
+			return processingFailed
 		}
 		switch part.FormName() {
 		case "description":
@@ -68,7 +102,7 @@ func (s *Server) readUpload(w http.ResponseWriter, r *http.Request, m *Media) st
 			head, _ := file.Peek(512)
 			m.MIMEType, _, _ = strings.Cut(http.DetectContentType(head), ";")
 			if m.Bytes, err = s.saveMedia(m.ID, file); err != nil {
-				return "Error processing thumbnail for uploaded media"
+				return processingFailed
 			}
 		}
 	}
@@ -89,21 +123,25 @@ func (s *Server) readUpload(w http.ResponseWriter, r *http.Request, m *Media) st
 	return ""
 }
 
-// readMedia answers 206 while the file is processed. Attached media is gone
-// from here, as in app/controllers/api/v1/media_controller.rb.
+// readMedia answers 206 while the file is processed, 422 when that failed.
+// Attached media is gone from here, as in app/controllers/api/v1/media_controller.rb.
 func (s *Server) readMedia(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()
-	found := s.state.media[r.PathValue("id")]
+	found := s.staged(r.PathValue("id"), c.account.ID)
 	var m Media
 	if found != nil {
 		m = *found
 	}
 	s.mu.Unlock()
-	if found == nil || m.AccountID != c.account.ID || m.PostID != "" {
+	if found == nil {
 		writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
 		return
 	}
 	ready := !s.now().Before(m.ReadyAt)
+	if ready && m.Failed {
+		writeJSON(w, http.StatusUnprocessableEntity, failure{processingFailed})
+		return
+	}
 	status := http.StatusOK
 	if !ready {
 		status = http.StatusPartialContent

@@ -3,7 +3,6 @@ package fake
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -167,42 +166,6 @@ func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form u
 	}
 	back.RawQuery = query.Encode()
 	http.Redirect(w, r, back.String(), http.StatusFound) //nolint:gosec // the URI that the app registered, see authorization
-}
-
-type oauthFailure struct {
-	Error       string `json:"error"`
-	Description string `json:"error_description"`
-}
-
-func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
-	form, err := readForm(w, r)
-	if err != nil || form.Get("grant_type") != "authorization_code" {
-		writeJSON(w, http.StatusBadRequest, oauthFailure{"unsupported_grant_type", "The authorization grant type is not supported by the authorization server."})
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.state.apps[form.Get("client_id")]
-	if a == nil || subtle.ConstantTimeCompare([]byte(a.ClientSecret), []byte(form.Get("client_secret"))) != 1 {
-		writeJSON(w, http.StatusUnauthorized, oauthFailure{"invalid_client", "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."})
-		return
-	}
-	code := form.Get("code")
-	g, ok := s.codes[code]
-	delete(s.codes, code) // a code works once, whatever comes of it
-	if !ok || g.clientID != a.ClientID || g.redirectURI != form.Get("redirect_uri") || s.now().After(g.expires) ||
-		!verified(g.challenge, form.Get("code_verifier")) {
-		writeJSON(w, http.StatusBadRequest, oauthFailure{"invalid_grant", "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."})
-		return
-	}
-	t := token{Value: rand.Text(), AccountID: g.accountID, Scopes: g.scopes, App: a.Name}
-	if err := s.commit(record{Kind: kindToken, Token: &t}); err != nil {
-		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
-		return
-	}
-	writeJSON(w, http.StatusOK, map[string]any{
-		"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "), "created_at": s.now().Unix(),
-	})
 }
 
 // verified checks the S256 code challenge (RFC 7636 §4.6).

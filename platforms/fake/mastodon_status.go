@@ -100,14 +100,14 @@ func (s *Server) validate(post *Post, mediaIDs []string) string {
 		return fmt.Sprintf("Cannot attach more than %d files", maxMedia)
 	}
 	for _, id := range mediaIDs {
-		m := s.state.media[id]
-		if m == nil || m.AccountID != post.AccountID || m.PostID != "" {
+		m := s.staged(id, post.AccountID)
+		if m == nil {
 			return fmt.Sprintf("Media %s not found or already attached to another post", id)
 		}
 		if len(mediaIDs) > 1 && !strings.HasPrefix(m.MIMEType, "image/") {
 			return "Cannot attach a video to a post that already contains images"
 		}
-		if s.now().Before(m.ReadyAt) {
+		if m.Failed || s.now().Before(m.ReadyAt) { // MediaAttachment#not_processed? is true of failed ones too
 			return "Cannot attach files that have not finished processing. Try again in a moment!"
 		}
 		post.Media = append(post.Media, *m)

@@ -41,6 +41,8 @@ type Media struct {
 	Bytes       int64     `json:"bytes"`
 	Description string    `json:"description,omitempty"`
 	ReadyAt     time.Time `json:"ready_at"`
+	Failed      bool      `json:"failed,omitempty"`    // what came of it at ReadyAt
+	ExpiresAt   time.Time `json:"expires_at,omitzero"` // gone from then on, unless a post has it
 	PostID      string    `json:"post_id,omitempty"`
 }
 
@@ -53,11 +55,22 @@ type app struct {
 }
 
 type token struct {
-	Value     string   `json:"value"`
-	AccountID string   `json:"account_id"`
-	Scopes    []string `json:"scopes"`
-	App       string   `json:"app,omitempty"`
-	Premade   bool     `json:"premade,omitempty"`
+	Value     string    `json:"value"`
+	AccountID string    `json:"account_id"`
+	Scopes    []string  `json:"scopes"`
+	App       string    `json:"app,omitempty"`
+	Premade   bool      `json:"premade,omitempty"`
+	Expires   time.Time `json:"expires,omitzero"`
+	Refresh   *refresh  `json:"refresh,omitempty"`
+}
+
+// refresh is a refresh token. All that came of one authorization are a family,
+// which ends when one of them is used twice (RFC 9700, 4.14.2).
+type refresh struct {
+	Value    string `json:"value"`
+	Family   string `json:"family"`
+	ClientID string `json:"client_id"`
+	Used     bool   `json:"used,omitempty"`
 }
 
 type key struct {
@@ -80,10 +93,11 @@ type state struct {
 	byAccount    map[string][]*Post
 	keys         map[string]key
 	lastID       uint64
+	refreshes    map[string]*token // by their refresh tokens
 }
 
 func newState() state {
-	s := state{accounts: map[string]*Account{}, apps: map[string]*app{}, tokens: map[string]*token{}}
+	s := state{accounts: map[string]*Account{}, apps: map[string]*app{}, tokens: map[string]*token{}, refreshes: map[string]*token{}}
 	s.clear()
 	return s
 }
@@ -130,13 +144,15 @@ const (
 	kindKey     recordKind = "key"
 	kindRepeat  recordKind = "repeat" // a known key came again
 	kindDelete  recordKind = "delete"
+	kindUse     recordKind = "use"    // a refresh token was used
+	kindRevoke  recordKind = "revoke" // a family of tokens ended
 	kindReset   recordKind = "reset"
 )
 
 // record is one change, and one line of the journal.
 type record struct {
 	Kind    recordKind `json:"kind"`
-	ID      string     `json:"id,omitempty"` // repeat, delete: the post
+	ID      string     `json:"id,omitempty"` // repeat, delete: the post; use: the refresh token; revoke: the family
 	Account *Account   `json:"account,omitempty"`
 	App     *app       `json:"app,omitempty"`
 	Token   *token     `json:"token,omitempty"`
@@ -157,6 +173,18 @@ func (s *state) apply(r record) {
 		s.tokens[r.Token.Value] = r.Token
 		if a := s.accounts[r.Token.AccountID]; a != nil && r.Token.Premade {
 			a.Token = r.Token.Value
+		}
+		if r.Token.Refresh != nil {
+			s.refreshes[r.Token.Refresh.Value] = r.Token
+		}
+	case r.Kind == kindUse && s.refreshes[r.ID] != nil:
+		s.refreshes[r.ID].Refresh.Used = true
+	case r.Kind == kindRevoke:
+		for value, t := range s.refreshes {
+			if t.Refresh.Family == r.ID {
+				delete(s.tokens, t.Value)
+				delete(s.refreshes, value)
+			}
 		}
 	case r.Kind == kindMedia && r.Media != nil:
 		s.media[r.Media.ID] = r.Media

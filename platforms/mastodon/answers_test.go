@@ -35,6 +35,7 @@ func TestRefusals(t *testing.T) {
 		"Disabled":      {403, `{"error":"Your login is currently disabled"}`, "http_403", network.Auth},
 		"NotPermitted":  {403, `{"error":"This action is not allowed"}`, "http_403", network.Rejected},
 		"NotReady":      {422, `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`, "media_not_ready", network.Transient},
+		"MediaGone":     {422, `{"error":"Media 1, 2 not found or already attached to another post"}`, "media_gone", network.Transient},
 		"TooLarge":      {413, `<html>Request Entity Too Large</html>`, "http_413", network.Rejected},
 		"EmptyObject":   {200, `{}`, "unreadable_answer", network.Ambiguous},
 		"NoContent":     {204, ``, "unreadable_answer", network.Ambiguous},

@@ -170,6 +170,9 @@ func refusal(res *call.Response) *network.Error {
 		// app/services/post_status_service.rb validates the media before it
 		// creates anything, so this may be sent again.
 		e.Class, e.Code = network.Transient, "media_not_ready"
+	case res.Status == http.StatusUnprocessableEntity && strings.Contains(f.Error, "not found or already attached"):
+		// The same check, for media that was vacuumed (or belongs to a post).
+		e.Class, e.Code = network.Transient, network.CodeMediaGone
 	}
 	return e
 }

@@ -2,6 +2,7 @@ package mastodon
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -50,10 +51,15 @@ func (m *Mastodon) Stage(ctx context.Context, account network.Account, media net
 }
 
 // StageStatus asks for the state of an upload (GET /api/v1/media/:id): 206 is
-// processing, 200 is ready, 422 has failed.
+// processing, 200 is ready, 422 has failed. 404 is gone: nothing but the upload
+// was lost.
 func (m *Mastodon) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	res, err := m.do(ctx, account.BaseURL, "/api/v1/media/"+url.PathEscape(staged.RemoteID),
 		call.Request{Method: http.MethodGet, Token: account.Token})
+	var e *network.Error
+	if errors.As(err, &e) && e.Status == http.StatusNotFound {
+		e.Class, e.Code = network.Transient, network.CodeMediaGone
+	}
 	if err != nil {
 		return staged, err
 	}

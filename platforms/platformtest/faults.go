@@ -58,6 +58,7 @@ func testFaults(t *testing.T, s Subject) {
 		})
 	}
 	t.Run("Refuse", func(t *testing.T) { testRefuse(t, s) })
+	t.Run("Media", func(t *testing.T) { testMediaFaults(t, s) })
 	t.Run("Throttled", func(t *testing.T) { testThrottled(t, s) })
 	t.Run("Cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -87,6 +88,64 @@ func testFaults(t *testing.T, s Subject) {
 		sub.MediaIDs = []string{stage(t, s, picture(t, "slow")).RemoteID}
 		publish(t, s, sub)
 	})
+}
+
+// testMediaFaults: processing that fails is final, and what the network has
+// dropped may be staged again, because nothing was published.
+func testMediaFaults(t *testing.T, s Subject) {
+	t.Run("Error", func(t *testing.T) {
+		inject(t, s, fake.Fault{Kind: fake.MediaError, For: 20 * time.Millisecond, Count: -1})
+		wantError(t, unready(t, s), network.Rejected, s.Account.Token)
+	})
+	t.Run("Expired", func(t *testing.T) {
+		inject(t, s, fake.Fault{Kind: fake.MediaExpired, For: 20 * time.Millisecond, Count: -1})
+		if e := wantError(t, unready(t, s), network.Transient, s.Account.Token); e.Code != network.CodeMediaGone {
+			t.Errorf("code %s, want %s", e.Code, network.CodeMediaGone)
+		}
+	})
+	t.Run("Finished", func(t *testing.T) {
+		inject(t, s, fake.Fault{Kind: fake.MediaFinished, For: 20 * time.Millisecond, Count: -1})
+		sub := submission("Processed")
+		sub.MediaIDs = []string{stage(t, s, picture(t, "processed")).RemoteID}
+		publish(t, s, sub)
+	})
+	t.Run("Dropped", func(t *testing.T) {
+		inject(t, s, fake.Fault{Kind: fake.MediaLife, For: 3 * time.Second, Count: -1}) // longer than stage waits
+		sub := submission("Dropped")
+		staged := stage(t, s, picture(t, "dropped"))
+		sub.MediaIDs = []string{staged.RemoteID}
+		for n := 0; n < 100; n++ {
+			if _, err := s.Network.StageStatus(t.Context(), s.Account, staged); err != nil {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		_, err := s.Network.Publish(t.Context(), s.Account, sub)
+		if e := wantError(t, err, network.Transient, s.Account.Token); e.Code != network.CodeMediaGone {
+			t.Errorf("code %s, want %s", e.Code, network.CodeMediaGone)
+		}
+		if posts := published(s, sub); len(posts) != 0 {
+			t.Errorf("published %+v", posts)
+		}
+		s.Fake.ClearFaults()
+		sub.MediaIDs = []string{stage(t, s, picture(t, "staged again")).RemoteID}
+		publish(t, s, sub)
+	})
+}
+
+// unready stages a picture and gives the error that ends its processing.
+func unready(t *testing.T, s Subject) error {
+	t.Helper()
+	staged, err := s.Network.Stage(t.Context(), s.Account, picture(t, "unready"))
+	for range 100 {
+		if err != nil || staged.Ready {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+		staged, err = s.Network.StageStatus(t.Context(), s.Account, staged)
+	}
+	t.Fatal("the processing has no end")
+	return nil
 }
 
 func testRefuse(t *testing.T, s Subject) {

@@ -1,0 +1,97 @@
+package fake
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+type oauthFailure struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+// How Doorkeeper words refusals (config/locales/doorkeeper.en.yml).
+const (
+	unsupportedGrant = "The authorization grant type is not supported by the authorization server."
+	invalidClient    = "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."
+	invalidGrant     = "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
+)
+
+// createToken exchanges a code, and with Options.TokenLife a refresh token too.
+func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
+	form, err := readForm(w, r)
+	kind := form.Get("grant_type")
+	if err != nil || kind != "authorization_code" && (kind != "refresh_token" || s.options.TokenLife == 0) {
+		writeJSON(w, http.StatusBadRequest, oauthFailure{"unsupported_grant_type", unsupportedGrant})
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.state.apps[form.Get("client_id")]
+	if a == nil || subtle.ConstantTimeCompare([]byte(a.ClientSecret), []byte(form.Get("client_secret"))) != 1 {
+		writeJSON(w, http.StatusUnauthorized, oauthFailure{"invalid_client", invalidClient})
+		return
+	}
+	exchange := s.exchangeCode
+	if kind == "refresh_token" {
+		exchange = s.exchangeRefresh
+	}
+	t, err := exchange(form, a)
+	if err == nil && t != nil {
+		err = s.commit(record{Kind: kindToken, Token: t})
+	}
+	switch {
+	case err != nil:
+		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+	case t == nil:
+		writeJSON(w, http.StatusBadRequest, oauthFailure{"invalid_grant", invalidGrant})
+	default:
+		answer := map[string]any{"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "), "created_at": s.now().Unix()}
+		if t.Refresh != nil {
+			answer["refresh_token"], answer["expires_in"] = t.Refresh.Value, int(s.options.TokenLife/time.Second)
+		}
+		writeJSON(w, http.StatusOK, answer)
+	}
+}
+
+// exchangeCode gives no token when the code is not good. The caller holds s.mu.
+func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
+	code := form.Get("code")
+	g, ok := s.codes[code]
+	delete(s.codes, code) // a code works once, whatever comes of it
+	if !ok || g.clientID != a.ClientID || g.redirectURI != form.Get("redirect_uri") || s.now().After(g.expires) ||
+		!verified(g.challenge, form.Get("code_verifier")) {
+		return nil, nil
+	}
+	return s.newToken(token{AccountID: g.accountID, Scopes: g.scopes, App: a.Name}, a.ClientID, rand.Text()), nil
+}
+
+// exchangeRefresh gives the successor of a refresh token that was never used,
+// and revokes all of a family when one was (RFC 9700, 4.14.2: either the
+// client or a thief holds a stolen one). The caller holds s.mu.
+func (s *Server) exchangeRefresh(form url.Values, a *app) (*token, error) {
+	old := s.state.refreshes[form.Get("refresh_token")]
+	switch {
+	case old == nil || old.Refresh.ClientID != a.ClientID:
+		return nil, nil
+	case old.Refresh.Used:
+		return nil, s.commit(record{Kind: kindRevoke, ID: old.Refresh.Family})
+	}
+	if err := s.commit(record{Kind: kindUse, ID: old.Refresh.Value}); err != nil {
+		return nil, err
+	}
+	return s.newToken(token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, a.ClientID, old.Refresh.Family), nil
+}
+
+func (s *Server) newToken(t token, clientID, family string) *token {
+	t.Value = rand.Text()
+	if s.options.TokenLife > 0 {
+		t.Expires = s.now().Add(s.options.TokenLife)
+		t.Refresh = &refresh{Value: rand.Text(), Family: family, ClientID: clientID}
+	}
+	return &t
+}

@@ -1,0 +1,126 @@
+package fake_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dateline/platforms/fake"
+)
+
+// hands is a clock that a test sets.
+type hands struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// The network counts in milliseconds.
+func newHands() *hands { return &hands{now: time.Now().Truncate(time.Millisecond)} }
+
+func (h *hands) Now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
+}
+
+func (h *hands) pass(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = h.now.Add(d)
+}
+
+// upload sends a picture and gives the answer's status and the media's id.
+func (s sandbox) upload() (status int, id string) {
+	s.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", "a.png")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, _ = part.Write([]byte("\x89PNG\r\n\x1a\nrest"))
+	_ = form.Close()
+	res, answer := s.call(http.MethodPost, "/api/v2/media", body.String(), "Content-Type", form.FormDataContentType())
+	var media struct{ ID string }
+	if err := json.Unmarshal([]byte(answer), &media); err != nil {
+		s.t.Fatalf("%s: %s", res.Status, answer)
+	}
+	return res.StatusCode, media.ID
+}
+
+// attach posts an upload and gives the status and what is said of it.
+func (s sandbox) attach(id string) (int, string) {
+	res, answer := s.call(http.MethodPost, "/api/v1/statuses", fmt.Sprintf(`{"status":"with media","media_ids":[%q]}`, id))
+	return res.StatusCode, answer
+}
+
+func TestMediaEndsAsTheFaultSays(t *testing.T) {
+	for kind, want := range map[fake.FaultKind]struct {
+		then   int
+		attach int
+		says   string
+	}{
+		fake.MediaFinished: {200, 200, "with media"},
+		fake.MediaError:    {422, 422, "have not finished processing"},
+		fake.MediaExpired:  {404, 422, "not found or already attached"},
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			clock := newHands()
+			s := start(t, fake.Options{Clock: clock.Now})
+			if err := s.Inject(fake.Fault{Kind: kind, For: time.Minute, Method: http.MethodPost, Path: "/api/v2/media", Account: "desk"}); err != nil {
+				t.Fatal(err)
+			}
+			status, id := s.upload()
+			if res, _ := s.call(http.MethodGet, "/api/v1/media/"+id, ""); status != 202 || res.StatusCode != 206 {
+				t.Errorf("at first: %d, then %d", status, res.StatusCode)
+			}
+			if status, says := s.attach(id); status != 422 || !strings.Contains(says, "have not finished processing") {
+				t.Errorf("attached while it is processed: %d %s", status, says)
+			}
+			clock.pass(time.Minute)
+			if res, says := s.call(http.MethodGet, "/api/v1/media/"+id, ""); res.StatusCode != want.then {
+				t.Errorf("processed: %s %s, want %d", res.Status, says, want.then)
+			}
+			if status, says := s.attach(id); status != want.attach || !strings.Contains(says, want.says) {
+				t.Errorf("attached: %d %s, want %d %s", status, says, want.attach, want.says)
+			}
+			// The next upload is not hit.
+			if status, id := s.upload(); status != 200 {
+				t.Errorf("the next one: %d", status)
+			} else if status, says := s.attach(id); status != 200 {
+				t.Errorf("the next one: %d %s", status, says)
+			}
+		})
+	}
+}
+
+func TestMediaThatNoPostTakesExpires(t *testing.T) {
+	clock := newHands()
+	s := start(t, fake.Options{Clock: clock.Now})
+	if err := s.Inject(fake.Fault{Kind: fake.MediaLife, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {
+		t.Fatal(err)
+	}
+	_, short := s.upload()
+	_, long := s.upload()
+	_, taken := s.upload()
+	if status, says := s.attach(taken); status != 200 {
+		t.Fatal(says)
+	}
+	clock.pass(time.Hour)
+	if status, says := s.attach(short); status != 422 || !strings.Contains(says, "Media "+short+" not found") {
+		t.Errorf("after its hour: %d %s", status, says)
+	}
+	clock.pass(24 * time.Hour)
+	if status, _ := s.attach(long); status != 422 {
+		t.Errorf("after a day: %d", status)
+	}
+	if res, _ := s.call(http.MethodGet, "/media/"+taken, ""); res.StatusCode != 200 {
+		t.Errorf("that of a post: %s", res.Status)
+	}
+}
