@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"dateline/internal/media"
 	"dateline/internal/post"
 	"dateline/platforms/fake"
+	"dateline/platforms/network"
 )
 
 func TestPublishMediaThatIsProcessed(t *testing.T) {
@@ -89,6 +91,57 @@ func TestPublishFindsLostPostWithMedia(t *testing.T) {
 	}
 	b.publish(b.publisher(), input(p))
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:reconciled_ok"}})
+}
+
+// What the network has dropped before it was posted is uploaded again.
+func TestPublishStagesAgainWhatIsGone(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.fault(fake.Fault{Kind: fake.MediaLife, For: time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
+	p := b.schedule(b.withMedia(b.upload(1)))
+	b.publish(b.publisher(), input(p))
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:definite_failure", "2:accepted"}})
+}
+
+// The processing of an upload that comes to nothing is tried again; one that
+// fails is final.
+func TestPublishMediaThatIsNotProcessed(t *testing.T) {
+	t.Run("Expired", func(t *testing.T) {
+		b := newBench(t, fake.Options{})
+		b.fault(fake.Fault{Kind: fake.MediaExpired, For: 50 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
+		p := b.schedule(b.withMedia(b.upload(1)))
+		b.publish(b.publisher(), input(p))
+		b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:accepted"}})
+	})
+	t.Run("Error", func(t *testing.T) {
+		b := newBench(t, fake.Options{})
+		b.fault(fake.Fault{Kind: fake.MediaError, For: 50 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"})
+		p := b.schedule(b.withMedia(b.upload(1)))
+		b.publish(b.publisher(), input(p))
+		b.check(p, want{status: post.TargetFailed, attempts: 1, class: "rejected", ledger: []string{}})
+		if got := b.read(p.ID).Targets[0].ErrorMessage; got != "Error processing thumbnail for uploaded media" {
+			t.Errorf("the reason is %q", got)
+		}
+	})
+}
+
+// Uploads that are gone after an unclear send may belong to the post that it
+// made after all, however late the network shows it: it is looked for.
+func TestPublishLooksBeforeItStagesAgain(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	// The first send acts, its key is lost with the answer, and listings show
+	// the post only when the uploads are asked for again.
+	b.fault(fake.Fault{Kind: fake.ActThenReset})
+	b.fault(fake.Fault{Kind: fake.Hide, For: 700 * time.Millisecond})
+	key := 0
+	publisher := b.publisher()
+	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+		key++
+		s.Key += strconv.Itoa(key) // a network that has forgotten the key
+		return n.Publish(ctx, a, s)
+	}}
+	p := b.schedule(b.withMedia(b.upload(1)))
+	b.publish(publisher, input(p))
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 2, ledger: []string{"1:reconciled_absent", "2:reconciled_ok"}})
 }
 
 // hits reads how often a fault hit.

@@ -106,7 +106,7 @@ func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
 		s := &j.segments[i]
 		s.staged = nil
 		for _, file := range s.files {
-			name := fmt.Sprintf("%d/%s", i, file.ID)
+			name := handleName(i, file)
 			one, ok := handles[name]
 			if !ok || expired(one) {
 				var err error
@@ -126,6 +126,8 @@ func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
 	return nil
 }
 
+func handleName(segment int, file media.Item) string { return fmt.Sprintf("%d/%s", segment, file.ID) }
+
 func (p *Publish) keepHandles(ctx context.Context, j *job, handles map[string]network.Staged) *network.Error {
 	raw, err := json.Marshal(handles)
 	if err == nil {
@@ -135,6 +137,32 @@ func (p *Publish) keepHandles(ctx context.Context, j *job, handles map[string]ne
 		return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The uploaded attachments could not be noted.", Err: err}
 	}
 	return nil
+}
+
+// stageAgain follows a send that was refused because the network has dropped
+// the uploads. When it is not certain that all earlier sends failed, one of
+// them may have made a post that has them: it is looked for.
+func (p *Publish) stageAgain(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
+	since, unclear, err := p.Store.UnclearSince(ctx, j.target.ID, call.Segment, call.OperationID)
+	if err != nil {
+		return TargetResult{}, err
+	}
+	if unclear {
+		call.SentAt = since
+		return p.reconcile(ctx, j, call, e)
+	}
+	handles := map[string]network.Staged{}
+	for i, s := range j.segments {
+		for n, one := range s.staged {
+			if i != call.Segment {
+				handles[handleName(i, s.files[n])] = one
+			}
+		}
+	}
+	if problem := p.keepHandles(context.WithoutCancel(ctx), j, handles); problem != nil {
+		return TargetResult{}, problem
+	}
+	return p.retry(ctx, j, call, e)
 }
 
 // notPublished says that an upload with an unclear answer published nothing:

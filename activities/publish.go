@@ -32,6 +32,7 @@ type PublishStore interface {
 	LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
 	UnclearSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
 	PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.Published, error)
+	UnclearSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error)
 	SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error
 	ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error)
 	Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)

@@ -135,6 +135,9 @@ func (p *Publish) settle(ctx context.Context, j *job, call post.Call, e *network
 		}
 		return p.failed(ctx, j, call, e)
 	case network.NotSent, network.Transient, network.Throttled:
+		if e.Code == network.CodeMediaGone && sent {
+			return p.stageAgain(ctx, j, call, e)
+		}
 		return p.retry(ctx, j, call, e)
 	case network.Auth:
 		if err := p.Store.SetAccountStatus(ctx, j.target.AccountID, account.NeedsReconnect); err != nil {
