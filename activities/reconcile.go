@@ -29,7 +29,7 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 	if err := p.Store.SetCallState(context.WithoutCancel(ctx), call.OperationID, post.CallAmbiguous, evidence); err != nil {
 		return TargetResult{}, err
 	}
-	if err := p.note(ctx, j, post.EventAmbiguous, map[string]any{"message": cause.Message, "code": cause.Code}); err != nil {
+	if err := p.note(ctx, j, post.EventAmbiguous, map[string]any{"message": cause.Message, "code": cause.Code, "sent": call.SentAt}); err != nil {
 		return TargetResult{}, err
 	}
 	finding, err := p.look(ctx, j, call)
@@ -37,7 +37,7 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 		return TargetResult{}, err
 	}
 	if finding.Found {
-		if err := p.note(ctx, j, post.EventReconciled, map[string]any{"found": true, "evidence": finding.Evidence}); err != nil {
+		if err := p.note(ctx, j, post.EventReconciled, map[string]any{"found": true, "evidence": finding.Evidence, "url": finding.Receipt.URL}); err != nil {
 			return TargetResult{}, err
 		}
 		result, err := p.posted(ctx, j, call, finding.Receipt, post.CallReconciledOK, map[string]any{"evidence": finding.Evidence})

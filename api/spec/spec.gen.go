@@ -122,6 +122,24 @@ func (e ListPostsParamsOrder) Valid() bool {
 	}
 }
 
+// Defines values for PostTimelineParamsFormat.
+const (
+	Json PostTimelineParamsFormat = "json"
+	Text PostTimelineParamsFormat = "text"
+)
+
+// Valid indicates whether the value is a known member of the PostTimelineParamsFormat enum.
+func (e PostTimelineParamsFormat) Valid() bool {
+	switch e {
+	case Json:
+		return true
+	case Text:
+		return true
+	default:
+		return false
+	}
+}
+
 // Account defines model for Account.
 type Account struct {
 	// BaseUrl The instance.
@@ -155,6 +173,18 @@ type BulkAnswer struct {
 
 	// Posts The posts that were changed; with `dry_run`, that would be.
 	Posts []openapi_types.UUID `json:"posts"`
+}
+
+// ClockReading How this process's host agrees with the database's clock, by which posts are due.
+type ClockReading struct {
+	// MeasuredAt By the host's clock.
+	MeasuredAt time.Time `json:"measured_at"`
+
+	// OffsetMs How far the host is ahead; negative: behind. Corrected for; more than 10,000 is not ready.
+	OffsetMs float64 `json:"offset_ms"`
+
+	// UncertaintyMs How far the measurement itself may be wrong.
+	UncertaintyMs float64 `json:"uncertainty_ms"`
 }
 
 // Confirmation defines model for Confirmation.
@@ -402,7 +432,10 @@ type PublishedSegment struct {
 type Readiness struct {
 	// Checks What was looked at; "ok", or what is wrong.
 	Checks map[string]string `json:"checks"`
-	Ready  bool              `json:"ready"`
+
+	// Clock How this process's host agrees with the database's clock, by which posts are due.
+	Clock *ClockReading `json:"clock,omitempty"`
+	Ready bool          `json:"ready"`
 }
 
 // Segment defines model for Segment.
@@ -458,6 +491,43 @@ type TargetStatus string
 
 // Thread What follows the first segment, each answering the one before.
 type Thread = []Segment
+
+// Timeline defines model for Timeline.
+type Timeline struct {
+	Entries []TimelineEntry    `json:"entries"`
+	PostId  openapi_types.UUID `json:"post_id"`
+
+	// TimeZone The post's; the times of all entries and sentences are in it.
+	TimeZone string `json:"time_zone"`
+}
+
+// TimelineEntry defines model for TimelineEntry.
+type TimelineEntry struct {
+	// Actor `user:<id>`, `operator` (a signal) or `dateline`.
+	Actor string `json:"actor"`
+
+	// At To the millisecond.
+	At string `json:"at"`
+
+	// Data What the sentence is made of.
+	Data map[string]interface{} `json:"data"`
+
+	// Target The account that the entry is about; absent when it is about the whole post.
+	Target *TimelineTarget `json:"target,omitempty"`
+
+	// Text A complete sentence for people.
+	Text string `json:"text"`
+
+	// Type Stable; made for programs. New types may be added.
+	Type string `json:"type"`
+}
+
+// TimelineTarget The account that the entry is about; absent when it is about the whole post.
+type TimelineTarget struct {
+	Handle  string             `json:"handle"`
+	Id      openapi_types.UUID `json:"id"`
+	Network string             `json:"network"`
+}
 
 // TokenConnection defines model for TokenConnection.
 type TokenConnection struct {
@@ -611,6 +681,15 @@ type SendTargetAgainParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// PostTimelineParams defines parameters for PostTimeline.
+type PostTimelineParams struct {
+	// Format `text` gives one plain line per entry.
+	Format *PostTimelineParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+}
+
+// PostTimelineParamsFormat defines parameters for PostTimeline.
+type PostTimelineParamsFormat string
+
 // SchedulePostJSONRequestBody defines body for SchedulePost for application/json ContentType.
 type SchedulePostJSONRequestBody = NewPost
 
@@ -718,6 +797,9 @@ type ServerInterface interface {
 	// SendTargetAgain Says that an uncertain post is not published, and sends it once more.
 	// (POST /api/v1/posts/{id}/targets/{target}/send-again)
 	SendTargetAgain(c *gin.Context, id PostID, target TargetID, params SendTargetAgainParams)
+	// PostTimeline Tells a post's whole story in sentences, oldest first.
+	// (GET /api/v1/posts/{id}/timeline)
+	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
 	// Live Says that the process runs.
 	// (GET /livez)
 	Live(c *gin.Context)
@@ -1600,6 +1682,42 @@ func (siw *ServerInterfaceWrapper) SendTargetAgain(c *gin.Context) {
 	siw.Handler.SendTargetAgain(c, id, target, params)
 }
 
+// PostTimeline operation middleware
+func (siw *ServerInterfaceWrapper) PostTimeline(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PostTimelineParams
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", c.Request.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter format: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PostTimeline(c, id, params)
+}
+
 // Live operation middleware
 func (siw *ServerInterfaceWrapper) Live(c *gin.Context) {
 
@@ -1672,6 +1790,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/dead-letters/retry", wrapper.RetryDeadLetters)
 	router.POST(options.BaseURL+"/api/v1/dead-letters/discard", wrapper.DiscardDeadLetters)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/events", wrapper.PostEvents)
+	router.GET(options.BaseURL+"/api/v1/posts/:id/timeline", wrapper.PostTimeline)
 	router.GET(options.BaseURL+"/api/v1/accounts", wrapper.ListAccounts)
 	router.POST(options.BaseURL+"/api/v1/accounts", wrapper.ConnectAccountWithToken)
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.BeginConnection)
@@ -2697,6 +2816,57 @@ func (response SendTargetAgaindefaultApplicationProblemPlusJSONResponse) VisitSe
 	return err
 }
 
+type PostTimelineRequestObject struct {
+	Id     PostID `json:"id"`
+	Params PostTimelineParams
+}
+
+type PostTimelineResponseObject interface {
+	VisitPostTimelineResponse(w http.ResponseWriter) error
+}
+
+type PostTimeline200JSONResponse Timeline
+
+func (response PostTimeline200JSONResponse) VisitPostTimelineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostTimeline200TextResponse string
+
+func (response PostTimeline200TextResponse) VisitPostTimelineResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/plain")
+	w.WriteHeader(200)
+
+	_, err := w.Write([]byte(fmt.Sprint(response)))
+	return err
+}
+
+type PostTimelinedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostTimelineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type LiveRequestObject struct {
 }
 
@@ -2821,6 +2991,9 @@ type StrictServerInterface interface {
 	// SendTargetAgain Says that an uncertain post is not published, and sends it once more.
 	// (POST /api/v1/posts/{id}/targets/{target}/send-again)
 	SendTargetAgain(ctx context.Context, request SendTargetAgainRequestObject) (SendTargetAgainResponseObject, error)
+	// PostTimeline Tells a post's whole story in sentences, oldest first.
+	// (GET /api/v1/posts/{id}/timeline)
+	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
 	// Live Says that the process runs.
 	// (GET /livez)
 	Live(ctx context.Context, request LiveRequestObject) (LiveResponseObject, error)
@@ -3685,6 +3858,33 @@ func (sh *strictHandler) SendTargetAgain(ctx *gin.Context, id PostID, target Tar
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(SendTargetAgainResponseObject); ok {
 		if err := validResponse.VisitSendTargetAgainResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PostTimeline operation middleware
+func (sh *strictHandler) PostTimeline(ctx *gin.Context, id PostID, params PostTimelineParams) {
+	var request PostTimelineRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PostTimeline(ctx, request.(PostTimelineRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PostTimeline")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PostTimelineResponseObject); ok {
+		if err := validResponse.VisitPostTimelineResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

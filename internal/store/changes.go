@@ -99,6 +99,12 @@ func changedFields(c post.Change) map[string]any {
 	if c.ScheduledTime != nil {
 		data["scheduled_time"] = *c.ScheduledTime
 	}
+	if c.TimeZone != nil {
+		data["time_zone"] = *c.TimeZone
+	}
+	if c.Language != nil {
+		data["language"] = *c.Language
+	}
 	if c.AttachmentIDs != nil {
 		data["attachments"] = true
 	}

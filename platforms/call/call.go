@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"code.dny.dev/ssrf"
@@ -219,8 +220,13 @@ func read(request Request, res *http.Response) (*Response, error) {
 // lost classifies a call that got no complete answer.
 func lost(request Request, left bool, err error) *network.Error {
 	code := "connection_failed"
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		code = "timeout"
+	case left && errors.Is(err, syscall.ECONNRESET):
+		code = "connection_reset"
+	case left && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
+		code = "connection_closed"
 	}
 	host := request.URL
 	if u, parseErr := url.Parse(request.URL); parseErr == nil {
