@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -127,17 +128,22 @@ func TestPublishMediaThatIsNotProcessed(t *testing.T) {
 // Uploads that are gone after an unclear send may belong to the post that it
 // made after all, however late the network shows it: it is looked for.
 func TestPublishLooksBeforeItStagesAgain(t *testing.T) {
-	b := newBench(t, fake.Options{})
+	var ahead atomic.Int64
+	b := newBench(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	// The first send acts, its key is lost with the answer, and listings show
-	// the post only when the uploads are asked for again.
+	// the post only after the second.
 	b.fault(fake.Fault{Kind: fake.ActThenReset})
-	b.fault(fake.Fault{Kind: fake.Hide, For: 700 * time.Millisecond})
+	b.fault(fake.Fault{Kind: fake.Hide, For: 10 * time.Minute})
 	key := 0
 	publisher := b.publisher()
 	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
 		key++
 		s.Key += strconv.Itoa(key) // a network that has forgotten the key
-		return n.Publish(ctx, a, s)
+		receipt, err := n.Publish(ctx, a, s)
+		if key == 2 {
+			ahead.Store(int64(11 * time.Minute))
+		}
+		return receipt, err
 	}}
 	p := b.schedule(b.withMedia(b.upload(1)))
 	b.publish(publisher, input(p))

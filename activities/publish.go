@@ -64,6 +64,7 @@ type Publish struct {
 	Live     LiveBus
 	Log      *slog.Logger
 	Timing   Timing
+	Clock    Clock // nil: the host's
 
 	armed armed
 }
@@ -124,10 +125,10 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	leave := p.armed.add(at)
 	defer leave()
 	// Looked at twice: the crowd grows until shortly before its time.
-	if err := sleepUntil(ctx, at.Add(-shortestLead)); err != nil {
+	if err := p.sleepUntil(ctx, at.Add(-shortestLead)); err != nil {
 		return TargetResult{}, err
 	}
-	if err := sleepUntil(ctx, at.Add(-claimLead(p.armed.count(at)))); err != nil {
+	if err := p.sleepUntil(ctx, at.Add(-claimLead(p.armed.count(at)))); err != nil {
 		return TargetResult{}, err
 	}
 	crowd := p.armed.count(at)

@@ -32,7 +32,7 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 	if err := p.note(ctx, j, post.EventAmbiguous, map[string]any{"message": cause.Message, "code": cause.Code, "sent": call.SentAt}); err != nil {
 		return TargetResult{}, err
 	}
-	finding, err := p.look(ctx, j, call)
+	finding, err := p.look(ctx, j, call, cause)
 	if err != nil {
 		return TargetResult{}, err
 	}
@@ -68,24 +68,30 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 // look asks the network until the post is found or the last look is over. A
 // network that does not answer is asked for longer: what it does not say is no
 // reason to bother a person yet.
-func (p *Publish) look(ctx context.Context, j *job, call post.Call) (looked, error) {
+func (p *Publish) look(ctx context.Context, j *job, call post.Call, cause *network.Error) (looked, error) {
 	ctx, release := p.hold(ctx, j, call)
 	defer release()
 	t := p.Timing.orDefaults()
-	until := p.keyGoodUntil(ctx, j, call)
+	var until time.Time
+	// A network that still knew the key would have named the post before it
+	// looked at the uploads.
+	if cause.Code != network.CodeMediaGone {
+		until = p.keyGoodUntil(ctx, j, call)
+	}
 	for n := 0; ; n++ {
-		at := time.Now().Add(t.Looks[min(n, len(t.Looks)-1)])
+		now := p.clock().Now()
+		at := now.Add(t.Looks[min(n, len(t.Looks)-1)])
 		if settled := call.SentAt.Add(t.Settled); n > 0 && at.Before(until) && settled.Before(at) {
-			at = later(time.Now(), settled)
+			at = later(now, settled)
 		}
-		if err := sleepUntil(ctx, at); err != nil {
+		if err := p.sleepUntil(ctx, at); err != nil {
 			return looked{}, err
 		}
 		finding, err := p.lookOnce(ctx, j, call)
 		if err != nil {
 			return looked{}, err
 		}
-		now := time.Now()
+		now = p.clock().Now()
 		if finding.keyed = now.Before(until) && !now.Before(call.SentAt.Add(t.Settled)); finding.keyed {
 			return finding, nil
 		}

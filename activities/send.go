@@ -58,7 +58,7 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 	}
 	// Once claimed it goes out, also from a worker that is told to stop: a claim
 	// without a call would have to be looked for at the network.
-	if err := sleepUntil(context.WithoutCancel(ctx), j.post.ScheduledTime); err != nil {
+	if err := p.sleepUntil(context.WithoutCancel(ctx), j.post.ScheduledTime); err != nil {
 		return TargetResult{}, err
 	}
 	// A worker that was frozen may have lost the claim that it just got; whoever
@@ -185,10 +185,10 @@ func (p *Publish) failed(ctx context.Context, j *job, call post.Call, e *network
 
 // posted records that a segment is out. The target is posted with its last one.
 func (p *Publish) posted(ctx context.Context, j *job, call post.Call, receipt network.Receipt, state string, evidence map[string]any) (TargetResult, error) {
-	now := time.Now().UTC()
-	sent := receipt.SentAt
-	if sent.IsZero() {
-		sent = call.SentAt
+	now := p.clock().Now().UTC()
+	sent := call.SentAt
+	if !receipt.SentAt.IsZero() {
+		sent = p.clock().FromHost(receipt.SentAt)
 	}
 	o := post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Segment: call.Segment,
 		Fence: call.Fence, OperationID: call.OperationID, Operation: state, Evidence: evidence, Status: post.TargetPosted,

@@ -16,6 +16,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/account"
+	"dateline/internal/clock"
 	"dateline/internal/desk"
 	"dateline/internal/media"
 	"dateline/internal/people"
@@ -74,10 +75,15 @@ type Live interface {
 	Listen(ctx context.Context, postID uuid.UUID) <-chan struct{}
 }
 
+// Clock knows how far this host's clock is from the database's.
+type Clock interface{ Reading() clock.Reading }
+
 // Check is one thing that readiness depends on; nil means that it is well.
+// What an error's Advice says is shown; its text is for the log.
 type Check func(ctx context.Context) error
 
-// Server answers requests. All fields but WorkflowURL must be set.
+// Server answers requests. All fields but Clock and WorkflowURL must be
+// set.
 type Server struct {
 	Store     Store
 	Desk      Desk
@@ -86,6 +92,7 @@ type Server struct {
 	Media     *media.Service
 	Events    Live
 	Checks    map[string]Check
+	Clock     Clock        // nil: not checked
 	Page      http.Handler // what a browser gets at /
 	Log       *slog.Logger
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -36,14 +37,36 @@ func (s *Server) Ready(ctx context.Context, _ spec.ReadyRequestObject) (spec.Rea
 				// Addresses and credentials in the cause are for the log only.
 				s.Log.Warn("not ready", "check", name, "error", err)
 				answer.Ready, answer.Checks[name] = false, "does not answer"
+				var told interface{ Advice() string }
+				if errors.As(err, &told) {
+					answer.Checks[name] = told.Advice()
+				}
 			}
 		})
 	}
 	all.Wait()
+	answer.Clock = s.clockJSON()
 	if !answer.Ready {
 		return spec.Ready503JSONResponse(answer), nil
 	}
 	return spec.Ready200JSONResponse(answer), nil
+}
+
+// clockJSON says how well this process's host agrees with the database.
+func (s *Server) clockJSON() *spec.ClockReading {
+	if s.Clock == nil {
+		return nil
+	}
+	r := s.Clock.Reading()
+	if r.At.IsZero() {
+		return nil
+	}
+	return &spec.ClockReading{OffsetMs: milliseconds(r.Offset), UncertaintyMs: milliseconds(r.Uncertainty), MeasuredAt: r.At.UTC()}
+}
+
+// milliseconds rounds to tenths.
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(100*time.Microsecond).Microseconds()) / 1000
 }
 
 // HealthHandler serves the health checks alone, for processes that have no API.

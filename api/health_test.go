@@ -1,12 +1,21 @@
 package api_test
 
 import (
+	"encoding/json"
 	"errors"
+	"io"
+	"log/slog"
 	"maps"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
+	"dateline/api"
 	"dateline/api/spec"
+	"dateline/internal/clock"
+	"dateline/internal/enginetest"
 )
 
 func TestReadyMeansThatEveryEngineAnswers(t *testing.T) {
@@ -36,5 +45,45 @@ func TestReadyMeansThatEveryEngineAnswers(t *testing.T) {
 	look(503, want)
 	if a := s.send("GET", "/livez", nil, "Authorization", ""); a.StatusCode != http.StatusOK || string(a.body) != "ok" {
 		t.Errorf("the process does not live: %s %s", a.Status, a.body)
+	}
+}
+
+// A worker's health endpoint and the API's say how far their host's clock is
+// from the database's, and are not ready when that is too far.
+func TestReadyTellsOfTheClock(t *testing.T) {
+	t.Parallel()
+	var ahead time.Duration
+	c := clock.New(clock.Options{Database: enginetest.Store(t).Time, Log: slog.New(slog.DiscardHandler),
+		Host: func() time.Time { return time.Now().Add(ahead) }})
+	s := &api.Server{Checks: map[string]api.Check{"clock": c.Check}, Clock: c, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	health := s.HealthHandler()
+	ready := func(status int) (r spec.Readiness) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		health.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
+		if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != status {
+			t.Fatalf("%d %s, want %d", w.Code, w.Body, status)
+		}
+		return r
+	}
+	if r := ready(200); r.Clock != nil {
+		t.Errorf("before it was measured: %+v", r.Clock)
+	}
+	for _, want := range []time.Duration{0, 1500 * time.Millisecond, 11 * time.Second, -11 * time.Second, time.Second} {
+		ahead = want
+		if err := c.Measure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		status, says := 200, "ok"
+		if want.Abs() > 10*time.Second {
+			status, says = 503, "Set it by NTP"
+		}
+		r := ready(status)
+		if !strings.Contains(r.Checks["clock"], says) || r.Ready != (status == 200) || r.Clock == nil || r.Clock.UncertaintyMs < 2 {
+			t.Fatalf("ahead by %s: %+v", want, r)
+		}
+		if wrong := r.Clock.OffsetMs - float64(want.Milliseconds()); wrong < -r.Clock.UncertaintyMs-5 || wrong > r.Clock.UncertaintyMs+5 {
+			t.Errorf("ahead by %s: %+v", want, r.Clock)
+		}
 	}
 }

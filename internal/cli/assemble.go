@@ -13,6 +13,7 @@ import (
 	"dateline/activities"
 	"dateline/api"
 	"dateline/internal/account"
+	"dateline/internal/clock"
 	"dateline/internal/config"
 	"dateline/internal/desk"
 	"dateline/internal/live"
@@ -40,7 +41,9 @@ type parts struct {
 	networks platforms.Registry
 	accounts *account.Service
 	desk     *desk.Desk
+	clock    *clock.Clock
 
+	stopClock context.CancelFunc
 	stopCrowd func()
 }
 
@@ -72,6 +75,13 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 	if p.store, err = store.Open(ctx, cfg.DatabaseURL); err != nil {
 		return nil, err
 	}
+	p.clock = clock.New(clock.Options{Database: p.store.Time, Log: log})
+	if err := p.clock.Measure(ctx); err != nil {
+		return nil, err
+	}
+	ticking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p.stopClock = stop
+	go p.clock.Run(ticking)
 	if p.redis, err = openRedis(cfg.RedisURL); err != nil {
 		return nil, err
 	}
@@ -86,7 +96,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 	}
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: sealer, RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
-	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log}
+	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now}
 	return p, nil
 }
 
@@ -106,6 +116,9 @@ func (p *parts) close() {
 	if p.stopCrowd != nil {
 		p.stopCrowd()
 	}
+	if p.stopClock != nil {
+		p.stopClock()
+	}
 	if p.temporal != nil {
 		p.temporal.Close()
 	}
@@ -121,7 +134,7 @@ func (p *parts) close() {
 func (p *parts) server(page web.Page) *api.Server {
 	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, Events: p.bus,
 		Media:  &media.Service{Objects: p.objects, Store: p.store, MaxBytes: p.cfg.MediaMaxBytes},
-		Checks: p.checks(), Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes}
+		Checks: p.checks(), Clock: p.clock, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
 			return strings.TrimSuffix(p.cfg.TemporalUIURL, "/") + "/namespaces/" + url.PathEscape(p.cfg.TemporalNamespace) + "/workflows/" + url.PathEscape(id)
@@ -133,6 +146,7 @@ func (p *parts) server(page web.Page) *api.Server {
 func (p *parts) checks() map[string]api.Check {
 	return map[string]api.Check{
 		"database": p.store.Ping,
+		"clock":    p.clock.Check,
 		"redis":    func(ctx context.Context) error { return p.redis.Ping(ctx).Err() },
 		"objects":  p.objects.Ping,
 		"temporal": p.starter.Ping,
@@ -151,7 +165,7 @@ func (p *parts) worker() *worker.Worker {
 	crowd, stop := worker.Crowd(p.store)
 	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
-		Publish:    &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log},
+		Publish:    &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log, Clock: p.clock},
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 	}, p.log)

@@ -62,9 +62,9 @@ func (c *check) future(at time.Time) {
 	switch {
 	case at.IsZero():
 		c.add("scheduled_time", "required", "Name the time at which it is to be published.")
-	case !at.After(time.Now()):
+	case !at.After(c.desk.now()):
 		c.add("scheduled_time", "in_the_past", "%s is in the past. Name a later time, or use publish-now.", at.Format(time.RFC3339))
-	case at.After(time.Now().Add(post.Horizon)):
+	case at.After(c.desk.now().Add(post.Horizon)):
 		c.add("scheduled_time", "too_far", "Posts can be scheduled at most five years ahead.")
 	}
 }

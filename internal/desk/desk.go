@@ -54,7 +54,7 @@ type Live interface {
 	Changed(ctx context.Context, postID uuid.UUID)
 }
 
-// Desk applies the rules. All fields must be set.
+// Desk applies the rules. All fields but Now must be set.
 type Desk struct {
 	Store     Store
 	Accounts  Accounts
@@ -62,6 +62,14 @@ type Desk struct {
 	ObjectURL func(key string) string
 	Live      Live
 	Log       *slog.Logger
+	Now       func() time.Time // the database's time; nil: the host's
+}
+
+func (d *Desk) now() time.Time {
+	if d.Now == nil {
+		return time.Now()
+	}
+	return d.Now()
 }
 
 // Draft is what a person asks to be published, as it arrives.

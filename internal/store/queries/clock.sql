@@ -1,0 +1,2 @@
+-- name: DatabaseTime :one
+select clock_timestamp()::timestamptz;
