@@ -102,7 +102,7 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	if open {
 		return p.resolveEarlier(ctx, job, call)
 	}
-	if result, err := p.tooLate(ctx, job, time.Now()); result != nil || err != nil {
+	if result, err := p.tooLate(ctx, job, p.clock().Now()); result != nil || err != nil {
 		return deref(result), err
 	}
 	if problem := p.prepare(ctx, job); problem != nil {

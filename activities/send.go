@@ -159,7 +159,7 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 		return p.failed(ctx, j, call, e)
 	}
 	again, delay := p.Timing.orDefaults().retryLater(e, tries, attempt(ctx))
-	if late := lateBy(j, time.Now().Add(delay)); late != nil {
+	if late := lateBy(j, p.clock().Now().Add(delay)); late != nil {
 		return p.failed(ctx, j, call, late)
 	}
 	o := outcome(j, call, e)
