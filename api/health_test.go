@@ -3,7 +3,6 @@ package api_test
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -55,12 +54,12 @@ func TestReadyTellsOfTheClock(t *testing.T) {
 	var ahead time.Duration
 	c := clock.New(clock.Options{Database: enginetest.Store(t).Time, Log: slog.New(slog.DiscardHandler),
 		Host: func() time.Time { return time.Now().Add(ahead) }})
-	s := &api.Server{Checks: map[string]api.Check{"clock": c.Check}, Clock: c, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	s := &api.Server{Checks: map[string]api.Check{"clock": c.Check}, Clock: c, Log: slog.New(slog.DiscardHandler)}
 	health := s.HealthHandler()
 	ready := func(status int) (r spec.Readiness) {
 		t.Helper()
 		w := httptest.NewRecorder()
-		health.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
+		health.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 		if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != status {
 			t.Fatalf("%d %s, want %d", w.Code, w.Body, status)
 		}

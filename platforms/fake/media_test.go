@@ -77,7 +77,7 @@ func TestMediaEndsAsTheFaultSays(t *testing.T) {
 				t.Fatal(err)
 			}
 			status, id := s.upload()
-			if res, _ := s.call(http.MethodGet, "/api/v1/media/"+id, ""); status != 202 || res.StatusCode != 206 {
+			if res, _ := s.call(http.MethodGet, "/api/v1/media/"+id, ""); status != http.StatusAccepted || res.StatusCode != http.StatusPartialContent {
 				t.Errorf("at first: %d, then %d", status, res.StatusCode)
 			}
 			if status, says := s.attach(id); status != 422 || !strings.Contains(says, "have not finished processing") {
@@ -120,7 +120,7 @@ func TestMediaThatNoPostTakesExpires(t *testing.T) {
 	if status, _ := s.attach(long); status != 422 {
 		t.Errorf("after a day: %d", status)
 	}
-	if res, _ := s.call(http.MethodGet, "/media/"+taken, ""); res.StatusCode != 200 {
+	if res, _ := s.call(http.MethodGet, "/media/"+taken, ""); res.StatusCode != http.StatusOK {
 		t.Errorf("that of a post: %s", res.Status)
 	}
 }

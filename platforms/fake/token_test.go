@@ -97,7 +97,7 @@ func (c client) refresh(token string, want int) tokens {
 
 func (c client) works(token string) bool {
 	res, _ := c.call(http.MethodGet, "/api/v1/accounts/verify_credentials", "", "Authorization", "Bearer "+token)
-	return res.StatusCode == 200
+	return res.StatusCode == http.StatusOK
 }
 
 func TestRefreshTokensRotateAndReuseEndsTheFamily(t *testing.T) {

@@ -28,7 +28,7 @@ const (
 	Duplicate Class = "duplicate"
 )
 
-// CodeMediaGone, with Transient, says that the network does not have (any more)
+// CodeMediaGone together with Transient says that the network does not have (any more)
 // what was staged and therefore published nothing: stage it again. Where an
 // earlier send of the same post is unclear, that one may have taken it.
 const CodeMediaGone = "media_gone"
