@@ -37,6 +37,8 @@ type Store interface {
 	DeadLetters(ctx context.Context, f store.DeadFilter) ([]post.DeadLetter, error)
 	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
+	EventsNow(ctx context.Context) (post.Place, error)
+	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.Place, limit int) (events []post.WorkspaceEvent, next post.Place, more bool, err error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	MediaItem(ctx context.Context, workspace, id uuid.UUID) (media.Item, error)
 }
@@ -70,9 +72,10 @@ type Accounts interface {
 	Complete(ctx context.Context, state, code string) (account.Account, error)
 }
 
-// Live tells when a post has new events.
+// Live tells when a post has new events, or anything has.
 type Live interface {
 	Listen(ctx context.Context, postID uuid.UUID) <-chan struct{}
+	ListenAll(ctx context.Context) <-chan struct{}
 }
 
 // Clock knows how far this host's clock is from the database's.

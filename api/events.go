@@ -43,14 +43,19 @@ type eventStream struct {
 	after           int64
 }
 
-// VisitPostEventsResponse writes events until the post is final or the reader
-// goes away.
-func (e eventStream) VisitPostEventsResponse(w http.ResponseWriter) error {
+// begin sends the head of a stream.
+func begin(w http.ResponseWriter) (flush func() error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // nginx: pass events on at once
 	w.WriteHeader(http.StatusOK)
-	flush := http.NewResponseController(w).Flush
+	return http.NewResponseController(w).Flush
+}
+
+// VisitPostEventsResponse writes events until the post is final or the reader
+// goes away.
+func (e eventStream) VisitPostEventsResponse(w http.ResponseWriter) error {
+	flush := begin(w)
 	if err := flush(); err != nil {
 		return nil
 	}
@@ -103,9 +108,11 @@ func (e *eventStream) write(w http.ResponseWriter) (final bool, err error) {
 }
 
 type eventJSON struct {
-	Type     string          `json:"type"`
-	At       time.Time       `json:"at"`
-	Actor    string          `json:"actor"`
-	TargetID *uuid.UUID      `json:"target_id,omitempty"`
-	Data     json.RawMessage `json:"data"`
+	Type      string          `json:"type"`
+	At        time.Time       `json:"at"`
+	Actor     string          `json:"actor"`
+	PostID    *uuid.UUID      `json:"post_id,omitempty"` // where the stream is not of one post
+	TargetID  *uuid.UUID      `json:"target_id,omitempty"`
+	AccountID *uuid.UUID      `json:"account_id,omitempty"`
+	Data      json.RawMessage `json:"data"`
 }

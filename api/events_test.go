@@ -25,7 +25,14 @@ type event struct {
 // stream reads a post's events until the server ends them or ctx does.
 func (s *server) stream(ctx context.Context, id uuid.UUID, after string) <-chan event {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/posts/"+id.String()+"/events", nil)
+	return s.follow(ctx, "/api/v1/posts/"+id.String()+"/events", after)
+}
+
+// follow reads a stream. An id without data comes as an event without a kind
+// where the stream is of the whole workspace.
+func (s *server) follow(ctx context.Context, path, after string) <-chan event {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
 	s.Must(err)
 	r.Header.Set("Authorization", "Bearer "+s.Token)
 	if after != "" {
@@ -51,9 +58,13 @@ func (s *server) stream(ctx context.Context, id uuid.UUID, after string) <-chan 
 			case "data":
 				e.data = value
 			case "":
-				if e.kind != "" {
+				if e.kind != "" || e.id != "" {
 					e.at = time.Now()
-					events <- e
+					select {
+					case events <- e:
+					case <-ctx.Done():
+						return
+					}
 				}
 				e = event{}
 			}

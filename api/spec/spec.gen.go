@@ -581,6 +581,16 @@ type ListDeadLettersParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// WorkspaceEventsParams defines parameters for WorkspaceEvents.
+type WorkspaceEventsParams struct {
+	// Type Only events of these types; may be repeated.
+	Type *[]string `form:"type,omitempty" json:"type,omitempty"`
+
+	// Account Only events of this account, of posts on it, and of whole posts to it.
+	Account     *openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
+	LastEventID *string             `json:"Last-Event-ID,omitempty"`
+}
+
 // UploadMediaMultipartBody defines parameters for UploadMedia.
 type UploadMediaMultipartBody struct {
 	// AltText Describes the image to people who cannot see it. Send it before the file.
@@ -752,6 +762,9 @@ type ServerInterface interface {
 	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
 	// (POST /api/v1/dead-letters/retry)
 	RetryDeadLetters(c *gin.Context)
+	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
+	// (GET /api/v1/events)
+	WorkspaceEvents(c *gin.Context, params WorkspaceEventsParams)
 	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
 	// (POST /api/v1/media)
 	UploadMedia(c *gin.Context)
@@ -992,6 +1005,62 @@ func (siw *ServerInterfaceWrapper) RetryDeadLetters(c *gin.Context) {
 	}
 
 	siw.Handler.RetryDeadLetters(c)
+}
+
+// WorkspaceEvents operation middleware
+func (siw *ServerInterfaceWrapper) WorkspaceEvents(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params WorkspaceEventsParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", c.Request.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter type: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", c.Request.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter account: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Last-Event-ID" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Last-Event-ID")]; found {
+		var LastEventID string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Last-Event-ID, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Last-Event-ID", valueList[0], &LastEventID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Last-Event-ID: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.LastEventID = &LastEventID
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.WorkspaceEvents(c, params)
 }
 
 // UploadMedia operation middleware
@@ -1791,6 +1860,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/dead-letters/discard", wrapper.DiscardDeadLetters)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/events", wrapper.PostEvents)
 	router.GET(options.BaseURL+"/api/v1/posts/:id/timeline", wrapper.PostTimeline)
+	router.GET(options.BaseURL+"/api/v1/events", wrapper.WorkspaceEvents)
 	router.GET(options.BaseURL+"/api/v1/accounts", wrapper.ListAccounts)
 	router.POST(options.BaseURL+"/api/v1/accounts", wrapper.ConnectAccountWithToken)
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.BeginConnection)
@@ -2132,6 +2202,74 @@ type RetryDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RetryDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitRetryDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WorkspaceEventsRequestObject struct {
+	Params WorkspaceEventsParams
+}
+
+type WorkspaceEventsResponseObject interface {
+	VisitWorkspaceEventsResponse(w http.ResponseWriter) error
+}
+
+type WorkspaceEvents200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response WorkspaceEvents200TexteventStreamResponse) VisitWorkspaceEventsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type WorkspaceEventsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWorkspaceEventsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -2946,6 +3084,9 @@ type StrictServerInterface interface {
 	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
 	// (POST /api/v1/dead-letters/retry)
 	RetryDeadLetters(ctx context.Context, request RetryDeadLettersRequestObject) (RetryDeadLettersResponseObject, error)
+	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
+	// (GET /api/v1/events)
+	WorkspaceEvents(ctx context.Context, request WorkspaceEventsRequestObject) (WorkspaceEventsResponseObject, error)
 	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
 	// (POST /api/v1/media)
 	UploadMedia(ctx context.Context, request UploadMediaRequestObject) (UploadMediaResponseObject, error)
@@ -3338,6 +3479,32 @@ func (sh *strictHandler) RetryDeadLetters(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(RetryDeadLettersResponseObject); ok {
 		if err := validResponse.VisitRetryDeadLettersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// WorkspaceEvents operation middleware
+func (sh *strictHandler) WorkspaceEvents(ctx *gin.Context, params WorkspaceEventsParams) {
+	var request WorkspaceEventsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.WorkspaceEvents(ctx, request.(WorkspaceEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "WorkspaceEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(WorkspaceEventsResponseObject); ok {
+		if err := validResponse.VisitWorkspaceEventsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

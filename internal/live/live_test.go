@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,8 +90,8 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 
 func TestRedisBeingAwayDoesNoHarm(t *testing.T) {
 	url, stop := enginetest.StoppableRedis(t)
-	var log bytes.Buffer
-	b := live.NewBus(enginetest.RedisClient(t, url), slog.New(slog.NewTextHandler(&log, nil)))
+	log := &journal{}
+	b := live.NewBus(enginetest.RedisClient(t, url), slog.New(slog.NewTextHandler(log, nil)))
 	post := uuid.New()
 	before := b.Listen(t.Context(), post)
 	stop()
@@ -103,7 +104,74 @@ func TestRedisBeingAwayDoesNoHarm(t *testing.T) {
 	if notice(t, before, 10*time.Millisecond) || notice(t, after, 10*time.Millisecond) {
 		t.Error("a notice came from nowhere")
 	}
-	if !strings.Contains(log.String(), "live notice not sent") {
-		t.Errorf("the log says %q", log.String())
+	for deadline := time.Now().Add(3 * time.Second); !strings.Contains(log.String(), "live notices not sent"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the log says %q", log.String())
+		}
+	}
+}
+
+// journal is a log that is written on the side.
+type journal struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.String()
+}
+
+func TestWhoFollowsEverythingHearsOfEveryPostAndOfAnnouncements(t *testing.T) {
+	url := enginetest.Redis(t)
+	here, there := bus(t, url), bus(t, url)
+	heard := here.ListenAll(t.Context())
+	for _, tell := range []func(){func() { there.Changed(t.Context(), uuid.New()) }, there.Announce} {
+		tell()
+		if !notice(t, heard, 2*time.Second) {
+			t.Fatal("no notice")
+		}
+		for notice(t, heard, 50*time.Millisecond) { // what else there was of it
+		}
+	}
+}
+
+// A crowd of posts costs Redis a few notices, and every post's listener hears.
+func TestNoticesOfACrowdAreMerged(t *testing.T) {
+	url := enginetest.Redis(t)
+	b := bus(t, url)
+	post := uuid.New()
+	heard := b.Listen(t.Context(), post)
+	all := enginetest.RedisClient(t, url).Subscribe(t.Context(), "dateline:events")
+	defer func() { _ = all.Close() }()
+	if _, err := all.Receive(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const crowd = 5000
+	for range crowd {
+		b.Changed(t.Context(), post)
+	}
+	if !notice(t, heard, 2*time.Second) {
+		t.Error("no notice")
+	}
+	notices := 0
+	for {
+		ctx, done := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		_, err := all.ReceiveMessage(ctx)
+		done()
+		if err != nil {
+			break
+		}
+		notices++
+	}
+	if notices == 0 || notices > crowd/10 {
+		t.Errorf("%d notices for %d changes", notices, crowd)
 	}
 }

@@ -127,6 +127,33 @@ type Event struct {
 	At       time.Time
 }
 
+// Place is where a reader of a whole workspace stands: behind an event, in the
+// order in which transactions began to write.
+type Place struct {
+	Tx uint64
+	ID int64
+}
+
+// WorkspaceEvent is an event of a workspace: of a post, of an account, or of
+// neither.
+type WorkspaceEvent struct {
+	Place     Place
+	PostID    *uuid.UUID
+	TargetID  *uuid.UUID
+	AccountID *uuid.UUID // nil also where TargetID tells the account
+	Type      string
+	Actor     string
+	Data      json.RawMessage
+	At        time.Time
+}
+
+// EventFilter chooses events of one workspace. Zero values choose everything.
+type EventFilter struct {
+	WorkspaceID uuid.UUID
+	Types       []string
+	AccountID   *uuid.UUID
+}
+
 // Types of events.
 const (
 	EventCreated    = "created"
@@ -151,6 +178,12 @@ const (
 	EventDiscarded  = "discarded"  // dead letters were given up
 	EventConfirmed  = "confirmed"  // a person says that an uncertain post exists
 	EventSendAgain  = "send_again" // a person says that it does not
+)
+
+// Types of events that are of no post.
+const (
+	EventNeedsReconnect  = "needs_reconnect"  // of an account
+	EventWebhookDisabled = "webhook_disabled" // of an endpoint
 )
 
 // Actors besides "user:<id>".

@@ -62,9 +62,10 @@ func (s *Store) DefaultAccounts(ctx context.Context, workspace uuid.UUID) ([]acc
 	return accountsFromRows(rows), err
 }
 
-// SetAccountStatus notes that an account works or must be connected anew.
+// SetAccountStatus notes that an account works or must be connected anew. A
+// change is an event of the workspace, of the status's name.
 func (s *Store) SetAccountStatus(ctx context.Context, id uuid.UUID, status account.Status) error {
-	return s.q.SetAccountStatus(ctx, db.SetAccountStatusParams{ID: id, Status: db.AccountStatus(status)})
+	return s.q.SetAccountStatus(ctx, db.SetAccountStatusParams{ID: id, Status: db.AccountStatus(status), Event: string(status)})
 }
 
 func accountsFromRows(rows []db.Account) []account.Account {

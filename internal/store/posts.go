@@ -282,7 +282,7 @@ func addEvent(ctx context.Context, q *db.Queries, row db.ScheduledPost, target *
 	if err != nil {
 		return err
 	}
-	_, err = q.InsertEvent(ctx, db.InsertEventParams{PostID: row.PostID, WorkspaceID: row.WorkspaceID,
+	_, err = q.InsertEvent(ctx, db.InsertEventParams{PostID: &row.PostID, WorkspaceID: row.WorkspaceID,
 		TargetID: target, Type: kind, Actor: actor, Data: raw})
 	return err
 }

@@ -285,16 +285,24 @@ func (q *Queries) MoveAccounts(ctx context.Context, arg MoveAccountsParams) erro
 }
 
 const setAccountStatus = `-- name: SetAccountStatus :exec
-update accounts set status = $1, updated_at = now() where id = $2 and status <> 'disconnected'
+with changed as (
+    update accounts a set status = $2, updated_at = now()
+    where a.id = $3 and a.status <> 'disconnected' and a.status <> $2
+    returning a.id, a.workspace_id
+)
+insert into post_events (workspace_id, account_id, type, actor, data)
+select changed.workspace_id, changed.id, $1::text, 'dateline', '{}' from changed
 `
 
 type SetAccountStatusParams struct {
+	Event  string
 	Status AccountStatus
 	ID     uuid.UUID
 }
 
+// Of many that find the same at once, one changes the status and writes the event.
 func (q *Queries) SetAccountStatus(ctx context.Context, arg SetAccountStatusParams) error {
-	_, err := q.db.Exec(ctx, setAccountStatus, arg.Status, arg.ID)
+	_, err := q.db.Exec(ctx, setAccountStatus, arg.Event, arg.Status, arg.ID)
 	return err
 }
 

@@ -8,13 +8,14 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 )
 
 const eventsAfter = `-- name: EventsAfter :many
-select id, post_id, workspace_id, target_id, type, actor, data, at from post_events
-where post_id = $1 and id > $2
+select id, post_id, workspace_id, target_id, type, actor, data, at, account_id, tx from post_events
+where post_id = $1::uuid and id > $2
 order by id limit $3
 `
 
@@ -42,6 +43,8 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]Pos
 			&i.Actor,
 			&i.Data,
 			&i.At,
+			&i.AccountID,
+			&i.Tx,
 		); err != nil {
 			return nil, err
 		}
@@ -53,6 +56,38 @@ func (q *Queries) EventsAfter(ctx context.Context, arg EventsAfterParams) ([]Pos
 	return items, nil
 }
 
+const eventsFromTheFuture = `-- name: EventsFromTheFuture :one
+select (exists (select 1 from webhook_cursor c where c.tx > pg_snapshot_xmax(pg_current_snapshot()))
+    or exists (select 1 from post_events e where e.tx > pg_snapshot_xmax(pg_current_snapshot())
+               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect')))::boolean as restored
+`
+
+// True after the database was restored from a dump into a server that has run
+// fewer transactions.
+func (q *Queries) EventsFromTheFuture(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, eventsFromTheFuture)
+	var restored bool
+	err := row.Scan(&restored)
+	return restored, err
+}
+
+const eventsNow = `-- name: EventsNow :one
+select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint as id
+`
+
+type EventsNowRow struct {
+	Tx uint64
+	ID int64
+}
+
+// What is settled (WorkspaceEvents) ends before tx, with ids up to id.
+func (q *Queries) EventsNow(ctx context.Context) (EventsNowRow, error) {
+	row := q.db.QueryRow(ctx, eventsNow)
+	var i EventsNowRow
+	err := row.Scan(&i.Tx, &i.ID)
+	return i, err
+}
+
 const insertEvent = `-- name: InsertEvent :one
 insert into post_events (post_id, workspace_id, target_id, type, actor, data)
 values ($1, $2, $3, $4, $5, $6)
@@ -60,7 +95,7 @@ returning id
 `
 
 type InsertEventParams struct {
-	PostID      uuid.UUID
+	PostID      *uuid.UUID
 	WorkspaceID uuid.UUID
 	TargetID    *uuid.UUID
 	Type        string
@@ -80,4 +115,110 @@ func (q *Queries) InsertEvent(ctx context.Context, arg InsertEventParams) (int64
 	var id int64
 	err := row.Scan(&id)
 	return id, err
+}
+
+const restartCursor = `-- name: RestartCursor :exec
+update webhook_cursor c set tx = '0', event_id = least(c.event_id,
+    (select min(e.id) - 1 from post_events e where (e.tx, e.id) > (c.tx, c.event_id)))
+`
+
+// Goes back to the first event that may not have been dispatched. What is
+// dispatched again meets its delivery.
+func (q *Queries) RestartCursor(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, restartCursor)
+	return err
+}
+
+const restartEvents = `-- name: RestartEvents :exec
+update post_events set tx = '0' where tx > pg_snapshot_xmax(pg_current_snapshot())
+`
+
+// All that is stored is complete, whatever transaction wrote it elsewhere.
+func (q *Queries) RestartEvents(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, restartEvents)
+	return err
+}
+
+const workspaceEvents = `-- name: WorkspaceEvents :many
+select e.id, e.tx, e.post_id, e.target_id, e.account_id, e.type, e.actor, e.data, e.at,
+    (e.tx < pg_snapshot_xmin(pg_current_snapshot()))::boolean as settled,
+    coalesce((cardinality($1::text[]) = 0 or e.type = any($1::text[]))
+     and ($2::uuid is null
+          or e.account_id = $2
+          or (e.target_id is not null and exists (
+                select 1 from post_targets t where t.id = e.target_id and t.account_id = $2))
+          or (e.target_id is null and e.post_id is not null and exists (
+                select 1 from post_targets t where t.post_id = e.post_id and t.account_id = $2))), false)::boolean as wanted
+from post_events e
+where e.workspace_id = $3
+  and (e.tx, e.id) > (case when $4::xid8 > pg_snapshot_xmax(pg_current_snapshot()) then '0'::xid8 else $4::xid8 end, $5::bigint)
+order by e.tx, e.id limit $6
+`
+
+type WorkspaceEventsParams struct {
+	Types       []string
+	Account     *uuid.UUID
+	WorkspaceID uuid.UUID
+	AfterTx     uint64
+	AfterID     int64
+	PageSize    int32
+}
+
+type WorkspaceEventsRow struct {
+	ID        int64
+	Tx        uint64
+	PostID    *uuid.UUID
+	TargetID  *uuid.UUID
+	AccountID *uuid.UUID
+	Type      string
+	Actor     string
+	Data      json.RawMessage
+	At        time.Time
+	Settled   bool
+	Wanted    bool
+}
+
+// In the order (tx, id), in which no event can still come before one that is
+// settled: its transaction is older than all that run. Those that are not
+// settled come last. An event's accounts are its own, its target's, or, when it
+// is of the whole post, those of the post. A cursor of a transaction that this
+// server has not reached was given out before the database was restored from a
+// dump: it counts by id alone, see RestartEvents.
+func (q *Queries) WorkspaceEvents(ctx context.Context, arg WorkspaceEventsParams) ([]WorkspaceEventsRow, error) {
+	rows, err := q.db.Query(ctx, workspaceEvents,
+		arg.Types,
+		arg.Account,
+		arg.WorkspaceID,
+		arg.AfterTx,
+		arg.AfterID,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkspaceEventsRow
+	for rows.Next() {
+		var i WorkspaceEventsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Tx,
+			&i.PostID,
+			&i.TargetID,
+			&i.AccountID,
+			&i.Type,
+			&i.Actor,
+			&i.Data,
+			&i.At,
+			&i.Settled,
+			&i.Wanted,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

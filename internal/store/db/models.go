@@ -74,6 +74,67 @@ func AllAccountStatusValues() []AccountStatus {
 	}
 }
 
+type DeliveryStatus string
+
+const (
+	DeliveryStatusPending   DeliveryStatus = "pending"
+	DeliveryStatusDelivered DeliveryStatus = "delivered"
+	DeliveryStatusDead      DeliveryStatus = "dead"
+)
+
+func (e *DeliveryStatus) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = DeliveryStatus(s)
+	case string:
+		*e = DeliveryStatus(s)
+	default:
+		return fmt.Errorf("unsupported scan type for DeliveryStatus: %T", src)
+	}
+	return nil
+}
+
+type NullDeliveryStatus struct {
+	DeliveryStatus DeliveryStatus
+	Valid          bool // Valid is true if DeliveryStatus is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullDeliveryStatus) Scan(value interface{}) error {
+	if value == nil {
+		ns.DeliveryStatus, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.DeliveryStatus.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullDeliveryStatus) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.DeliveryStatus), nil
+}
+
+func (e DeliveryStatus) Valid() bool {
+	switch e {
+	case DeliveryStatusPending,
+		DeliveryStatusDelivered,
+		DeliveryStatusDead:
+		return true
+	}
+	return false
+}
+
+func AllDeliveryStatusValues() []DeliveryStatus {
+	return []DeliveryStatus{
+		DeliveryStatusPending,
+		DeliveryStatusDelivered,
+		DeliveryStatusDead,
+	}
+}
+
 type MemberRole string
 
 const (
@@ -357,6 +418,64 @@ func AllTargetStatusValues() []TargetStatus {
 	}
 }
 
+type WebhookStatus string
+
+const (
+	WebhookStatusEnabled  WebhookStatus = "enabled"
+	WebhookStatusDisabled WebhookStatus = "disabled"
+)
+
+func (e *WebhookStatus) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = WebhookStatus(s)
+	case string:
+		*e = WebhookStatus(s)
+	default:
+		return fmt.Errorf("unsupported scan type for WebhookStatus: %T", src)
+	}
+	return nil
+}
+
+type NullWebhookStatus struct {
+	WebhookStatus WebhookStatus
+	Valid         bool // Valid is true if WebhookStatus is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullWebhookStatus) Scan(value interface{}) error {
+	if value == nil {
+		ns.WebhookStatus, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.WebhookStatus.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullWebhookStatus) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.WebhookStatus), nil
+}
+
+func (e WebhookStatus) Valid() bool {
+	switch e {
+	case WebhookStatusEnabled,
+		WebhookStatusDisabled:
+		return true
+	}
+	return false
+}
+
+func AllWebhookStatusValues() []WebhookStatus {
+	return []WebhookStatus{
+		WebhookStatusEnabled,
+		WebhookStatusDisabled,
+	}
+}
+
 type Account struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -456,13 +575,15 @@ type Operation struct {
 
 type PostEvent struct {
 	ID          int64
-	PostID      uuid.UUID
+	PostID      *uuid.UUID
 	WorkspaceID uuid.UUID
 	TargetID    *uuid.UUID
 	Type        string
 	Actor       string
 	Data        json.RawMessage
 	At          time.Time
+	AccountID   *uuid.UUID
+	Tx          uint64
 }
 
 type PostTarget struct {
@@ -533,6 +654,53 @@ type User struct {
 	Name      string
 	Email     *string
 	CreatedAt time.Time
+}
+
+type WebhookCursor struct {
+	One     bool
+	Tx      uint64
+	EventID int64
+}
+
+type WebhookDelivery struct {
+	ID             uuid.UUID
+	EndpointID     uuid.UUID
+	EventID        *int64
+	Type           string
+	Body           string
+	Status         DeliveryStatus
+	Attempts       int32
+	Tries          int32
+	DueAt          time.Time
+	ToldAt         *time.Time
+	Workflow       bool
+	ResponseStatus *int32
+	ResponseBody   string
+	LastError      string
+	AttemptedAt    *time.Time
+	DeliveredAt    *time.Time
+	CreatedAt      time.Time
+}
+
+type WebhookEndpoint struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	Url            string
+	Description    string
+	Types          []string
+	Status         WebhookStatus
+	DisabledReason string
+	FailingSince   *time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+type WebhookSecret struct {
+	ID         uuid.UUID
+	EndpointID uuid.UUID
+	Secret     []byte
+	ExpiresAt  *time.Time
+	CreatedAt  time.Time
 }
 
 type Workspace struct {

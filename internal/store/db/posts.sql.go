@@ -644,15 +644,15 @@ type NoteLateParams struct {
 }
 
 // Says once of every post that is out of time and not out.
-func (q *Queries) NoteLate(ctx context.Context, arg NoteLateParams) ([]uuid.UUID, error) {
+func (q *Queries) NoteLate(ctx context.Context, arg NoteLateParams) ([]*uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, noteLate, arg.AfterSeconds, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []uuid.UUID
+	var items []*uuid.UUID
 	for rows.Next() {
-		var post_id uuid.UUID
+		var post_id *uuid.UUID
 		if err := rows.Scan(&post_id); err != nil {
 			return nil, err
 		}

@@ -5,5 +5,47 @@ returning id;
 
 -- name: EventsAfter :many
 select * from post_events
-where post_id = @post_id and id > @after_id
+where post_id = @post_id::uuid and id > @after_id
 order by id limit @page_size;
+
+-- name: EventsNow :one
+-- What is settled (WorkspaceEvents) ends before tx, with ids up to id.
+select pg_snapshot_xmin(pg_current_snapshot())::xid8 as tx, coalesce((select max(id) from post_events), 0)::bigint as id;
+
+-- name: WorkspaceEvents :many
+-- In the order (tx, id), in which no event can still come before one that is
+-- settled: its transaction is older than all that run. Those that are not
+-- settled come last. An event's accounts are its own, its target's, or, when it
+-- is of the whole post, those of the post. A cursor of a transaction that this
+-- server has not reached was given out before the database was restored from a
+-- dump: it counts by id alone, see RestartEvents.
+select e.id, e.tx, e.post_id, e.target_id, e.account_id, e.type, e.actor, e.data, e.at,
+    (e.tx < pg_snapshot_xmin(pg_current_snapshot()))::boolean as settled,
+    coalesce((cardinality(@types::text[]) = 0 or e.type = any(@types::text[]))
+     and (sqlc.narg('account')::uuid is null
+          or e.account_id = sqlc.narg('account')
+          or (e.target_id is not null and exists (
+                select 1 from post_targets t where t.id = e.target_id and t.account_id = sqlc.narg('account')))
+          or (e.target_id is null and e.post_id is not null and exists (
+                select 1 from post_targets t where t.post_id = e.post_id and t.account_id = sqlc.narg('account')))), false)::boolean as wanted
+from post_events e
+where e.workspace_id = @workspace_id
+  and (e.tx, e.id) > (case when @after_tx::xid8 > pg_snapshot_xmax(pg_current_snapshot()) then '0'::xid8 else @after_tx::xid8 end, @after_id::bigint)
+order by e.tx, e.id limit @page_size;
+
+-- name: EventsFromTheFuture :one
+-- True after the database was restored from a dump into a server that has run
+-- fewer transactions.
+select (exists (select 1 from webhook_cursor c where c.tx > pg_snapshot_xmax(pg_current_snapshot()))
+    or exists (select 1 from post_events e where e.tx > pg_snapshot_xmax(pg_current_snapshot())
+               and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect')))::boolean as restored;
+
+-- name: RestartCursor :exec
+-- Goes back to the first event that may not have been dispatched. What is
+-- dispatched again meets its delivery.
+update webhook_cursor c set tx = '0', event_id = least(c.event_id,
+    (select min(e.id) - 1 from post_events e where (e.tx, e.id) > (c.tx, c.event_id)));
+
+-- name: RestartEvents :exec
+-- All that is stored is complete, whatever transaction wrote it elsewhere.
+update post_events set tx = '0' where tx > pg_snapshot_xmax(pg_current_snapshot());

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"dateline/api/spec"
+	"dateline/internal/post"
+)
+
+const (
+	// streamRest is the least time between two looks at a workspace: notices
+	// come as often as posts go out, of every workspace.
+	streamRest = 100 * time.Millisecond
+	// streamSettle is how soon a stream looks again for events whose turn has
+	// not come, because an earlier transaction still runs; doubled each time.
+	streamSettle = 20 * time.Millisecond
+)
+
+// WorkspaceEvents streams what happens in the workspace from now on, or behind
+// the event that the reader saw last.
+func (s *Server) WorkspaceEvents(ctx context.Context, r spec.WorkspaceEventsRequestObject) (spec.WorkspaceEventsResponseObject, error) {
+	e := workspaceStream{ctx: ctx, server: s, filter: post.EventFilter{WorkspaceID: principal(ctx).WorkspaceID, AccountID: r.Params.Account}}
+	if r.Params.Type != nil {
+		e.filter.Types = *r.Params.Type
+	}
+	var err error
+	if r.Params.LastEventID != nil {
+		e.after, err = parsePlace(*r.Params.LastEventID)
+	} else {
+		e.after, err = s.Store.EventsNow(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func parsePlace(text string) (p post.Place, err error) {
+	tx, id, _ := strings.Cut(text, "-")
+	if p.Tx, err = strconv.ParseUint(tx, 10, 64); err == nil {
+		p.ID, err = strconv.ParseInt(id, 10, 64)
+	}
+	if err != nil {
+		return p, post.InvalidFields(post.Problem{Field: "Last-Event-ID", Code: "invalid", Message: "Send the id of the last event that you received."})
+	}
+	return p, nil
+}
+
+func placeText(p post.Place) string {
+	return strconv.FormatUint(p.Tx, 10) + "-" + strconv.FormatInt(p.ID, 10)
+}
+
+type workspaceStream struct {
+	ctx    context.Context
+	server *Server
+	filter post.EventFilter
+	after  post.Place
+}
+
+// VisitWorkspaceEventsResponse writes events until the reader goes away. An id
+// without data moves the reader's Last-Event-ID and shows nothing, see "event
+// stream interpretation" in the HTML standard; so a reader that comes back
+// before the first event has missed none, and one that wants few events does
+// not make us look through all others again.
+func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) error {
+	flush := begin(w)
+	if _, err := fmt.Fprintf(w, "id: %s\n\n", placeText(e.after)); err != nil || flush() != nil {
+		return nil
+	}
+	changed := e.server.Events.ListenAll(e.ctx)
+	ping := time.NewTicker(streamPing)
+	defer ping.Stop()
+	settle := streamSettle
+	for {
+		before := e.after
+		more, err := e.write(w)
+		if err != nil && e.ctx.Err() == nil {
+			e.server.Log.Warn("a workspace's stream was broken off", "workspace_id", e.filter.WorkspaceID, "error", err)
+		}
+		if err != nil || flush() != nil {
+			return nil // the status is sent; the reader comes back with Last-Event-ID
+		}
+		if settle = min(settle*2, time.Second); e.after != before || !more {
+			settle = streamSettle
+		}
+		var again <-chan time.Time
+		var listen <-chan struct{}
+		if more {
+			again = time.After(settle)
+		} else if !sleep(e.ctx, streamRest) {
+			return nil
+		} else {
+			again, listen = time.After(streamLook), changed
+		}
+		select {
+		case <-e.ctx.Done():
+			return nil
+		case <-ping.C:
+			_, _ = fmt.Fprintf(w, ": ping\nid: %s\n\n", placeText(e.after))
+		case <-listen:
+		case <-again:
+		}
+	}
+}
+
+// write sends what is new. more says that there is something that cannot be
+// sent yet.
+func (e *workspaceStream) write(w io.Writer) (more bool, err error) {
+	for {
+		events, next, more, err := e.server.Store.WorkspaceEvents(e.ctx, e.filter, e.after, streamBatch)
+		if err != nil {
+			return false, err
+		}
+		for _, event := range events {
+			raw, err := json.Marshal(eventJSON{Type: event.Type, At: event.At, Actor: event.Actor, PostID: event.PostID,
+				TargetID: event.TargetID, AccountID: event.AccountID, Data: event.Data})
+			if err != nil {
+				return false, err
+			}
+			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", placeText(event.Place), event.Type, raw); err != nil {
+				return false, err
+			}
+		}
+		if next == e.after || !more {
+			e.after = next
+			return more, nil
+		}
+		e.after = next
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,189 @@
+-- name: InsertWebhook :one
+insert into webhook_endpoints (id, workspace_id, url, description, types)
+select @id, @workspace_id, @url, @description, @types::text[]
+where (select count(*) from webhook_endpoints w where w.workspace_id = @workspace_id) < @most::int
+returning *;
+
+-- name: InsertWebhookSecret :exec
+insert into webhook_secrets (id, endpoint_id, secret) values (@id, @endpoint_id, @secret);
+
+-- name: ListWebhooks :many
+select * from webhook_endpoints where workspace_id = @workspace_id order by created_at, id;
+
+-- name: GetWebhook :one
+select * from webhook_endpoints where id = @id and workspace_id = @workspace_id;
+
+-- name: UpdateWebhook :one
+update webhook_endpoints set url = @url, description = @description, types = @types::text[],
+    status = @status, disabled_reason = @disabled_reason, failing_since = sqlc.narg('failing_since'), updated_at = clock_timestamp()
+where id = @id
+returning *;
+
+-- name: DeleteWebhook :execrows
+delete from webhook_endpoints where id = @id and workspace_id = @workspace_id;
+
+-- name: LockWebhook :one
+select * from webhook_endpoints where id = @id and workspace_id = @workspace_id for update;
+
+-- name: RetireWebhookSecret :exec
+update webhook_secrets set expires_at = clock_timestamp() + make_interval(secs => @overlap_seconds::float8)
+where endpoint_id = @endpoint_id and expires_at is null;
+
+-- name: DropWebhookSecrets :exec
+delete from webhook_secrets where endpoint_id = @endpoint_id and expires_at < clock_timestamp();
+
+-- name: WebhookSecrets :many
+-- The newest first.
+select * from webhook_secrets
+where endpoint_id = @endpoint_id and (expires_at is null or expires_at > clock_timestamp())
+order by created_at desc, id desc;
+
+-- name: EnabledWebhooks :many
+select * from webhook_endpoints where workspace_id = any(@workspace_ids::uuid[]) and status = 'enabled'
+order by id for share;
+
+-- name: WebhookWork :one
+-- Whether there is anything to do: read while idle, so nothing here may cost.
+select exists (
+        select 1 from post_events e, webhook_cursor c
+        where (e.tx, e.id) > (c.tx, c.event_id)
+          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect'))::boolean as events,
+    exists (
+        select 1 from webhook_deliveries d
+        where d.status = 'pending' and d.due_at <= clock_timestamp()
+          and (not d.workflow or d.due_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8)))::boolean as deliveries;
+
+-- name: LockWebhookCursor :one
+-- Nobody else dispatches meanwhile; who finds it locked has nothing to do.
+select tx, event_id from webhook_cursor for update skip locked;
+
+-- name: DueEvents :many
+-- Events behind the cursor that are settled (WorkspaceEvents), with what a
+-- webhook says of them. The types are those of post_events_outcomes.
+select e.id, e.tx, e.workspace_id, e.post_id, e.target_id, e.type, e.data, e.at,
+    coalesce(e.account_id, t.account_id, '00000000-0000-0000-0000-000000000000')::uuid as account_id,
+    coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle,
+    coalesce(t.remote_url, '')::text as remote_url, t.sent_at, p.scheduled_time
+from post_events e
+left join post_targets t on t.id = e.target_id
+left join scheduled_posts p on p.post_id = e.post_id
+left join accounts a on a.id = coalesce(e.account_id, t.account_id)
+where (e.tx, e.id) > (@after_tx::xid8, @after_id::bigint)
+  and e.tx < pg_snapshot_xmin(pg_current_snapshot())
+  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect')
+order by e.tx, e.id limit @page_size;
+
+-- name: MoveWebhookCursor :exec
+update webhook_cursor set tx = @tx, event_id = @event_id;
+
+-- name: InsertDeliveries :exec
+insert into webhook_deliveries (id, endpoint_id, event_id, type, body)
+select unnest(@ids::uuid[]), unnest(@endpoint_ids::uuid[]), unnest(@event_ids::bigint[]), unnest(@types::text[]), unnest(@bodies::text[])
+on conflict (event_id, endpoint_id) do nothing;
+
+-- name: InsertTestDelivery :one
+insert into webhook_deliveries (id, endpoint_id, type, body) values (@id, @endpoint_id, @type, @body)
+returning *;
+
+-- name: DeliveriesToStart :many
+-- Deliveries that Temporal does not know of, or should have tried long ago;
+-- each is given out once in a while, to one dispatcher. Of one endpoint only so
+-- many are under way that a slow one does not fill the queue.
+with waiting as (
+    select u.id, u.told_at, u.endpoint_id, row_number() over (partition by u.endpoint_id order by u.id) as place
+    from webhook_deliveries u where u.status = 'pending' and not u.workflow
+), busy as (
+    select u.endpoint_id, count(*) as under_way from webhook_deliveries u
+    where u.status = 'pending' and u.workflow and u.due_at <= clock_timestamp()
+    group by u.endpoint_id
+), fresh as (
+    select f.id from waiting f left join busy on busy.endpoint_id = f.endpoint_id
+    where f.place + coalesce(busy.under_way, 0) <= @per_endpoint::bigint
+      and (f.told_at is null or f.told_at < clock_timestamp() - make_interval(secs => @again_seconds::float8))
+    order by f.id limit @most
+), overdue as (
+    select d.id from webhook_deliveries d
+    where d.status = 'pending' and d.workflow and d.due_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8)
+      and (d.told_at is null or d.told_at < clock_timestamp() - make_interval(secs => @overdue_seconds::float8))
+    order by d.due_at limit @most
+)
+update webhook_deliveries set told_at = clock_timestamp()
+where webhook_deliveries.id in (
+    select l.id from webhook_deliveries l
+    where l.id in (select fresh.id from fresh union all select overdue.id from overdue) and l.status = 'pending'
+    for update skip locked)
+returning webhook_deliveries.id;
+
+-- name: DeliveryStarted :exec
+update webhook_deliveries set workflow = true where id = @id and status = 'pending';
+
+-- name: ForgetDeliveryWorkflows :exec
+update webhook_deliveries set workflow = false, told_at = null where status = 'pending' and workflow;
+
+-- name: DeliveryForAttempt :one
+select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.tries, d.due_at,
+    w.url, w.status as endpoint_status, w.workspace_id,
+    (d.due_at <= clock_timestamp())::boolean as due,
+    greatest(extract(epoch from d.due_at - clock_timestamp()), 0)::float8 as due_in
+from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+where d.id = @id;
+
+-- name: RecordAttempt :execrows
+-- Only the attempt that was made of the row as it was read counts.
+update webhook_deliveries set
+    status = @status, attempts = attempts + @made::int, tries = tries + @made::int,
+    due_at = case when @status::delivery_status = 'pending' then clock_timestamp() + make_interval(secs => @again_seconds::float8) else due_at end,
+    response_status = sqlc.narg('response_status'), response_body = @response_body, last_error = @last_error,
+    attempted_at = case when @made::int > 0 then clock_timestamp() else attempted_at end,
+    delivered_at = case when @status::delivery_status = 'delivered' then clock_timestamp() end
+where id = @id and status = 'pending' and attempts = @attempts_before;
+
+-- name: PostponeDelivery :exec
+update webhook_deliveries set due_at = clock_timestamp() + make_interval(secs => @again_seconds::float8)
+where id = @id and status = 'pending';
+
+-- name: WebhookSucceeded :exec
+update webhook_endpoints set failing_since = null where id = @id and failing_since is not null;
+
+-- name: WebhookFailed :exec
+update webhook_endpoints set failing_since = clock_timestamp() where id = @id and failing_since is null;
+
+-- name: DisableWebhook :execrows
+-- gone: at once; failing: after so long without a success. With its event.
+with disabled as (
+    update webhook_endpoints w set status = 'disabled', disabled_reason = @reason, updated_at = clock_timestamp()
+    where w.id = @id and w.status = 'enabled'
+      and (@reason::text = 'gone' or w.failing_since < clock_timestamp() - make_interval(secs => @after_seconds::float8))
+    returning w.id, w.workspace_id
+)
+insert into post_events (workspace_id, type, actor, data)
+select disabled.workspace_id, 'webhook_disabled', 'dateline', jsonb_build_object('webhook_id', disabled.id, 'reason', @reason::text) from disabled;
+
+-- name: ListDeliveries :many
+select d.* from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+where d.endpoint_id = @endpoint_id and w.workspace_id = @workspace_id
+  and (sqlc.narg('status')::delivery_status is null or d.status = sqlc.narg('status'))
+  and (sqlc.narg('before')::uuid is null or d.id < sqlc.narg('before'))
+order by d.id desc limit @page_size;
+
+-- name: GetDelivery :one
+select d.* from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+where d.id = @id and d.endpoint_id = @endpoint_id and w.workspace_id = @workspace_id;
+
+-- name: RedeliverOne :one
+-- Also of one that waits for its next attempt: it is due at once.
+update webhook_deliveries d set status = 'pending', tries = 0, due_at = clock_timestamp(), workflow = false, told_at = null, delivered_at = null
+from webhook_endpoints w
+where d.id = @id and d.endpoint_id = @endpoint_id and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled'
+returning d.*;
+
+-- name: RedeliverDead :execrows
+update webhook_deliveries d set status = 'pending', tries = 0, due_at = clock_timestamp(), workflow = false, told_at = null
+from webhook_endpoints w
+where d.endpoint_id = @endpoint_id and d.status = 'dead' and w.id = d.endpoint_id and w.workspace_id = @workspace_id and w.status = 'enabled';
+
+-- name: PruneDeliveries :execrows
+delete from webhook_deliveries where id in (
+    select d.id from webhook_deliveries d
+    where d.status = 'delivered' and d.delivered_at < clock_timestamp() - make_interval(days => @keep_days::int)
+    limit @most);
