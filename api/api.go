@@ -23,6 +23,7 @@ import (
 	"dateline/internal/post"
 	"dateline/internal/secret"
 	"dateline/internal/store"
+	"dateline/internal/webhook"
 )
 
 //go:embed openapi.yaml
@@ -81,6 +82,20 @@ type Live interface {
 // Clock knows how far this host's clock is from the database's.
 type Clock interface{ Reading() clock.Reading }
 
+// Webhooks keeps the endpoints that events are sent to.
+type Webhooks interface {
+	Create(ctx context.Context, who people.Principal, url, description string, types []string) (webhook.Endpoint, secret.Text, error)
+	List(ctx context.Context, who people.Principal) ([]webhook.Endpoint, error)
+	Get(ctx context.Context, who people.Principal, id uuid.UUID) (webhook.Endpoint, error)
+	Edit(ctx context.Context, who people.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
+	Delete(ctx context.Context, who people.Principal, id uuid.UUID) error
+	Rotate(ctx context.Context, who people.Principal, id uuid.UUID) (webhook.Endpoint, secret.Text, error)
+	Test(ctx context.Context, who people.Principal, id uuid.UUID) (webhook.Delivery, error)
+	Deliveries(ctx context.Context, f webhook.DeliveryFilter) ([]webhook.Delivery, error)
+	Redeliver(ctx context.Context, who people.Principal, endpoint, id uuid.UUID) (webhook.Delivery, error)
+	RedeliverDead(ctx context.Context, who people.Principal, endpoint uuid.UUID) (int64, error)
+}
+
 // Check is one thing that readiness depends on; nil means that it is well.
 // What an error's Advice says is shown; its text is for the log.
 type Check func(ctx context.Context) error
@@ -94,6 +109,7 @@ type Server struct {
 	Accounts  Accounts
 	Media     *media.Service
 	Events    Live
+	Webhooks  Webhooks
 	Checks    map[string]Check
 	Clock     Clock        // nil: not checked
 	Page      http.Handler // what a browser gets at /

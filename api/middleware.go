@@ -94,7 +94,7 @@ func (s *Server) authenticate(v *validator) gin.HandlerFunc {
 
 // mayUse says whether a role may send requests that change something.
 func mayUse(role people.Role, route string) bool {
-	if strings.HasPrefix(route, "/api/v1/accounts") {
+	if strings.HasPrefix(route, "/api/v1/accounts") || strings.HasPrefix(route, "/api/v1/webhooks") {
 		return role.MayConnect()
 	}
 	return role.MayWrite()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -22,13 +23,21 @@ type Activities struct {
 	Publish    *activities.Publish
 	Signals    *activities.Signals
 	Reconciler *activities.Reconciler
+	Webhooks   *activities.Webhooks
+}
+
+// Dispatcher turns events into deliveries of webhooks until ctx ends.
+type Dispatcher interface {
+	Run(ctx context.Context)
 }
 
 // Worker polls Temporal until it is stopped.
 type Worker struct {
-	client client.Client
-	posts  worker.Worker
-	log    *slog.Logger
+	client     client.Client
+	posts      worker.Worker
+	webhooks   worker.Worker
+	dispatcher Dispatcher
+	log        *slog.Logger
 }
 
 // stopPatience is how long a stop waits for calls that are under way.
@@ -37,8 +46,12 @@ const stopPatience = 20 * time.Second
 // concurrentPosts bounds the posts that wait armed in memory at once.
 const concurrentPosts = 10_000
 
+// concurrentDeliveries bounds the attempts of webhooks at once, most of which
+// wait for an answer.
+const concurrentDeliveries = 500
+
 // New prepares a worker; Start begins to poll.
-func New(c client.Client, a Activities, log *slog.Logger) *Worker {
+func New(c client.Client, a Activities, dispatcher Dispatcher, log *slog.Logger) *Worker {
 	posts := worker.New(c, workflows.PostQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize:      concurrentPosts,
 		MaxConcurrentLocalActivityExecutionSize: 200,
@@ -53,7 +66,13 @@ func New(c client.Client, a Activities, log *slog.Logger) *Worker {
 	posts.RegisterActivityWithOptions(a.Publish, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Reconciler, activity.RegisterOptions{})
-	return &Worker{client: c, posts: posts, log: log}
+	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
+		MaxConcurrentActivityExecutionSize: concurrentDeliveries,
+		WorkerStopTimeout:                  stopPatience,
+	})
+	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
+	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
+	return &Worker{client: c, posts: posts, webhooks: webhooks, dispatcher: dispatcher, log: log}
 }
 
 // Run works until ctx ends, then lets calls that are under way finish. It
@@ -65,14 +84,31 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.posts.Start(); err != nil {
 		return fmt.Errorf("starting the worker: %w", err)
 	}
-	defer w.posts.Stop()
+	defer w.stop()
+	if err := w.webhooks.Start(); err != nil {
+		return fmt.Errorf("starting the worker of webhooks: %w", err)
+	}
 	if err := ensureSchedules(ctx, w.client); err != nil {
 		return err
 	}
-	w.log.Info("worker started", "queue", workflows.PostQueue)
+	dispatched := make(chan struct{})
+	go func() {
+		defer close(dispatched)
+		w.dispatcher.Run(ctx)
+	}()
+	w.log.Info("worker started", "queues", []string{workflows.PostQueue, workflows.WebhookQueue})
 	<-ctx.Done()
+	<-dispatched
 	w.log.Info("worker stopping", "patience", stopPatience)
 	return nil
+}
+
+// stop lets both queues finish at the same time.
+func (w *Worker) stop() {
+	var both sync.WaitGroup
+	both.Go(w.posts.Stop)
+	both.Go(w.webhooks.Stop)
+	both.Wait()
 }
 
 // connect waits for Temporal to answer.

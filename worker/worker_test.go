@@ -115,6 +115,11 @@ func (r *rows) Note(context.Context, uuid.UUID, *uuid.UUID, string, string, map[
 	return nil
 }
 
+// idle is a dispatcher with nothing to do.
+type idle struct{}
+
+func (idle) Run(ctx context.Context) { <-ctx.Done() }
+
 // A worker polls, runs the reconciler at once, nudges what is missing, and
 // stops when it is told to.
 func TestRun(t *testing.T) {
@@ -123,7 +128,7 @@ func TestRun(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	missing := &rows{ids: []uuid.UUID{uuid.New()}}
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
-		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}}, log)
+		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idle{}, log)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -154,7 +159,7 @@ func TestRunWithoutTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}}, log)
+	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Webhooks: &activities.Webhooks{}}, idle{}, log)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {

@@ -10,12 +10,16 @@ const (
 	// PostQueue runs posts with their activities. Its activity rate is not
 	// limited on the server, because that would switch eager dispatch off.
 	PostQueue = "dateline-post"
+	// WebhookQueue runs the deliveries of webhooks, so that no slow receiver
+	// delays a post.
+	WebhookQueue = "dateline-webhook"
 )
 
 // Names by which workflows are started.
 const (
 	PostWorkflow           = "Post"
 	ReconcilePostsWorkflow = "ReconcilePosts"
+	DeliverWebhookWorkflow = "DeliverWebhook"
 )
 
 // ReconcileSchedule is the id of the schedule that runs ReconcilePosts.
@@ -29,7 +33,7 @@ const (
 	SignalPublishNow = "publish_now" //
 	SignalRetry      = "retry"       // input: none, or TargetsSignal
 	SignalDiscard    = "discard"     // input: none, or TargetsSignal
-	SignalChanged    = "changed"     // the post's row changed: read it again
+	SignalChanged    = "changed"     // the post's row changed: read it again; of DeliverWebhook, the delivery's
 )
 
 // QueryState asks a Post workflow what it is doing (StateResult).
@@ -38,6 +42,9 @@ const QueryState = "state"
 // PostID is the workflow id of a post.
 func PostID(post uuid.UUID) string { return "post/" + post.String() }
 
+// DeliveryID is the workflow id of a webhook's delivery.
+func DeliveryID(delivery uuid.UUID) string { return "webhook/" + delivery.String() }
+
 // PostInput starts a Post workflow. It holds an id and nothing else, so that an
 // edit is always seen and no content or secret enters a history.
 type PostInput struct {
@@ -45,6 +52,11 @@ type PostInput struct {
 	// Shown says that it was started with its search attributes. Older runs set
 	// them themselves.
 	Shown bool `json:",omitempty"`
+}
+
+// DeliverWebhookInput starts a DeliverWebhook workflow.
+type DeliverWebhookInput struct {
+	DeliveryID uuid.UUID
 }
 
 // PostResult is how the post ended.

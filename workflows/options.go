@@ -60,6 +60,16 @@ func preparing(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
+// delivering is for one attempt at a webhook's delivery. What an endpoint does
+// is no error here; errors are of the database, and pass.
+func delivering(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Minute,
+		RetryPolicy:         forever(time.Minute),
+		Summary:             "Sends the event",
+	})
+}
+
 // housekeeping is for scheduled work that the next run would do as well.
 func housekeeping(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

@@ -41,6 +41,27 @@ func (e AccountStatus) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryStatus.
+const (
+	Dead      DeliveryStatus = "dead"
+	Delivered DeliveryStatus = "delivered"
+	Pending   DeliveryStatus = "pending"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryStatus enum.
+func (e DeliveryStatus) Valid() bool {
+	switch e {
+	case Dead:
+		return true
+	case Delivered:
+		return true
+	case Pending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PostStatus.
 const (
 	PostStatusCancelled    PostStatus = "cancelled"
@@ -98,6 +119,90 @@ func (e TargetStatus) Valid() bool {
 	case TargetStatusScheduled:
 		return true
 	case TargetStatusUncertain:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookDisabledReason.
+const (
+	Failing WebhookDisabledReason = "failing"
+	Gone    WebhookDisabledReason = "gone"
+	Owner   WebhookDisabledReason = "owner"
+)
+
+// Valid indicates whether the value is a known member of the WebhookDisabledReason enum.
+func (e WebhookDisabledReason) Valid() bool {
+	switch e {
+	case Failing:
+		return true
+	case Gone:
+		return true
+	case Owner:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookStatus.
+const (
+	WebhookStatusDisabled WebhookStatus = "disabled"
+	WebhookStatusEnabled  WebhookStatus = "enabled"
+)
+
+// Valid indicates whether the value is a known member of the WebhookStatus enum.
+func (e WebhookStatus) Valid() bool {
+	switch e {
+	case WebhookStatusDisabled:
+		return true
+	case WebhookStatusEnabled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookEditStatus.
+const (
+	WebhookEditStatusDisabled WebhookEditStatus = "disabled"
+	WebhookEditStatusEnabled  WebhookEditStatus = "enabled"
+)
+
+// Valid indicates whether the value is a known member of the WebhookEditStatus enum.
+func (e WebhookEditStatus) Valid() bool {
+	switch e {
+	case WebhookEditStatusDisabled:
+		return true
+	case WebhookEditStatusEnabled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookType.
+const (
+	AccountNeedsReconnect WebhookType = "account.needs_reconnect"
+	PostFailed            WebhookType = "post.failed"
+	PostLate              WebhookType = "post.late"
+	PostPosted            WebhookType = "post.posted"
+	PostUncertain         WebhookType = "post.uncertain"
+)
+
+// Valid indicates whether the value is a known member of the WebhookType enum.
+func (e WebhookType) Valid() bool {
+	switch e {
+	case AccountNeedsReconnect:
+		return true
+	case PostFailed:
+		return true
+	case PostLate:
+		return true
+	case PostPosted:
+		return true
+	case PostUncertain:
 		return true
 	default:
 		return false
@@ -261,6 +366,9 @@ type DeadLetterPage struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
+// DeliveryStatus `dead`: every attempt failed, or the endpoint is disabled.
+type DeliveryStatus string
+
 // DraftTime defines model for DraftTime.
 type DraftTime struct {
 	// ScheduledTime Without it, the time that the draft has.
@@ -314,6 +422,17 @@ type NewPost struct {
 
 	// TimeZone IANA name; without it, the workspace's.
 	TimeZone *string `json:"time_zone,omitempty"`
+}
+
+// NewWebhook defines model for NewWebhook.
+type NewWebhook struct {
+	Description *string `json:"description,omitempty"`
+
+	// Types Without it, or empty: all.
+	Types *[]WebhookType `json:"types,omitempty"`
+
+	// Url https, on port 443; private hosts that the operator allows also by http and on other ports.
+	Url string `json:"url"`
 }
 
 // Override What is left out is as it is for all accounts.
@@ -486,6 +605,13 @@ type TargetError struct {
 	Message string  `json:"message"`
 }
 
+// TargetErrorOfWebhook defines model for TargetErrorOfWebhook.
+type TargetErrorOfWebhook struct {
+	Class   *string `json:"class,omitempty"`
+	Code    *string `json:"code,omitempty"`
+	Message *string `json:"message,omitempty"`
+}
+
 // TargetStatus `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
 type TargetStatus string
 
@@ -536,6 +662,120 @@ type TokenConnection struct {
 	Network     string `json:"network"`
 }
 
+// Webhook defines model for Webhook.
+type Webhook struct {
+	CreatedAt   time.Time `json:"created_at"`
+	Description string    `json:"description"`
+
+	// DisabledReason gone: it answered 410; failing: it did not answer with 2xx for five days.
+	DisabledReason *WebhookDisabledReason `json:"disabled_reason,omitempty"`
+
+	// FailingSince The first failure since the last success.
+	FailingSince *time.Time         `json:"failing_since,omitempty"`
+	Id           openapi_types.UUID `json:"id"`
+	Status       WebhookStatus      `json:"status"`
+
+	// Types Empty: all.
+	Types     []WebhookType `json:"types"`
+	UpdatedAt time.Time     `json:"updated_at"`
+	Url       string        `json:"url"`
+}
+
+// WebhookDisabledReason gone: it answered 410; failing: it did not answer with 2xx for five days.
+type WebhookDisabledReason string
+
+// WebhookStatus defines model for Webhook.Status.
+type WebhookStatus string
+
+// WebhookDelivery defines model for WebhookDelivery.
+type WebhookDelivery struct {
+	Attempts    int        `json:"attempts"`
+	CreatedAt   time.Time  `json:"created_at"`
+	DeliveredAt *time.Time `json:"delivered_at,omitempty"`
+
+	// Id The webhook-id of every attempt.
+	Id            openapi_types.UUID `json:"id"`
+	LastAttemptAt *time.Time         `json:"last_attempt_at,omitempty"`
+	LastError     *string            `json:"last_error,omitempty"`
+	NextAttemptAt *time.Time         `json:"next_attempt_at,omitempty"`
+
+	// Payload What is sent. Of an account that must be connected anew there is no post.
+	Payload WebhookPayload `json:"payload"`
+
+	// ResponseBody The first kilobyte.
+	ResponseBody   *string `json:"response_body,omitempty"`
+	ResponseStatus *int    `json:"response_status,omitempty"`
+
+	// Status `dead`: every attempt failed, or the endpoint is disabled.
+	Status DeliveryStatus `json:"status"`
+	Type   string         `json:"type"`
+
+	// WebhookId The endpoint.
+	WebhookId openapi_types.UUID `json:"webhook_id"`
+}
+
+// WebhookDeliveryPage defines model for WebhookDeliveryPage.
+type WebhookDeliveryPage struct {
+	Deliveries []WebhookDelivery `json:"deliveries"`
+
+	// NextCursor Absent on the last page.
+	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
+// WebhookEdit defines model for WebhookEdit.
+type WebhookEdit struct {
+	Description *string            `json:"description,omitempty"`
+	Status      *WebhookEditStatus `json:"status,omitempty"`
+	Types       *[]WebhookType     `json:"types,omitempty"`
+	Url         *string            `json:"url,omitempty"`
+}
+
+// WebhookEditStatus defines model for WebhookEdit.Status.
+type WebhookEditStatus string
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Webhooks []Webhook `json:"webhooks"`
+}
+
+// WebhookPayload What is sent. Of an account that must be connected anew there is no post.
+type WebhookPayload struct {
+	Data struct {
+		AccountId *openapi_types.UUID   `json:"account_id,omitempty"`
+		Error     *TargetErrorOfWebhook `json:"error,omitempty"`
+		Handle    *string               `json:"handle,omitempty"`
+		LateMs    *int64                `json:"late_ms,omitempty"`
+
+		// Link The post in this API.
+		Link          *string             `json:"link,omitempty"`
+		Network       *string             `json:"network,omitempty"`
+		PostId        *openapi_types.UUID `json:"post_id,omitempty"`
+		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
+		SentAt        *time.Time          `json:"sent_at,omitempty"`
+		TargetId      *openapi_types.UUID `json:"target_id,omitempty"`
+
+		// Url The post at the network.
+		Url *string `json:"url,omitempty"`
+
+		// WebhookId Of `webhook.test`.
+		WebhookId *openapi_types.UUID `json:"webhook_id,omitempty"`
+	} `json:"data"`
+
+	// Timestamp When it happened.
+	Timestamp time.Time `json:"timestamp"`
+	Type      string    `json:"type"`
+}
+
+// WebhookType defines model for WebhookType.
+type WebhookType string
+
+// WebhookWithSecret defines model for WebhookWithSecret.
+type WebhookWithSecret struct {
+	// Secret `whsec_` and the key in base64. Keep it; it is not shown again.
+	Secret  string  `json:"secret"`
+	Webhook Webhook `json:"webhook"`
+}
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -553,6 +793,9 @@ type Reasons = []string
 
 // TargetID defines model for TargetID.
 type TargetID = openapi_types.UUID
+
+// WebhookID defines model for WebhookID.
+type WebhookID = openapi_types.UUID
 
 // Created defines model for Created.
 type Created = Post
@@ -700,6 +943,15 @@ type PostTimelineParams struct {
 // PostTimelineParamsFormat defines parameters for PostTimeline.
 type PostTimelineParamsFormat string
 
+// ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
+type ListWebhookDeliveriesParams struct {
+	Status *DeliveryStatus `form:"status,omitempty" json:"status,omitempty"`
+	Limit  *int            `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // SchedulePostJSONRequestBody defines body for SchedulePost for application/json ContentType.
 type SchedulePostJSONRequestBody = NewPost
 
@@ -735,6 +987,12 @@ type ScheduleDraftJSONRequestBody = DraftTime
 
 // ConfirmTargetJSONRequestBody defines body for ConfirmTarget for application/json ContentType.
 type ConfirmTargetJSONRequestBody = Confirmation
+
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = NewWebhook
+
+// EditWebhookJSONRequestBody defines body for EditWebhook for application/json ContentType.
+type EditWebhookJSONRequestBody = WebhookEdit
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -813,6 +1071,36 @@ type ServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
+	// ListWebhooks Lists the webhook endpoints.
+	// (GET /api/v1/webhooks)
+	ListWebhooks(c *gin.Context)
+	// CreateWebhook Has events sent to a server of yours.
+	// (POST /api/v1/webhooks)
+	CreateWebhook(c *gin.Context)
+	// DeleteWebhook Deletes a webhook endpoint with its deliveries.
+	// (DELETE /api/v1/webhooks/{id})
+	DeleteWebhook(c *gin.Context, id WebhookID)
+	// GetWebhook Reads a webhook endpoint.
+	// (GET /api/v1/webhooks/{id})
+	GetWebhook(c *gin.Context, id WebhookID)
+	// EditWebhook Changes, disables or enables a webhook endpoint.
+	// (PATCH /api/v1/webhooks/{id})
+	EditWebhook(c *gin.Context, id WebhookID)
+	// ListWebhookDeliveries Lists what was and is to be sent to an endpoint, the newest first.
+	// (GET /api/v1/webhooks/{id}/deliveries)
+	ListWebhookDeliveries(c *gin.Context, id WebhookID, params ListWebhookDeliveriesParams)
+	// RedeliverWebhook Makes a delivery due at once, whatever became of it.
+	// (POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver)
+	RedeliverWebhook(c *gin.Context, id WebhookID, delivery openapi_types.UUID)
+	// RedeliverDeadWebhooks Sends all dead deliveries of an endpoint again.
+	// (POST /api/v1/webhooks/{id}/redeliver-dead)
+	RedeliverDeadWebhooks(c *gin.Context, id WebhookID)
+	// RotateWebhookSecret Makes a new signing secret, shown this once. For 24 h deliveries carry a signature by the old one too.
+	// (POST /api/v1/webhooks/{id}/rotate-secret)
+	RotateWebhookSecret(c *gin.Context, id WebhookID)
+	// TestWebhook Sends an event of the type `webhook.test`, whatever types the endpoint asks for.
+	// (POST /api/v1/webhooks/{id}/test)
+	TestWebhook(c *gin.Context, id WebhookID)
 	// Live Says that the process runs.
 	// (GET /livez)
 	Live(c *gin.Context)
@@ -1787,6 +2075,268 @@ func (siw *ServerInterfaceWrapper) PostTimeline(c *gin.Context) {
 	siw.Handler.PostTimeline(c, id, params)
 }
 
+// ListWebhooks operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhooks(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWebhooks(c)
+}
+
+// CreateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) CreateWebhook(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateWebhook(c)
+}
+
+// DeleteWebhook operation middleware
+func (siw *ServerInterfaceWrapper) DeleteWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteWebhook(c, id)
+}
+
+// GetWebhook operation middleware
+func (siw *ServerInterfaceWrapper) GetWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetWebhook(c, id)
+}
+
+// EditWebhook operation middleware
+func (siw *ServerInterfaceWrapper) EditWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditWebhook(c, id)
+}
+
+// ListWebhookDeliveries operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhookDeliveries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhookDeliveriesParams
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "status", c.Request.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter status: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWebhookDeliveries(c, id, params)
+}
+
+// RedeliverWebhook operation middleware
+func (siw *ServerInterfaceWrapper) RedeliverWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "delivery" -------------
+	var delivery openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery", c.Param("delivery"), &delivery, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter delivery: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RedeliverWebhook(c, id, delivery)
+}
+
+// RedeliverDeadWebhooks operation middleware
+func (siw *ServerInterfaceWrapper) RedeliverDeadWebhooks(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RedeliverDeadWebhooks(c, id)
+}
+
+// RotateWebhookSecret operation middleware
+func (siw *ServerInterfaceWrapper) RotateWebhookSecret(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RotateWebhookSecret(c, id)
+}
+
+// TestWebhook operation middleware
+func (siw *ServerInterfaceWrapper) TestWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.TestWebhook(c, id)
+}
+
 // Live operation middleware
 func (siw *ServerInterfaceWrapper) Live(c *gin.Context) {
 
@@ -1867,6 +2417,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/oauth/callback", wrapper.CompleteConnection)
 	router.POST(options.BaseURL+"/api/v1/media", wrapper.UploadMedia)
 	router.GET(options.BaseURL+"/api/v1/media/:id", wrapper.GetMedia)
+	router.GET(options.BaseURL+"/api/v1/webhooks", wrapper.ListWebhooks)
+	router.POST(options.BaseURL+"/api/v1/webhooks", wrapper.CreateWebhook)
+	router.DELETE(options.BaseURL+"/api/v1/webhooks/:id", wrapper.DeleteWebhook)
+	router.GET(options.BaseURL+"/api/v1/webhooks/:id", wrapper.GetWebhook)
+	router.PATCH(options.BaseURL+"/api/v1/webhooks/:id", wrapper.EditWebhook)
+	router.POST(options.BaseURL+"/api/v1/webhooks/:id/rotate-secret", wrapper.RotateWebhookSecret)
+	router.POST(options.BaseURL+"/api/v1/webhooks/:id/test", wrapper.TestWebhook)
+	router.GET(options.BaseURL+"/api/v1/webhooks/:id/deliveries", wrapper.ListWebhookDeliveries)
+	router.POST(options.BaseURL+"/api/v1/webhooks/:id/redeliver-dead", wrapper.RedeliverDeadWebhooks)
+	router.POST(options.BaseURL+"/api/v1/webhooks/:id/deliveries/:delivery/redeliver", wrapper.RedeliverWebhook)
 }
 
 type CreatedResponseHeaders struct {
@@ -3005,6 +3565,404 @@ func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostT
 	return err
 }
 
+type ListWebhooksRequestObject struct {
+}
+
+type ListWebhooksResponseObject interface {
+	VisitListWebhooksResponse(w http.ResponseWriter) error
+}
+
+type ListWebhooks200JSONResponse WebhookList
+
+func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhooksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListWebhooksdefaultApplicationProblemPlusJSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhookRequestObject struct {
+	Body *CreateWebhookJSONRequestBody
+}
+
+type CreateWebhookResponseObject interface {
+	VisitCreateWebhookResponse(w http.ResponseWriter) error
+}
+
+type CreateWebhook201ResponseHeaders struct {
+	Location *string
+}
+
+type CreateWebhook201JSONResponse struct {
+	Body    WebhookWithSecret
+	Headers CreateWebhook201ResponseHeaders
+}
+
+func (response CreateWebhook201JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateWebhookdefaultApplicationProblemPlusJSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWebhookRequestObject struct {
+	Id WebhookID `json:"id"`
+}
+
+type DeleteWebhookResponseObject interface {
+	VisitDeleteWebhookResponse(w http.ResponseWriter) error
+}
+
+type DeleteWebhook204Response struct {
+}
+
+func (response DeleteWebhook204Response) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteWebhookdefaultApplicationProblemPlusJSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWebhookRequestObject struct {
+	Id WebhookID `json:"id"`
+}
+
+type GetWebhookResponseObject interface {
+	VisitGetWebhookResponse(w http.ResponseWriter) error
+}
+
+type GetWebhook200JSONResponse Webhook
+
+func (response GetWebhook200JSONResponse) VisitGetWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetWebhookdefaultApplicationProblemPlusJSONResponse) VisitGetWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditWebhookRequestObject struct {
+	Id   WebhookID `json:"id"`
+	Body *EditWebhookJSONRequestBody
+}
+
+type EditWebhookResponseObject interface {
+	VisitEditWebhookResponse(w http.ResponseWriter) error
+}
+
+type EditWebhook200JSONResponse Webhook
+
+func (response EditWebhook200JSONResponse) VisitEditWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditWebhookdefaultApplicationProblemPlusJSONResponse) VisitEditWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhookDeliveriesRequestObject struct {
+	Id     WebhookID `json:"id"`
+	Params ListWebhookDeliveriesParams
+}
+
+type ListWebhookDeliveriesResponseObject interface {
+	VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error
+}
+
+type ListWebhookDeliveries200JSONResponse WebhookDeliveryPage
+
+func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse) VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverWebhookRequestObject struct {
+	Id       WebhookID          `json:"id"`
+	Delivery openapi_types.UUID `json:"delivery"`
+}
+
+type RedeliverWebhookResponseObject interface {
+	VisitRedeliverWebhookResponse(w http.ResponseWriter) error
+}
+
+type RedeliverWebhook202JSONResponse WebhookDelivery
+
+func (response RedeliverWebhook202JSONResponse) VisitRedeliverWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RedeliverWebhookdefaultApplicationProblemPlusJSONResponse) VisitRedeliverWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadWebhooksRequestObject struct {
+	Id WebhookID `json:"id"`
+}
+
+type RedeliverDeadWebhooksResponseObject interface {
+	VisitRedeliverDeadWebhooksResponse(w http.ResponseWriter) error
+}
+
+type RedeliverDeadWebhooks202JSONResponse struct {
+	Redelivered int64 `json:"redelivered"`
+}
+
+func (response RedeliverDeadWebhooks202JSONResponse) VisitRedeliverDeadWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadWebhooksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RedeliverDeadWebhooksdefaultApplicationProblemPlusJSONResponse) VisitRedeliverDeadWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookSecretRequestObject struct {
+	Id WebhookID `json:"id"`
+}
+
+type RotateWebhookSecretResponseObject interface {
+	VisitRotateWebhookSecretResponse(w http.ResponseWriter) error
+}
+
+type RotateWebhookSecret200JSONResponse WebhookWithSecret
+
+func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestWebhookRequestObject struct {
+	Id WebhookID `json:"id"`
+}
+
+type TestWebhookResponseObject interface {
+	VisitTestWebhookResponse(w http.ResponseWriter) error
+}
+
+type TestWebhook202JSONResponse WebhookDelivery
+
+func (response TestWebhook202JSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TestWebhookdefaultApplicationProblemPlusJSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type LiveRequestObject struct {
 }
 
@@ -3135,6 +4093,36 @@ type StrictServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
+	// ListWebhooks Lists the webhook endpoints.
+	// (GET /api/v1/webhooks)
+	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
+	// CreateWebhook Has events sent to a server of yours.
+	// (POST /api/v1/webhooks)
+	CreateWebhook(ctx context.Context, request CreateWebhookRequestObject) (CreateWebhookResponseObject, error)
+	// DeleteWebhook Deletes a webhook endpoint with its deliveries.
+	// (DELETE /api/v1/webhooks/{id})
+	DeleteWebhook(ctx context.Context, request DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error)
+	// GetWebhook Reads a webhook endpoint.
+	// (GET /api/v1/webhooks/{id})
+	GetWebhook(ctx context.Context, request GetWebhookRequestObject) (GetWebhookResponseObject, error)
+	// EditWebhook Changes, disables or enables a webhook endpoint.
+	// (PATCH /api/v1/webhooks/{id})
+	EditWebhook(ctx context.Context, request EditWebhookRequestObject) (EditWebhookResponseObject, error)
+	// ListWebhookDeliveries Lists what was and is to be sent to an endpoint, the newest first.
+	// (GET /api/v1/webhooks/{id}/deliveries)
+	ListWebhookDeliveries(ctx context.Context, request ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error)
+	// RedeliverWebhook Makes a delivery due at once, whatever became of it.
+	// (POST /api/v1/webhooks/{id}/deliveries/{delivery}/redeliver)
+	RedeliverWebhook(ctx context.Context, request RedeliverWebhookRequestObject) (RedeliverWebhookResponseObject, error)
+	// RedeliverDeadWebhooks Sends all dead deliveries of an endpoint again.
+	// (POST /api/v1/webhooks/{id}/redeliver-dead)
+	RedeliverDeadWebhooks(ctx context.Context, request RedeliverDeadWebhooksRequestObject) (RedeliverDeadWebhooksResponseObject, error)
+	// RotateWebhookSecret Makes a new signing secret, shown this once. For 24 h deliveries carry a signature by the old one too.
+	// (POST /api/v1/webhooks/{id}/rotate-secret)
+	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error)
+	// TestWebhook Sends an event of the type `webhook.test`, whatever types the endpoint asks for.
+	// (POST /api/v1/webhooks/{id}/test)
+	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
 	// Live Says that the process runs.
 	// (GET /livez)
 	Live(ctx context.Context, request LiveRequestObject) (LiveResponseObject, error)
@@ -4052,6 +5040,300 @@ func (sh *strictHandler) PostTimeline(ctx *gin.Context, id PostID, params PostTi
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PostTimelineResponseObject); ok {
 		if err := validResponse.VisitPostTimelineResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWebhooks operation middleware
+func (sh *strictHandler) ListWebhooks(ctx *gin.Context) {
+	var request ListWebhooksRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhooks(ctx, request.(ListWebhooksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhooks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWebhooksResponseObject); ok {
+		if err := validResponse.VisitListWebhooksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateWebhook operation middleware
+func (sh *strictHandler) CreateWebhook(ctx *gin.Context) {
+	var request CreateWebhookRequestObject
+
+	var body CreateWebhookJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateWebhook(ctx, request.(CreateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateWebhookResponseObject); ok {
+		if err := validResponse.VisitCreateWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteWebhook operation middleware
+func (sh *strictHandler) DeleteWebhook(ctx *gin.Context, id WebhookID) {
+	var request DeleteWebhookRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteWebhook(ctx, request.(DeleteWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteWebhookResponseObject); ok {
+		if err := validResponse.VisitDeleteWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetWebhook operation middleware
+func (sh *strictHandler) GetWebhook(ctx *gin.Context, id WebhookID) {
+	var request GetWebhookRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWebhook(ctx, request.(GetWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetWebhookResponseObject); ok {
+		if err := validResponse.VisitGetWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditWebhook operation middleware
+func (sh *strictHandler) EditWebhook(ctx *gin.Context, id WebhookID) {
+	var request EditWebhookRequestObject
+
+	request.Id = id
+
+	var body EditWebhookJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditWebhook(ctx, request.(EditWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditWebhookResponseObject); ok {
+		if err := validResponse.VisitEditWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWebhookDeliveries operation middleware
+func (sh *strictHandler) ListWebhookDeliveries(ctx *gin.Context, id WebhookID, params ListWebhookDeliveriesParams) {
+	var request ListWebhookDeliveriesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhookDeliveries(ctx, request.(ListWebhookDeliveriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhookDeliveries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWebhookDeliveriesResponseObject); ok {
+		if err := validResponse.VisitListWebhookDeliveriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RedeliverWebhook operation middleware
+func (sh *strictHandler) RedeliverWebhook(ctx *gin.Context, id WebhookID, delivery openapi_types.UUID) {
+	var request RedeliverWebhookRequestObject
+
+	request.Id = id
+	request.Delivery = delivery
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RedeliverWebhook(ctx, request.(RedeliverWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RedeliverWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RedeliverWebhookResponseObject); ok {
+		if err := validResponse.VisitRedeliverWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RedeliverDeadWebhooks operation middleware
+func (sh *strictHandler) RedeliverDeadWebhooks(ctx *gin.Context, id WebhookID) {
+	var request RedeliverDeadWebhooksRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RedeliverDeadWebhooks(ctx, request.(RedeliverDeadWebhooksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RedeliverDeadWebhooks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RedeliverDeadWebhooksResponseObject); ok {
+		if err := validResponse.VisitRedeliverDeadWebhooksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RotateWebhookSecret operation middleware
+func (sh *strictHandler) RotateWebhookSecret(ctx *gin.Context, id WebhookID) {
+	var request RotateWebhookSecretRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RotateWebhookSecret(ctx, request.(RotateWebhookSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RotateWebhookSecret")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RotateWebhookSecretResponseObject); ok {
+		if err := validResponse.VisitRotateWebhookSecretResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TestWebhook operation middleware
+func (sh *strictHandler) TestWebhook(ctx *gin.Context, id WebhookID) {
+	var request TestWebhookRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TestWebhook(ctx, request.(TestWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(TestWebhookResponseObject); ok {
+		if err := validResponse.VisitTestWebhookResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -22,6 +23,7 @@ import (
 	"dateline/internal/secret"
 	"dateline/internal/starter"
 	"dateline/internal/store"
+	"dateline/internal/webhook"
 	"dateline/platforms"
 	"dateline/platforms/call"
 	"dateline/web"
@@ -42,6 +44,9 @@ type parts struct {
 	accounts *account.Service
 	desk     *desk.Desk
 	clock    *clock.Clock
+	webhooks *webhook.Service
+	sealer   *secret.Sealer
+	hooks    *http.Client // for webhooks: connections of their own
 
 	stopClock context.CancelFunc
 	stopCrowd func()
@@ -56,8 +61,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 			p.close()
 		}
 	}()
-	sealer, err := secret.OpenKeyset(cfg.Keyset)
-	if err != nil {
+	if p.sealer, err = secret.OpenKeyset(cfg.Keyset); err != nil {
 		return nil, err
 	}
 	for _, h := range cfg.AllowPrivateHosts {
@@ -68,6 +72,13 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 		}
 	}
 	httpClient, err := call.NewClient(allowed)
+	if err != nil {
+		return nil, err
+	}
+	if p.hooks, err = call.NewClient(allowed); err != nil {
+		return nil, err
+	}
+	trusted, err := call.Trusts(allowed)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +106,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 		return nil, err
 	}
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
-	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: sealer, RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
+	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
 	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now}
+	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Trusted: trusted}
 	return p, nil
 }
 
@@ -132,7 +144,7 @@ func (p *parts) close() {
 
 // server makes the API.
 func (p *parts) server(page web.Page) *api.Server {
-	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, Events: p.bus,
+	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, Events: p.bus, Webhooks: p.webhooks,
 		Media:  &media.Service{Objects: p.objects, Store: p.store, MaxBytes: p.cfg.MediaMaxBytes},
 		Checks: p.checks(), Clock: p.clock, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes}
 	if p.cfg.TemporalUIURL != "" {
@@ -168,5 +180,6 @@ func (p *parts) worker() *worker.Worker {
 		Publish:    &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log, Clock: p.clock},
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
-	}, p.log)
+		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
+	}, &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log}, p.log)
 }

@@ -23,6 +23,7 @@ import (
 	"dateline/internal/post"
 	"dateline/internal/secret"
 	"dateline/internal/store"
+	"dateline/internal/webhook"
 	"dateline/platforms"
 	"dateline/platforms/call"
 	"dateline/platforms/fake"
@@ -41,6 +42,8 @@ type Newsroom struct {
 	Accounts    *account.Service
 	Media       *media.Service
 	Desk        *desk.Desk
+	Sealer      *secret.Sealer
+	Webhooks    *webhook.Service // trusts 127.0.0.1
 
 	Workspace people.Workspace
 	Owner     people.Principal
@@ -71,12 +74,15 @@ func Open(t testing.TB) *Newsroom {
 	keyset := filepath.Join(t.TempDir(), "keyset.json")
 	_, err = secret.CreateKeyset(keyset)
 	n.Must(err)
-	sealer, err := secret.OpenKeyset(keyset)
+	n.Sealer, err = secret.OpenKeyset(keyset)
 	n.Must(err)
 	n.Bus = live.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
-	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: sealer, RedirectURI: "https://dateline.example/api/v1/oauth/callback"}
+	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, RedirectURI: "https://dateline.example/api/v1/oauth/callback"}
 	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20}
 	n.Desk = &desk.Desk{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Live: n.Bus, Log: log}
+	trusted, err := call.Trusts([]string{"127.0.0.1/32"})
+	n.Must(err)
+	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Trusted: trusted}
 	n.Workspace, n.Owner, n.Token = n.Found("Desk")
 	return n
 }

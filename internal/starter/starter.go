@@ -1,4 +1,4 @@
-// Package starter tells Temporal about posts.
+// Package starter tells Temporal about posts and webhooks' deliveries.
 package starter
 
 import (
@@ -93,6 +93,24 @@ func (s *Starter) start(ctx context.Context, in workflows.PostInput, o client.St
 	defer cancel()
 	if _, err := s.Client.ExecuteWorkflow(ctx, o, workflows.PostWorkflow, in); err != nil {
 		return fmt.Errorf("telling Temporal about post %s: %w", in.PostID, err)
+	}
+	return nil
+}
+
+// StartDelivery makes sure that a webhook's delivery has a workflow, which reads
+// its row again. Doing it twice does no harm.
+func (s *Starter) StartDelivery(ctx context.Context, id uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err := s.Client.SignalWithStartWorkflow(ctx, workflows.DeliveryID(id), workflows.SignalChanged, nil,
+		client.StartWorkflowOptions{
+			TaskQueue:                workflows.WebhookQueue,
+			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+			WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+			StaticSummary:            "Delivers webhook " + id.String(),
+		}, workflows.DeliverWebhookWorkflow, workflows.DeliverWebhookInput{DeliveryID: id})
+	if err != nil {
+		return fmt.Errorf("telling Temporal about delivery %s: %w", id, err)
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ const temporalStoreKey = "temporal_store"
 
 // SeenTemporalStore compares the identity of Temporal's store with the one
 // seen last. When it is another one, all workflows are gone: every open post
-// is marked as one whose workflow is missing, and forgotten says how many.
+// and every open delivery of a webhook is marked as one whose workflow is
+// missing, and forgotten says how many posts.
 func (s *Store) SeenTemporalStore(ctx context.Context, identity string) (forgotten int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.GetSetting(ctx, temporalStoreKey)
@@ -50,6 +51,9 @@ func (s *Store) SeenTemporalStore(ctx context.Context, identity string) (forgott
 		}
 		if before != "" {
 			if forgotten, err = q.ForgetWorkflows(ctx); err != nil {
+				return err
+			}
+			if err := q.ForgetDeliveryWorkflows(ctx); err != nil {
 				return err
 			}
 		}

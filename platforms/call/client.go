@@ -42,6 +42,22 @@ func NewClient(allowPrivate []string) (*http.Client, error) {
 	return &http.Client{Transport: transport}, nil
 }
 
+// Trusts tells of a host:port, as it stands in a URL, whether allowPrivate
+// lists it. Of a name it knows only what is listed by that name.
+func Trusts(allowPrivate []string) (func(hostPort string) bool, error) {
+	guard, err := newGuard(allowPrivate)
+	if err != nil {
+		return nil, err
+	}
+	return func(hostPort string) bool {
+		if guard.hosts[strings.ToLower(hostPort)] {
+			return true
+		}
+		target, err := netip.ParseAddrPort(hostPort)
+		return err == nil && guard.listed(target)
+	}, nil
+}
+
 type guard struct {
 	hosts    map[string]bool // host:port as in the URL
 	prefixes []netip.Prefix

@@ -95,7 +95,6 @@ func (q *Queries) DeliveriesToStart(ctx context.Context, arg DeliveriesToStartPa
 const deliveryForAttempt = `-- name: DeliveryForAttempt :one
 select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.tries, d.due_at,
     w.url, w.status as endpoint_status, w.workspace_id,
-    (d.due_at <= clock_timestamp())::boolean as due,
     greatest(extract(epoch from d.due_at - clock_timestamp()), 0)::float8 as due_in
 from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
 where d.id = $1
@@ -114,7 +113,6 @@ type DeliveryForAttemptRow struct {
 	Url            string
 	EndpointStatus WebhookStatus
 	WorkspaceID    uuid.UUID
-	Due            bool
 	DueIn          float64
 }
 
@@ -134,7 +132,6 @@ func (q *Queries) DeliveryForAttempt(ctx context.Context, id uuid.UUID) (Deliver
 		&i.Url,
 		&i.EndpointStatus,
 		&i.WorkspaceID,
-		&i.Due,
 		&i.DueIn,
 	)
 	return i, err

@@ -123,7 +123,6 @@ update webhook_deliveries set workflow = false, told_at = null where status = 'p
 -- name: DeliveryForAttempt :one
 select d.id, d.endpoint_id, d.event_id, d.type, d.body, d.status, d.attempts, d.tries, d.due_at,
     w.url, w.status as endpoint_status, w.workspace_id,
-    (d.due_at <= clock_timestamp())::boolean as due,
     greatest(extract(epoch from d.due_at - clock_timestamp()), 0)::float8 as due_in
 from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
 where d.id = @id;
