@@ -35,6 +35,8 @@ type newsroom struct {
 	obeyErrs int
 	// publish replaces what a network does; nil posts at once.
 	publish func(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error)
+	steps   []activities.DeliveryStep // of a webhook's delivery, in turn
+	tried   int
 }
 
 type delivery struct {
@@ -120,6 +122,20 @@ func (n *newsroom) PrepareTarget(context.Context, activities.TargetInput) error 
 // ReconcilePosts is the activity of that name.
 func (n *newsroom) ReconcilePosts(context.Context) (activities.ReconcileResult, error) {
 	return activities.ReconcileResult{Nudged: 2}, nil
+}
+
+// AttemptDelivery is the activity of that name.
+func (n *newsroom) AttemptDelivery(context.Context, uuid.UUID) (activities.DeliveryStep, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tried++
+	return n.steps[n.tried-1], nil
+}
+
+func (n *newsroom) attempts() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.tried
 }
 
 // post publishes, if the post is still what the workflow decided on.

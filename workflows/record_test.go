@@ -145,6 +145,25 @@ func TestRecord(t *testing.T) {
 		}
 		keep(t, c, "reconcile_posts", run)
 	})
+	t.Run("deliver_webhook", func(t *testing.T) {
+		t.Parallel()
+		room := newRoom("mastodon")
+		// A pause that ends by its timer, one that a person ends, and one success.
+		room.steps = []activities.DeliveryStep{{Wait: 100 * time.Millisecond}, {Wait: 24 * time.Hour}, {Done: true}}
+		delivery := uuid.NewSHA1(uuid.Nil, []byte("deliver_webhook"))
+		run := start(t, c, room, workflows.DeliveryID(delivery), workflows.DeliverWebhookWorkflow, workflows.DeliverWebhookInput{DeliveryID: delivery})
+		for room.attempts() < 2 {
+			time.Sleep(10 * time.Millisecond)
+		}
+		signal(t, c, run.GetID(), workflows.SignalChanged, "")
+		if err := run.Get(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := room.attempts(); n != 3 {
+			t.Errorf("%d attempts", n)
+		}
+		keep(t, c, "deliver_webhook", run)
+	})
 }
 
 // start runs a worker for one workflow: every story has a queue and a room of
@@ -169,6 +188,7 @@ func start(t *testing.T, c client.Client, room *newsroom, id, name string, args 
 func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 }
 
 // signal sends what the temporal CLI sends: JSON as it was typed, or nothing.

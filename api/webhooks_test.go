@@ -1,0 +1,155 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/people"
+)
+
+const webhooksPath = "/api/v1/webhooks"
+
+func (s *server) webhook(change ...object) (w spec.WebhookWithSecret) {
+	s.t.Helper()
+	o := object{"url": "https://hooks.example/dateline"}
+	for _, c := range change {
+		for k, v := range c {
+			o[k] = v
+		}
+	}
+	s.decode(s.send("POST", webhooksPath, o), 201, &w)
+	return w
+}
+
+func TestAWebhooksSecretIsShownOnce(t *testing.T) {
+	s := start(t)
+	a := s.send("POST", webhooksPath, object{"url": "https://Hooks.example/dateline", "description": "Bot", "types": []string{"post.posted", "post.failed", "post.posted"}})
+	var made spec.WebhookWithSecret
+	s.decode(a, 201, &made)
+	if a.Header.Get("Location") != webhooksPath+"/"+made.Webhook.Id.String() || !strings.HasPrefix(made.Secret, "whsec_") || made.Webhook.Url != "https://hooks.example/dateline" ||
+		fmt.Sprint(made.Webhook.Types) != "[post.failed post.posted]" || made.Webhook.Status != "enabled" {
+		t.Errorf("%v %+v", a.Header, made)
+	}
+	path := webhooksPath + "/" + made.Webhook.Id.String()
+	for _, read := range []answer{s.send("GET", path, nil), s.send("GET", webhooksPath, nil), s.send("PATCH", path, object{"description": "Other"})} {
+		if read.StatusCode != 200 || strings.Contains(string(read.body), made.Secret) || !strings.Contains(string(read.body), made.Webhook.Id.String()) {
+			t.Errorf("%s: %s", read.Status, read.body)
+		}
+	}
+	var rotated spec.WebhookWithSecret
+	s.decode(s.send("POST", path+"/rotate-secret", nil), 200, &rotated)
+	if rotated.Secret == made.Secret || !strings.HasPrefix(rotated.Secret, "whsec_") {
+		t.Error("the secret was not rotated")
+	}
+	if n := s.Count("select count(*) from webhook_secrets where position(convert_to($1, 'UTF8') in secret) > 0", rotated.Secret); n != 0 {
+		t.Error("the secret is stored in the open")
+	}
+}
+
+func TestAWebhookIsEditedAndDeleted(t *testing.T) {
+	s := start(t)
+	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()
+	var w spec.Webhook
+	s.decode(s.send("PATCH", path, object{"status": "disabled", "types": []string{"post.late"}}), 200, &w)
+	if w.Status != "disabled" || w.DisabledReason == nil || *w.DisabledReason != "owner" || len(w.Types) != 1 {
+		t.Errorf("disabled: %+v", w)
+	}
+	s.refused(s.send("POST", path+"/test", nil), 409, "webhook_disabled")
+	s.refused(s.send("POST", path+"/redeliver-dead", nil), 409, "webhook_disabled")
+	w = spec.Webhook{}
+	s.decode(s.send("PATCH", path, object{"status": "enabled", "types": []string{}}), 200, &w)
+	if w.Status != "enabled" || w.DisabledReason != nil || len(w.Types) != 0 {
+		t.Errorf("enabled: %+v", w)
+	}
+	if a := s.send("DELETE", path, nil); a.StatusCode != 204 {
+		t.Errorf("deleted: %s", a.Status)
+	}
+	for _, a := range []answer{s.send("GET", path, nil), s.send("DELETE", path, nil), s.send("PATCH", path, object{"status": "enabled"}), s.send("POST", path+"/test", nil),
+		s.send("POST", path+"/rotate-secret", nil), s.send("GET", path+"/deliveries", nil), s.send("POST", path+"/redeliver-dead", nil)} {
+		s.refused(a, 404, "webhook_not_found")
+	}
+}
+
+func TestDeliveriesAreListedInPagesAndSentAgain(t *testing.T) {
+	s := start(t)
+	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()
+	var made []spec.WebhookDelivery
+	for range 5 {
+		var d spec.WebhookDelivery
+		s.decode(s.send("POST", path+"/test", nil), 202, &d)
+		if d.Type != "webhook.test" || d.Status != "pending" || d.NextAttemptAt == nil || d.Payload.Type != d.Type {
+			t.Errorf("made %+v", d)
+		}
+		made = append(made, d)
+	}
+	s.Exec("update webhook_deliveries set status = 'dead', attempts = 10, tries = 10, last_error = 'The endpoint answered 500.', response_status = 500, attempted_at = now() where id in ($1, $2)", made[1].Id, made[3].Id)
+	var seen []uuid.UUID
+	for cursor := ""; ; {
+		var page spec.WebhookDeliveryPage
+		s.decode(s.send("GET", path+"/deliveries?limit=2"+cursor, nil), 200, &page)
+		for _, d := range page.Deliveries {
+			seen = append(seen, d.Id)
+		}
+		if page.NextCursor == nil {
+			break
+		}
+		cursor = "&cursor=" + *page.NextCursor
+	}
+	if len(seen) != 5 || seen[0] != made[4].Id || seen[4] != made[0].Id {
+		t.Errorf("the pages hold %v", seen)
+	}
+	var dead spec.WebhookDeliveryPage
+	s.decode(s.send("GET", path+"/deliveries?status=dead", nil), 200, &dead)
+	if len(dead.Deliveries) != 2 || dead.Deliveries[0].Attempts != 10 || *dead.Deliveries[0].ResponseStatus != 500 || dead.Deliveries[0].NextAttemptAt != nil {
+		t.Errorf("dead are %+v", dead)
+	}
+	var again spec.WebhookDelivery
+	s.decode(s.send("POST", path+"/deliveries/"+made[1].Id.String()+"/redeliver", nil), 202, &again)
+	if again.Status != "pending" || again.NextAttemptAt == nil || again.Attempts != 10 {
+		t.Errorf("sent again: %+v", again)
+	}
+	var count struct{ Redelivered int }
+	s.decode(s.send("POST", path+"/redeliver-dead", nil), 202, &count)
+	if count.Redelivered != 1 {
+		t.Errorf("%d dead ones are sent again", count.Redelivered)
+	}
+	s.refused(s.send("POST", path+"/deliveries/"+uuid.NewString()+"/redeliver", nil), 404, "delivery_not_found")
+	s.refused(s.send("GET", path+"/deliveries?status=lost", nil), 400, "invalid_request", "status")
+}
+
+func TestAWebhooksAddressMustBePublicHTTPS(t *testing.T) {
+	s := start(t)
+	for address, code := range map[string]string{"http://hooks.example/": "not_https", "https://10.0.0.1/": "private", "https://localhost/": "private", "https://[::1]/": "private",
+		"https://hooks.example:8443/": "port", "ftp://hooks.example/": "not_https", "hooks.example": "invalid", "https://me:pw@hooks.example/": "invalid",
+		"https://hooks.example/#x": "invalid", "https://": "invalid", "https://169.254.169.254/": "private", "javascript:alert(1)": "invalid"} {
+		a := s.send("POST", webhooksPath, object{"url": address})
+		s.refused(a, 422, "invalid_request", "url")
+		if !strings.Contains(string(a.body), `"`+code+`"`) {
+			t.Errorf("%s: %s", address, a.body)
+		}
+	}
+	s.webhook(object{"url": "http://127.0.0.1:4000/hook"}) // the operator trusts it here
+	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/", "types": []string{"post.burnt"}}), 400, "invalid_request", "types[0]")
+	for range 19 {
+		s.webhook()
+	}
+	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/"}), 409, "too_many_webhooks")
+}
+
+func TestWebhooksBelongToAWorkspaceAndToThoseWhoManageIt(t *testing.T) {
+	s := start(t)
+	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()
+	_, _, token := s.Found("Elsewhere")
+	other := []string{"Authorization", "Bearer " + token}
+	for _, a := range []answer{s.send("GET", path, nil, other...), s.send("DELETE", path, nil, other...), s.send("POST", path+"/test", nil, other...),
+		s.send("POST", path+"/rotate-secret", nil, other...), s.send("GET", path+"/deliveries", nil, other...)} {
+		s.refused(a, 404, "webhook_not_found")
+	}
+	author := []string{"Authorization", "Bearer " + s.Member(people.Author)}
+	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/"}, author...), 403, "role_insufficient")
+	s.refused(s.send("DELETE", path, nil, author...), 403, "role_insufficient")
+}

@@ -1,0 +1,415 @@
+package worker
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/client"
+
+	"dateline/activities"
+	"dateline/internal/account"
+	"dateline/internal/desk"
+	"dateline/internal/enginetest"
+	"dateline/internal/newsroomtest"
+	"dateline/internal/post"
+	"dateline/internal/starter"
+	"dateline/internal/starter/temporaltest"
+	"dateline/internal/webhook"
+	"dateline/platforms/call"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// received is one request that came to an endpoint.
+type received struct {
+	id, timestamp, signature, body string
+}
+
+// receiver is somebody's server. Its answers are given in order, the last one
+// for good; a negative one is a redirect.
+type receiver struct {
+	*httptest.Server
+	mu      sync.Mutex
+	answers []int
+	header  http.Header
+	got     []received
+}
+
+func newReceiver(t *testing.T, answers ...int) *receiver {
+	r := &receiver{answers: answers, header: http.Header{}}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, _ := io.ReadAll(q.Body)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, received{q.Header.Get("webhook-id"), q.Header.Get("webhook-timestamp"), q.Header.Get("webhook-signature"), string(body)})
+	status := http.StatusNoContent
+	if len(r.answers) > 0 {
+		status = r.answers[min(len(r.got), len(r.answers))-1]
+	}
+	for name, values := range r.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(status)
+	if status != http.StatusNoContent {
+		_, _ = io.WriteString(w, strings.Repeat("x\x00", 4000))
+	}
+}
+
+func (r *receiver) all() []received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+// verify follows the specification's "Signature scheme", not our own code.
+func verify(t *testing.T, secret string, r received) {
+	t.Helper()
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil || len(key) < 24 || len(key) > 64 {
+		t.Fatalf("the secret has %d bytes: %v", len(key), err)
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(r.id + "." + r.timestamp + "." + r.body))
+	want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	if !slices.Contains(strings.Fields(r.signature), want) {
+		t.Errorf("%s is signed %q", r.id, r.signature)
+	}
+	sent, err := strconv.ParseInt(r.timestamp, 10, 64)
+	if err != nil || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {
+		t.Errorf("the timestamp is %q", r.timestamp)
+	}
+}
+
+// outbox is a newsroom that sends webhooks.
+type outbox struct {
+	*newsroomtest.Newsroom
+	t        *testing.T
+	webhooks *activities.Webhooks
+}
+
+func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
+	t.Helper()
+	n := newsroomtest.Open(t)
+	client, err := call.NewClient([]string{"127.0.0.1/32"})
+	n.Must(err)
+	t.Cleanup(client.CloseIdleConnections)
+	return &outbox{Newsroom: n, t: t, webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: client, Live: n.Bus,
+		Log: slog.New(slog.DiscardHandler), Timing: activities.WebhookTiming{Pauses: pauses, Answer: time.Second}}}
+}
+
+func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {
+	o.t.Helper()
+	e, secret, err := o.Newsroom.Webhooks.Create(o.t.Context(), o.Owner, url, "", types)
+	o.Must(err)
+	return e, secret.Reveal()
+}
+
+func (o *outbox) dispatcher(s webhook.Starter) *webhook.Dispatcher {
+	return &webhook.Dispatcher{Store: o.Store, Starter: s, Notices: o.Bus, PublicURL: "https://dateline.example/", Log: slog.New(slog.DiscardHandler),
+		Pace: webhook.Pace{Look: 200 * time.Millisecond, Rest: 5 * time.Millisecond, Spacing: time.Millisecond, Again: 300 * time.Millisecond, Overdue: time.Second}}
+}
+
+// work runs the queue of webhooks and so many dispatchers.
+func (o *outbox) work(dispatchers int) client.Client {
+	o.t.Helper()
+	c := temporaltest.Dial(o.t, temporaltest.Start(o.t), nil)
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Webhooks: o.webhooks}, idle{}, slog.New(slog.DiscardHandler))
+	o.Must(w.webhooks.Start())
+	o.t.Cleanup(w.webhooks.Stop)
+	for range dispatchers {
+		o.run(o.dispatcher(s))
+	}
+	return c
+}
+
+func (o *outbox) run(d *webhook.Dispatcher) {
+	ctx, stop := context.WithCancel(context.WithoutCancel(o.t.Context()))
+	ended := make(chan struct{})
+	go func() { defer close(ended); d.Run(ctx) }()
+	o.t.Cleanup(func() { stop(); <-ended })
+}
+
+// publish brings a post to its end.
+func (o *outbox) publish(status post.TargetStatus) post.Post {
+	p := o.Schedule(func(d *desk.Draft) { d.Content = "Embargoed until noon" })
+	o.Finish(o.Claim(p), status)
+	o.Bus.Changed(o.t.Context(), p.ID)
+	return p
+}
+
+func (o *outbox) deliveries(e webhook.Endpoint, status webhook.DeliveryStatus) []webhook.Delivery {
+	o.t.Helper()
+	list, err := o.Newsroom.Webhooks.Deliveries(o.t.Context(), webhook.DeliveryFilter{WorkspaceID: o.Workspace.ID, EndpointID: e.ID, Status: status, Limit: 200})
+	o.Must(err)
+	return list
+}
+
+func TestEveryEventIsDeliveredOnceAndSigned(t *testing.T) {
+	o, all, failures := newOutbox(t), newReceiver(t), newReceiver(t)
+	desk := o.Connect("desk")
+	before := o.publish(post.TargetPosted) // nobody asked for it yet
+	every, secret := o.endpoint(all.URL)
+	some, _ := o.endpoint(failures.URL, "post.failed")
+	o.work(2)
+	const posts = 20
+	kinds := map[uuid.UUID]string{}
+	for n := range posts {
+		if n%2 == 0 {
+			kinds[o.publish(post.TargetPosted).ID] = "post.posted"
+		} else {
+			kinds[o.publish(post.TargetFailed).ID] = "post.failed"
+		}
+	}
+	o.Must(o.Store.SetAccountStatus(t.Context(), desk.ID, account.NeedsReconnect))
+	o.Bus.Announce()
+	await(t, "the deliveries", func() bool {
+		return len(o.deliveries(every, webhook.Delivered)) == posts+1 && len(o.deliveries(some, webhook.Delivered)) == posts/2
+	})
+	if rows := o.Count("select count(*) from webhook_deliveries"); rows != posts+1+posts/2 {
+		t.Errorf("%d deliveries", rows)
+	}
+	ids := map[string]bool{}
+	for _, r := range all.all() {
+		verify(t, secret, r)
+		var p struct {
+			Type      string
+			Timestamp time.Time
+			Data      struct {
+				PostID    uuid.UUID `json:"post_id"`
+				AccountID uuid.UUID `json:"account_id"`
+				Network   string
+				URL, Link string
+				Error     *struct{ Class string }
+			}
+		}
+		if err := json.Unmarshal([]byte(r.body), &p); err != nil || p.Timestamp.IsZero() || p.Data.AccountID != desk.ID || p.Data.Network != "mastodon" || ids[r.id] {
+			t.Errorf("%v: %+v", err, r)
+		}
+		ids[r.id] = true
+		switch p.Type {
+		case "account.needs_reconnect":
+		case kinds[p.Data.PostID]:
+			delete(kinds, p.Data.PostID)
+			if p.Data.Link != "https://dateline.example/api/v1/posts/"+p.Data.PostID.String() || (p.Type == "post.posted") != (p.Data.URL != "") {
+				t.Errorf("%s", r.body)
+			}
+		default:
+			t.Errorf("%s of the post %s", p.Type, p.Data.PostID)
+		}
+		if strings.Contains(r.body, "Embargoed") || p.Data.PostID == before.ID {
+			t.Errorf("sent %s", r.body)
+		}
+	}
+	if len(kinds) != 0 || len(ids) != posts+1 {
+		t.Errorf("%d events came, missing %v", len(ids), kinds)
+	}
+}
+
+func TestAFailedAttemptIsRepeatedUntilItIsDeadAndSentAgainWhenAsked(t *testing.T) {
+	o := newOutbox(t, 20*time.Millisecond, 30*time.Millisecond)
+	o.Connect("desk")
+	r := newReceiver(t, 500, 503, 500, 500, 404, 204)
+	r.header.Set("Retry-After", "1")
+	e, secret := o.endpoint(r.URL)
+	o.work(1)
+	o.publish(post.TargetPosted)
+	await(t, "the dead letter", func() bool { return len(o.deliveries(e, webhook.Dead)) == 1 })
+	dead := o.deliveries(e, webhook.Dead)[0]
+	if dead.Attempts != 3 || dead.ResponseStatus != 500 || len(dead.ResponseBody) > 1024 || !strings.Contains(dead.LastError, "500") {
+		t.Errorf("dead is %+v", dead)
+	}
+	n, err := o.Newsroom.Webhooks.RedeliverDead(t.Context(), o.Owner, e.ID)
+	o.Must(err)
+	if n != 1 {
+		t.Errorf("%d sent again", n)
+	}
+	await(t, "the delivery", func() bool { return len(o.deliveries(e, webhook.Delivered)) == 1 })
+	if _, err := o.Newsroom.Webhooks.Redeliver(t.Context(), o.Owner, e.ID, dead.ID); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the second delivery", func() bool { return len(r.all()) == 7 })
+	for _, one := range r.all() {
+		verify(t, secret, one)
+		if one.id != dead.ID.String() || one.body != r.all()[0].body {
+			t.Errorf("an attempt carries %+v", one)
+		}
+	}
+	if second, third := r.all()[1], r.all()[2]; second.timestamp == third.timestamp {
+		t.Error("Retry-After was not waited for")
+	}
+	failing, err := o.Newsroom.Webhooks.Get(t.Context(), o.Owner, e.ID)
+	if o.Must(err); failing.FailingSince != nil {
+		t.Errorf("it is failing since %s", failing.FailingSince)
+	}
+}
+
+// known is a Temporal that takes every start, and forgets it.
+type known struct {
+	mu  sync.Mutex
+	ids []uuid.UUID
+}
+
+func (k *known) StartDelivery(_ context.Context, id uuid.UUID) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ids = append(k.ids, id)
+	return nil
+}
+
+func (k *known) count() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.ids)
+}
+
+// The process dies between writing a delivery and starting its workflow, or
+// Temporal comes back with an empty store.
+func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
+	o, r := newOutbox(t), newReceiver(t)
+	o.Connect("desk")
+	e, _ := o.endpoint(r.URL)
+	o.publish(post.TargetPosted)
+	written, err := o.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("") })
+	if o.Must(err); written != 1 || len(o.deliveries(e, webhook.Pending)) != 1 {
+		t.Fatalf("%d events dispatched", written)
+	}
+	if again, err := o.Store.DispatchWebhooks(t.Context(), 100, nil); again != 0 || err != nil {
+		t.Errorf("%d events dispatched again, %v", again, err)
+	}
+	_, err = o.Store.SeenTemporalStore(t.Context(), "first")
+	o.Must(err)
+	forgetful, stop := &known{}, context.CancelFunc(nil)
+	ctx, stop := context.WithCancel(t.Context())
+	d := o.dispatcher(forgetful)
+	d.Pace.Overdue = time.Hour
+	ended := make(chan struct{})
+	go func() { defer close(ended); d.Run(ctx) }()
+	await(t, "the start", func() bool { return forgetful.count() == 1 && o.Count("select count(*) from webhook_deliveries where workflow") == 1 })
+	_, err = o.Store.SeenTemporalStore(t.Context(), "second")
+	o.Must(err)
+	await(t, "the start in the new store", func() bool { return forgetful.count() == 2 })
+	stop()
+	<-ended
+	// A workflow that was lost alone is found when its delivery is overdue.
+	o.work(1)
+	await(t, "the delivery", func() bool { return len(o.deliveries(e, webhook.Delivered)) == 1 })
+	if got := len(r.all()); got != 1 {
+		t.Errorf("%d requests", got)
+	}
+}
+
+// try puts one test delivery through one attempt.
+func (o *outbox) try(e webhook.Endpoint) (activities.DeliveryStep, webhook.Delivery) {
+	o.t.Helper()
+	d, err := o.Newsroom.Webhooks.Test(o.t.Context(), o.Owner, e.ID)
+	o.Must(err)
+	step, err := o.webhooks.AttemptDelivery(o.t.Context(), d.ID)
+	o.Must(err)
+	return step, o.deliveries(e, "")[0]
+}
+
+func TestAnEndpointThatIsGoneIsDisabled(t *testing.T) {
+	o, r := newOutbox(t), newReceiver(t, 410)
+	e, _ := o.endpoint(r.URL)
+	waiting, err := o.Newsroom.Webhooks.Test(t.Context(), o.Owner, e.ID)
+	o.Must(err)
+	if step, d := o.try(e); !step.Done || d.Status != webhook.Dead || d.ResponseStatus != 410 {
+		t.Errorf("%+v after %+v", step, d)
+	}
+	got, err := o.Newsroom.Webhooks.Get(t.Context(), o.Owner, e.ID)
+	if o.Must(err); got.Status != webhook.Disabled || got.DisabledReason != webhook.Gone {
+		t.Errorf("the endpoint is %+v", got)
+	}
+	if n := o.Count("select count(*) from post_events where type = 'webhook_disabled' and data->>'webhook_id' = $1", e.ID.String()); n != 1 {
+		t.Errorf("%d events", n)
+	}
+	// What waits for it is not sent.
+	if step, err := o.webhooks.AttemptDelivery(t.Context(), waiting.ID); err != nil || !step.Done || len(r.all()) != 1 || len(o.deliveries(e, webhook.Dead)) != 2 {
+		t.Errorf("%+v %v, %d requests", step, err, len(r.all()))
+	}
+	if _, err := o.Newsroom.Webhooks.Test(t.Context(), o.Owner, e.ID); err == nil || !strings.Contains(err.Error(), "disabled") {
+		t.Errorf("a test of it: %v", err)
+	}
+}
+
+func TestAnEndpointThatFailsForDaysIsDisabled(t *testing.T) {
+	o, r := newOutbox(t), newReceiver(t, 500)
+	e, _ := o.endpoint(r.URL)
+	o.try(e)
+	if got, _ := o.Newsroom.Webhooks.Get(t.Context(), o.Owner, e.ID); got.Status != webhook.Enabled || got.FailingSince == nil {
+		t.Errorf("after one failure: %+v", got)
+	}
+	o.Exec("update webhook_endpoints set failing_since = now() - interval '121 hours'")
+	o.try(e)
+	if got, _ := o.Newsroom.Webhooks.Get(t.Context(), o.Owner, e.ID); got.Status != webhook.Disabled || got.DisabledReason != webhook.Failing {
+		t.Errorf("after five days: %+v", got)
+	}
+}
+
+func TestRedirectsArePutDownAsFailures(t *testing.T) {
+	o, there := newOutbox(t), newReceiver(t)
+	for _, status := range []int{301, 302, 307, 308} {
+		r := newReceiver(t, status)
+		r.header.Set("Location", there.URL)
+		e, _ := o.endpoint(r.URL)
+		if step, d := o.try(e); step.Done || step.Wait < 5*time.Second || step.Wait > 6*time.Second || d.Status != webhook.Pending || !strings.Contains(d.LastError, "redirects are not followed") {
+			t.Errorf("%d: %+v %+v", status, step, d)
+		}
+	}
+	if n := len(there.all()); n != 0 {
+		t.Errorf("%d redirects were followed", n)
+	}
+}
+
+func TestPrivateAddressesAreNotReachedEvenWhenTheyAreStored(t *testing.T) {
+	o, r := newOutbox(t), newReceiver(t)
+	e, _ := o.endpoint(r.URL)
+	strict, err := call.NewClient(nil)
+	o.Must(err)
+	o.webhooks.Client = strict
+	for _, address := range []string{r.URL, strings.Replace(r.URL, "127.0.0.1", "localhost", 1), "https://169.254.169.254/latest", "https://[::1]/"} {
+		o.Exec("update webhook_endpoints set url = $1", address)
+		if _, d := o.try(e); d.Status != webhook.Pending || d.ResponseStatus != 0 || d.LastError == "" || strings.Contains(d.LastError, "127.0.0.1") {
+			t.Errorf("%s: %+v", address, d)
+		}
+	}
+	if n := len(r.all()); n != 0 {
+		t.Errorf("%d requests came", n)
+	}
+}
+
+func TestAnOldSecretSignsAlongUntilItExpires(t *testing.T) {
+	o, r := newOutbox(t), newReceiver(t)
+	e, first := o.endpoint(r.URL)
+	_, rotated, err := o.Newsroom.Webhooks.Rotate(t.Context(), o.Owner, e.ID)
+	o.Must(err)
+	o.try(e)
+	verify(t, first, r.all()[0])
+	verify(t, rotated.Reveal(), r.all()[0])
+	o.Exec("update webhook_secrets set expires_at = now() where expires_at is not null")
+	o.try(e)
+	verify(t, rotated.Reveal(), r.all()[1])
+	if n := len(strings.Fields(r.all()[1].signature)); n != 1 {
+		t.Errorf("%d signatures", n)
+	}
+}
