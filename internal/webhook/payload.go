@@ -57,6 +57,7 @@ type recorded struct {
 	URL     string     `json:"url"`
 	Sent    *time.Time `json:"sent"`
 	LateMS  *int64     `json:"late_ms"`
+	Seconds *int64     `json:"seconds"` // that a late post was late when it was noticed
 	Class   string     `json:"class"`
 	Code    string     `json:"code"`
 	Message string     `json:"message"`
@@ -83,6 +84,10 @@ func (e Event) Body(publicURL string) (string, error) {
 			d.Link = base + "posts/" + e.PostID.String()
 		}
 		d.LateMS = r.LateMS
+		if e.Type == post.EventLate && r.Seconds != nil {
+			late := *r.Seconds * 1000
+			d.LateMS = &late
+		}
 		if e.Type == post.EventPosted {
 			d.URL, d.SentAt = e.RemoteURL, orNone(e.SentAt)
 			if r.URL != "" {

@@ -635,7 +635,7 @@ with late as (
 insert into post_events (post_id, workspace_id, type, actor, data)
 select late.post_id, late.workspace_id, 'late', 'dateline',
     jsonb_build_object('seconds', round(extract(epoch from late.late_noted_at - late.since)))
-from late returning post_id
+from late returning post_id::uuid as post_id
 `
 
 type NoteLateParams struct {
@@ -644,15 +644,15 @@ type NoteLateParams struct {
 }
 
 // Says once of every post that is out of time and not out.
-func (q *Queries) NoteLate(ctx context.Context, arg NoteLateParams) ([]*uuid.UUID, error) {
+func (q *Queries) NoteLate(ctx context.Context, arg NoteLateParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, noteLate, arg.AfterSeconds, arg.Batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*uuid.UUID
+	var items []uuid.UUID
 	for rows.Next() {
-		var post_id *uuid.UUID
+		var post_id uuid.UUID
 		if err := rows.Scan(&post_id); err != nil {
 			return nil, err
 		}

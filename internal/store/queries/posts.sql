@@ -154,7 +154,7 @@ with late as (
 insert into post_events (post_id, workspace_id, type, actor, data)
 select late.post_id, late.workspace_id, 'late', 'dateline',
     jsonb_build_object('seconds', round(extract(epoch from late.late_noted_at - late.since)))
-from late returning post_id;
+from late returning post_id::uuid as post_id;
 
 -- name: SetPlatformMedia :exec
 update scheduled_posts set platform_media_ids = platform_media_ids || jsonb_build_object(@account_id::text, @handles::jsonb)
