@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestAWebhooksSecretIsShownOnce(t *testing.T) {
 	}
 	path := webhooksPath + "/" + made.Webhook.Id.String()
 	for _, read := range []answer{s.send("GET", path, nil), s.send("GET", webhooksPath, nil), s.send("PATCH", path, object{"description": "Other"})} {
-		if read.StatusCode != 200 || strings.Contains(string(read.body), made.Secret) || !strings.Contains(string(read.body), made.Webhook.Id.String()) {
+		if read.StatusCode != http.StatusOK || strings.Contains(string(read.body), made.Secret) || !strings.Contains(string(read.body), made.Webhook.Id.String()) {
 			t.Errorf("%s: %s", read.Status, read.body)
 		}
 	}
@@ -65,7 +66,7 @@ func TestAWebhookIsEditedAndDeleted(t *testing.T) {
 	if w.Status != "enabled" || w.DisabledReason != nil || len(w.Types) != 0 {
 		t.Errorf("enabled: %+v", w)
 	}
-	if a := s.send("DELETE", path, nil); a.StatusCode != 204 {
+	if a := s.send("DELETE", path, nil); a.StatusCode != http.StatusNoContent {
 		t.Errorf("deleted: %s", a.Status)
 	}
 	for _, a := range []answer{s.send("GET", path, nil), s.send("DELETE", path, nil), s.send("PATCH", path, object{"status": "enabled"}), s.send("POST", path+"/test", nil),

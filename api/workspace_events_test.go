@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -118,7 +119,7 @@ func TestTheWorkspacesStreamShowsNothingOfOthers(t *testing.T) {
 	if e := next(t, events); s.read(e).PostID != p.ID {
 		t.Errorf("got %+v", e)
 	}
-	if a := s.send("GET", allEvents, nil, "Authorization", "Bearer "+token+"x"); a.StatusCode != 401 {
+	if a := s.send("GET", allEvents, nil, "Authorization", "Bearer "+token+"x"); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a wrong token is answered with %s", a.Status)
 	}
 }

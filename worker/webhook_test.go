@@ -118,7 +118,7 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 
 func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {
 	o.t.Helper()
-	e, secret, err := o.Newsroom.Webhooks.Create(o.t.Context(), o.Owner, url, "", types)
+	e, secret, err := o.Webhooks.Create(o.t.Context(), o.Owner, url, "", types)
 	o.Must(err)
 	return e, secret.Reveal()
 }
@@ -159,7 +159,7 @@ func (o *outbox) publish(status post.TargetStatus) post.Post {
 
 func (o *outbox) deliveries(e webhook.Endpoint, status webhook.DeliveryStatus) []webhook.Delivery {
 	o.t.Helper()
-	list, err := o.Newsroom.Webhooks.Deliveries(o.t.Context(), webhook.DeliveryFilter{WorkspaceID: o.Workspace.ID, EndpointID: e.ID, Status: status, Limit: 200})
+	list, err := o.Webhooks.Deliveries(o.t.Context(), webhook.DeliveryFilter{WorkspaceID: o.Workspace.ID, EndpointID: e.ID, Status: status, Limit: 200})
 	o.Must(err)
 	return list
 }
@@ -238,13 +238,13 @@ func TestAFailedAttemptIsRepeatedUntilItIsDeadAndSentAgainWhenAsked(t *testing.T
 	if dead.Attempts != 3 || dead.ResponseStatus != 500 || len(dead.ResponseBody) > 1024 || !strings.Contains(dead.LastError, "500") {
 		t.Errorf("dead is %+v", dead)
 	}
-	n, err := o.Newsroom.Webhooks.RedeliverDead(t.Context(), o.Owner, e.ID)
+	n, err := o.Webhooks.RedeliverDead(t.Context(), o.Owner, e.ID)
 	o.Must(err)
 	if n != 1 {
 		t.Errorf("%d sent again", n)
 	}
 	await(t, "the delivery", func() bool { return len(o.deliveries(e, webhook.Delivered)) == 1 })
-	if _, err := o.Newsroom.Webhooks.Redeliver(t.Context(), o.Owner, e.ID, dead.ID); err != nil {
+	if _, err := o.Webhooks.Redeliver(t.Context(), o.Owner, e.ID, dead.ID); err != nil {
 		t.Fatal(err)
 	}
 	await(t, "the second delivery", func() bool { return len(r.all()) == 7 })
@@ -257,7 +257,7 @@ func TestAFailedAttemptIsRepeatedUntilItIsDeadAndSentAgainWhenAsked(t *testing.T
 	if second, third := r.all()[1], r.all()[2]; second.timestamp == third.timestamp {
 		t.Error("Retry-After was not waited for")
 	}
-	failing, err := o.Newsroom.Webhooks.Get(t.Context(), o.Owner, e.ID)
+	failing, err := o.Webhooks.Get(t.Context(), o.Owner, e.ID)
 	if o.Must(err); failing.FailingSince != nil {
 		t.Errorf("it is failing since %s", failing.FailingSince)
 	}
@@ -298,13 +298,15 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 	}
 	_, err = o.Store.SeenTemporalStore(t.Context(), "first")
 	o.Must(err)
-	forgetful, stop := &known{}, context.CancelFunc(nil)
+	forgetful := &known{}
 	ctx, stop := context.WithCancel(t.Context())
 	d := o.dispatcher(forgetful)
 	d.Pace.Overdue = time.Hour
 	ended := make(chan struct{})
 	go func() { defer close(ended); d.Run(ctx) }()
-	await(t, "the start", func() bool { return forgetful.count() == 1 && o.Count("select count(*) from webhook_deliveries where workflow") == 1 })
+	await(t, "the start", func() bool {
+		return forgetful.count() == 1 && o.Count("select count(*) from webhook_deliveries where workflow") == 1
+	})
 	_, err = o.Store.SeenTemporalStore(t.Context(), "second")
 	o.Must(err)
 	await(t, "the start in the new store", func() bool { return forgetful.count() == 2 })
@@ -321,7 +323,7 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 // try puts one test delivery through one attempt.
 func (o *outbox) try(e webhook.Endpoint) (activities.DeliveryStep, webhook.Delivery) {
 	o.t.Helper()
-	d, err := o.Newsroom.Webhooks.Test(o.t.Context(), o.Owner, e.ID)
+	d, err := o.Webhooks.Test(o.t.Context(), o.Owner, e.ID)
 	o.Must(err)
 	step, err := o.webhooks.AttemptDelivery(o.t.Context(), d.ID)
 	o.Must(err)
@@ -331,12 +333,12 @@ func (o *outbox) try(e webhook.Endpoint) (activities.DeliveryStep, webhook.Deliv
 func TestAnEndpointThatIsGoneIsDisabled(t *testing.T) {
 	o, r := newOutbox(t), newReceiver(t, 410)
 	e, _ := o.endpoint(r.URL)
-	waiting, err := o.Newsroom.Webhooks.Test(t.Context(), o.Owner, e.ID)
+	waiting, err := o.Webhooks.Test(t.Context(), o.Owner, e.ID)
 	o.Must(err)
 	if step, d := o.try(e); !step.Done || d.Status != webhook.Dead || d.ResponseStatus != 410 {
 		t.Errorf("%+v after %+v", step, d)
 	}
-	got, err := o.Newsroom.Webhooks.Get(t.Context(), o.Owner, e.ID)
+	got, err := o.Webhooks.Get(t.Context(), o.Owner, e.ID)
 	if o.Must(err); got.Status != webhook.Disabled || got.DisabledReason != webhook.Gone {
 		t.Errorf("the endpoint is %+v", got)
 	}
@@ -347,7 +349,7 @@ func TestAnEndpointThatIsGoneIsDisabled(t *testing.T) {
 	if step, err := o.webhooks.AttemptDelivery(t.Context(), waiting.ID); err != nil || !step.Done || len(r.all()) != 1 || len(o.deliveries(e, webhook.Dead)) != 2 {
 		t.Errorf("%+v %v, %d requests", step, err, len(r.all()))
 	}
-	if _, err := o.Newsroom.Webhooks.Test(t.Context(), o.Owner, e.ID); err == nil || !strings.Contains(err.Error(), "disabled") {
+	if _, err := o.Webhooks.Test(t.Context(), o.Owner, e.ID); err == nil || !strings.Contains(err.Error(), "disabled") {
 		t.Errorf("a test of it: %v", err)
 	}
 }
@@ -356,12 +358,12 @@ func TestAnEndpointThatFailsForDaysIsDisabled(t *testing.T) {
 	o, r := newOutbox(t), newReceiver(t, 500)
 	e, _ := o.endpoint(r.URL)
 	o.try(e)
-	if got, _ := o.Newsroom.Webhooks.Get(t.Context(), o.Owner, e.ID); got.Status != webhook.Enabled || got.FailingSince == nil {
+	if got, _ := o.Webhooks.Get(t.Context(), o.Owner, e.ID); got.Status != webhook.Enabled || got.FailingSince == nil {
 		t.Errorf("after one failure: %+v", got)
 	}
 	o.Exec("update webhook_endpoints set failing_since = now() - interval '121 hours'")
 	o.try(e)
-	if got, _ := o.Newsroom.Webhooks.Get(t.Context(), o.Owner, e.ID); got.Status != webhook.Disabled || got.DisabledReason != webhook.Failing {
+	if got, _ := o.Webhooks.Get(t.Context(), o.Owner, e.ID); got.Status != webhook.Disabled || got.DisabledReason != webhook.Failing {
 		t.Errorf("after five days: %+v", got)
 	}
 }
@@ -401,7 +403,7 @@ func TestPrivateAddressesAreNotReachedEvenWhenTheyAreStored(t *testing.T) {
 func TestAnOldSecretSignsAlongUntilItExpires(t *testing.T) {
 	o, r := newOutbox(t), newReceiver(t)
 	e, first := o.endpoint(r.URL)
-	_, rotated, err := o.Newsroom.Webhooks.Rotate(t.Context(), o.Owner, e.ID)
+	_, rotated, err := o.Webhooks.Rotate(t.Context(), o.Owner, e.ID)
 	o.Must(err)
 	o.try(e)
 	verify(t, first, r.all()[0])
