@@ -17,6 +17,7 @@ const maxTries = 5
 const (
 	errRetry     = "retry"     // not sent, or the network asked to try again
 	errThrottled = "throttled" // a rate limit; does not use up a try
+	errHeld      = "held"      // the network does not answer; neither
 	errWaiting   = "waiting"   // for another attempt's claim or for a parent post
 )
 

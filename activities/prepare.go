@@ -42,6 +42,7 @@ func (p *Publish) checkContent(ctx context.Context, j *job) *network.Error {
 	if err != nil {
 		return network.AsError(err)
 	}
+	j.limits = limits
 	for i := j.next(); i < len(j.segments); i++ {
 		s := j.segments[i]
 		content := network.Content{Text: s.Content, Media: desk.MediaInfos(s.files), Reply: i > 0 || j.post.ThreadParentID != nil}
@@ -182,7 +183,7 @@ func (p *Publish) stageOne(ctx context.Context, j *job, file media.Item) (networ
 		unreadable = err
 		return body, err
 	}
-	staged, err := j.adapter.Stage(ctx, j.account, network.Media{MediaInfo: info, FileName: file.FileName, Open: open})
+	staged, err := p.meteredUpload(ctx, j, network.Media{MediaInfo: info, FileName: file.FileName, Open: open})
 	if err != nil && unreadable != nil {
 		return staged, &network.Error{Class: network.NotSent, Code: codeUnreadable, Message: "The attachment " + file.FileName + " could not be read from the object storage.", Err: unreadable}
 	}

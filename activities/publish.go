@@ -37,6 +37,7 @@ type PublishStore interface {
 	ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error)
 	Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)
 	Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
+	NoteOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error)
 	SetAccountStatus(ctx context.Context, id uuid.UUID, status account.Status) error
 }
 
@@ -65,6 +66,8 @@ type Publish struct {
 	Log      *slog.Logger
 	Timing   Timing
 	Clock    Clock // nil: the host's
+	Limits   RateLimits // nil: none are kept
+	Hosts    Hosts      // nil: every host may be called at any time
 
 	armed armed
 }
@@ -105,7 +108,11 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	if result, err := p.tooLate(ctx, job, p.clock().Now()); result != nil || err != nil {
 		return deref(result), err
 	}
-	if problem := p.prepare(ctx, job); problem != nil {
+	problem, held := p.prepareWithin(ctx, job)
+	if held != nil {
+		return TargetResult{}, held
+	}
+	if problem != nil {
 		t := p.Timing.orDefaults()
 		switch {
 		case problem.Code == codeParentWaiting:
@@ -128,6 +135,10 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	if err := p.sleepUntil(ctx, at.Add(-shortestLead)); err != nil {
 		return TargetResult{}, err
 	}
+	if err := p.admit(ctx, job, at); err != nil {
+		return TargetResult{}, err
+	}
+	defer p.dismiss(ctx, job)
 	if err := p.sleepUntil(ctx, at.Add(-claimLead(p.armed.count(at)))); err != nil {
 		return TargetResult{}, err
 	}
@@ -149,6 +160,8 @@ type job struct {
 	published []post.Published // what is out already, in order
 	parent    string           // remote id of the post that the first segment answers
 	ahead     *epochAhead
+	limits    network.Limits   // since the content was checked
+	pass      *pass            // since admit, until the call
 }
 
 // segment is one irreversible call to be.

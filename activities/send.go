@@ -17,6 +17,9 @@ func (p *Publish) sendAll(ctx context.Context, j *job) (TargetResult, error) {
 		return p.nothingLeft(ctx, j)
 	}
 	for {
+		if err := p.admit(ctx, j, j.post.ScheduledTime); err != nil {
+			return TargetResult{}, err
+		}
 		result, err := p.send(ctx, j)
 		if err != nil || result.Stale || !result.Status.Open() {
 			return result, err
@@ -92,7 +95,7 @@ func (p *Publish) overtaken(ctx context.Context, j *job, call post.Call) (Target
 func (p *Publish) callUnderClaim(ctx context.Context, j *job, call post.Call, s network.Submission) (network.Receipt, error) {
 	ctx, release := p.hold(context.WithoutCancel(ctx), j, call)
 	defer release()
-	return j.adapter.Publish(ctx, j.account, s)
+	return p.metered(ctx, j, s)
 }
 
 // hold renews a claim until release is called. Losing it ends the context:

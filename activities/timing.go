@@ -21,6 +21,9 @@ type Timing struct {
 	// Unanswered is how long after a send a network that cannot be asked about
 	// it is asked again, before a person has to decide; 15 min.
 	Unanswered time.Duration
+	// Patience is how long past its time a post waits in memory for a rate limit
+	// or a network, before it goes back to Temporal; 2 s.
+	Patience time.Duration
 }
 
 func (t Timing) orDefaults() Timing {
@@ -32,6 +35,7 @@ func (t Timing) orDefaults() Timing {
 		&t.MaxWait:    30 * time.Second,
 		&t.Settled:    20 * time.Second,
 		&t.Unanswered: 15 * time.Minute,
+		&t.Patience:   2 * time.Second,
 	} {
 		if *field <= 0 {
 			*field = fallback

@@ -4,9 +4,11 @@ import (
 	"context"
 	"html"
 	"strings"
+	"time"
 
 	"dateline/api/spec"
 	"dateline/internal/account"
+	"dateline/internal/limits"
 	"dateline/internal/post"
 	"dateline/internal/secret"
 )
@@ -54,4 +56,39 @@ func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnecti
 func accountJSON(a account.Account) spec.Account {
 	return spec.Account{Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Handle: a.Handle, Name: a.Name,
 		Status: spec.AccountStatus(a.Status), Default: a.Default, CreatedAt: a.CreatedAt}
+}
+
+// AccountLimits tells how the rate limits of an account stand.
+func (s *Server) AccountLimits(ctx context.Context, r spec.AccountLimitsRequestObject) (spec.AccountLimitsResponseObject, error) {
+	buckets, err := s.Desk.Limits(ctx, principal(ctx).WorkspaceID, r.Id)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.AccountLimits200JSONResponse{Limits: []spec.RateLimit{}}
+	for _, b := range buckets {
+		out.Limits = append(out.Limits, rateLimitJSON(b))
+	}
+	return out, nil
+}
+
+func rateLimitJSON(b limits.Bucket) spec.RateLimit {
+	out := spec.RateLimit{Bucket: b.Name, Scope: spec.RateLimitScope(b.Scope), Reported: b.Reported, Enforced: b.Waits}
+	if b.Limit > 0 {
+		out.Limit = &b.Limit
+	}
+	if left := b.Left(time.Now()); b.Remaining >= 0 || left == 0 {
+		out.Remaining = &left
+	}
+	if seconds := int(b.Per.Seconds()); seconds > 0 {
+		out.PeriodSeconds = &seconds
+	}
+	if !b.ResetAt.IsZero() {
+		at := b.ResetAt.UTC().Round(time.Second)
+		out.ResetsAt = &at
+	}
+	if !b.ClosedUntil.IsZero() {
+		at := b.ClosedUntil.UTC()
+		out.ClosedUntil = &at
+	}
+	return out
 }

@@ -18,6 +18,7 @@ import (
 	"dateline/internal/account"
 	"dateline/internal/clock"
 	"dateline/internal/desk"
+	"dateline/internal/limits"
 	"dateline/internal/media"
 	"dateline/internal/people"
 	"dateline/internal/post"
@@ -57,6 +58,7 @@ type Desk interface {
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
 	SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
 	BulkDead(ctx context.Context, actor string, f store.DeadFilter, discard, dryRun bool) (desk.Bulk, error)
+	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]limits.Bucket, error)
 }
 
 // Workflows tells Temporal of a post. An error delays nothing: the reconciler

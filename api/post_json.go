@@ -43,6 +43,13 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 	for _, t := range p.Targets {
 		out.Targets = append(out.Targets, targetJSON(p, t))
 	}
+	if len(p.Warnings) > 0 {
+		warnings := make([]spec.Warning, len(p.Warnings))
+		for i, w := range p.Warnings {
+			warnings[i] = spec.Warning{Code: w.Code, Message: w.Message, AccountId: &w.AccountID}
+		}
+		out.Warnings = &warnings
+	}
 	return out
 }
 

@@ -95,6 +95,24 @@ func (e PostStatus) Valid() bool {
 	}
 }
 
+// Defines values for RateLimitScope.
+const (
+	RateLimitScopeAccount RateLimitScope = "account"
+	RateLimitScopeApp     RateLimitScope = "app"
+)
+
+// Valid indicates whether the value is a known member of the RateLimitScope enum.
+func (e RateLimitScope) Valid() bool {
+	switch e {
+	case RateLimitScopeAccount:
+		return true
+	case RateLimitScopeApp:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TargetStatus.
 const (
 	TargetStatusCancelled  TargetStatus = "cancelled"
@@ -262,6 +280,11 @@ type Account struct {
 
 // AccountStatus defines model for Account.Status.
 type AccountStatus string
+
+// AccountLimits defines model for AccountLimits.
+type AccountLimits struct {
+	Limits []RateLimit `json:"limits"`
+}
 
 // AccountList defines model for AccountList.
 type AccountList struct {
@@ -468,6 +491,9 @@ type Post struct {
 	UpdatedAt      time.Time           `json:"updated_at"`
 	Version        int64               `json:"version"`
 
+	// Warnings What the change just made may run into. The post is stored all the same.
+	Warnings *[]Warning `json:"warnings,omitempty"`
+
 	// WorkflowId For `temporal workflow signal`.
 	WorkflowId string `json:"workflow_id"`
 
@@ -546,6 +572,37 @@ type PublishedSegment struct {
 	SentAt  *time.Time `json:"sent_at,omitempty"`
 	Url     *string    `json:"url,omitempty"`
 }
+
+// RateLimit defines model for RateLimit.
+type RateLimit struct {
+	// Bucket The network's name for what is counted, like statuses.
+	Bucket string `json:"bucket"`
+
+	// ClosedUntil The network has refused a call until then.
+	ClosedUntil *time.Time `json:"closed_until,omitempty"`
+
+	// Enforced Posts wait for it. Usual limits of networks where each instance sets its own are only forecast until the instance reports its own.
+	Enforced bool `json:"enforced"`
+
+	// Limit Calls per period.
+	Limit         *int `json:"limit,omitempty"`
+	PeriodSeconds *int `json:"period_seconds,omitempty"`
+
+	// Remaining Absent: nobody has counted yet.
+	Remaining *int `json:"remaining,omitempty"`
+
+	// Reported The network said so itself; else it only documents it.
+	Reported bool `json:"reported"`
+
+	// ResetsAt When all calls are allowed again. Absent: they come back evenly, or it is not known.
+	ResetsAt *time.Time `json:"resets_at,omitempty"`
+
+	// Scope Whose limit it is: the account's, or that of all accounts which Dateline has at this network or instance.
+	Scope RateLimitScope `json:"scope"`
+}
+
+// RateLimitScope Whose limit it is: the account's, or that of all accounts which Dateline has at this network or instance.
+type RateLimitScope string
 
 // Readiness defines model for Readiness.
 type Readiness struct {
@@ -660,6 +717,15 @@ type TokenConnection struct {
 	AccessToken string `json:"access_token"`
 	BaseUrl     string `json:"base_url"`
 	Network     string `json:"network"`
+}
+
+// Warning defines model for Warning.
+type Warning struct {
+	AccountId *openapi_types.UUID `json:"account_id,omitempty"`
+
+	// Code Stable: quota_exceeded, account_needs_reconnect.
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // Webhook defines model for Webhook.
@@ -1008,6 +1074,9 @@ type ServerInterface interface {
 	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	BeginConnection(c *gin.Context)
+	// AccountLimits Tells how the rate limits of an account stand.
+	// (GET /api/v1/accounts/{id}/limits)
+	AccountLimits(c *gin.Context, id openapi_types.UUID)
 	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(c *gin.Context, params ListDeadLettersParams)
@@ -1195,6 +1264,31 @@ func (siw *ServerInterfaceWrapper) BeginConnection(c *gin.Context) {
 	}
 
 	siw.Handler.BeginConnection(c)
+}
+
+// AccountLimits operation middleware
+func (siw *ServerInterfaceWrapper) AccountLimits(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AccountLimits(c, id)
 }
 
 // ListDeadLetters operation middleware
@@ -2414,6 +2508,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/accounts", wrapper.ListAccounts)
 	router.POST(options.BaseURL+"/api/v1/accounts", wrapper.ConnectAccountWithToken)
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.BeginConnection)
+	router.GET(options.BaseURL+"/api/v1/accounts/:id/limits", wrapper.AccountLimits)
 	router.GET(options.BaseURL+"/api/v1/oauth/callback", wrapper.CompleteConnection)
 	router.POST(options.BaseURL+"/api/v1/media", wrapper.UploadMedia)
 	router.GET(options.BaseURL+"/api/v1/media/:id", wrapper.GetMedia)
@@ -2607,6 +2702,45 @@ type BeginConnectiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response BeginConnectiondefaultApplicationProblemPlusJSONResponse) VisitBeginConnectionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AccountLimitsRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type AccountLimitsResponseObject interface {
+	VisitAccountLimitsResponse(w http.ResponseWriter) error
+}
+
+type AccountLimits200JSONResponse AccountLimits
+
+func (response AccountLimits200JSONResponse) VisitAccountLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AccountLimitsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AccountLimitsdefaultApplicationProblemPlusJSONResponse) VisitAccountLimitsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -4030,6 +4164,9 @@ type StrictServerInterface interface {
 	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	BeginConnection(ctx context.Context, request BeginConnectionRequestObject) (BeginConnectionResponseObject, error)
+	// AccountLimits Tells how the rate limits of an account stand.
+	// (GET /api/v1/accounts/{id}/limits)
+	AccountLimits(ctx context.Context, request AccountLimitsRequestObject) (AccountLimitsResponseObject, error)
 	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
@@ -4333,6 +4470,32 @@ func (sh *strictHandler) BeginConnection(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(BeginConnectionResponseObject); ok {
 		if err := validResponse.VisitBeginConnectionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AccountLimits operation middleware
+func (sh *strictHandler) AccountLimits(ctx *gin.Context, id openapi_types.UUID) {
+	var request AccountLimitsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AccountLimits(ctx, request.(AccountLimitsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AccountLimits")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AccountLimitsResponseObject); ok {
+		if err := validResponse.VisitAccountLimitsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -14,9 +14,11 @@ import (
 	"dateline/activities"
 	"dateline/api"
 	"dateline/internal/account"
+	"dateline/internal/bulkhead"
 	"dateline/internal/clock"
 	"dateline/internal/config"
 	"dateline/internal/desk"
+	"dateline/internal/limits"
 	"dateline/internal/live"
 	"dateline/internal/media"
 	"dateline/internal/objects"
@@ -47,9 +49,10 @@ type parts struct {
 	webhooks *webhook.Service
 	sealer   *secret.Sealer
 	hooks    *http.Client // for webhooks: connections of their own
+	limits   *limits.Limiter
 
-	stopClock context.CancelFunc
-	stopCrowd func()
+	stopClock             context.CancelFunc
+	stopCrowd, stopLimits func()
 }
 
 // assemble connects to the engines. allowed are further private addresses that
@@ -97,6 +100,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 		return nil, err
 	}
 	p.bus = live.NewBus(p.redis, log)
+	// Beyond ctx: what a call brought is noted also while the worker stops.
+	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p.limits, p.stopLimits = limits.New(lasting, p.redis, log), stop
 	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err
@@ -107,8 +113,8 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 	}
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
-	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Trusted: trusted}
+	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits}
 	return p, nil
 }
 
@@ -130,6 +136,9 @@ func (p *parts) close() {
 	}
 	if p.stopClock != nil {
 		p.stopClock()
+	}
+	if p.stopLimits != nil {
+		p.stopLimits()
 	}
 	if p.temporal != nil {
 		p.temporal.Close()
@@ -177,7 +186,8 @@ func (p *parts) worker() *worker.Worker {
 	crowd, stop := worker.Crowd(p.store)
 	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
-		Publish:    &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log, Clock: p.clock},
+		Publish: &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
+			Clock: p.clock, Limits: p.limits, Hosts: &bulkhead.Bulkhead{}},
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},

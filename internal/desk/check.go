@@ -24,6 +24,8 @@ type check struct {
 	workspace people.Workspace
 	files     map[uuid.UUID]media.Item // that the request names
 	problems  []post.Problem
+	targets   []account.Account            // that the content was checked for
+	known     map[uuid.UUID]network.Limits // of these, as far as they answered
 }
 
 func (c *check) add(field, code, format string, args ...any) {
@@ -238,6 +240,7 @@ func onAccount(p post.Post, id uuid.UUID) bool {
 
 // content lets every target's network count the post as it counts.
 func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
+	c.targets = accounts
 	seen := map[post.Problem]bool{}
 	add := func(problem post.Problem) {
 		if !seen[problem] {
@@ -263,6 +266,10 @@ func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUI
 			c.desk.Log.Warn("limits not known, content not checked yet", "account_id", a.ID, "network", a.Network, "error", err)
 			continue
 		}
+		if c.known == nil {
+			c.known = map[uuid.UUID]network.Limits{}
+		}
+		c.known[a.ID] = limits
 		for i, s := range segments {
 			content := network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(c.items(s.AttachmentIDs))}
 			for _, found := range adapter.Check(content, limits) {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/account"
+	"dateline/internal/limits"
 	"dateline/internal/media"
 	"dateline/internal/people"
 	"dateline/internal/post"
@@ -37,6 +38,7 @@ type Store interface {
 	AccountsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]account.Account, error)
 	DefaultAccounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error)
+	CountPlanned(ctx context.Context, workspace, account uuid.UUID, from, to time.Time, most int) (int, error)
 }
 
 // Networks finds the adapter that knows a network's rules.
@@ -54,7 +56,12 @@ type Live interface {
 	Changed(ctx context.Context, postID uuid.UUID)
 }
 
-// Desk applies the rules. All fields but Now must be set.
+// Rates tells how the rate limits of an account stand.
+type Rates interface {
+	Buckets(ctx context.Context, c limits.Caller) ([]limits.Bucket, error)
+}
+
+// Desk applies the rules. All fields but Rates and Now must be set.
 type Desk struct {
 	Store     Store
 	Accounts  Accounts
@@ -62,6 +69,7 @@ type Desk struct {
 	ObjectURL func(key string) string
 	Live      Live
 	Log       *slog.Logger
+	Rates     Rates            // nil: only what networks document is known
 	Now       func() time.Time // the database's time; nil: the host's
 }
 
@@ -109,7 +117,7 @@ func (d *Desk) Schedule(ctx context.Context, who people.Principal, draft Draft, 
 	if p, found, err := d.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
 		return p, found, err
 	}
-	n, err := d.Examine(ctx, who, draft)
+	n, c, err := d.examine(ctx, who, draft)
 	if err != nil {
 		return post.Post{}, false, err
 	}
@@ -117,6 +125,9 @@ func (d *Desk) Schedule(ctx context.Context, who people.Principal, draft Draft, 
 	p, replayed, err = d.Store.CreatePost(ctx, n)
 	if err == nil {
 		d.Live.Changed(ctx, p.ID)
+		if !replayed {
+			p.Warnings = c.forecast(ctx, p)
+		}
 	}
 	return p, replayed, err
 }
@@ -124,11 +135,16 @@ func (d *Desk) Schedule(ctx context.Context, who people.Principal, draft Draft, 
 // Examine checks a draft as it would be scheduled, and gives what would be
 // stored. A refusal names every field that is at fault.
 func (d *Desk) Examine(ctx context.Context, who people.Principal, draft Draft) (store.NewPost, error) {
+	n, _, err := d.examine(ctx, who, draft)
+	return n, err
+}
+
+func (d *Desk) examine(ctx context.Context, who people.Principal, draft Draft) (store.NewPost, *check, error) {
 	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
 	if err != nil {
-		return store.NewPost{}, err
+		return store.NewPost{}, nil, err
 	}
-	c := check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
+	c := &check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
 	n := store.NewPost{Actor: who.Actor(), Post: post.Post{
 		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
 		Content: draft.Content, Language: draft.Language, Status: post.Scheduled}}
@@ -141,15 +157,15 @@ func (d *Desk) Examine(ctx context.Context, who people.Principal, draft Draft) (
 	}
 	n.Post.LateLimit = c.lateLimit(draft.LateLimit)
 	if n.Post.AttachmentIDs, err = c.attachments(ctx, "attachments", draft.Attachments); err != nil {
-		return store.NewPost{}, err
+		return store.NewPost{}, nil, err
 	}
 	n.Post.AttachmentURLs = c.urls(n.Post.AttachmentIDs)
 	if n.Post.Thread, err = c.thread(ctx, "thread", draft.Thread); err != nil {
-		return store.NewPost{}, err
+		return store.NewPost{}, nil, err
 	}
 	parent, err := c.parent(ctx, draft.ThreadParentID, n.Post.ScheduledTime)
 	if err != nil {
-		return store.NewPost{}, err
+		return store.NewPost{}, nil, err
 	}
 	if parent != nil {
 		n.Post.ThreadParentID, n.Post.ThreadID = &parent.ID, parent.ThreadID
@@ -159,22 +175,22 @@ func (d *Desk) Examine(ctx context.Context, who people.Principal, draft Draft) (
 	}
 	accounts, err := c.accounts(ctx, draft.Accounts, parent)
 	if err != nil {
-		return store.NewPost{}, err
+		return store.NewPost{}, nil, err
 	}
 	for _, a := range accounts {
 		n.AccountIDs = append(n.AccountIDs, a.ID)
 	}
 	if n.Overrides, err = c.overrides(ctx, draft.Overrides, n.AccountIDs); err != nil {
-		return store.NewPost{}, err
+		return store.NewPost{}, nil, err
 	}
 	c.language(draft.Language)
 	if !draft.Unfinished {
 		c.content(ctx, n.Post, n.Overrides, accounts)
 	}
 	if len(c.problems) > 0 {
-		return store.NewPost{}, post.InvalidFields(c.problems...)
+		return store.NewPost{}, nil, post.InvalidFields(c.problems...)
 	}
-	return n, nil
+	return n, c, nil
 }
 
 // Edit is a change as it arrives; nil leaves a field as it is.
@@ -217,7 +233,11 @@ func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, 
 	if change.AttachmentIDs != nil {
 		urls = c.urls(*change.AttachmentIDs)
 	}
-	return d.announce(ctx, func() (post.Post, error) { return d.Store.Edit(ctx, g, change, urls) })
+	edited, err := d.announce(ctx, func() (post.Post, error) { return d.Store.Edit(ctx, g, change, urls) })
+	if err == nil {
+		edited.Warnings = c.forecast(ctx, edited)
+	}
+	return edited, err
 }
 
 // editable says whether an edit can still reach something of the post.

@@ -16,6 +16,7 @@ import (
 	"dateline/internal/account"
 	"dateline/internal/desk"
 	"dateline/internal/enginetest"
+	"dateline/internal/limits"
 	"dateline/internal/live"
 	"dateline/internal/media"
 	"dateline/internal/objects"
@@ -44,6 +45,7 @@ type Newsroom struct {
 	Desk        *desk.Desk
 	Sealer      *secret.Sealer
 	Webhooks    *webhook.Service // trusts 127.0.0.1
+	Limits      *limits.Limiter
 
 	Workspace people.Workspace
 	Owner     people.Principal
@@ -79,10 +81,11 @@ func Open(t testing.TB) *Newsroom {
 	n.Bus = live.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
 	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, RedirectURI: "https://dateline.example/api/v1/oauth/callback"}
 	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20}
-	n.Desk = &desk.Desk{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Live: n.Bus, Log: log}
 	trusted, err := call.Trusts([]string{"127.0.0.1/32"})
 	n.Must(err)
 	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Trusted: trusted}
+	n.Limits = limits.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), log)
+	n.Desk = &desk.Desk{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Live: n.Bus, Log: log, Rates: n.Limits}
 	n.Workspace, n.Owner, n.Token = n.Found("Desk")
 	return n
 }

@@ -82,6 +82,7 @@ type Post struct {
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	Targets        []Target
+	Warnings       []Warning // about the change just made; not stored
 }
 
 // Target is a post on one account.
@@ -115,6 +116,20 @@ type Published struct {
 	SentAt    *time.Time
 	PostedAt  time.Time
 }
+
+// Warning is what a person should know of a post that was accepted all the
+// same.
+type Warning struct {
+	Code      string // stable
+	Message   string // a sentence for people
+	AccountID uuid.UUID
+}
+
+// Codes of warnings.
+const (
+	WarnQuota     = "quota_exceeded"
+	WarnReconnect = "account_needs_reconnect"
+)
 
 // Event is one line of a post's timeline. ID grows along the timeline.
 type Event struct {
@@ -178,6 +193,8 @@ const (
 	EventDiscarded  = "discarded"  // dead letters were given up
 	EventConfirmed  = "confirmed"  // a person says that an uncertain post exists
 	EventSendAgain  = "send_again" // a person says that it does not
+	EventThrottled  = "throttled"  // held back by a rate limit, before anything is sent
+	EventHeld       = "held"       // held back because the network does not answer
 )
 
 // Types of events that are of no post.

@@ -239,6 +239,31 @@ func (s *Store) Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID,
 	})
 }
 
+// CountPlanned counts what an account is to publish in a stretch of time, up to
+// a bound.
+func (s *Store) CountPlanned(ctx context.Context, workspace, account uuid.UUID, from, to time.Time, most int) (int, error) {
+	n, err := s.q.CountPlanned(ctx, db.CountPlannedParams{WorkspaceID: workspace, AccountID: account, FromTime: from, ToTime: to, Most: int32(most)}) //nolint:gosec // callers count to thousands
+	return int(n), err
+}
+
+// NoteOnce is Note for what may go on for long: it adds nothing when the newest
+// line about the target is of the same type.
+func (s *Store) NoteOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockPost(ctx, postID)
+		if err != nil {
+			return err
+		}
+		last, err := q.LastEventType(ctx, db.LastEventTypeParams{PostID: postID, TargetID: &targetID})
+		if err != nil && !noRows(err) || last == event {
+			return err
+		}
+		said = true
+		return addEvent(ctx, q, row, &targetID, event, actor, data)
+	})
+	return said && err == nil, err
+}
+
 // SetPlatformMedia keeps the handles of what was uploaded for an account.
 func (s *Store) SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage) error {
 	return s.q.SetPlatformMedia(ctx, db.SetPlatformMediaParams{PostID: postID, Revision: revision, AccountID: accountID.String(), Handles: handles})

@@ -270,3 +270,15 @@ func TestPagination(t *testing.T) {
 		t.Errorf("saw %d posts, want 45", seen)
 	}
 }
+
+func TestRateLimitOfAnApp(t *testing.T) {
+	rates := fake.GenerousRates()
+	rates.App = fake.Rate{Requests: 2, Per: 24 * time.Hour}
+	s := start(t, fake.Options{Rates: rates})
+	for _, want := range []int{200, 200, 429} {
+		res, body := s.call(http.MethodGet, "/api/v1/accounts/verify_credentials", "")
+		if res.StatusCode != want || res.Header.Get("X-RateLimit-Limit") != "2" {
+			t.Fatalf("%s with %v, want %d: %s", res.Status, res.Header, want, body)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func (s *Server) authenticated(scope string, next func(http.ResponseWriter, *htt
 			writeJSON(w, http.StatusUnauthorized, failure{expired})
 			return
 		}
-		if !s.limiter.allow(w, c.account.ID, s.now(), append(buckets, "api")...) {
+		if !s.limiter.allow(w, c, s.now(), append(buckets, "api", bucketApp)...) {
 			writeJSON(w, http.StatusTooManyRequests, failure{wording(http.StatusTooManyRequests)})
 			return
 		}

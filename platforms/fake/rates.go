@@ -13,12 +13,13 @@ type Rate struct {
 	Per      time.Duration
 }
 
-// Rates are the limits per account.
+// Rates are the limits per account, and of an app over all its accounts.
 type Rates struct {
 	API      Rate // all calls
 	Statuses Rate // new posts
 	Media    Rate // uploads
 	Deletes  Rate
+	App      Rate // all calls with tokens of one app; zero: none
 }
 
 // MastodonRates are a real instance's (https://docs.joinmastodon.org/api/rate-limits/).
@@ -37,6 +38,8 @@ func GenerousRates() Rates {
 	return Rates{API: r, Statuses: r, Media: r, Deletes: r}
 }
 
+const bucketApp = "app"
+
 type limiter struct {
 	rates Rates
 	mu    sync.Mutex
@@ -52,7 +55,7 @@ func newLimiter(rates Rates) *limiter { return &limiter{rates: rates, used: map[
 
 // allow counts a request in the buckets that it belongs to, writes the headers
 // of the fullest one, and says whether there was room in all of them.
-func (l *limiter) allow(w http.ResponseWriter, account string, now time.Time, buckets ...string) bool {
+func (l *limiter) allow(w http.ResponseWriter, c caller, now time.Time, buckets ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ok, least := true, -1
@@ -62,12 +65,16 @@ func (l *limiter) allow(w http.ResponseWriter, account string, now time.Time, bu
 			continue
 		}
 		period := now.UnixNano() / int64(rate.Per)
-		u := l.used[bucket+"/"+account]
+		owner := bucket + "/" + c.account.ID
+		if bucket == bucketApp {
+			owner = bucket + "/" + c.app
+		}
+		u := l.used[owner]
 		if u.period != period {
 			u = usage{period: period}
 		}
 		u.count++
-		l.used[bucket+"/"+account] = u
+		l.used[owner] = u
 		left := max(rate.Requests-u.count, 0)
 		ok = ok && u.count <= rate.Requests
 		if least < 0 || left < least {
@@ -93,6 +100,8 @@ func (l *limiter) rate(bucket string) Rate {
 		return l.rates.Media
 	case "deletes":
 		return l.rates.Deletes
+	case bucketApp:
+		return l.rates.App
 	default:
 		return l.rates.API
 	}

@@ -129,6 +129,7 @@ func (a instanceAnswer) limits(host string) network.Limits {
 		MaxAltText:        between(c.Media.DescriptionLimit, 1500, 1_000_000),
 		SupportsReply:     true,
 		IdempotencyWindow: idempotencyWindow,
+		Quotas:            quotas(),
 	}
 }
 

@@ -88,7 +88,7 @@ func (m *Mastodon) do(ctx context.Context, base, path string, request call.Reque
 		return nil, err
 	}
 	if !res.OK() {
-		return res, refusal(res)
+		return res, refusal(res, rates(res, bucketOf(request.Method, path)))
 	}
 	return res, nil
 }
@@ -150,7 +150,7 @@ type failure struct {
 }
 
 // refusal classifies an answer that is no success.
-func refusal(res *call.Response) *network.Error {
+func refusal(res *call.Response, said []network.Rate) *network.Error {
 	var f failure
 	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
 	code, message := "", f.Error
@@ -158,9 +158,10 @@ func refusal(res *call.Response) *network.Error {
 		code, message = f.Error, f.Description
 	}
 	e := res.Error(code, message)
+	e.Rates = said
 	switch {
 	case res.Status == http.StatusTooManyRequests:
-		e.Scope = "account"
+		e.Scope = network.ScopeAccount
 		if at := rateReset(res); at.After(e.RetryAt) {
 			e.RetryAt = at
 		}
@@ -175,16 +176,6 @@ func refusal(res *call.Response) *network.Error {
 		e.Class, e.Code = network.Transient, network.CodeMediaGone
 	}
 	return e
-}
-
-// rateReset reads X-RateLimit-Reset, which is ISO 8601 here and not a number
-// of seconds. https://docs.joinmastodon.org/api/rate-limits/
-func rateReset(res *call.Response) time.Time {
-	at, err := time.Parse(time.RFC3339, res.Header.Get("X-RateLimit-Reset"))
-	if err != nil {
-		return time.Time{}
-	}
-	return res.Local(at)
 }
 
 // tokenRefused knows the answers of status 403 that are about the token or its

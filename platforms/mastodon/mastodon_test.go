@@ -81,7 +81,7 @@ func TestConformance(t *testing.T) {
 		t.Errorf("identified as %+v, want %s", account, want)
 	}
 	s := subject(m, client, account)
-	s.Fake = server
+	s.Fake, s.ReportsRates = server, true
 	s.Approve = func(t *testing.T, authorizeURL string) url.Values {
 		page := *client
 		page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

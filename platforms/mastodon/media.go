@@ -47,6 +47,7 @@ func (m *Mastodon) Stage(ctx context.Context, account network.Account, media net
 	}
 	staged, err := stagedFrom(res)
 	staged.ExpiresAt = time.Now().Add(unattachedTTL)
+	staged.Rates = rates(res, bucketMedia)
 	return staged, err
 }
 

@@ -68,6 +68,7 @@ func (m *Mastodon) Publish(ctx context.Context, account network.Account, submiss
 	}
 	receipt := made.receipt(res.RequestID)
 	receipt.SentAt = res.Sent
+	receipt.Rates = rates(res, bucketStatuses)
 	return receipt, nil
 }
 

@@ -40,7 +40,8 @@ type Error struct {
 	Message   string    // a sentence for people, without secrets
 	Status    int       // HTTP status; 0 when there was none
 	RetryAt   time.Time // Throttled and Transient; zero: the caller's backoff
-	Scope     string    // Throttled: account or app
+	Scope     Scope     // Throttled: whose limit it was
+	Rates     []Rate    // what the answer said of rate limits, if anything
 	RequestID string    // the network's id of the call
 	Evidence  string    // Duplicate: what the network named as the earlier post
 	Err       error     // cause; may be nil

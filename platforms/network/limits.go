@@ -14,6 +14,7 @@ type Limits struct {
 	MixedMedia        bool // images and video may stand in one post
 	SupportsReply     bool
 	IdempotencyWindow int // seconds that the network remembers a key; 0: it has none
+	Quotas            []Quota
 }
 
 // Problem is one reason why a network would refuse content. Code is stable,

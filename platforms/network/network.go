@@ -121,6 +121,7 @@ type Staged struct {
 	Ready      bool          `json:"ready"`
 	CheckAfter time.Duration `json:"check_after,omitempty"` // wait this long before StageStatus
 	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: does not expire
+	Rates      []Rate        `json:"-"`                     // what the answer said of rate limits, if anything
 }
 
 // Submission is one irreversible call, fixed before it is first made: every
@@ -140,6 +141,7 @@ type Receipt struct {
 	CreatedAt time.Time // by the network's clock; zero when it did not say
 	SentAt    time.Time // when the call left, by our clock; zero when it is not known
 	RequestID string    // the network's id of the call, for its support
+	Rates     []Rate    // what the answer said of rate limits, if anything
 }
 
 // Window bounds the search for a lost post.

@@ -179,8 +179,9 @@ func testThrottled(t *testing.T, s Subject) {
 	if wait := time.Until(e.RetryAt); wait < 50*time.Second || wait > 70*time.Second {
 		t.Errorf("retry in %v, want about a minute", wait)
 	}
-	if e.Scope == "" {
-		t.Error("throttled without scope")
+	if e.Scope != network.ScopeAccount && e.Scope != network.ScopeApp {
+		t.Errorf("throttled with scope %q", e.Scope)
 	}
+	wantRates(t, s, network.UsePublish, e.Rates, 0)
 	publish(t, s, sub)
 }

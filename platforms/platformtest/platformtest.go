@@ -43,6 +43,8 @@ type Subject struct {
 	Fake Controls
 	// CreatePath is where the publishing call goes, for faults.
 	CreatePath string
+	// ReportsRates: answers say how the rate limits stand.
+	ReportsRates bool
 	// Client is the adapter's own: its idle connections are dropped before the
 	// port refuses new ones.
 	Client *http.Client
@@ -190,6 +192,7 @@ func stage(t *testing.T, s Subject, media network.Media) network.Staged {
 	if err != nil {
 		t.Fatalf("Stage: %v", err)
 	}
+	wantRates(t, s, network.UseUpload, staged.Rates, 1)
 	for range 30 {
 		if staged.Ready {
 			return staged

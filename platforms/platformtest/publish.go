@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,13 @@ func testLimits(t *testing.T, s Subject) {
 	limits, err := s.Network.Limits(t.Context(), s.Account)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, q := range limits.Quotas {
+		known := q.Requests > 0 && q.Per > 0
+		if q.Bucket == "" || q.Bucket != strings.ToLower(q.Bucket) || q.Scope != network.ScopeAccount && q.Scope != network.ScopeApp ||
+			len(q.Costs) == 0 || !known && (q.Requests != 0 || q.Default) {
+			t.Errorf("a quota without bucket, scope, costs or numbers: %+v", q)
+		}
 	}
 	if limits.AllowedBy == "" || limits.MaxCharacters < 1 || limits.MaxMedia < 1 {
 		t.Errorf("limits without name, characters or attachments: %+v", limits)
@@ -50,6 +58,7 @@ func testPublish(t *testing.T, s Subject) {
 		if receipt.RequestID == "" {
 			t.Error("receipt without the network's request id")
 		}
+		wantRates(t, s, network.UsePublish, receipt.Rates, 1)
 	}
 	limits, err := s.Network.Limits(t.Context(), s.Account)
 	if err != nil {
@@ -61,6 +70,30 @@ func testPublish(t *testing.T, s Subject) {
 	again := publish(t, s, sub)
 	if again.RemoteID != receipt.RemoteID {
 		t.Errorf("the same key made %s after %s", again.RemoteID, receipt.RemoteID)
+	}
+}
+
+// wantRates checks what an answer said of rate limits, where the network says
+// it at all: every bucket must be one of the declared ones, because nobody asks
+// for a permit from another.
+func wantRates(t *testing.T, s Subject, use network.Use, rates []network.Rate, atLeast int) {
+	t.Helper()
+	if s.ReportsRates && len(rates) == 0 {
+		t.Error("the answer's word on rate limits is lost")
+	}
+	limits, err := s.Network.Limits(t.Context(), s.Account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rates {
+		if r.Limit < 1 || r.Remaining < atLeast || r.Remaining > r.Limit || !r.ResetAt.IsZero() && time.Until(r.ResetAt) < -time.Minute {
+			t.Errorf("rate %+v", r)
+		}
+		if !slices.ContainsFunc(limits.Quotas, func(q network.Quota) bool {
+			return q.Bucket == r.Bucket && q.Scope == r.Scope && q.Cost(use) > 0
+		}) {
+			t.Errorf("the bucket of %+v is not declared for %s", r, use)
+		}
 	}
 }
 

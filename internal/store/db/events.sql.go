@@ -117,6 +117,23 @@ func (q *Queries) InsertEvent(ctx context.Context, arg InsertEventParams) (int64
 	return id, err
 }
 
+const lastEventType = `-- name: LastEventType :one
+select type from post_events where post_id = $1::uuid and target_id = $2 order by id desc limit 1
+`
+
+type LastEventTypeParams struct {
+	PostID   uuid.UUID
+	TargetID *uuid.UUID
+}
+
+// The newest line about one target.
+func (q *Queries) LastEventType(ctx context.Context, arg LastEventTypeParams) (string, error) {
+	row := q.db.QueryRow(ctx, lastEventType, arg.PostID, arg.TargetID)
+	var type_ string
+	err := row.Scan(&type_)
+	return type_, err
+}
+
 const restartCursor = `-- name: RestartCursor :exec
 update webhook_cursor c set tx = '0', event_id = least(c.event_id,
     (select min(e.id) - 1 from post_events e where (e.tx, e.id) > (c.tx, c.event_id)))

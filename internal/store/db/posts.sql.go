@@ -131,6 +131,41 @@ func (q *Queries) CountDue(ctx context.Context, arg CountDueParams) (int64, erro
 	return count, err
 }
 
+const countPlanned = `-- name: CountPlanned :one
+select coalesce(sum(calls), 0)::bigint as calls from (
+    select 1 + jsonb_array_length(coalesce(t.override -> 'thread', p.thread)) as calls
+    from post_targets t join scheduled_posts p on p.post_id = t.post_id
+    where t.account_id = $1 and t.status = 'scheduled'
+      and p.workspace_id = $2 and p.status = 'scheduled'
+      and p.listed_at >= $3 and p.listed_at < $4
+    limit $5
+) planned
+`
+
+type CountPlannedParams struct {
+	AccountID   uuid.UUID
+	WorkspaceID uuid.UUID
+	FromTime    time.Time
+	ToTime      time.Time
+	Most        int32
+}
+
+// How many calls an account's posts of a stretch of time take, each segment of a
+// thread being one, counting up to so many posts. listed_at is the time of
+// a scheduled post, and has the index.
+func (q *Queries) CountPlanned(ctx context.Context, arg CountPlannedParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countPlanned,
+		arg.AccountID,
+		arg.WorkspaceID,
+		arg.FromTime,
+		arg.ToTime,
+		arg.Most,
+	)
+	var calls int64
+	err := row.Scan(&calls)
+	return calls, err
+}
+
 const deleteTargets = `-- name: DeleteTargets :exec
 delete from post_targets where post_id = $1 and not account_id = any($2::uuid[])
 `

@@ -49,3 +49,6 @@ update webhook_cursor c set tx = '0', event_id = least(c.event_id,
 -- name: RestartEvents :exec
 -- All that is stored is complete, whatever transaction wrote it elsewhere.
 update post_events set tx = '0' where tx > pg_snapshot_xmax(pg_current_snapshot());
+-- name: LastEventType :one
+-- The newest line about one target.
+select type from post_events where post_id = @post_id::uuid and target_id = @target_id order by id desc limit 1;

@@ -173,3 +173,16 @@ select count(*) from (
     where status = 'scheduled' and scheduled_time >= @from_time and scheduled_time < @to_time
     limit @most
 ) due;
+
+-- name: CountPlanned :one
+-- How many calls an account's posts of a stretch of time take, each segment of a
+-- thread being one, counting up to so many posts. listed_at is the time of
+-- a scheduled post, and has the index.
+select coalesce(sum(calls), 0)::bigint as calls from (
+    select 1 + jsonb_array_length(coalesce(t.override -> 'thread', p.thread)) as calls
+    from post_targets t join scheduled_posts p on p.post_id = t.post_id
+    where t.account_id = @account_id and t.status = 'scheduled'
+      and p.workspace_id = @workspace_id and p.status = 'scheduled'
+      and p.listed_at >= @from_time and p.listed_at < @to_time
+    limit @most
+) planned;

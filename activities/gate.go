@@ -1,0 +1,261 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"dateline/internal/bulkhead"
+	"dateline/internal/limits"
+	"dateline/internal/post"
+	"dateline/platforms/network"
+)
+
+// RateLimits gives permits for calls, and learns from their answers.
+type RateLimits interface {
+	Take(ctx context.Context, c limits.Caller, use network.Use) limits.Grant
+	GiveBack(ctx context.Context, p limits.Permit)
+	Observe(ctx context.Context, c limits.Caller, use network.Use, rates []network.Rate, failure *network.Error)
+}
+
+// Hosts says whether a network's host may be called.
+type Hosts interface {
+	Enter(host string, planned time.Time, probe bool) (call *bulkhead.Call, retry time.Time, reason bulkhead.Reason)
+}
+
+// pass is what admit got: the permit and the place for one call.
+type pass struct {
+	call   *bulkhead.Call
+	permit limits.Permit
+}
+
+func (j *job) host() string { return j.target.Network + " " + j.account.BaseURL }
+
+func (j *job) caller() limits.Caller {
+	return limits.Caller{Network: j.target.Network, BaseURL: j.account.BaseURL, RemoteID: j.account.RemoteID, Quotas: j.limits.Quotas}
+}
+
+func (j *job) use() network.Use {
+	if j.parent != "" || j.next() > 0 {
+		return network.UseReply
+	}
+	return network.UsePublish
+}
+
+// prepareWithin prepares unless the network's host is known not to answer. held
+// is the error that makes Temporal come back later.
+func (p *Publish) prepareWithin(ctx context.Context, j *job) (problem *network.Error, held error) {
+	call, held := p.enter(ctx, j, time.Now(), false)
+	if held != nil {
+		return nil, held
+	}
+	problem = p.prepare(ctx, j)
+	if call != nil {
+		// That it worked says nothing: all may have been known already.
+		v := verdict(problem)
+		if v == bulkhead.Worked {
+			v = bulkhead.Unknown
+		}
+		call.Leave(v)
+	}
+	if problem != nil && problem.Code == codeNoPermit {
+		return nil, p.throttled(ctx, j, problem)
+	}
+	return problem, nil
+}
+
+// admit gets a permit from the rate limits and a place at the host for one
+// call, before the claim: a post that has to wait holds none. What is not used
+// goes back by dismiss. A thread needs it for every segment anew.
+func (p *Publish) admit(ctx context.Context, j *job, at time.Time) error {
+	if j.pass != nil || j.next() >= len(j.segments) {
+		return nil
+	}
+	call, held := p.enter(ctx, j, at, true)
+	if held != nil {
+		return held
+	}
+	j.pass = &pass{call: call}
+	permit, refused, err := p.permit(ctx, j, j.use(), at)
+	if err != nil || refused != nil {
+		p.dismiss(ctx, j)
+		if refused != nil {
+			err = p.throttled(ctx, j, refused)
+		}
+		return err
+	}
+	j.pass.permit = permit
+	return nil
+}
+
+// dismiss gives back what admit got and no call has used.
+func (p *Publish) dismiss(ctx context.Context, j *job) {
+	if j.pass == nil {
+		return
+	}
+	if j.pass.call != nil {
+		j.pass.call.Leave(bulkhead.Unknown)
+	}
+	if p.Limits != nil {
+		p.Limits.GiveBack(context.WithoutCancel(ctx), j.pass.permit)
+	}
+	j.pass = nil
+}
+
+// metered publishes, and lets limits and breaker learn from the answer.
+func (p *Publish) metered(ctx context.Context, j *job, s network.Submission) (network.Receipt, error) {
+	receipt, err := j.adapter.Publish(ctx, j.account, s)
+	failure := network.AsError(err)
+	if j.pass != nil && j.pass.call != nil {
+		j.pass.call.Leave(verdict(failure))
+	}
+	if failure != nil && failure.Class == network.NotSent {
+		return receipt, err // the network did not count it
+	}
+	j.pass = nil
+	p.observe(ctx, j, j.use(), receipt.Rates, failure)
+	return receipt, err
+}
+
+// meteredUpload stages one attachment within the limits of uploads.
+func (p *Publish) meteredUpload(ctx context.Context, j *job, media network.Media) (network.Staged, error) {
+	permit, refused, err := p.permit(ctx, j, network.UseUpload, time.Now())
+	switch {
+	case err != nil:
+		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "interrupted", Message: "The upload was interrupted.", Err: err}
+	case refused != nil:
+		return network.Staged{}, refused
+	}
+	staged, err := j.adapter.Stage(ctx, j.account, media)
+	failure := network.AsError(err)
+	if failure != nil && failure.Class == network.NotSent {
+		if p.Limits != nil {
+			p.Limits.GiveBack(context.WithoutCancel(ctx), permit)
+		}
+		return staged, err
+	}
+	p.observe(ctx, j, network.UseUpload, staged.Rates, failure)
+	return staged, err
+}
+
+func (p *Publish) observe(ctx context.Context, j *job, use network.Use, rates []network.Rate, failure *network.Error) {
+	if p.Limits == nil {
+		return
+	}
+	if failure != nil {
+		rates = failure.Rates
+	}
+	p.Limits.Observe(ctx, j.caller(), use, rates, failure)
+}
+
+// codeNoPermit marks a post that a rate limit holds back before anything is
+// sent.
+const codeNoPermit = "rate_limited"
+
+// permit takes a permit, waiting a moment for it. refused says that it takes
+// longer.
+func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.Time) (permit limits.Permit, refused *network.Error, err error) {
+	if p.Limits == nil {
+		return limits.Permit{}, nil, nil
+	}
+	until := later(at).Add(p.Timing.orDefaults().Patience)
+	for {
+		grant := p.Limits.Take(ctx, j.caller(), use)
+		if grant.OK {
+			return grant.Permit, nil, nil
+		}
+		if grant.Until.After(until) {
+			whose := j.account.Handle
+			if grant.Scope == network.ScopeApp {
+				whose = "Dateline at " + j.limits.AllowedBy
+			}
+			return limits.Permit{}, &network.Error{Class: network.Throttled, Code: codeNoPermit, Scope: grant.Scope, RetryAt: grant.Until,
+				Message: fmt.Sprintf("The rate limit %q of %s is used up until %s.", grant.Bucket, whose, grant.Until.UTC().Format(time.RFC3339))}, nil
+		}
+		if err := sleepUntil(ctx, grant.Until.Add(time.Millisecond)); err != nil {
+			return limits.Permit{}, nil, err
+		}
+	}
+}
+
+// enter asks for a place at the host, waiting a moment for it.
+func (p *Publish) enter(ctx context.Context, j *job, at time.Time, probe bool) (*bulkhead.Call, error) {
+	if p.Hosts == nil {
+		return nil, nil
+	}
+	until := later(at).Add(p.Timing.orDefaults().Patience)
+	for {
+		call, retry, reason := p.Hosts.Enter(j.host(), at, probe)
+		if call != nil {
+			return call, nil
+		}
+		if retry.After(until) {
+			message := "The network has failed many times in a row. The post waits until it answers again."
+			if reason == bulkhead.Full {
+				message = "The network answers so slowly that no more calls are made for now. The post waits."
+			}
+			if err := p.tell(ctx, j, post.EventHeld, map[string]any{"code": reason, "message": message, "retry_at": retry.UTC()}); err != nil {
+				return nil, err
+			}
+			return nil, comeBack(errHeld, "The network does not answer.", retry)
+		}
+		if err := sleepUntil(ctx, retry.Add(time.Millisecond)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// throttled lets a post wait for a rate limit. No try is used up.
+func (p *Publish) throttled(ctx context.Context, j *job, e *network.Error) error {
+	err := p.tell(ctx, j, post.EventThrottled, map[string]any{"class": e.Class, "code": e.Code, "message": e.Message, "retry_at": e.RetryAt.UTC()})
+	if err != nil {
+		return err
+	}
+	return comeBack(errThrottled, "A rate limit is used up.", e.RetryAt)
+}
+
+// tell adds a line to the timeline, unless the last one says the same.
+func (p *Publish) tell(ctx context.Context, j *job, event string, data map[string]any) error {
+	said, err := p.Store.NoteOnce(context.WithoutCancel(ctx), j.post.ID, j.target.ID, event, post.ActorDateline, data)
+	if err == nil && said {
+		p.Live.Changed(ctx, j.post.ID)
+	}
+	return err
+}
+
+// comeBack makes Temporal run the activity again soon after a time. The spread
+// is small: who waited for hours for a reset should not wait much longer.
+func comeBack(kind, what string, at time.Time) error {
+	wait := max(time.Until(at), 0) + 10*time.Millisecond
+	wait += time.Duration(rand.Int64N(int64(min(wait/5, 10*time.Second)) + 1)) //nolint:gosec // not a secret
+	return temporal.NewApplicationErrorWithOptions(what+" The post's timeline says more.", kind, temporal.ApplicationErrorOptions{NextRetryDelay: wait})
+}
+
+func later(at time.Time) time.Time {
+	if now := time.Now(); at.Before(now) {
+		return now
+	}
+	return at
+}
+
+// verdict says what an outcome tells about the host.
+func verdict(e *network.Error) bulkhead.Verdict {
+	switch {
+	case e == nil:
+		return bulkhead.Worked
+	case ours(e) || errors.Is(e, context.Canceled) || e.Code == codeNoPermit || e.Code == codeParentWaiting:
+		return bulkhead.Unknown
+	case e.Status >= 500:
+		return bulkhead.Failed
+	case e.Status > 0:
+		return bulkhead.Worked
+	case e.Code == "connection_failed" || e.Code == "timeout":
+		return bulkhead.Failed
+	default:
+		return bulkhead.Unknown
+	}
+}

@@ -1,0 +1,158 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/account"
+	"dateline/internal/limits"
+	"dateline/platforms/network"
+)
+
+// teach lets the network say how the account's posts stand.
+func (s *server) teach(a account.Account, limit, remaining int, reset time.Time) limits.Caller {
+	s.t.Helper()
+	adapter, _ := s.Networks.Get(a.Network)
+	known, err := adapter.Limits(s.t.Context(), network.Account{BaseURL: a.BaseURL})
+	s.Must(err)
+	c := limits.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
+	s.Limits.Observe(s.t.Context(), c, network.UsePublish, []network.Rate{{Bucket: "statuses", Scope: network.ScopeAccount,
+		Limit: limit, Remaining: remaining, ResetAt: reset}}, nil)
+	return c
+}
+
+func warnings(p spec.Post) (codes []string, text string) {
+	if p.Warnings == nil {
+		return nil, ""
+	}
+	for _, w := range *p.Warnings {
+		codes = append(codes, w.Code)
+		text += w.Message
+	}
+	return codes, text
+}
+
+func TestAnHourThatExceedsTheQuotaIsForecast(t *testing.T) {
+	s := start(t)
+	a := s.Connect("desk")
+	reset := time.Now().Truncate(time.Minute).Add(90 * time.Minute)
+	s.teach(a, 3, 2, reset)
+	schedule := func(at time.Time) spec.Post {
+		t.Helper()
+		return s.post(s.send("POST", "/api/v1/posts", hello(object{"scheduled_time": at.Format(time.RFC3339)})), 201)
+	}
+	// The period that the network reported next begins at the reset.
+	inside, after := reset.Add(time.Hour), reset.Add(4*time.Hour)
+	for i := range 3 {
+		if codes, text := warnings(schedule(inside)); codes != nil {
+			t.Errorf("post %d: %v %s", i, codes, text)
+		}
+	}
+	fourth := schedule(inside.Add(time.Minute))
+	codes, text := warnings(fourth)
+	if len(codes) != 1 || codes[0] != "quota_exceeded" || *(*fourth.Warnings)[0].AccountId != a.ID {
+		t.Fatalf("warnings %v %s", codes, text)
+	}
+	for _, part := range []string{"4 posts are scheduled to @desk@", "allows 3 in 3 hours", reset.In(hanoi(t)).Format("15:04")} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q does not say %q", text, part)
+		}
+	}
+	if codes, _ := warnings(schedule(after)); codes != nil {
+		t.Errorf("the period after: %v", codes)
+	}
+	// A change is held against the limit as well, and a post read later is not.
+	path := "/api/v1/posts/" + fourth.Id.String()
+	if codes, _ := warnings(s.post(s.send("PATCH", path, object{"scheduled_time": after.Format(time.RFC3339)}), 200)); codes != nil {
+		t.Errorf("moved away: %v", codes)
+	}
+	if codes, _ := warnings(s.post(s.send("PATCH", path, object{"scheduled_time": inside.Format(time.RFC3339)}), 200)); len(codes) != 1 {
+		t.Errorf("moved back: %v", codes)
+	}
+	if codes, _ := warnings(s.post(s.send("GET", path, nil), 200)); codes != nil {
+		t.Errorf("read: %v", codes)
+	}
+	// In the period that runs, what is left counts, and not the whole.
+	for i, want := range []int{0, 0, 1} {
+		if codes, text := warnings(schedule(time.Now().Add(10 * time.Minute))); len(codes) != want || want == 1 && !strings.Contains(text, "of which 2 are left") {
+			t.Errorf("post %d of this period: %v %s", i, codes, text)
+		}
+	}
+}
+
+func hanoi(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+func TestAUsualQuotaIsForecastBeforeAnythingIsReported(t *testing.T) {
+	s := start(t)
+	a := s.Connect("desk")
+	at := time.Now().Add(24 * time.Hour).Truncate(3 * time.Hour).Add(time.Hour)
+	s.Exec(`with p as (insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone)
+		select gen_random_uuid(), $1, $2, 'Hello', $3, 'UTC' from generate_series(1, 299) returning post_id)
+		insert into post_targets (id, post_id, account_id) select gen_random_uuid(), post_id, $4 from p`, s.Workspace.ID, s.Owner.UserID, at, a.ID)
+	body := hello(object{"scheduled_time": at.Format(time.RFC3339)})
+	if codes, text := warnings(s.post(s.send("POST", "/api/v1/posts", body), 201)); codes != nil {
+		t.Errorf("the 300th: %v %s", codes, text)
+	}
+	if _, text := warnings(s.post(s.send("POST", "/api/v1/posts", body), 201)); !strings.Contains(text, "301 posts") || !strings.Contains(text, "300 in 3 hours") {
+		t.Errorf("the 301st: %q", text)
+	}
+	// What is only known is no reason to fail.
+	s.StopRedis()
+	if _, text := warnings(s.post(s.send("POST", "/api/v1/posts", body), 201)); !strings.Contains(text, "302 posts") {
+		t.Errorf("without Redis: %q", text)
+	}
+}
+
+func TestAChangeTellsOfAnAccountThatMustBeConnectedAgain(t *testing.T) {
+	s := start(t)
+	a := s.Connect("desk")
+	p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
+	s.Must(s.Store.SetAccountStatus(t.Context(), a.ID, account.NeedsReconnect))
+	if codes, _ := warnings(s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"content": "Changed"}), 200)); fmt.Sprint(codes) != "[account_needs_reconnect]" {
+		t.Errorf("warnings %v", codes)
+	}
+}
+
+func TestAnAccountTellsItsLimits(t *testing.T) {
+	s := start(t)
+	a := s.Connect("desk")
+	path := "/api/v1/accounts/" + a.ID.String() + "/limits"
+	var got spec.AccountLimits
+	s.decode(s.send("GET", path, nil), 200, &got)
+	if len(got.Limits) != 2 || got.Limits[0].Bucket != "statuses" || *got.Limits[0].Limit != 300 || got.Limits[0].Remaining != nil || got.Limits[0].Reported || got.Limits[0].Enforced {
+		t.Errorf("before anything is known: %+v", got.Limits)
+	}
+	reset := time.Now().Truncate(time.Second).Add(time.Hour)
+	c := s.teach(a, 50, 7, reset)
+	s.Limits.Take(t.Context(), c, network.UsePublish)
+	closed := time.Now().Add(time.Minute)
+	s.Limits.Observe(t.Context(), c, network.UseUpload, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: closed})
+	s.decode(s.send("GET", path, nil), 200, &got)
+	posts, uploads := got.Limits[0], got.Limits[1]
+	if *posts.Limit != 50 || *posts.Remaining != 6 || !posts.Reported || !posts.Enforced || posts.ResetsAt.Sub(reset).Abs() > time.Second || *posts.PeriodSeconds != 3*3600 {
+		t.Errorf("posts %+v", posts)
+	}
+	if uploads.ClosedUntil == nil || uploads.ClosedUntil.Sub(closed).Abs() > time.Second || *uploads.Remaining != 0 {
+		t.Errorf("uploads %+v", uploads)
+	}
+	s.refused(s.send("GET", "/api/v1/accounts/"+uuid.NewString()+"/limits", nil), 404, "account_not_found")
+	_, _, stranger := s.Found("Another desk")
+	s.refused(s.send("GET", path, nil, "Authorization", "Bearer "+stranger), 404, "account_not_found")
+	s.StopRedis()
+	s.decode(s.send("GET", path, nil), 200, &got)
+	if *got.Limits[0].Limit != 300 {
+		t.Errorf("without Redis: %+v", got.Limits[0])
+	}
+}

@@ -1,0 +1,94 @@
+-- Takes up to ARGV[1] permits from all buckets of KEYS at once, and says how
+-- each stands. With 0 it only looks.
+--
+-- ARGV[2…]: per bucket its cost, declared limit, period in ms, and kind:
+-- gcra, fixed, or none where no post waits for what is declared.
+--
+-- A bucket is a hash. closed: nobody may pass before. limit, left, reset, per:
+-- the period that the network reported, or one that a fixed quota implies; guess:
+-- its reset was worked out and not reported. tat: where no period is known, the
+-- theoretical arrival time of the generic cell rate algorithm (ITU-T I.371).
+-- Times are milliseconds by Redis's own clock.
+--
+-- Answer: granted, how long the next one waits, how much longer each further
+-- one, which bucket is the reason; then per bucket limit, left, ms to the reset,
+-- ms to the end of its closing, ms of its period, 1 when the network reported it.
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + clock[2] / 1000
+local want = tonumber(ARGV[1])
+local granted, wait, step, reason = want, 0, 0, 0
+local buckets = {}
+
+for i, key in ipairs(KEYS) do
+  local at = 2 + (i - 1) * 4
+  local b = { cost = tonumber(ARGV[at]), limit = tonumber(ARGV[at + 1]), per = tonumber(ARGV[at + 2]), kind = ARGV[at + 3] }
+  local h = redis.call('HMGET', key, 'closed', 'limit', 'left', 'reset', 'per', 'tat')
+  b.closed = tonumber(h[1]) or 0
+  local learned = tonumber(h[2])
+  b.reported = learned ~= nil
+  local room, free = want, now
+  if learned or b.kind == 'fixed' then
+    b.kind = 'period'
+    b.limit = learned or b.limit
+    b.per = tonumber(h[5]) or b.per
+    b.left, b.reset = tonumber(h[3]), tonumber(h[4])
+    if not b.reset then
+      b.left, b.reset, b.rolled = b.limit, (math.floor(now / b.per) + 1) * b.per, true
+    elseif now >= b.reset then
+      b.left, b.reset, b.rolled = b.limit, b.reset + (math.floor((now - b.reset) / b.per) + 1) * b.per, true
+    end
+    room, free = math.floor(b.left / b.cost), b.reset
+  elseif b.kind == 'gcra' then
+    b.tat = math.max(tonumber(h[6]) or 0, now)
+    b.step = b.per / b.limit
+    b.left = math.floor((now + b.per - b.tat) / b.step + 1e-6)
+    room = math.floor(b.left / b.cost)
+  end
+  if b.closed > now then
+    room, free, b.shut = 0, math.max(b.closed, room > 0 and 0 or free), true
+  end
+  b.room, b.free = math.max(room, 0), free
+  granted = math.min(granted, b.room)
+  buckets[i] = b
+end
+
+-- When the first of those without a permit gets one.
+for i, b in ipairs(buckets) do
+  local free, more = b.free, 0
+  if b.kind == 'gcra' and not b.shut then
+    more = b.step * b.cost
+    free = b.tat + (granted + 1) * more - b.per
+  end
+  if b.room <= granted and free - now > wait then
+    wait, step, reason = free - now, more, i
+  end
+end
+
+local answer = { granted, math.ceil(wait), math.ceil(step), reason }
+for i, key in ipairs(KEYS) do
+  local b = buckets[i]
+  if granted > 0 and b.kind == 'period' then
+    b.left = b.left - granted * b.cost
+    local fields = { 'left', string.format('%.0f', b.left), 'reset', string.format('%.3f', b.reset) }
+    if b.rolled then
+      fields[5], fields[6] = 'guess', '1'
+    end
+    redis.call('HSET', key, unpack(fields))
+    if not b.reported then
+      redis.call('PEXPIRE', key, math.ceil(math.max(b.reset, b.closed) - now) + 1000)
+    end
+  elseif granted > 0 and b.kind == 'gcra' then
+    b.tat = b.tat + granted * b.cost * b.step
+    b.left = b.left - granted * b.cost
+    redis.call('HSET', key, 'tat', string.format('%.3f', b.tat))
+    redis.call('PEXPIRE', key, math.ceil(math.max(b.tat, b.closed) - now) + 1000)
+  end
+  local n = #answer
+  answer[n + 1] = b.limit
+  answer[n + 2] = b.left or -1
+  answer[n + 3] = b.reset and math.ceil(b.reset - now) or 0
+  answer[n + 4] = math.max(math.ceil(b.closed - now), 0)
+  answer[n + 5] = math.ceil(b.per)
+  answer[n + 6] = b.reported and 1 or 0
+end
+return answer
