@@ -138,7 +138,7 @@ func (l *Limiter) Buckets(ctx context.Context, c Caller) ([]Bucket, error) {
 	}
 }
 
-var errAway = errors.New("Redis has just failed")
+var errAway = errors.New("limits: Redis has just failed")
 
 // resting says that Redis has just failed.
 func (l *Limiter) resting() bool { return time.Now().UnixNano() < l.awayUntil.Load() }
