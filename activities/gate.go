@@ -162,7 +162,7 @@ func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.T
 	if p.Limits == nil {
 		return limits.Permit{}, nil, nil
 	}
-	until := later(at).Add(p.Timing.orDefaults().Patience)
+	until := later(at, time.Now()).Add(p.Timing.orDefaults().Patience)
 	for {
 		grant := p.Limits.Take(ctx, j.caller(), use)
 		if grant.OK {
@@ -187,7 +187,7 @@ func (p *Publish) enter(ctx context.Context, j *job, at time.Time, probe bool) (
 	if p.Hosts == nil {
 		return nil, nil
 	}
-	until := later(at).Add(p.Timing.orDefaults().Patience)
+	until := later(at, time.Now()).Add(p.Timing.orDefaults().Patience)
 	for {
 		call, retry, reason := p.Hosts.Enter(j.host(), at, probe)
 		if call != nil {
@@ -233,13 +233,6 @@ func comeBack(kind, what string, at time.Time) error {
 	wait := max(time.Until(at), 0) + 10*time.Millisecond
 	wait += time.Duration(rand.Int64N(int64(min(wait/5, 10*time.Second)) + 1)) //nolint:gosec // not a secret
 	return temporal.NewApplicationErrorWithOptions(what+" The post's timeline says more.", kind, temporal.ApplicationErrorOptions{NextRetryDelay: wait})
-}
-
-func later(at time.Time) time.Time {
-	if now := time.Now(); at.Before(now) {
-		return now
-	}
-	return at
 }
 
 // verdict says what an outcome tells about the host.
