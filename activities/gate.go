@@ -81,15 +81,32 @@ func (p *Publish) admit(ctx context.Context, j *job, at time.Time) error {
 	}
 	j.pass = &pass{call: call}
 	permit, refused, err := p.permit(ctx, j, j.use(), at)
+	if err == nil && refused != nil {
+		var pressing bool
+		if pressing, err = p.pressing(ctx, j); pressing {
+			return nil
+		}
+	}
 	if err != nil || refused != nil {
 		p.dismiss(ctx, j)
-		if refused != nil {
+		if err == nil {
 			err = p.throttled(ctx, j, refused)
 		}
 		return err
 	}
 	j.pass.permit = permit
 	return nil
+}
+
+// pressing says that an earlier call for what comes next may have published it.
+// It is sent again because the network still knows it by its key, which does not
+// last as long as limits and failures do.
+func (p *Publish) pressing(ctx context.Context, j *job) (bool, error) {
+	if j.target.Attempts == 0 {
+		return false, nil // an unclear call has used up a try
+	}
+	n, err := p.Store.UnclearSends(ctx, j.target.ID, j.next(), j.post.Revision)
+	return n > 0, err
 }
 
 // dismiss gives back what admit got and no call has used.
@@ -194,6 +211,9 @@ func (p *Publish) enter(ctx context.Context, j *job, at time.Time, probe bool) (
 			return call, nil
 		}
 		if retry.After(until) {
+			if pressing, err := p.pressing(ctx, j); pressing || err != nil {
+				return nil, err
+			}
 			message := "The network has failed many times in a row. The post waits until it answers again."
 			if reason == bulkhead.Full {
 				message = "The network answers so slowly that no more calls are made for now. The post waits."

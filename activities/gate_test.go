@@ -193,6 +193,25 @@ func TestAPostThatChangedGivesItsPermitBack(t *testing.T) {
 	}
 }
 
+// What may be out already is sent again while the network knows its key, and not
+// when a limit allows it.
+func TestACallThatMayHavePublishedIsRepeatedInSpiteOfLimits(t *testing.T) {
+	b := newBench(t, limited(2, 100))
+	p, _ := b.within(nil)
+	b.publish(p, input(b.schedule(nil)))
+	lost := b.schedule(func(p *post.Post) { p.Content = text + ", lost" })
+	b.fault(fake.Fault{Kind: fake.ResetBefore})
+	if _, err := b.once(p, input(lost)); err == nil {
+		t.Fatal("the call was not lost")
+	}
+	if _, errs := b.together(p, b.many(1)); len(errs) != 1 {
+		t.Fatal("the limit is not used up")
+	}
+	if result, err := b.once(p, input(lost)); err != nil || result.Status != post.TargetPosted {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
 func TestUploadsHaveALimitOfTheirOwn(t *testing.T) {
 	b := newBench(t, limited(100, 2))
 	p, _ := b.within(nil)
