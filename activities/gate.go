@@ -75,6 +75,7 @@ func (p *Publish) admit(ctx context.Context, j *job, at time.Time) error {
 	if j.pass != nil || j.next() >= len(j.segments) {
 		return nil
 	}
+	at = time.Now().Add(at.Sub(p.clock().Now())) // limits and pauses go by the host's clock
 	call, held := p.enter(ctx, j, at, true)
 	if held != nil {
 		return held

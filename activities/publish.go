@@ -65,7 +65,7 @@ type Publish struct {
 	Live     LiveBus
 	Log      *slog.Logger
 	Timing   Timing
-	Clock    Clock // nil: the host's
+	Clock    Clock      // nil: the host's
 	Limits   RateLimits // nil: none are kept
 	Hosts    Hosts      // nil: every host may be called at any time
 
@@ -160,8 +160,8 @@ type job struct {
 	published []post.Published // what is out already, in order
 	parent    string           // remote id of the post that the first segment answers
 	ahead     *epochAhead
-	limits    network.Limits   // since the content was checked
-	pass      *pass            // since admit, until the call
+	limits    network.Limits // since the content was checked
+	pass      *pass          // since admit, until the call
 }
 
 // segment is one irreversible call to be.

@@ -84,6 +84,8 @@ func english() map[string]string {
 		"retrying.overtaken":       "Another attempt at {handle} was faster; this one sent nothing.",
 		"retrying.media_gone":      "The network has dropped the attachments for {handle} before they were posted; they are uploaded again.",
 		"retrying.media_not_ready": "The network is still working on the attachments for {handle}.[ Next try at {retry_at}.]",
+		"throttled":                "Waits before it goes to {handle}.[ {message}][ Next try at {retry_at}.]",
+		"held":                     "Waits before it goes to {handle}.[ {message}][ Next try at {retry_at}.]",
 		"posted":                   "Posted to {handle}[ as {url}][, {late} late][: sent at {sent}][, answered at {answered}].",
 		"posted.on_time":           "Posted to {handle}[ as {url}], on time[: sent at {sent}][, answered at {answered}].",
 		"segment_posted":           "Part {number}[ of {of}] posted to {handle}[ as {url}][, {late} late][: sent at {sent}][, answered at {answered}].",
