@@ -1,0 +1,189 @@
+package activities_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/desk"
+	"dateline/internal/post"
+	"dateline/platforms/fake"
+)
+
+const notReadyBody = `{"error":"Cannot attach files that have not finished processing. Try again in a moment!"}`
+
+// refusal gives the code of a refusal; other errors end the test.
+func (b *bench) refusal(err error) string {
+	b.t.Helper()
+	var refused *post.Error
+	if err != nil && !errors.As(err, &refused) {
+		b.t.Fatal(err)
+	}
+	if refused == nil {
+		return ""
+	}
+	if len(refused.Problems) > 0 {
+		return refused.Problems[0].Code
+	}
+	return refused.Code
+}
+
+func (b *bench) retry(p post.Post, targets ...uuid.UUID) post.Post {
+	b.t.Helper()
+	again, err := b.desk.Retry(b.t.Context(), b.guard(p), targets)
+	b.must(err)
+	return again
+}
+
+func (b *bench) change(p post.Post, edit desk.Edit) post.Post {
+	b.t.Helper()
+	changed, err := b.desk.Change(b.t.Context(), b.guard(p), edit)
+	b.must(err)
+	return changed
+}
+
+// sql changes rows as only time or an accident does.
+func (b *bench) sql(statement string, args ...any) {
+	b.t.Helper()
+	db, err := pgx.Connect(b.t.Context(), b.url)
+	b.must(err)
+	defer func() { _ = db.Close(b.t.Context()) }()
+	_, err = db.Exec(b.t.Context(), statement, args...)
+	b.must(err)
+}
+
+// An exhausted target is a dead letter; a retry gives it fresh tries, and sends
+// under the key of the first round.
+func TestRetryGivesFreshTriesUnderTheSameKey(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(nil)
+	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Count: 7, Body: notReadyBody})
+	b.publish(b.publisher(), input(p))
+	if dead := b.prove(p.ID, b.account, post.TargetFailed, 0); dead.ErrorClass != "transient" || dead.Attempts != 5 {
+		t.Errorf("dead letter %+v", dead)
+	}
+	again := b.retry(p)
+	if got := again.Targets[0]; got.Status != post.TargetScheduled || got.Attempts != 0 || again.Revision != p.Revision || again.RedrivenAt == nil {
+		t.Errorf("after the retry %+v", again)
+	}
+	b.publish(b.publisher(), input(again))
+	target := b.prove(p.ID, b.account, post.TargetPosted, 1)
+	keys := map[string]bool{}
+	ledger := b.entries(target.ID)
+	for _, e := range ledger {
+		keys[e.Key] = true
+	}
+	if len(keys) != 1 || len(ledger) != 8 || target.Attempts != 3 {
+		t.Errorf("%d keys in %+v, %d tries", len(keys), ledger, target.Attempts)
+	}
+}
+
+func TestRetryTouchesOnlyWhatFailed(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	other := b.connect("other")
+	p := b.schedule(thread(2), b.account.ID, other.ID)
+	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Account: "other"})
+	b.publish(b.publisher(), inputOn(p, b.account))
+	b.publish(b.publisher(), inputOn(p, other))
+	good := b.prove(p.ID, b.account, post.TargetPosted, 2)
+	b.prove(p.ID, other, post.TargetFailed, 0)
+	if now := b.read(p.ID); now.Status != post.PartlyPosted {
+		t.Errorf("the post is %s", now.Status)
+	}
+	if _, err := b.desk.Retry(t.Context(), b.guard(p), []uuid.UUID{good.ID}); b.refusal(err) != "not_a_dead_letter" {
+		t.Errorf("retrying what is out gave %v", err)
+	}
+	again := b.retry(p)
+	if _, err := b.desk.Cancel(t.Context(), b.guard(p)); b.refusal(err) != "too_late" {
+		t.Errorf("cancelling what is partly out gave %v", err)
+	}
+	b.publish(b.publisher(), inputOn(again, b.account))
+	b.publish(b.publisher(), inputOn(again, other))
+	if after := b.prove(p.ID, b.account, post.TargetPosted, 2); after.Fence != good.Fence || !after.UpdatedAt.Equal(good.UpdatedAt) {
+		t.Errorf("it was touched: %+v", after)
+	}
+	b.prove(p.ID, other, post.TargetPosted, 2)
+	if now := b.read(p.ID); now.Status != post.Posted {
+		t.Errorf("the post is %s", now.Status)
+	}
+}
+
+// A thread that failed at its second segment goes on there, with what it says by then.
+func TestAFailedThreadGoesOnWhereItStopped(t *testing.T) {
+	segments := func(texts ...string) *[]desk.Segment {
+		list := []desk.Segment{}
+		for _, s := range texts {
+			list = append(list, desk.Segment{Content: s})
+		}
+		return &list
+	}
+	for _, row := range []struct {
+		name string
+		edit *[]desk.Segment // nil: a plain retry
+		live int
+	}{
+		{"Retried", nil, 3},
+		{"Changed", segments("Another second", "Another third"), 3},
+		{"Shortened", segments(), 1},
+		{"ShortenedByOne", segments("Another second"), 2},
+		{"Lengthened", segments(text+" (2)", text+" (3)", "A fourth", "A fifth"), 5},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			p := b.schedule(thread(3))
+			b.fault(fake.Fault{Kind: fake.Status, Status: 422, Nth: 2})
+			b.publish(b.publisher(), input(p))
+			b.prove(p.ID, b.account, post.TargetFailed, 1)
+			b.must(b.fake.Inject(fake.Fault{Kind: fake.Latency, For: time.Millisecond, Method: http.MethodPost, Path: createPath, Count: -1}))
+			var again post.Post
+			if row.edit == nil {
+				again = b.retry(p)
+			} else {
+				again = b.change(p, desk.Edit{Thread: row.edit})
+			}
+			if again.Status != post.Publishing {
+				t.Errorf("the post is %s", again.Status)
+			}
+			b.publish(b.publisher(), input(again))
+			b.prove(p.ID, b.account, post.TargetPosted, row.live)
+			if now := b.read(p.ID); now.Status != post.Posted || now.PostedAt == nil {
+				t.Errorf("the post is %s at %v", now.Status, now.PostedAt)
+			}
+			if calls := b.faults()[1].Seen; calls != row.live-1 {
+				t.Errorf("%d calls came for the rest, want %d", calls, row.live-1)
+			}
+		})
+	}
+}
+
+func TestDiscard(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	other := b.connect("other")
+	p := b.schedule(nil, b.account.ID, other.ID)
+	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Account: "other"})
+	b.publish(b.publisher(), inputOn(p, b.account))
+	b.publish(b.publisher(), inputOn(p, other))
+	if _, err := b.desk.Discard(t.Context(), b.guard(p), nil); err != nil {
+		t.Fatal(err)
+	}
+	b.prove(p.ID, b.account, post.TargetPosted, 1)
+	b.prove(p.ID, other, post.TargetCancelled, 0)
+	if now := b.read(p.ID); now.Status != post.PartlyPosted {
+		t.Errorf("the post is %s", now.Status)
+	}
+	for what, act := range map[string]func() error{
+		"retry":   func() error { _, err := b.desk.Retry(t.Context(), b.guard(p), nil); return err },
+		"discard": func() error { _, err := b.desk.Discard(t.Context(), b.guard(p), nil); return err },
+	} {
+		if got := b.refusal(act()); got != "not_a_dead_letter" {
+			t.Errorf("%s after it was given up gave %q", what, got)
+		}
+	}
+	if result, _ := b.publish(b.publisher(), inputOn(p, other)); result.Status != post.TargetCancelled {
+		t.Errorf("it was published: %+v", result)
+	}
+}
