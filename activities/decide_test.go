@@ -1,0 +1,128 @@
+package activities_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"dateline/internal/desk"
+	"dateline/internal/post"
+	"dateline/platforms/fake"
+)
+
+// uncertain makes the call of a thread's segment end in doubt; made says
+// whether it lives.
+func (b *bench) uncertain(p post.Post, segment int, made bool) post.Post {
+	b.t.Helper()
+	kind := fake.ResetBefore
+	if made {
+		kind = fake.ActThenReset
+		b.fault(fake.Fault{Kind: fake.Hide, For: longerThanAllLooks, Nth: segment + 1})
+	}
+	b.fault(fake.Fault{Kind: kind, Nth: segment + 1, Count: 2})
+	b.publish(b.publisher(), input(p))
+	live := segment
+	if made {
+		live++
+	}
+	b.prove(p.ID, b.account, post.TargetUncertain, live)
+	return b.read(p.ID)
+}
+
+func TestDecideIsRefused(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	first := b.schedule(nil)
+	for what, status := range map[string]post.TargetStatus{"Scheduled": post.TargetScheduled, "Posted": post.TargetPosted} {
+		if status == post.TargetPosted {
+			b.publish(b.publisher(), input(first))
+		}
+		_, err := b.desk.Confirm(t.Context(), b.guard(first), first.Targets[0].ID, "https://social.example/@desk/1", "")
+		if got := b.refusal(err); got != "not_uncertain" {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+	b.publish(b.publisher(), input(first))
+	taken := b.published()[0].URL
+	second := b.schedule(nil)
+	b.fault(fake.Fault{Kind: fake.ResetBefore, Count: -1})
+	b.publish(b.publisher(), input(second))
+	before := b.timeline(second.ID)
+	if _, err := b.desk.Confirm(t.Context(), b.guard(second), second.Targets[0].ID, taken, ""); b.refusal(err) != "taken" {
+		t.Errorf("another post's address gave %v", err)
+	}
+	if now := b.read(second.ID); now.Targets[0].Status != post.TargetUncertain || now.Version != b.read(second.ID).Version || !slices.Equal(before, b.timeline(second.ID)) {
+		t.Errorf("the refusal left something behind: %+v", now)
+	}
+	_, err := b.desk.Discard(t.Context(), b.guard(second), nil)
+	b.must(err)
+	if now := b.read(second.ID); now.Status != post.Cancelled {
+		t.Errorf("given up, the post is %s", now.Status)
+	}
+}
+
+// However many people decide at the same moment, one decision holds.
+func TestDecisionsAtTheSameMoment(t *testing.T) {
+	words := "Corrected"
+	type act func(b *bench, p post.Post) error
+	retry := func(b *bench, p post.Post) error { _, err := b.desk.Retry(b.t.Context(), b.guard(p), nil); return err }
+	discard := func(b *bench, p post.Post) error {
+		_, err := b.desk.Discard(b.t.Context(), b.guard(p), nil)
+		return err
+	}
+	edit := func(b *bench, p post.Post) error {
+		g := b.guard(p)
+		g.IfVersion = p.Version
+		_, err := b.desk.Change(b.t.Context(), g, desk.Edit{Content: &words})
+		return err
+	}
+	again := func(b *bench, p post.Post) error {
+		_, err := b.desk.SendAgain(b.t.Context(), b.guard(p), p.Targets[0].ID)
+		return err
+	}
+	confirm := func(b *bench, p post.Post) error {
+		_, err := b.desk.Confirm(b.t.Context(), b.guard(p), p.Targets[0].ID, b.fake.URL()+"/@desk/12345", "")
+		return err
+	}
+	for _, row := range []struct {
+		name  string
+		fault fake.Fault
+		acts  []act
+	}{
+		{"Failed", fake.Fault{Kind: fake.Status, Status: 422, Count: 1}, []act{retry, discard, edit, retry, discard, edit}},
+		{"Uncertain", fake.Fault{Kind: fake.ResetBefore, Count: 2}, []act{again, confirm, discard, again, confirm, discard, retry, edit}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			for range 8 {
+				b.fake.ClearFaults()
+				p := b.schedule(nil)
+				b.fault(row.fault)
+				b.publish(b.publisher(), input(p))
+				p = b.read(p.ID)
+				var all sync.WaitGroup
+				var mu sync.Mutex
+				won := 0
+				for _, do := range row.acts {
+					all.Go(func() {
+						if err := do(b, p); b.refusal(err) == "" {
+							mu.Lock()
+							won++
+							mu.Unlock()
+						}
+					})
+				}
+				all.Wait()
+				if won != 1 {
+					t.Errorf("%d decisions were taken: %v", won, b.timeline(p.ID))
+				}
+				now := b.read(p.ID)
+				if now.Status == post.Publishing || now.Status == post.Scheduled {
+					b.publish(b.publisher(), input(now))
+				}
+				if now = b.read(p.ID); now.Status != post.Posted && now.Status != post.Cancelled {
+					t.Errorf("it ended %s", now.Status)
+				}
+			}
+		})
+	}
+}
