@@ -1,0 +1,157 @@
+package activities_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/testsuite"
+
+	"dateline/activities"
+	"dateline/internal/desk"
+	"dateline/internal/media"
+	"dateline/internal/post"
+	"dateline/platforms/fake"
+)
+
+const uploadPath = "/api/v2/media"
+
+// prepare runs PrepareTarget as one attempt of Temporal.
+func (b *bench) prepare(in activities.TargetInput) error {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestActivityEnvironment()
+	p := b.publisher()
+	env.RegisterActivity(p)
+	_, err := env.ExecuteActivity(p.PrepareTarget, in)
+	return err
+}
+
+// countUploads gives a count of all that is uploaded from now on.
+func (b *bench) countUploads() func() int {
+	at := len(b.faults())
+	b.must(b.fake.Inject(fake.Fault{Kind: fake.Latency, For: time.Millisecond, Method: http.MethodPost, Path: uploadPath, Count: -1}))
+	return func() int { return b.faults()[at].Seen }
+}
+
+func TestPreparedAttachmentsAreNotUploadedAgain(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	other := b.connect("other")
+	one, two, three := b.upload(1), b.upload(2), b.upload(3)
+	write, file := thread(2), b.withMedia(one)
+	p := b.schedule(func(p *post.Post) {
+		write(p)
+		file(p)
+		p.Thread[0].AttachmentIDs = idsOfMedia(one, two)
+		p.ScheduledTime = time.Now().Add(time.Second).UTC()
+	}, b.account.ID, other.ID)
+	id, none := other.ID.String(), []desk.Segment{}
+	p = b.change(p, desk.Edit{Overrides: map[string]*desk.Override{id: {Attachments: &[]string{three.ID.String(), two.ID.String()}, Thread: &none}}})
+	uploads := b.countUploads()
+	for _, a := range []activities.TargetInput{inputOn(p, b.account), inputOn(p, other)} {
+		b.must(b.prepare(a))
+		b.must(b.prepare(a)) // Temporal may run it again
+	}
+	if n := uploads(); n != 5 {
+		t.Errorf("%d uploads, want 3 and 2", n)
+	}
+	if n := lastEvent(t, b, p, post.EventPrepared)["attachments"]; n != 2.0 {
+		t.Errorf("the timeline says %v attachments", n)
+	}
+	if now := b.read(p.ID); now.Status != post.Scheduled || len(b.published()) != 0 {
+		t.Errorf("preparing published: %s", now.Status)
+	}
+	b.publish(b.publisher(), inputOn(p, b.account))
+	b.publish(b.publisher(), inputOn(p, other))
+	b.prove(p.ID, b.account, post.TargetPosted, 2)
+	b.prove(p.ID, other, post.TargetPosted, 1)
+	if n := uploads(); n != 5 {
+		t.Errorf("%d uploads in the end", n)
+	}
+	if first := b.living(other)[0].Media; first[0].Bytes != three.Bytes || first[1].Bytes != two.Bytes {
+		t.Errorf("the other account shows %+v", first)
+	}
+}
+
+func TestAnEditDiscardsWhatWasPrepared(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	one, two := b.upload(1), b.upload(2)
+	words := "Corrected"
+	list := func(s string) *[]string { return &[]string{s} }
+	for name, row := range map[string]struct {
+		edit    desk.Edit
+		uploads int // for the edited post
+		kept    bool
+	}{
+		"Attachments": {edit: desk.Edit{Attachments: list(two.ID.String())}, uploads: 1},
+		"Thread":      {edit: desk.Edit{Thread: &[]desk.Segment{{Content: "more", Attachments: *list(two.ID.String())}}}, uploads: 2},
+		"Overrides":   {edit: desk.Edit{Overrides: map[string]*desk.Override{b.account.ID.String(): {Attachments: list(two.ID.String())}}}, uploads: 1},
+		"Words":       {edit: desk.Edit{Content: &words}, kept: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := b.withMedia(one)
+			p := b.schedule(func(p *post.Post) { file(p); p.ScheduledTime = time.Now().Add(10 * time.Minute).UTC() })
+			b.must(b.prepare(input(p)))
+			changed := b.change(p, row.edit)
+			if kept := len(b.read(p.ID).PlatformMedia) > 2; kept != row.kept {
+				t.Errorf("kept %s", b.read(p.ID).PlatformMedia)
+			}
+			uploads := b.countUploads()
+			// What was under way for the older content keeps nothing of it.
+			b.must(b.prepare(input(p)))
+			b.must(b.prepare(input(changed)))
+			if n := uploads(); n != row.uploads {
+				t.Errorf("%d uploads, want %d", n, row.uploads)
+			}
+		})
+	}
+}
+
+func TestProblemsAreFoundWhilePreparing(t *testing.T) {
+	b := newBench(t, fake.Options{MaxCharacters: 60})
+	p := b.schedule(func(p *post.Post) {
+		p.Thread = []post.Segment{{Content: strings.Repeat("far too long ", 10)}}
+		p.ScheduledTime = time.Now().Add(10 * time.Minute).UTC()
+	})
+	b.must(b.prepare(input(p)))
+	found := lastEvent(t, b, p, post.EventProblem)
+	if message, _ := found["message"].(string); found["code"] != "too_long" || !strings.HasPrefix(message, "Segment 2 of 2: ") {
+		t.Errorf("the timeline says %v", found)
+	}
+	if now := b.read(p.ID); now.Status != post.Scheduled || now.Targets[0].ErrorClass != "" {
+		t.Errorf("the post is %+v", now)
+	}
+	b.must(b.prepare(input(b.change(p, desk.Edit{Thread: &[]desk.Segment{{Content: "short"}}}))))
+	lastEvent(t, b, p, post.EventPrepared)
+}
+
+// An upload that fails is tried again, without those that did not.
+func TestPreparingGoesOnWhereItStopped(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	file := b.withMedia(b.upload(1), b.upload(2))
+	p := b.schedule(func(p *post.Post) { file(p); p.ScheduledTime = time.Now().Add(10 * time.Minute).UTC() })
+	uploads := b.countUploads()
+	b.must(b.fake.Inject(fake.Fault{Kind: fake.Status, Status: 503, Method: http.MethodPost, Path: uploadPath, Nth: 2}))
+	if err := b.prepare(input(p)); err == nil || strings.Contains(err.Error(), text) {
+		t.Errorf("an upload that failed gave %v", err)
+	}
+	b.must(b.prepare(input(p)))
+	if n := uploads(); n != 3 {
+		t.Errorf("%d uploads", n)
+	}
+	b.must(b.fake.Inject(fake.Fault{Kind: fake.TokenExpired, Method: http.MethodPost, Path: uploadPath}))
+	b.must(b.prepare(input(b.change(p, desk.Edit{Attachments: &[]string{p.AttachmentIDs[0].String()}}))))
+	if found := lastEvent(t, b, p, post.EventProblem); found["class"] != "auth" {
+		t.Errorf("the timeline says %v", found)
+	}
+}
+
+func idsOfMedia(items ...media.Item) []uuid.UUID {
+	ids := make([]uuid.UUID, len(items))
+	for i, item := range items {
+		ids[i] = item.ID
+	}
+	return ids
+}
