@@ -187,3 +187,36 @@ func TestDiscard(t *testing.T) {
 		t.Errorf("it was published: %+v", result)
 	}
 }
+
+// A call that was taken for absent and then refused may have been made all the
+// same: after a retry, and whatever changes but the content, the network still
+// names it by its key.
+func TestALostPostIsNotMadeAgainAfterARetry(t *testing.T) {
+	for name, change := range map[string]func(b *bench, p post.Post) post.Post{
+		"Retry": func(b *bench, p post.Post) post.Post { return b.retry(p) },
+		"RetryAndPublishNow": func(b *bench, p post.Post) post.Post {
+			b.retry(p)
+			now, err := b.desk.PublishNow(b.t.Context(), b.guard(p))
+			b.must(err)
+			return now
+		},
+		"NewTime": func(b *bench, p post.Post) post.Post {
+			when := time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)
+			return b.change(p, desk.Edit{ScheduledTime: &when})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			p := b.schedule(nil)
+			b.fault(fake.Fault{Kind: fake.Hide, For: longerThanAllLooks})
+			b.fault(fake.Fault{Kind: fake.ActThenReset})
+			b.fault(fake.Fault{Kind: fake.Status, Status: 422, Nth: 2})
+			b.publish(b.publisher(), input(p))
+			if got := b.read(p.ID).Targets[0]; got.Status != post.TargetFailed {
+				t.Fatalf("%+v", got)
+			}
+			b.publish(b.publisher(), input(change(b, p)))
+			b.prove(p.ID, b.account, post.TargetPosted, 1)
+		})
+	}
+}

@@ -216,22 +216,22 @@ func expired(s network.Staged) bool {
 // submission is the call for one segment. Its key is the same for all sends of
 // this content to this account, whichever attempt makes them.
 func (j *job) submission(i int) network.Submission {
-	s := network.Submission{Key: j.key(i), Text: j.segments[i].Content, Language: j.post.Language, ReplyTo: j.parent}
+	s := network.Submission{Text: j.segments[i].Content, Language: j.post.Language, ReplyTo: j.parent}
 	for _, staged := range j.segments[i].staged {
 		s.MediaIDs = append(s.MediaIDs, staged.RemoteID)
 	}
 	if i > 0 && len(j.published) >= i {
 		s.ReplyTo = j.published[i-1].RemoteID
 	}
+	s.Key = j.key(i, s)
 	return s
 }
 
-func (j *job) key(i int) string {
-	name := strconv.FormatInt(j.post.Revision, 10)
-	if i > 0 {
-		name += "/" + strconv.Itoa(i)
-	}
-	return uuid.NewSHA1(j.target.ID, []byte(name)).String()
+// key follows from what is sent and not from the post's revision: a new time
+// changes nothing of what an earlier send may have made.
+func (j *job) key(i int, s network.Submission) string {
+	name := append([]byte(strconv.Itoa(i)+"/"), j.fingerprint(i, s)...)
+	return uuid.NewSHA1(j.target.ID, name).String()
 }
 
 // fingerprint identifies what is sent, so that the ledger can tell two
