@@ -126,3 +126,59 @@ func TestDecisionsAtTheSameMoment(t *testing.T) {
 		})
 	}
 }
+
+func TestDecide(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		segments int
+		segment  int
+		exists   bool
+	}{
+		{"ItExists", 1, 0, true},
+		{"TheFirstExists", 3, 0, true},
+		{"TheMiddleExists", 3, 1, true},
+		{"TheLastExists", 3, 2, true},
+		{"ItDoesNot", 1, 0, false},
+		{"TheMiddleDoesNot", 3, 1, false},
+		{"TheLastDoesNot", 3, 2, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			p := b.uncertain(b.schedule(thread(row.segments)), row.segment, row.exists)
+			target := p.Targets[0].ID
+			for what, act := range map[string]func() error{
+				"retry": func() error { _, err := b.desk.Retry(t.Context(), b.guard(p), nil); return err },
+				"edit": func() error {
+					s := "x"
+					_, err := b.desk.Change(t.Context(), b.guard(p), desk.Edit{Content: &s})
+					return err
+				},
+				"cancel": func() error { _, err := b.desk.Cancel(t.Context(), b.guard(p)); return err },
+			} {
+				if b.refusal(act()) == "" {
+					t.Errorf("%s of what is in doubt was not refused", what)
+				}
+			}
+			var err error
+			if row.exists {
+				_, err = b.desk.Confirm(t.Context(), b.guard(p), target, b.published()[row.segment].URL, "")
+			} else {
+				_, err = b.desk.SendAgain(t.Context(), b.guard(p), target)
+			}
+			b.must(err)
+			last := row.exists && row.segment+1 == row.segments
+			if now := b.read(p.ID); (now.Status == post.Posted) != last {
+				t.Errorf("the post is %s", now.Status)
+			}
+			_, err = b.desk.SendAgain(t.Context(), b.guard(p), target)
+			if got := b.refusal(err); got != "not_uncertain" {
+				t.Errorf("deciding twice gave %q", got)
+			}
+			b.publish(b.publisher(), input(p))
+			b.prove(p.ID, b.account, post.TargetPosted, row.segments)
+			if now := b.read(p.ID); now.Status != post.Posted {
+				t.Errorf("the post is %s", now.Status)
+			}
+		})
+	}
+}

@@ -189,6 +189,7 @@ func (q *Queries) DecideOperation(ctx context.Context, arg DecideOperationParams
 
 const decideTarget = `-- name: DecideTarget :one
 update post_targets set status = $1, attempts = 0, claimed_until = null,
+    error_class = null, error_code = null, error_message = null,
     remote_id = coalesce(remote_id, $2), remote_url = coalesce(remote_url, $3),
     posted_at = coalesce($4, posted_at), updated_at = clock_timestamp()
 where id = $5 and status = 'uncertain'

@@ -38,6 +38,7 @@ where id = @id;
 
 -- name: DecideTarget :one
 update post_targets set status = @status, attempts = 0, claimed_until = null,
+    error_class = null, error_code = null, error_message = null,
     remote_id = coalesce(remote_id, sqlc.narg('remote_id')), remote_url = coalesce(remote_url, sqlc.narg('remote_url')),
     posted_at = coalesce(sqlc.narg('posted_at'), posted_at), updated_at = clock_timestamp()
 where id = @id and status = 'uncertain'
