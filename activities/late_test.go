@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -79,4 +80,16 @@ func TestLatePolicy(t *testing.T) {
 			t.Errorf("%+v", target)
 		}
 	})
+}
+
+// What becomes too late while it is being prepared is dropped as well.
+func TestLatePolicyCountsTheUpload(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	due, file := withLimit(time.Minute-time.Second, time.Minute), b.withMedia(b.upload(1))
+	p := b.schedule(func(p *post.Post) { due(p); file(p) })
+	b.must(b.fake.Inject(fake.Fault{Kind: fake.Latency, For: 1500 * time.Millisecond, Method: http.MethodPost, Path: "/api/v2/media"}))
+	b.publish(b.publisher(), input(p))
+	if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != post.ReasonLate {
+		t.Errorf("%+v", target)
+	}
 }

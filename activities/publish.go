@@ -142,6 +142,10 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	if err := p.sleepUntil(ctx, at.Add(-claimLead(p.armed.count(at)))); err != nil {
 		return TargetResult{}, err
 	}
+	// Uploading may have taken long.
+	if result, err := p.tooLate(ctx, job, p.clock().Now()); result != nil || err != nil {
+		return deref(result), err
+	}
 	crowd := p.armed.count(at)
 	sent, err := p.sendAll(ctx, job)
 	if err == nil && sent.Status == post.TargetPosted {
