@@ -109,7 +109,7 @@ func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
 		for _, file := range s.files {
 			name := handleName(i, file)
 			one, ok := handles[name]
-			if !ok || expired(one) {
+			if !ok || expired(one, j.post.ScheduledTime) {
 				var err error
 				if one, err = p.stageOne(ctx, j, file); err != nil {
 					return notPublished(network.AsError(err))
@@ -209,8 +209,9 @@ func (j *job) stagedBefore() map[string]network.Staged {
 
 // expired says that a handle is no good any more, or not for long enough to
 // wait for the post's time with it.
-func expired(s network.Staged) bool {
-	return !s.Ready || (!s.ExpiresAt.IsZero() && time.Until(s.ExpiresAt) < time.Minute)
+func expired(s network.Staged, due time.Time) bool {
+	needed := max(time.Until(due), 0) + time.Minute
+	return !s.Ready || (!s.ExpiresAt.IsZero() && time.Until(s.ExpiresAt) < needed)
 }
 
 // submission is the call for one segment. Its key is the same for all sends of

@@ -155,3 +155,30 @@ func idsOfMedia(items ...media.Item) []uuid.UUID {
 	}
 	return ids
 }
+
+// What expires before the post's time is uploaded anew.
+func TestPreparedAttachmentsThatExpireAreRenewed(t *testing.T) {
+	for name, left := range map[string]time.Duration{"Expired": -time.Hour, "BeforeItsTime": 3 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			file := b.withMedia(b.upload(1))
+			p := b.schedule(func(p *post.Post) { file(p); p.ScheduledTime = time.Now().Add(10 * time.Minute).UTC() })
+			uploads := b.countUploads()
+			b.must(b.prepare(input(p)))
+			b.sql(`update scheduled_posts set platform_media_ids =
+				regexp_replace(platform_media_ids::text, '"expires_at": "[^"]*"', '"expires_at": "' || $1 || '"')::jsonb`, time.Now().Add(left).UTC().Format(time.RFC3339))
+			b.must(b.prepare(input(p)))
+			if n := uploads(); n != 2 {
+				t.Errorf("%d uploads", n)
+			}
+			b.must(b.prepare(input(p)))
+			if n := uploads(); n != 2 {
+				t.Errorf("%d uploads, the new one being good", n)
+			}
+			now, err := b.desk.PublishNow(t.Context(), b.guard(p))
+			b.must(err)
+			b.publish(b.publisher(), input(now))
+			b.prove(p.ID, b.account, post.TargetPosted, 1)
+		})
+	}
+}
