@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/desk"
 	"dateline/internal/post"
 	"dateline/internal/secret"
 	"dateline/platforms/fake"
@@ -92,4 +93,31 @@ func TestLatePolicyCountsTheUpload(t *testing.T) {
 	if target := b.prove(p.ID, b.account, post.TargetFailed, 0); target.ErrorClass != post.ReasonLate {
 		t.Errorf("%+v", target)
 	}
+}
+
+// The timeline says once that a post is late, and once more after it got
+// another time.
+func TestLatenessIsNotedOnce(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	n := &nudger{bench: b, identity: "one"}
+	p := b.schedule(func(p *post.Post) { p.ScheduledTime = time.Now().Add(-time.Hour).UTC() })
+	b.schedule(inAnHour)
+	late := func(want int) {
+		t.Helper()
+		if result, err := reconcile(t, n); err != nil || result.Late != want {
+			t.Errorf("%d late, want %d, %v", result.Late, want, err)
+		}
+	}
+	late(1)
+	late(0)
+	if seconds, _ := lastEvent(t, b, p, post.EventLate)["seconds"].(float64); seconds < 3599 || seconds > 3700 {
+		t.Errorf("late by %v s", seconds)
+	}
+	when := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
+	b.change(p, desk.Edit{ScheduledTime: &when})
+	b.sql("update scheduled_posts set scheduled_time = now() - interval '5 minutes' where post_id = $1", p.ID)
+	late(1)
+	late(0)
+	b.publish(b.publisher(), input(b.read(p.ID)))
+	late(0)
 }

@@ -191,6 +191,7 @@ update scheduled_posts p set
     thread          = coalesce($7::jsonb, thread),
     late_limit_minutes = case when $8::bool then $9 else late_limit_minutes end,
     platform_media_ids = case when $10::bool then '{}' else platform_media_ids end,
+    late_noted_at = case when $2::timestamptz is null then late_noted_at end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where p.post_id = $11 and p.workspace_id = $12
   and (p.status in ('draft', 'scheduled')

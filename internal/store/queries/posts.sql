@@ -74,6 +74,7 @@ update scheduled_posts p set
     thread          = coalesce(sqlc.narg('thread')::jsonb, thread),
     late_limit_minutes = case when @set_late_limit::bool then sqlc.narg('late_limit_minutes') else late_limit_minutes end,
     platform_media_ids = case when @media_changed::bool then '{}' else platform_media_ids end,
+    late_noted_at = case when sqlc.narg('scheduled_time')::timestamptz is null then late_noted_at end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where p.post_id = @post_id and p.workspace_id = @workspace_id
   and (p.status in ('draft', 'scheduled')
