@@ -159,6 +159,7 @@ type job struct {
 	post      post.Post
 	target    post.Target
 	account   network.Account
+	sealed    []byte // the account's token as it was read: sealing it anew gives another one
 	adapter   network.Network
 	segments  []segment
 	published []post.Published // what is out already, in order
@@ -202,11 +203,11 @@ func (p *Publish) load(ctx context.Context, in TargetInput) (*job, *TargetResult
 	if current.Status != post.Scheduled && current.Status != post.Publishing {
 		return nil, &TargetResult{Stale: true}, nil
 	}
-	_, opened, err := p.Accounts.Open(ctx, j.target.AccountID)
+	stored, opened, err := p.Accounts.Open(ctx, j.target.AccountID)
 	if err != nil {
 		return nil, nil, err
 	}
-	j.account = opened
+	j.account, j.sealed = opened, stored.SealedToken
 	adapter, ok := p.Networks.Get(j.target.Network)
 	if !ok {
 		return nil, nil, fmt.Errorf("this worker cannot publish to %s; is it older than the API?", j.target.Network)

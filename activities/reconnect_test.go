@@ -53,3 +53,21 @@ func TestReconnectedPostsComeBack(t *testing.T) {
 	b.prove(p.ID, b.account, post.TargetPosted, 2)
 	returned(0)
 }
+
+// A refusal of the token that was in use before a person connected the account
+// anew says nothing of the new one.
+func TestARefusalOfAnOldTokenDoesNotDisconnect(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(nil)
+	b.fault(fake.Fault{Kind: fake.TokenExpired})
+	publisher := b.publisher()
+	publisher.Store = &troubled{PublishStore: b.store, afterClaim: func() {
+		_, err := b.accounts.ConnectWithToken(t.Context(), b.who, "mastodon", b.fake.URL(), secret.NewText(b.token))
+		b.must(err)
+	}}
+	b.publish(publisher, input(p))
+	b.prove(p.ID, b.account, post.TargetPosted, 1)
+	if a, err := b.store.Account(t.Context(), b.account.ID); err != nil || a.Status != account.Connected {
+		t.Errorf("the account is %s, %v", a.Status, err)
+	}
+}
