@@ -220,3 +220,15 @@ func TestALostPostIsNotMadeAgainAfterARetry(t *testing.T) {
 		})
 	}
 }
+
+// A time cannot be moved any more when a part is out: the rest goes out at once.
+func TestAThreadThatHasBegunHasNoNewTime(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(thread(2))
+	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Nth: 2})
+	b.publish(b.publisher(), input(p))
+	when := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	if _, err := b.desk.Change(t.Context(), b.guard(p), desk.Edit{ScheduledTime: &when}); b.refusal(err) != "too_late" {
+		t.Errorf("a new time gave %v", err)
+	}
+}

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,8 +23,9 @@ func (c *check) change(ctx context.Context, edit Edit, current post.Post) (chang
 	if begun && edit.Accounts != nil {
 		c.add("accounts", "too_late", "The accounts of a post that went out cannot be changed any more.")
 	}
-	if current.Status == post.PartlyPosted && edit.ScheduledTime != nil {
-		c.add("scheduled_time", "too_late", "A post that is out on some accounts has no new time; what failed is sent again at once.")
+	partlyOut := begun && slices.ContainsFunc(current.Targets, func(t post.Target) bool { return t.RemoteID != "" })
+	if partlyOut && edit.ScheduledTime != nil {
+		c.add("scheduled_time", "too_late", "A post of which a part is out has no new time; what failed is sent again at once.")
 	}
 	c.changedTime(edit, current, parent, &change)
 	if err := c.loadFiles(ctx, current); err != nil {
