@@ -288,3 +288,18 @@ func TestPublishNothingToDo(t *testing.T) {
 func (b *bench) guard(p post.Post) post.Guard {
 	return post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: b.who.Actor()}
 }
+
+// On a network whose clock is ahead, a post of the same words that we made some
+// minutes ago looks like the one that was lost.
+func TestAnOlderPostIsNotTakenForALostOne(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.must(b.fake.Inject(fake.Fault{Kind: fake.ClockSkew, For: 10 * time.Minute, Count: -1, Path: "/api/"}))
+	older, lost := b.schedule(nil), b.schedule(nil)
+	b.publish(b.publisher(), input(older))
+	b.sql("update remote_posts set sent_at = sent_at - interval '5 minutes', posted_at = posted_at - interval '5 minutes'")
+	b.fault(fake.Fault{Kind: fake.ResetBefore})
+	b.publish(b.publisher(), input(lost))
+	if now := b.read(lost.ID).Targets[0]; now.Status != post.TargetPosted || len(b.published()) != 2 || now.RemoteID != b.published()[1].ID {
+		t.Errorf("%+v\n%+v", now, b.published())
+	}
+}

@@ -11,6 +11,11 @@ import (
 // clockSkew is allowed between our clock and a network's.
 const clockSkew = 2 * time.Minute
 
+// knownFor is how long before a lost call a post of ours may have been made that
+// could still be taken for it: on a network whose clock is ahead, older posts
+// seem to be new ones.
+const knownFor = 24 * time.Hour
+
 // codeAbsent marks a call that provably published nothing.
 const codeAbsent = "absent"
 
@@ -132,7 +137,7 @@ type looked struct {
 
 func (p *Publish) lookOnce(ctx context.Context, j *job, call post.Call) (looked, error) {
 	from := call.SentAt.Add(-clockSkew)
-	known, err := p.Store.ClaimedRemoteIDs(ctx, j.target.AccountID, from)
+	known, err := p.Store.ClaimedRemoteIDs(ctx, j.target.AccountID, from.Add(-knownFor))
 	if err != nil {
 		return looked{}, err
 	}
