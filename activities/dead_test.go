@@ -232,3 +232,19 @@ func TestAThreadThatHasBegunHasNoNewTime(t *testing.T) {
 		t.Errorf("a new time gave %v", err)
 	}
 }
+
+// The last try was unclear and nothing was found: the ledger says so, also after
+// a retry.
+func TestALostLastTryIsRememberedAsUnclear(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(nil)
+	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Count: 4, Body: notReadyBody})
+	b.fault(fake.Fault{Kind: fake.ResetBefore, Nth: 5, Count: 2})
+	b.publish(b.publisher(), input(p))
+	target := b.prove(p.ID, b.account, post.TargetFailed, 0)
+	if got := states(b.entries(target.ID), 0); got[len(got)-1] != post.CallReconciledAbsent {
+		t.Errorf("the calls ended %v", got)
+	}
+	b.publish(b.publisher(), input(b.retry(p)))
+	b.prove(p.ID, b.account, post.TargetUncertain, 0)
+}

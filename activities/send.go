@@ -167,18 +167,19 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 	if e.Class != network.Throttled {
 		tries++
 	}
+	state := post.CallFailed
+	if e.Code == codeAbsent {
+		state = post.CallReconciledAbsent
+	}
 	if tries >= maxTries {
-		return p.failed(ctx, j, call, e)
+		return p.failedAs(ctx, j, call, e, state)
 	}
 	again, delay := p.Timing.orDefaults().retryLater(e, tries, attempt(ctx))
 	if late := lateBy(j, p.clock().Now().Add(delay)); late != nil {
-		return p.failed(ctx, j, call, late)
+		return p.failedAs(ctx, j, call, late, state)
 	}
 	o := outcome(j, call, e)
-	o.Status, o.Operation, o.Event, o.Tries = j.target.Status, post.CallFailed, post.EventRetrying, tries-j.target.Attempts
-	if e.Code == codeAbsent {
-		o.Operation = post.CallReconciledAbsent
-	}
+	o.Status, o.Operation, o.Event, o.Tries = j.target.Status, state, post.EventRetrying, tries-j.target.Attempts
 	if call.OperationID != uuid.Nil {
 		o.Status = post.TargetPublishing
 	}
@@ -190,8 +191,13 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 
 // failed is the end for this target.
 func (p *Publish) failed(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
+	return p.failedAs(ctx, j, call, e, post.CallFailed)
+}
+
+// failedAs is failed with what is known of the call.
+func (p *Publish) failedAs(ctx context.Context, j *job, call post.Call, e *network.Error, state string) (TargetResult, error) {
 	o := outcome(j, call, e)
-	o.Status, o.Operation, o.Event, o.Tries = post.TargetFailed, post.CallFailed, post.EventFailed, 1
+	o.Status, o.Operation, o.Event, o.Tries = post.TargetFailed, state, post.EventFailed, 1
 	return p.finish(ctx, o)
 }
 
