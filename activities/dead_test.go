@@ -248,3 +248,23 @@ func TestALostLastTryIsRememberedAsUnclear(t *testing.T) {
 	b.publish(b.publisher(), input(b.retry(p)))
 	b.prove(p.ID, b.account, post.TargetUncertain, 0)
 }
+
+// Two workers prepare; the second one's failure arrives when a person has sent
+// the post out again.
+func TestAFailureOfTheRoundBeforeDoesNotEndANewOne(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(b.withMedia(b.upload(1)))
+	b.must(b.fake.Inject(fake.Fault{Kind: fake.Status, Status: 422, Count: 2, Method: http.MethodPost, Path: uploadPath}))
+	frozen := b.publisher()
+	frozen.Store = &sleeper{PublishStore: b.store, step: "BeforeItRecords", sleep: func() {
+		b.publish(b.publisher(), input(p))
+		b.prove(p.ID, b.account, post.TargetFailed, 0)
+		b.retry(p)
+	}}
+	if result, err := b.once(frozen, input(p)); err != nil || !result.Stale {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+	b.prove(p.ID, b.account, post.TargetScheduled, 0)
+	b.publish(b.publisher(), input(p))
+	b.prove(p.ID, b.account, post.TargetPosted, 1)
+}

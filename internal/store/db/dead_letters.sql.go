@@ -188,7 +188,7 @@ func (q *Queries) DecideOperation(ctx context.Context, arg DecideOperationParams
 }
 
 const decideTarget = `-- name: DecideTarget :one
-update post_targets set status = $1, attempts = 0, claimed_until = null,
+update post_targets set status = $1, attempts = 0, fence = fence + 1, claimed_until = null,
     error_class = null, error_code = null, error_message = null,
     remote_id = coalesce(remote_id, $2), remote_url = coalesce(remote_url, $3),
     posted_at = coalesce($4, posted_at), updated_at = clock_timestamp()
@@ -383,7 +383,7 @@ func (q *Queries) RedrivePost(ctx context.Context, arg RedrivePostParams) (Sched
 }
 
 const redriveTargets = `-- name: RedriveTargets :many
-update post_targets set status = 'scheduled', attempts = 0, claimed_until = null, updated_at = clock_timestamp()
+update post_targets set status = 'scheduled', attempts = 0, fence = fence + 1, claimed_until = null, updated_at = clock_timestamp()
 where post_id = $1 and status = 'failed'
   and (cardinality($2::uuid[]) = 0 or id = any($2::uuid[]))
 returning id
@@ -394,7 +394,8 @@ type RedriveTargetsParams struct {
 	TargetIds []uuid.UUID
 }
 
-// Failed targets go out again. No targets named: all of the post.
+// Failed targets go out again. No targets named: all of the post. What an
+// attempt of the round before finds out late concerns the new one no more.
 func (q *Queries) RedriveTargets(ctx context.Context, arg RedriveTargetsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, redriveTargets, arg.PostID, arg.TargetIds)
 	if err != nil {

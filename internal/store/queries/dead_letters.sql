@@ -1,6 +1,7 @@
 -- name: RedriveTargets :many
--- Failed targets go out again. No targets named: all of the post.
-update post_targets set status = 'scheduled', attempts = 0, claimed_until = null, updated_at = clock_timestamp()
+-- Failed targets go out again. No targets named: all of the post. What an
+-- attempt of the round before finds out late concerns the new one no more.
+update post_targets set status = 'scheduled', attempts = 0, fence = fence + 1, claimed_until = null, updated_at = clock_timestamp()
 where post_id = @post_id and status = 'failed'
   and (cardinality(@target_ids::uuid[]) = 0 or id = any(@target_ids::uuid[]))
 returning id;
@@ -37,7 +38,7 @@ update operations set state = @state, remote_id = coalesce(sqlc.narg('remote_id'
 where id = @id;
 
 -- name: DecideTarget :one
-update post_targets set status = @status, attempts = 0, claimed_until = null,
+update post_targets set status = @status, attempts = 0, fence = fence + 1, claimed_until = null,
     error_class = null, error_code = null, error_message = null,
     remote_id = coalesce(remote_id, sqlc.narg('remote_id')), remote_url = coalesce(remote_url, sqlc.narg('remote_url')),
     posted_at = coalesce(sqlc.narg('posted_at'), posted_at), updated_at = clock_timestamp()
