@@ -102,6 +102,9 @@ with want as (
       and (t.claimed_until is null or t.claimed_until < clock_timestamp())
       -- A call whose outcome is unknown is looked for before anything is sent.
       and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
+      -- Another attempt has made this very call since: not an error, which would
+      -- take the claims of the whole crowd with it.
+      and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment and o.revision = w.revision and o.epoch = w.epoch)
 ), post as (
     update scheduled_posts set status = 'publishing', version = version + 1, updated_at = clock_timestamp()
     where scheduled_posts.post_id in (select free.post_id from free)
