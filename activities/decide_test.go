@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"dateline/internal/desk"
 	"dateline/internal/post"
@@ -179,6 +180,28 @@ func TestDecide(t *testing.T) {
 			if now := b.read(p.ID); now.Status != post.Posted {
 				t.Errorf("the post is %s", now.Status)
 			}
+		})
+	}
+}
+
+// Sends under one key whose answers are all lost may have made the post, though
+// no listing shows it: nobody may take it for failed and change its words.
+func TestPublishNeverAnsweredUnderItsKey(t *testing.T) {
+	for name, limit := range map[string]time.Duration{"TriesRunOut": 0, "TooLate": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			b.timing.Settled = 30 * time.Millisecond
+			p := b.schedule(withLimit(limit-limit/6, limit))
+			b.fault(fake.Fault{Kind: fake.Hide, For: longerThanAllLooks})
+			b.fault(fake.Fault{Kind: fake.ActThenReset, Count: -1})
+			if limit > 0 {
+				b.timing.Backoff = 20 * time.Second // never waited for
+			}
+			b.publish(b.publisher(), input(p))
+			b.prove(p.ID, b.account, post.TargetUncertain, 1)
+			_, err := b.desk.Confirm(t.Context(), b.guard(p), p.Targets[0].ID, b.published()[0].URL, "")
+			b.must(err)
+			b.prove(p.ID, b.account, post.TargetPosted, 1)
 		})
 	}
 }

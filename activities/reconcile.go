@@ -19,6 +19,10 @@ const knownFor = 24 * time.Hour
 // codeAbsent marks a call that provably published nothing.
 const codeAbsent = "absent"
 
+// codeNotShown marks a call that the network would know by its key, should it
+// have made a post that is not shown yet.
+const codeNotShown = "not_shown"
+
 // maxUnclearSends is how many sends of a segment may end unclear before a person
 // decides.
 const maxUnclearSends = 2
@@ -56,18 +60,23 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 		return TargetResult{}, err
 	}
 	if !finding.keyed && (!finding.Conclusive || unclear >= maxUnclearSends) {
-		o := outcome(j, call, cause)
-		o.Status, o.Operation, o.Event, o.Tries = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
-		return p.finish(ctx, o)
+		return p.uncertain(ctx, j, call, cause)
 	}
 	if err := p.note(ctx, j, post.EventReconciled, map[string]any{"found": false, "evidence": finding.Evidence}); err != nil {
 		return TargetResult{}, err
 	}
-	message := "The network does not have the post, so it is sent once more."
+	again := &network.Error{Class: network.Transient, Code: codeAbsent, Message: "The network does not have the post, so it is sent once more."}
 	if finding.keyed {
-		message = "The network does not show the post; sent again with the same key, it is published once."
+		again.Code, again.Message = codeNotShown, "The network does not show the post; sent again with the same key, it is published once."
 	}
-	return p.retry(ctx, j, call, &network.Error{Class: network.Transient, Code: codeAbsent, Message: message})
+	return p.retry(ctx, j, call, again)
+}
+
+// uncertain leaves it to a person to say whether the call made a post.
+func (p *Publish) uncertain(ctx context.Context, j *job, call post.Call, cause *network.Error) (TargetResult, error) {
+	o := outcome(j, call, cause)
+	o.Status, o.Operation, o.Event, o.Tries = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
+	return p.finish(ctx, o)
 }
 
 // look asks the network until the post is found or the last look is over. A

@@ -168,14 +168,20 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 		tries++
 	}
 	state := post.CallFailed
-	if e.Code == codeAbsent {
+	if e.Code == codeAbsent || e.Code == codeNotShown {
 		state = post.CallReconciledAbsent
+	}
+	again, delay := p.Timing.orDefaults().retryLater(e, tries, attempt(ctx))
+	late := lateBy(j, p.clock().Now().Add(delay))
+	// Without another send the key helps nobody: the post may live unseen.
+	if e.Code == codeNotShown && (tries >= maxTries || late != nil) {
+		return p.uncertain(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: e.Code,
+			Message: "No call had a trustworthy answer, and the network does not show the post yet."})
 	}
 	if tries >= maxTries {
 		return p.failedAs(ctx, j, call, e, state)
 	}
-	again, delay := p.Timing.orDefaults().retryLater(e, tries, attempt(ctx))
-	if late := lateBy(j, p.clock().Now().Add(delay)); late != nil {
+	if late != nil {
 		return p.failedAs(ctx, j, call, late, state)
 	}
 	o := outcome(j, call, e)
