@@ -243,3 +243,54 @@ func (s *sleeper) Finish(ctx context.Context, o post.Outcome) (post.Post, bool, 
 	s.at("AfterItRecorded", o.Segment)
 	return p, ok, err
 }
+
+// A worker reads a thread while another one sends a segment, and looks into the
+// ledger when that one is done: the segment is not sent again.
+func TestThreadReadDuringACall(t *testing.T) {
+	for segment, name := range []string{"First", "Second"} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, fake.Options{})
+			p := b.schedule(thread(3))
+			reader := &pausing{PublishStore: b.store, reached: make(chan struct{}), goOn: make(chan struct{})}
+			second := b.publisher()
+			second.Store = reader
+			var done sync.WaitGroup
+			first, calls := b.publisher(), 0
+			first.Store = &mortal{PublishStore: b.store, afterFinish: func(s int) bool { return s == segment }}
+			first.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+				if calls++; calls == segment+1 {
+					done.Go(func() { b.publish(second, input(p)) })
+					<-reader.reached
+				}
+				return n.Publish(ctx, a, s)
+			}}
+			_, err := b.once(first, input(p))
+			close(reader.goOn)
+			done.Wait()
+			if err == nil {
+				t.Fatal("the first worker was to die")
+			}
+			target := b.prove(p.ID, b.account, post.TargetPosted, 3)
+			for i, there := range b.published() {
+				if there.Requests != 1 {
+					t.Errorf("%d calls came for segment %d: %+v", there.Requests, i, b.entries(target.ID))
+				}
+			}
+		})
+	}
+}
+
+// pausing is a store whose first look for an open call waits.
+type pausing struct {
+	activities.PublishStore
+	once          sync.Once
+	reached, goOn chan struct{}
+}
+
+func (s *pausing) OpenCall(ctx context.Context, target uuid.UUID) (post.Call, bool, error) {
+	s.once.Do(func() {
+		close(s.reached)
+		<-s.goOn
+	})
+	return s.PublishStore.OpenCall(ctx, target)
+}

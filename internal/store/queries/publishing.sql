@@ -102,6 +102,8 @@ with want as (
       and (t.claimed_until is null or t.claimed_until < clock_timestamp())
       -- A call whose outcome is unknown is looked for before anything is sent.
       and not exists (select 1 from operations o where o.target_id = t.id and o.state in ('sending', 'ambiguous'))
+      -- Nor is anything sent that another attempt has brought out since.
+      and not exists (select 1 from remote_posts r where r.target_id = t.id and r.segment = w.segment)
       -- Another attempt has made this very call since: not an error, which would
       -- take the claims of the whole crowd with it.
       and not exists (select 1 from operations o where o.target_id = t.id and o.segment = w.segment and o.revision = w.revision and o.epoch = w.epoch)
