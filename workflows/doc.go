@@ -3,14 +3,21 @@
 //
 // The Post workflow, one per post (its id is post/<post id>):
 //
-//	        ┌──────── changed, edit, publish_now ────────┐
-//	        ▼                                            │
-//	read the post ──► wait until just before its time ───┘
-//	   ▲    │                 │         └─ cancel ─► end
-//	   │    │ final           ▼ timer
-//	   │    ▼          publish every target (activity: ready, wait, claim, send)
-//	   │   end                │
-//	   └──────────────────────┘ all targets answered, or the post had changed
+//	        ┌───────────── changed, edit, publish_now ──────────────┐
+//	        ▼                                                       │
+//	read the post ──► wait until ten minutes ──► wait until just ───┘
+//	 ▲   ▲   │        before, then upload        before its time ─── cancel ─► end
+//	 │   │   │        what is attached                │ timer
+//	 │   │   │                                        ▼
+//	 │   └───┼──────────────────────── publish every target (activity: ready,
+//	 │       │  all targets answered,     wait, claim, send, next segment)
+//	 │       │  or the post had changed
+//	 │       ▼ nothing to publish
+//	 │     dead letters? ── no ─► end
+//	 │       │ yes
+//	 │       ▼
+//	 └──── park: retry, edit, discard, changed
+//	         └─ 30 days, or the workflow is cancelled ─► end
 //
 // While it publishes, signals are answered, and a change of the post calls off
 // targets that wait for another try. A round that ends without an answer for

@@ -1,8 +1,12 @@
 package workflows
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
@@ -14,6 +18,7 @@ import (
 type inbox struct {
 	outer     workflow.Context
 	cancelled bool // the cancellation of outer was taken for a command
+	idle      bool // nothing is to be published: a cancellation is not for the post
 	wake      workflow.Channel
 	channels  []workflow.ReceiveChannel
 	names     []string
@@ -63,7 +68,7 @@ func (b *inbox) drain() {
 	}
 	// Asked here and not only when woken: a timer that fires with the request
 	// would otherwise be acted on first.
-	if b.outer.Err() != nil && !b.cancelled {
+	if b.outer.Err() != nil && !b.cancelled && !b.idle {
 		b.cancelled = true
 		b.commands = append(b.commands, activities.Command{Name: SignalCancel})
 	}
@@ -77,15 +82,11 @@ func (b *inbox) put(name string, raw converter.RawValue) {
 	command := activities.Command{Name: name}
 	switch name {
 	case SignalRetry, SignalDiscard:
-		// Without input it is for all dead letters of the post.
-		if raw.Payload() == nil {
-			break
-		}
-		var targets TargetsSignal
-		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &targets); err != nil {
+		targets, err := targetsOf(raw)
+		if err != nil {
 			command.Broken = fmt.Sprintf(`The input of the signal %q must be left out, or be an object like {"targets": ["<id>"]}.`, name)
 		}
-		command.Targets = targets.Targets
+		command.Targets = targets
 	case SignalEdit:
 		var edit EditSignal
 		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &edit); err != nil || raw.Payload() == nil {
@@ -95,6 +96,30 @@ func (b *inbox) put(name string, raw converter.RawValue) {
 	}
 	b.commands = append(b.commands, command)
 }
+
+// targetsOf reads which dead letters a signal is for; without input it is for
+// all of the post. A misspelt field must not pass for that.
+func targetsOf(raw converter.RawValue) ([]uuid.UUID, error) {
+	var object *json.RawMessage
+	if raw.Payload() == nil {
+		return nil, nil
+	}
+	if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &object); err != nil || object == nil {
+		return nil, err
+	}
+	var signal TargetsSignal
+	decoder := json.NewDecoder(bytes.NewReader(*object))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&signal); err != nil {
+		return nil, err
+	}
+	if signal.Targets != nil && len(signal.Targets) == 0 {
+		return nil, errNoTarget
+	}
+	return signal.Targets, nil
+}
+
+var errNoTarget = errors.New("the list of targets is empty")
 
 // take hands out the commands that have come in, in order.
 func (b *inbox) take() []activities.Command {

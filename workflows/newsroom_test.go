@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -37,6 +39,16 @@ type newsroom struct {
 	publish func(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error)
 	steps   []activities.DeliveryStep // of a webhook's delivery, in turn
 	tried   int
+	// prepare is what preparing does; nil is done at once.
+	prepare  func(ctx context.Context, in activities.TargetInput) error
+	prepared []preparation
+	commands []activities.Command
+}
+
+// preparation is one attempt to prepare a target.
+type preparation struct {
+	in activities.TargetInput
+	at time.Time
 }
 
 type delivery struct {
@@ -77,13 +89,25 @@ func (n *newsroom) Obey(_ context.Context, c activities.Command) error {
 		n.obeyErrs--
 		return errDatabase
 	}
+	n.commands = append(n.commands, c)
 	v := &n.view
 	empty := c.Edit.Content == nil && c.Edit.ScheduledTime == nil && c.Edit.TimeZone == nil
-	if c.Broken != "" || (v.Status != post.Scheduled && v.Status != post.Draft) || c.Name == workflows.SignalEdit && empty {
+	dead := v.Status == post.Failed || v.Status == post.PartlyPosted
+	allowed := v.Status == post.Scheduled || v.Status == post.Draft
+	switch c.Name {
+	case workflows.SignalRetry, workflows.SignalDiscard:
+		allowed = n.decide(c)
+	case workflows.SignalEdit:
+		allowed = (allowed || dead) && !empty
+	}
+	if c.Broken != "" || !allowed {
 		n.refused = append(n.refused, c.Name)
 		return nil
 	}
 	switch c.Name {
+	case workflows.SignalRetry, workflows.SignalDiscard:
+		n.rollUp()
+		return nil // what is to be said stays the same
 	case workflows.SignalCancel:
 		v.Status = post.Cancelled
 		for i := range v.Targets {
@@ -99,9 +123,59 @@ func (n *newsroom) Obey(_ context.Context, c activities.Command) error {
 			}
 			v.ScheduledTime = at
 		}
+		if dead {
+			n.decide(activities.Command{Name: workflows.SignalRetry})
+			n.rollUp()
+		}
 	}
 	v.Revision++
 	return nil
+}
+
+// decide retries or discards dead letters, and says whether there were any.
+func (n *newsroom) decide(c activities.Command) (found bool) {
+	if c.Broken != "" {
+		return false
+	}
+	for i, t := range n.view.Targets {
+		meant := len(c.Targets) == 0 || slices.Contains(c.Targets, t.ID)
+		switch {
+		case !meant:
+		case c.Name == workflows.SignalDiscard && t.Status.Dead():
+			n.view.Targets[i].Status, found = post.TargetCancelled, true
+		case c.Name == workflows.SignalRetry && t.Status == post.TargetFailed:
+			n.view.Targets[i].Status, found = post.TargetScheduled, true
+		}
+	}
+	return found
+}
+
+// rollUp makes the post's status follow from its targets', as the database does.
+func (n *newsroom) rollUp() {
+	v, counts := &n.view, map[post.TargetStatus]int{}
+	dead := false
+	for _, t := range v.Targets {
+		counts[t.Status]++
+		dead = dead || t.Status.Dead()
+	}
+	switch all := len(v.Targets); {
+	case counts[post.TargetScheduled] > 0 && counts[post.TargetScheduled]+counts[post.TargetCancelled] == all:
+		v.Status = post.Scheduled
+	case counts[post.TargetScheduled]+counts[post.TargetPublishing]+counts[post.TargetUncertain] > 0:
+		v.Status = post.Publishing
+	case counts[post.TargetPosted] == all:
+		v.Status = post.Posted
+	case counts[post.TargetPosted] > 0:
+		v.Status = post.PartlyPosted
+	case counts[post.TargetCancelled] == all:
+		v.Status = post.Cancelled
+	default:
+		v.Status = post.Failed
+	}
+	v.ParkedUntil = time.Time{}
+	if dead {
+		v.ParkedUntil = n.now().Add(post.ParkedFor).UTC()
+	}
 }
 
 // PublishTarget is the activity of that name.
@@ -117,7 +191,16 @@ func (n *newsroom) PublishTarget(ctx context.Context, in activities.TargetInput)
 }
 
 // PrepareTarget is the activity of that name.
-func (n *newsroom) PrepareTarget(context.Context, activities.TargetInput) error { return nil }
+func (n *newsroom) PrepareTarget(ctx context.Context, in activities.TargetInput) error {
+	n.mu.Lock()
+	n.prepared = append(n.prepared, preparation{in, n.now()})
+	prepare := n.prepare
+	n.mu.Unlock()
+	if prepare != nil {
+		return prepare(ctx, in)
+	}
+	return nil
+}
 
 // ReconcilePosts is the activity of that name.
 func (n *newsroom) ReconcilePosts(context.Context) (activities.ReconcileResult, error) {
@@ -140,25 +223,29 @@ func (n *newsroom) attempts() int {
 
 // post publishes, if the post is still what the workflow decided on.
 func (n *newsroom) post(in activities.TargetInput) activities.TargetResult {
+	return n.finish(in, post.TargetPosted)
+}
+
+// finish ends a target, if the post is still what the workflow decided on.
+func (n *newsroom) finish(in activities.TargetInput, status post.TargetStatus) activities.TargetResult {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	v := &n.view
 	if v.Revision != in.Revision || v.Status.Final() {
 		return activities.TargetResult{Stale: true}
 	}
-	v.Status = post.Publishing
-	open := false
 	for i := range v.Targets {
 		if v.Targets[i].ID == in.TargetID {
-			v.Targets[i].Status = post.TargetPosted
-			n.sent = append(n.sent, delivery{in.TargetID, n.now()})
+			v.Targets[i].Status = status
+		} else if v.Targets[i].Status == post.TargetScheduled {
+			v.Targets[i].Status = post.TargetPublishing
 		}
-		open = open || v.Targets[i].Status.Open()
 	}
-	if !open {
-		v.Status = post.Posted
+	if status == post.TargetPosted {
+		n.sent = append(n.sent, delivery{in.TargetID, n.now()})
 	}
-	return activities.TargetResult{Status: post.TargetPosted}
+	n.rollUp()
+	return activities.TargetResult{Status: status}
 }
 
 // change is what the API does: it changes the row behind the workflow's back.
@@ -237,6 +324,24 @@ func (r *run) wantSent(at ...time.Time) {
 			r.t.Errorf("sent at %s, want %s", got, want)
 		}
 	}
+}
+
+// details is what the Web UI shows of the workflow.
+func (r *run) details() string {
+	r.t.Helper()
+	answer, err := r.QueryWorkflow("__temporal_workflow_metadata")
+	var metadata sdkpb.WorkflowMetadata
+	if err == nil {
+		err = answer.Get(&metadata)
+	}
+	if err != nil {
+		r.t.Error(err)
+	}
+	return metadata.CurrentDetails
+}
+
+func containsAll(text string, parts ...string) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
 }
 
 // quiet drops the environment's chatter.

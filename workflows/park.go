@@ -22,6 +22,13 @@ func (r *postRun) park() (done bool, err error) {
 		r.state = StateResult{Doing: "done", Revision: r.view.Revision}
 		return true, nil
 	}
+	// There is no post left to take back: whoever cancels a parked workflow wants
+	// it out of the way. The dead letters stay, and deciding on one by the API
+	// starts a workflow again.
+	if err := r.inbox.outer.Err(); err != nil {
+		r.state = StateResult{Doing: "done", Revision: r.view.Revision}
+		return true, err
+	}
 	if workflow.GetInfo(r.ctx).GetContinueAsNewSuggested() {
 		return true, workflow.NewContinueAsNewError(r.ctx, PostWorkflow, r.in)
 	}

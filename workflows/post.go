@@ -17,7 +17,7 @@ func Post(ctx workflow.Context, in PostInput) (PostResult, error) {
 	// a call that is under way, so the work has a context of its own.
 	work, _ := workflow.NewDisconnectedContext(ctx)
 	r := &postRun{ctx: work, in: in, inbox: newInbox(ctx, work)}
-	if err := workflow.SetQueryHandler(work, QueryState, func() (StateResult, error) { return r.state, nil }); err != nil {
+	if err := workflow.SetQueryHandler(work, QueryState, r.doing); err != nil {
 		return PostResult{}, err
 	}
 	if in.Shown {
@@ -54,7 +54,8 @@ func (r *postRun) run() error {
 		}
 		targets := r.openTargets()
 		// A draft has no time yet; scheduling it starts the workflow anew.
-		if r.view.Status.Final() || r.view.Status == post.Draft || len(targets) == 0 {
+		r.inbox.idle = r.view.Status.Final() || r.view.Status == post.Draft || len(targets) == 0
+		if r.inbox.idle {
 			if done, err := r.park(); done || err != nil {
 				return err
 			}
@@ -77,13 +78,22 @@ func (r *postRun) run() error {
 		if err != nil {
 			return err
 		}
-		if !due || !r.prepared() {
+		if !due {
 			continue
 		}
 		if err := r.publish(targets); err != nil {
 			return err
 		}
 	}
+}
+
+// doing answers QueryState.
+func (r *postRun) doing() (StateResult, error) {
+	state := r.state
+	if state.Doing == "waiting" && !r.ready.over() {
+		state.Doing = "preparing"
+	}
+	return state, nil
 }
 
 // armAt is when the activities of a post are dispatched. Views of an older
@@ -143,8 +153,10 @@ func (r *postRun) publish(targets []activities.TargetView) error {
 	selector := workflow.NewSelector(r.ctx)
 	left, answered := len(targets), true
 	for _, target := range targets {
-		future := workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network, r.view.Crowd), publish.PublishTarget,
-			activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision})
+		future := r.prepared(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
+			return workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network, r.view.Crowd), publish.PublishTarget,
+				activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision})
+		})
 		selector.AddFuture(future, func(f workflow.Future) {
 			left--
 			var result activities.TargetResult

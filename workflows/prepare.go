@@ -3,6 +3,7 @@ package workflows
 import (
 	"time"
 
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -13,8 +14,21 @@ import (
 // preparation is what is being done for a revision ahead of its time.
 type preparation struct {
 	revision int64
-	over     workflow.Future // when every target is prepared, or could not be
+	targets  map[uuid.UUID]workflow.Future
 	stop     workflow.CancelFunc
+}
+
+// over says whether nothing is being prepared any more.
+func (p *preparation) over() bool {
+	if p == nil {
+		return true
+	}
+	for _, f := range p.targets { //workflowcheck:ignore // the order makes no difference
+		if !f.IsReady() {
+			return false
+		}
+	}
+	return true
 }
 
 // prepare has attachments uploaded ahead of the post's time. again says that
@@ -40,34 +54,43 @@ func (r *postRun) prepare(targets []activities.TargetView) (again bool, err erro
 
 func (r *postRun) startPreparing(targets []activities.TargetView) *preparation {
 	ctx, stop := workflow.WithCancel(r.ctx)
-	over, end := workflow.NewFuture(r.ctx)
+	p := &preparation{revision: r.view.Revision, targets: map[uuid.UUID]workflow.Future{}, stop: stop}
 	var publish *activities.Publish
-	var futures []workflow.Future
 	for _, target := range targets {
-		futures = append(futures, workflow.ExecuteActivity(preparing(ctx, "prepare for "+target.Network), publish.PrepareTarget,
-			activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: r.view.Revision}))
-	}
-	workflow.Go(r.ctx, func(ctx workflow.Context) {
-		for _, f := range futures {
-			if err := f.Get(ctx, nil); err != nil && !temporal.IsCanceledError(err) {
-				workflow.GetLogger(ctx).Warn("not prepared; publishing does it", "error", err)
+		future := workflow.ExecuteActivity(preparing(ctx, "prepare for "+target.Network), publish.PrepareTarget,
+			activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: r.view.Revision})
+		p.targets[target.ID] = future
+		workflow.Go(r.ctx, func(ctx workflow.Context) {
+			if err := future.Get(ctx, nil); err != nil && !temporal.IsCanceledError(err) {
+				workflow.GetLogger(ctx).Warn("not prepared; publishing does it", "target", target.ID, "error", err)
 			}
-		}
-		end.SetValue(nil)
-	})
-	return &preparation{revision: r.view.Revision, over: over, stop: stop}
+		})
+	}
+	return p
 }
 
-// prepared waits for uploads that are under way, so that they are not made
-// twice. false means that something came in first.
-func (r *postRun) prepared() bool {
-	if r.ready == nil || r.ready.over.IsReady() {
-		return r.inbox.empty()
+// prepared starts what follows a target's preparation once that is over, so that
+// nothing is uploaded twice. An upload that hangs keeps the target until the
+// post's time and no longer: then it is called off, and publishing uploads what
+// is missing. It never keeps another target.
+func (r *postRun) prepared(ctx workflow.Context, target uuid.UUID, start func(workflow.Context) workflow.Future) workflow.Future {
+	if r.ready == nil {
+		return start(ctx)
 	}
-	r.state.Doing = "preparing"
-	selector := workflow.NewSelector(r.ctx)
-	selector.AddFuture(r.ready.over, func(workflow.Future) {})
-	r.inbox.listen(selector)
-	selector.Select(r.ctx)
-	return r.ready.over.IsReady() && r.inbox.empty()
+	preparation, stop := r.ready.targets[target], r.ready.stop
+	left := r.view.ScheduledTime.Sub(workflow.Now(r.ctx))
+	if preparation == nil || preparation.IsReady() || left <= 0 {
+		return start(ctx)
+	}
+	started, settable := workflow.NewFuture(ctx)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		timerCtx, stopTimer := workflow.WithCancel(ctx)
+		defer stopTimer()
+		workflow.NewSelector(ctx).
+			AddFuture(preparation, func(workflow.Future) {}).
+			AddFuture(workflow.NewTimer(timerCtx, left), func(workflow.Future) { stop() }).
+			Select(ctx)
+		settable.Chain(start(ctx))
+	})
+	return started
 }

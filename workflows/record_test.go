@@ -66,7 +66,95 @@ func stories() map[string]*story {
 			signal(t, c, id, workflows.SignalPublishNow, "")
 		}},
 		"stale_then_moved": {room: newRoom("mastodon"), end: post.Posted, setUp: staleTwice},
+		"parked_then_retried": {room: newRoom("mastodon"), end: post.Posted, setUp: deadFirst(post.TargetFailed), tell: func(t *testing.T, c client.Client, id string) {
+			untilParked(t, c, id)
+			signal(t, c, id, workflows.SignalRetry, `{"target":["misspelt"]}`)
+			signal(t, c, id, workflows.SignalRetry, "")
+		}},
+		"parked_then_discarded": {room: newRoom("mastodon"), end: post.Cancelled, setUp: deadFirst(post.TargetFailed), tell: func(t *testing.T, c client.Client, id string) {
+			untilParked(t, c, id)
+			signal(t, c, id, workflows.SignalDiscard, `{}`)
+		}},
+		"parked_then_cancelled": {room: newRoom("mastodon"), end: post.Failed, setUp: deadFirst(post.TargetFailed), tell: func(t *testing.T, c client.Client, id string) {
+			untilParked(t, c, id)
+			if err := c.CancelWorkflow(t.Context(), id, ""); err != nil {
+				t.Error(err)
+			}
+		}},
+		"uncertain_then_confirmed": uncertainThenConfirmed(),
+		"one_of_two_dead":          oneOfTwoDead(),
+		"prepared":                 {room: newRoom("mastodon", "bluesky"), end: post.Posted, setUp: prepareAhead(nil)},
+		"hung_upload_called_off": {room: newRoom("mastodon"), end: post.Posted, setUp: prepareAhead(func(context.Context, activities.TargetInput) error {
+			return temporal.NewApplicationErrorWithOptions("slow", "retry", temporal.ApplicationErrorOptions{NextRetryDelay: time.Hour})
+		})},
 	}
+}
+
+// deadFirst makes every target a dead letter when it goes out first.
+func deadFirst(status post.TargetStatus) func(room *newsroom) {
+	return func(room *newsroom) {
+		room.view.ScheduledTime = time.Now()
+		failFirst(room, status)
+	}
+}
+
+// prepareAhead gives a post attachments, and little time to upload them.
+func prepareAhead(prepare func(context.Context, activities.TargetInput) error) func(room *newsroom) {
+	return func(room *newsroom) {
+		room.view.ScheduledTime = time.Now().Add(8 * time.Second)
+		room.view.PrepareAt = time.Now().Add(time.Second)
+		room.prepare = prepare
+	}
+}
+
+func uncertainThenConfirmed() *story {
+	s := &story{room: newRoom("mastodon"), end: post.Posted, setUp: deadFirst(post.TargetUncertain)}
+	s.tell = func(t *testing.T, c client.Client, id string) {
+		untilParked(t, c, id)
+		s.room.mu.Lock()
+		s.room.view.Targets[0].Status = post.TargetPosted
+		s.room.rollUp()
+		s.room.mu.Unlock()
+		signal(t, c, id, workflows.SignalChanged, "")
+	}
+	return s
+}
+
+// oneOfTwoDead fails one target, retries it in vain by its id, and edits.
+func oneOfTwoDead() *story {
+	s := &story{room: newRoom("mastodon", "bluesky"), end: post.Posted}
+	s.setUp = func(room *newsroom) {
+		room.view.ScheduledTime = time.Now()
+		dead := room.view.Targets[0].ID
+		room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+			if in.TargetID == dead && in.Revision == 1 {
+				return room.finish(in, post.TargetFailed), nil
+			}
+			return room.post(in), nil
+		}
+	}
+	s.tell = func(t *testing.T, c client.Client, id string) {
+		untilParked(t, c, id)
+		signal(t, c, id, workflows.SignalRetry, `{"targets":["`+s.room.view.Targets[0].ID.String()+`"]}`)
+		time.Sleep(500 * time.Millisecond)
+		untilParked(t, c, id)
+		signal(t, c, id, workflows.SignalEdit, `{"time_zone":"Asia/Tokyo"}`)
+	}
+	return s
+}
+
+// untilParked waits for the workflow to wait for a person.
+func untilParked(t *testing.T, c client.Client, id string) {
+	t.Helper()
+	for range 200 {
+		var state workflows.StateResult
+		answer, err := c.QueryWorkflow(t.Context(), id, "", workflows.QueryState)
+		if err == nil && answer.Get(&state) == nil && state.Doing == "parked" {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatal("the post was never parked")
 }
 
 // retryFirst makes the first target fail once.
