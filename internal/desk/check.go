@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -23,6 +21,7 @@ type check struct {
 	desk      *Desk
 	workspace people.Workspace
 	files     map[uuid.UUID]media.Item // that the request names
+	settled   map[uuid.UUID]bool       // accounts on which nothing can be changed any more
 	problems  []post.Problem
 	targets   []account.Account            // that the content was checked for
 	known     map[uuid.UUID]network.Limits // of these, as far as they answered
@@ -56,6 +55,14 @@ func (c *check) when(text, zoneName string) (time.Time, string) {
 func (c *check) zoneOr(name string) string {
 	if name == "" {
 		return c.workspace.TimeZone
+	}
+	return name
+}
+
+// zone checks the name of a zone that no time is read in.
+func (c *check) zone(name string) string {
+	if _, err := post.LoadZone(name); err != nil {
+		c.add("time_zone", "unknown", "%s.", err)
 	}
 	return name
 }
@@ -173,13 +180,18 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 	if err != nil {
 		return nil, err
 	}
+	c.answerable(parent, at)
+	return &parent, nil
+}
+
+// answerable says whether a post can be answered, at the time given.
+func (c *check) answerable(parent post.Post, at time.Time) {
 	switch parent.Status {
 	case post.Failed, post.Cancelled:
-		c.add("thread_parent_id", "not_published", "The post %s is %s, so nothing can answer it.", id, parent.Status)
+		c.add("thread_parent_id", "not_published", "The post %s is %s, so nothing can answer it.", parent.ID, parent.Status)
 	default:
 		c.notBefore(parent, at)
 	}
-	return &parent, nil
 }
 
 // notBefore holds a reply's time against the post that it answers. A time that
@@ -190,7 +202,9 @@ func (c *check) notBefore(parent post.Post, at time.Time) {
 	}
 }
 
-func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post) ([]account.Account, error) {
+// accounts finds the accounts that a request names, or else means. A draft may
+// do without.
+func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post, unfinished bool) ([]account.Account, error) {
 	ids := c.ids("accounts", texts)
 	if len(texts) == 0 && parent != nil {
 		for _, t := range parent.Targets {
@@ -199,7 +213,7 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post)
 	}
 	if len(texts) == 0 && parent == nil {
 		found, err := c.desk.Store.DefaultAccounts(ctx, c.workspace.ID)
-		if err == nil && len(found) == 0 {
+		if err == nil && len(found) == 0 && !unfinished {
 			c.add("accounts", "required", "No default account is connected. Connect one, or name accounts.")
 		}
 		return found, err
@@ -218,8 +232,7 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post)
 		switch {
 		case !ok:
 			c.add(l.at, "unknown", "There is no account %s.", l.id)
-		case a.Status != account.Connected:
-			c.add(l.at, "not_connected", "The account %s must be connected again first.", a.Handle)
+		case !c.connected(l.at, a):
 		case parent != nil && !onAccount(*parent, l.id):
 			c.add(l.at, "not_in_thread", "The post that this one answers does not go to %s.", a.Handle)
 		default:
@@ -229,6 +242,14 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post)
 	return out, nil
 }
 
+func (c *check) connected(field string, a account.Account) bool {
+	if a.Status == account.Connected {
+		return true
+	}
+	c.add(field, "not_connected", "The account %s must be connected again first.", a.Handle)
+	return false
+}
+
 func onAccount(p post.Post, id uuid.UUID) bool {
 	for _, t := range p.Targets {
 		if t.AccountID == id {
@@ -236,91 +257,6 @@ func onAccount(p post.Post, id uuid.UUID) bool {
 		}
 	}
 	return false
-}
-
-// content lets every target's network count the post as it counts.
-func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
-	c.targets = accounts
-	seen := map[post.Problem]bool{}
-	add := func(problem post.Problem) {
-		if !seen[problem] {
-			seen[problem] = true
-			c.problems = append(c.problems, problem)
-		}
-	}
-	for _, a := range accounts {
-		o := overrides[a.ID]
-		segments := p.Segments(post.Target{Override: o})
-		if !c.readable(segments, a, o, add) {
-			continue
-		}
-		adapter, ok := c.desk.Networks.Get(a.Network)
-		if !ok {
-			c.add("accounts", "unsupported", "This installation cannot publish to %s.", a.Network)
-			continue
-		}
-		limits, err := c.limits(ctx, adapter, a)
-		if err != nil {
-			// Nobody should have to wait for an instance to come back before a
-			// post can be scheduled: it is checked again before it is sent.
-			c.desk.Log.Warn("limits not known, content not checked yet", "account_id", a.ID, "network", a.Network, "error", err)
-			continue
-		}
-		if c.known == nil {
-			c.known = map[uuid.UUID]network.Limits{}
-		}
-		c.known[a.ID] = limits
-		for i, s := range segments {
-			content := network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(c.items(s.AttachmentIDs))}
-			for _, found := range adapter.Check(content, limits) {
-				add(post.Problem{Field: fieldOf(i, a.ID, o, found.Field), Code: found.Code, Message: found.Message})
-			}
-		}
-	}
-}
-
-// readable says whether a post can be shown to a network at all.
-func (c *check) readable(segments []post.Segment, a account.Account, o *post.Override, add func(post.Problem)) bool {
-	ok := true
-	for i, s := range segments {
-		switch {
-		case !utf8.ValidString(s.Content) || strings.ContainsRune(s.Content, 0):
-			add(post.Problem{Field: fieldOf(i, a.ID, o, "content"), Code: "invalid", Message: "The text holds bytes that are no characters."})
-		case s.Content == "" && len(s.AttachmentIDs) == 0:
-			add(post.Problem{Field: fieldOf(i, a.ID, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
-		default:
-			continue
-		}
-		ok = false
-	}
-	return ok
-}
-
-func (c *check) items(ids []uuid.UUID) []media.Item {
-	items := make([]media.Item, len(ids))
-	for i, id := range ids {
-		items[i] = c.files[id]
-	}
-	return items
-}
-
-func (c *check) limits(ctx context.Context, adapter network.Network, a account.Account) (network.Limits, error) {
-	ctx, cancel := context.WithTimeout(ctx, limitsPatience)
-	defer cancel()
-	_, opened, err := c.desk.Accounts.Open(ctx, a.ID)
-	if err != nil {
-		return network.Limits{}, err
-	}
-	return adapter.Limits(ctx, opened)
-}
-
-// MediaInfos describes files for an adapter.
-func MediaInfos(files []media.Item) []network.MediaInfo {
-	infos := make([]network.MediaInfo, len(files))
-	for i, f := range files {
-		infos[i] = network.MediaInfo{MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height, AltText: f.AltText}
-	}
-	return infos
 }
 
 // language is ISO 639-1, with 639-3 codes let through as Mastodon does.

@@ -32,8 +32,11 @@ func (d *Desk) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, addr
 		segments := strings.Split(strings.Trim(u.Path, "/"), "/")
 		remoteID = segments[len(segments)-1]
 	}
-	if remoteID == "" {
+	switch {
+	case remoteID == "":
 		return post.Post{}, post.InvalidFields(post.Problem{Field: "url", Code: "invalid", Message: "This address names no post. Give the address of the post itself."})
+	case !isText(address) || !isText(remoteID):
+		return post.Post{}, post.InvalidFields(post.Problem{Field: "url", Code: "invalid", Message: "The address or the id holds bytes that are no characters."})
 	}
 	return d.announce(ctx, func() (post.Post, error) {
 		return d.Store.Decide(ctx, g, store.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})

@@ -28,7 +28,7 @@ type Store interface {
 	Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
-	ScheduleDraft(ctx context.Context, g post.Guard) (post.Post, error)
+	ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Decide(ctx context.Context, g post.Guard, d store.Decision) (post.Post, error)
@@ -151,8 +151,9 @@ func (d *Desk) examine(ctx context.Context, who people.Principal, draft Draft) (
 	if draft.Unfinished {
 		n.Post.Status = post.Draft
 	}
-	n.Post.TimeZone = c.zoneOr(draft.TimeZone)
-	if draft.ScheduledTime != "" || !draft.Unfinished {
+	if draft.ScheduledTime == "" && draft.Unfinished {
+		n.Post.TimeZone = c.zone(c.zoneOr(draft.TimeZone))
+	} else {
 		n.Post.ScheduledTime, n.Post.TimeZone = c.when(draft.ScheduledTime, draft.TimeZone)
 	}
 	n.Post.LateLimit = c.lateLimit(draft.LateLimit)
@@ -173,7 +174,7 @@ func (d *Desk) examine(ctx context.Context, who people.Principal, draft Draft) (
 			n.Post.ThreadID = &parent.ID
 		}
 	}
-	accounts, err := c.accounts(ctx, draft.Accounts, parent)
+	accounts, err := c.accounts(ctx, draft.Accounts, parent, draft.Unfinished)
 	if err != nil {
 		return store.NewPost{}, nil, err
 	}
@@ -184,6 +185,7 @@ func (d *Desk) examine(ctx context.Context, who people.Principal, draft Draft) (
 		return store.NewPost{}, nil, err
 	}
 	c.language(draft.Language)
+	c.storable(n.Post, n.Overrides)
 	if !draft.Unfinished {
 		c.content(ctx, n.Post, n.Overrides, accounts)
 	}
@@ -209,36 +211,60 @@ type Edit struct {
 // Change edits a post that is not yet being published. One that has failed is
 // sent again with the change: at its new time, or at once.
 func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, error) {
+	return d.checked(ctx, g, func(c *check, current post.Post, g post.Guard) (post.Post, error) {
+		// Said before anything about the fields: nothing that they hold would help.
+		if !editable(current) {
+			return post.Post{}, post.TooLate(current)
+		}
+		change, err := c.change(ctx, edit, current)
+		if err != nil {
+			return post.Post{}, err
+		}
+		if len(c.problems) > 0 {
+			return post.Post{}, post.InvalidFields(c.problems...)
+		}
+		var urls []string
+		if change.AttachmentIDs != nil {
+			urls = c.urls(*change.AttachmentIDs)
+		}
+		return d.Store.Edit(ctx, g, change, urls)
+	})
+}
+
+// checked makes a change that depends on how the post stands: change is given
+// the post, and a guard that holds only for the version that was read. When
+// another change comes between, and the caller has not named a version, the
+// post is read and checked again.
+func (d *Desk) checked(ctx context.Context, g post.Guard, change func(c *check, current post.Post, g post.Guard) (post.Post, error)) (post.Post, error) {
 	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
 	if err != nil {
 		return post.Post{}, err
 	}
-	current, err := d.Store.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
-	if err != nil {
-		return post.Post{}, err
+	for try := 1; ; try++ {
+		current, err := d.Store.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
+		if err != nil {
+			return post.Post{}, err
+		}
+		if g.IfVersion != 0 && g.IfVersion != current.Version {
+			return post.Post{}, post.Stale(current.Version)
+		}
+		bound := g
+		bound.IfVersion = current.Version
+		c := &check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
+		p, err := change(c, current, bound)
+		if err == nil {
+			d.Live.Changed(ctx, p.ID)
+			p.Warnings = c.forecast(ctx, p)
+		}
+		if !isStale(err) || g.IfVersion != 0 || try == mostChecks {
+			return p, err
+		}
 	}
-	// Said before anything about the fields: nothing that they hold would help.
-	if !editable(current) {
-		return post.Post{}, post.TooLate(current.Status)
-	}
-	c := check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
-	change, err := c.change(ctx, edit, current)
-	if err != nil {
-		return post.Post{}, err
-	}
-	if len(c.problems) > 0 {
-		return post.Post{}, post.InvalidFields(c.problems...)
-	}
-	var urls []string
-	if change.AttachmentIDs != nil {
-		urls = c.urls(*change.AttachmentIDs)
-	}
-	edited, err := d.announce(ctx, func() (post.Post, error) { return d.Store.Edit(ctx, g, change, urls) })
-	if err == nil {
-		edited.Warnings = c.forecast(ctx, edited)
-	}
-	return edited, err
 }
+
+// mostChecks is how often a post may change under somebody's hands before they
+// are told to look again.
+const mostChecks = 5
 
 // editable says whether an edit can still reach something of the post.
 func editable(p post.Post) bool {
@@ -252,59 +278,6 @@ func editable(p post.Post) bool {
 	}
 }
 
-// ScheduleDraft makes a draft a scheduled post; when is its time, or empty for
-// the one that it has.
-func (d *Desk) ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error) {
-	if when != "" {
-		edit := Edit{ScheduledTime: &when}
-		if zone != "" {
-			edit.TimeZone = &zone
-		}
-		changed, err := d.Change(ctx, g, edit)
-		if err != nil {
-			return post.Post{}, err
-		}
-		g.IfVersion = changed.Version
-	}
-	g, err := d.finished(ctx, g, true)
-	if err != nil {
-		return post.Post{}, err
-	}
-	return d.announce(ctx, func() (post.Post, error) { return d.Store.ScheduleDraft(ctx, g) })
-}
-
-// finished checks a draft before it becomes more than one, and binds the change
-// to the version that was checked. Nothing is checked of a post that is none.
-func (d *Desk) finished(ctx context.Context, g post.Guard, timed bool) (post.Guard, error) {
-	p, err := d.Store.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
-	if err != nil || p.Status != post.Draft {
-		return g, err
-	}
-	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
-	if err != nil {
-		return g, err
-	}
-	c := check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
-	if timed {
-		c.future(p.ScheduledTime)
-	}
-	accounts, err := c.targetAccounts(ctx, p)
-	if err != nil {
-		return g, err
-	}
-	if err := c.loadFiles(ctx, p); err != nil {
-		return g, err
-	}
-	c.content(ctx, p, overridesOf(p), accounts)
-	if len(c.problems) > 0 {
-		return g, post.InvalidFields(c.problems...)
-	}
-	if g.IfVersion == 0 {
-		g.IfVersion = p.Version
-	}
-	return g, nil
-}
-
 // Cancel takes back a post that is not yet being published.
 func (d *Desk) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	return d.announce(ctx, func() (post.Post, error) { return d.Store.Cancel(ctx, g) })
@@ -312,11 +285,15 @@ func (d *Desk) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 
 // PublishNow makes a waiting post, or a draft, due at once.
 func (d *Desk) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
-	g, err := d.finished(ctx, g, false)
-	if err != nil {
-		return post.Post{}, err
-	}
-	return d.announce(ctx, func() (post.Post, error) { return d.Store.PublishNow(ctx, g) })
+	return d.checked(ctx, g, func(c *check, p post.Post, bound post.Guard) (post.Post, error) {
+		if p.Status != post.Draft {
+			return d.Store.PublishNow(ctx, g) // checked before it was scheduled
+		}
+		if err := c.finished(ctx, p, time.Now()); err != nil {
+			return post.Post{}, err
+		}
+		return d.Store.PublishNow(ctx, bound)
+	})
 }
 
 func (d *Desk) announce(ctx context.Context, change func() (post.Post, error)) (post.Post, error) {
@@ -326,6 +303,3 @@ func (d *Desk) announce(ctx context.Context, change func() (post.Post, error)) (
 	}
 	return p, err
 }
-
-// limitsPatience is how long a person waits for an instance to say its limits.
-const limitsPatience = 3 * time.Second

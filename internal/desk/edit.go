@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -16,6 +17,14 @@ import (
 func (c *check) change(ctx context.Context, edit Edit, current post.Post) (change post.Change, err error) {
 	change = post.Change{Content: edit.Content, Language: edit.Language}
 	begun := current.Status.Final() // it failed, and some of it may be out
+	if begun {
+		// What is out, or given up, is neither checked nor changed any more.
+		c.settled = map[uuid.UUID]bool{}
+		for _, t := range current.Targets {
+			c.settled[t.AccountID] = t.Status != post.TargetFailed
+		}
+		current.Targets = slices.DeleteFunc(slices.Clone(current.Targets), func(t post.Target) bool { return t.Status != post.TargetFailed })
+	}
 	parent, err := c.answered(ctx, current)
 	if err != nil {
 		return change, err
@@ -59,12 +68,13 @@ func (c *check) change(ctx context.Context, edit Edit, current post.Post) (chang
 		limit := c.lateLimit(*edit.LateLimit)
 		change.LateLimit = &limit
 	}
-	if change.Empty() {
+	if change.Empty() && len(c.problems) == 0 {
 		c.add("", "empty", "Name at least one field to change.")
 	}
 	if edit.Language != nil {
 		c.language(*edit.Language)
 	}
+	c.storable(next, overrides)
 	if current.Status != post.Draft {
 		c.content(ctx, next, overrides, accounts)
 	}
@@ -88,9 +98,7 @@ func (c *check) changedTime(edit Edit, current post.Post, parent *post.Post, cha
 		}
 		return
 	}
-	if _, err := post.LoadZone(zone); err != nil {
-		c.add("time_zone", "unknown", "%s.", err)
-	}
+	c.zone(zone)
 }
 
 // answered reads the post that one answers; nil when it answers none.
@@ -114,7 +122,8 @@ func (c *check) changedOverrides(ctx context.Context, edit Edit, current post.Po
 	}
 	kept := make(map[string]Override, len(edit.Overrides))
 	change.Overrides = map[uuid.UUID]*post.Override{}
-	for text, o := range edit.Overrides {
+	for _, text := range slices.Sorted(maps.Keys(edit.Overrides)) {
+		o := edit.Overrides[text]
 		if o != nil {
 			kept[text] = *o
 		} else if id, ok := c.overridden(text, ids); ok {
@@ -164,7 +173,7 @@ func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Pos
 		c.add("accounts", "required", "Name at least one account, or leave the field out.")
 		return nil, nil
 	}
-	accounts, err := c.accounts(ctx, *edit.Accounts, parent)
+	accounts, err := c.accounts(ctx, *edit.Accounts, parent, false)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +188,11 @@ func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Pos
 func isMissing(err error) bool {
 	var e *post.Error
 	return errors.As(err, &e) && e.Kind == post.NotFound
+}
+
+func isStale(err error) bool {
+	var e *post.Error
+	return errors.As(err, &e) && e.Kind == post.PreconditionFailed
 }
 
 func isConflict(err error) bool {

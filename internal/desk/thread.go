@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -26,9 +27,14 @@ func (c *check) thread(ctx context.Context, field string, segments []Segment) ([
 // overrides reads what a post says differently on some of its accounts.
 func (c *check) overrides(ctx context.Context, in map[string]Override, accounts []uuid.UUID) (map[uuid.UUID]*post.Override, error) {
 	out := make(map[uuid.UUID]*post.Override, len(in))
-	for text, o := range in {
+	for _, text := range slices.Sorted(maps.Keys(in)) {
+		o := in[text]
 		id, ok := c.overridden(text, accounts)
 		if !ok {
+			continue
+		}
+		if out[id] != nil { // an id can be written in several ways
+			c.add("overrides."+id.String(), "duplicate", "The account %s stands here twice.", id)
 			continue
 		}
 		field := "overrides." + id.String()
@@ -58,6 +64,8 @@ func (c *check) overridden(text string, accounts []uuid.UUID) (uuid.UUID, bool) 
 	switch {
 	case err != nil:
 		c.add("overrides", "invalid", "%q is no account's id.", text)
+	case c.settled[id]:
+		c.add("overrides."+id.String(), "too_late", "On the account %s there is nothing to change any more.", id)
 	case !slices.Contains(accounts, id):
 		c.add("overrides."+id.String(), "unknown", "The post does not go to the account %s.", id)
 	default:

@@ -143,8 +143,17 @@ func (n *Newsroom) Schedule(change ...func(*desk.Draft)) post.Post {
 // Claim begins to publish a post's first target.
 func (n *Newsroom) Claim(p post.Post) post.Call {
 	n.T.Helper()
-	c, ok, err := n.Store.Claim(n.T.Context(), post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: p.ID, TargetID: p.Targets[0].ID,
-		Revision: p.Revision, Epoch: 1, IdempotencyKey: uuid.NewString(), Fingerprint: make([]byte, 32)}, time.Minute)
+	return n.ClaimOn(p, p.Targets[0].AccountID)
+}
+
+// ClaimOn begins to publish a post on one of its accounts.
+func (n *Newsroom) ClaimOn(p post.Post, account uuid.UUID) post.Call {
+	n.T.Helper()
+	target := TargetOn(p, account)
+	epoch, err := n.Store.LastEpoch(n.T.Context(), target.ID, 0, p.Revision)
+	n.Must(err)
+	c, ok, err := n.Store.Claim(n.T.Context(), post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: p.ID, TargetID: target.ID,
+		Revision: p.Revision, Epoch: epoch + 1, IdempotencyKey: uuid.NewString(), Fingerprint: make([]byte, 32)}, time.Minute)
 	n.Must(err)
 	if !ok {
 		n.T.Fatalf("the claim of %s was refused", p.ID)
@@ -152,14 +161,36 @@ func (n *Newsroom) Claim(p post.Post) post.Call {
 	return c
 }
 
+// TargetOn is the post on one of its accounts.
+func TargetOn(p post.Post, account uuid.UUID) post.Target {
+	for _, t := range p.Targets {
+		if t.AccountID == account {
+			return t
+		}
+	}
+	return post.Target{}
+}
+
+// Dead makes a post a dead letter on its accounts: failed or uncertain.
+func (n *Newsroom) Dead(p post.Post, status post.TargetStatus) post.Post {
+	n.T.Helper()
+	for _, t := range p.Targets {
+		p = n.Finish(n.ClaimOn(p, t.AccountID), status)
+	}
+	return p
+}
+
 // Finish ends what Claim began.
 func (n *Newsroom) Finish(c post.Call, status post.TargetStatus) post.Post {
 	n.T.Helper()
 	now := time.Now()
 	o := post.Outcome{PostID: c.PostID, TargetID: c.TargetID, Fence: c.Fence, Revision: c.Revision, OperationID: c.OperationID, Status: status, Tries: 1}
-	if status == post.TargetPosted {
+	switch status {
+	case post.TargetPosted:
 		o.Operation, o.Event, o.RemoteID, o.RemoteURL, o.PostedAt = post.CallAccepted, post.EventPosted, uuid.NewString(), "https://social.example/@desk/1", &now
-	} else {
+	case post.TargetUncertain:
+		o.Operation, o.Event, o.ErrorClass, o.Error = post.CallManual, post.EventUncertain, "ambiguous", "The network gave no answer."
+	default:
 		o.Operation, o.Event, o.ErrorClass, o.Error = post.CallFailed, post.EventFailed, "rejected", "The network refused it."
 	}
 	p, ok, err := n.Store.Finish(n.T.Context(), o)

@@ -55,16 +55,42 @@ func Missing(what string) *Error {
 }
 
 // TooLate refuses a change that came after the point of no return.
-func TooLate(status Status) *Error {
+func TooLate(p Post) *Error {
 	reason := map[Status]string{
+		Draft:        "it is a draft", // again, or only now: see NotDraft
+		Scheduled:    "it is scheduled",
 		Publishing:   "it is being published right now",
 		Posted:       "it is already published",
 		PartlyPosted: "it is already published on some accounts",
-		Failed:       "publishing it has failed",
+		Failed:       "publishing it has failed; retry or discard what failed",
 		Cancelled:    "it is cancelled",
-	}[status]
+	}[p.Status]
+	if doubtful := p.doubtful(); p.Status == Publishing && len(doubtful) > 0 {
+		reason = "it waits for a decision about " + strings.Join(doubtful, " and ") + "; confirm the post there or send it again"
+	}
 	return &Error{Kind: Conflict, Code: "too_late",
 		Message: fmt.Sprintf("The post cannot be changed any more: %s.", reason)}
+}
+
+// doubtful names the accounts that a post waits for a decision about; none
+// while it still goes out on others.
+func (p Post) doubtful() []string {
+	var handles []string
+	for _, t := range p.Targets {
+		switch {
+		case t.Status.Open():
+			return nil
+		case t.Status == TargetUncertain:
+			handles = append(handles, "@"+strings.TrimPrefix(t.Handle, "@"))
+		}
+	}
+	return handles
+}
+
+// NotDraft refuses to schedule what is no draft.
+func NotDraft(status Status) *Error {
+	return &Error{Kind: Conflict, Code: "not_a_draft",
+		Message: fmt.Sprintf("Only a draft can be scheduled, and this post is %s. To change its time, edit it.", strings.ReplaceAll(string(status), "_", " "))}
 }
 
 // Stale refuses a change that was made against an older version.

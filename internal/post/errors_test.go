@@ -9,13 +9,22 @@ import (
 
 func TestTooLateGivesAReasonForEveryStatusThatRefuses(t *testing.T) {
 	for _, s := range post.Statuses() {
-		if s == post.Draft || s == post.Scheduled {
-			continue
-		}
-		e := post.TooLate(s)
+		e := post.TooLate(post.Post{Status: s})
 		if e.Kind != post.Conflict || e.Code != "too_late" || strings.HasSuffix(e.Message, ": .") {
 			t.Errorf("%s: %+v", s, e)
 		}
+	}
+}
+
+func TestTooLateNamesTheAccountsThatWaitForADecision(t *testing.T) {
+	p := post.Post{Status: post.Publishing, Targets: []post.Target{{Status: post.TargetPosted, Handle: "a"}, {Status: post.TargetUncertain, Handle: "b"}, {Status: post.TargetUncertain, Handle: "@c"}}}
+	if m := post.TooLate(p).Message; !strings.Contains(m, "waits for a decision about @b and @c;") {
+		t.Error(m)
+	}
+	// While it still goes out somewhere, that is what keeps it from being changed.
+	p.Targets[0].Status = post.TargetPublishing
+	if m := post.TooLate(p).Message; !strings.Contains(m, "being published right now") {
+		t.Error(m)
 	}
 }
 

@@ -131,10 +131,12 @@ func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 	})
 }
 
-// ScheduleDraft makes a draft a scheduled post. It has to have a time.
-func (s *Store) ScheduleDraft(ctx context.Context, g post.Guard) (post.Post, error) {
-	return s.change(ctx, g, post.EventScheduled, nil, func(q *db.Queries) (db.ScheduledPost, error) {
-		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
+// ScheduleDraft makes a draft a scheduled post. It has to have a time, or be
+// given one: of change, only time and zone count.
+func (s *Store) ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
+	return s.change(ctx, g, post.EventScheduled, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone})
 	})
 }
 
@@ -176,5 +178,5 @@ func (s *Store) whyRefused(ctx context.Context, g post.Guard) error {
 	if g.IfVersion != 0 && g.IfVersion != current.Version {
 		return post.Stale(current.Version)
 	}
-	return post.TooLate(current.Status)
+	return post.TooLate(current)
 }

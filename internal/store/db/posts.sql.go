@@ -756,7 +756,8 @@ func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]Post
 }
 
 const publishNow = `-- name: PublishNow :one
-update scheduled_posts set scheduled_time = least(scheduled_time, clock_timestamp()), status = 'scheduled',
+update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time, clock_timestamp()) end,
+    status = 'scheduled', redriven_at = clock_timestamp(),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
@@ -770,6 +771,8 @@ type PublishNowParams struct {
 	IfVersion   int64
 }
 
+// A draft was never late, and for what a person asks for now, lateness counts
+// from now.
 func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, publishNow, arg.PostID, arg.WorkspaceID, arg.IfVersion)
 	var i ScheduledPost
@@ -829,20 +832,29 @@ func (q *Queries) RemoteIDOnAccount(ctx context.Context, arg RemoteIDOnAccountPa
 
 const scheduleDraft = `-- name: ScheduleDraft :one
 update scheduled_posts set status = 'scheduled',
+    scheduled_time = coalesce($1, scheduled_time), time_zone = coalesce($2, time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where post_id = $1 and workspace_id = $2 and status = 'draft'
-  and ($3::bigint = 0 or version = $3)
+where post_id = $3 and workspace_id = $4 and status = 'draft'
+  and ($5::bigint = 0 or version = $5)
 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
 `
 
 type ScheduleDraftParams struct {
-	PostID      uuid.UUID
-	WorkspaceID uuid.UUID
-	IfVersion   int64
+	ScheduledTime *time.Time
+	TimeZone      *string
+	PostID        uuid.UUID
+	WorkspaceID   uuid.UUID
+	IfVersion     int64
 }
 
 func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (ScheduledPost, error) {
-	row := q.db.QueryRow(ctx, scheduleDraft, arg.PostID, arg.WorkspaceID, arg.IfVersion)
+	row := q.db.QueryRow(ctx, scheduleDraft,
+		arg.ScheduledTime,
+		arg.TimeZone,
+		arg.PostID,
+		arg.WorkspaceID,
+		arg.IfVersion,
+	)
 	var i ScheduledPost
 	err := row.Scan(
 		&i.PostID,

@@ -85,6 +85,7 @@ returning *;
 
 -- name: ScheduleDraft :one
 update scheduled_posts set status = 'scheduled',
+    scheduled_time = coalesce(sqlc.narg('scheduled_time'), scheduled_time), time_zone = coalesce(sqlc.narg('time_zone'), time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id and status = 'draft'
   and (@if_version::bigint = 0 or version = @if_version)
@@ -103,7 +104,10 @@ update post_targets set status = 'cancelled', updated_at = clock_timestamp()
 where post_id = @post_id and status in ('scheduled', 'failed');
 
 -- name: PublishNow :one
-update scheduled_posts set scheduled_time = least(scheduled_time, clock_timestamp()), status = 'scheduled',
+-- A draft was never late, and for what a person asks for now, lateness counts
+-- from now.
+update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time, clock_timestamp()) end,
+    status = 'scheduled', redriven_at = clock_timestamp(),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id
   and status in ('draft', 'scheduled')

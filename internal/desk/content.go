@@ -1,0 +1,109 @@
+package desk
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/account"
+	"dateline/internal/media"
+	"dateline/internal/post"
+	"dateline/platforms/network"
+)
+
+// content lets every target's network count the post as it counts.
+func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
+	c.targets = accounts
+	seen := map[post.Problem]bool{}
+	add := func(problem post.Problem) {
+		if !seen[problem] {
+			seen[problem] = true
+			c.problems = append(c.problems, problem)
+		}
+	}
+	if p.Content == "" && len(p.AttachmentIDs) == 0 {
+		// Also when every account has a text of its own: accounts may be added.
+		add(post.Problem{Field: "content", Code: "empty", Message: "Write something, or attach a file."})
+	}
+	for _, a := range accounts {
+		o := overrides[a.ID]
+		segments := p.Segments(post.Target{Override: o})
+		if !c.readable(segments, a, o, add) {
+			continue
+		}
+		adapter, ok := c.desk.Networks.Get(a.Network)
+		if !ok {
+			c.add("accounts", "unsupported", "This installation cannot publish to %s.", a.Network)
+			continue
+		}
+		limits, err := c.limits(ctx, adapter, a)
+		if err != nil {
+			// Nobody should have to wait for an instance to come back before a
+			// post can be scheduled: it is checked again before it is sent.
+			c.desk.Log.Warn("limits not known, content not checked yet", "account_id", a.ID, "network", a.Network, "error", err)
+			continue
+		}
+		if c.known == nil {
+			c.known = map[uuid.UUID]network.Limits{}
+		}
+		c.known[a.ID] = limits
+		for i, s := range segments {
+			content := network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(c.items(s.AttachmentIDs))}
+			for _, found := range adapter.Check(content, limits) {
+				add(post.Problem{Field: fieldOf(i, a.ID, o, found.Field), Code: found.Code, Message: found.Message})
+			}
+		}
+	}
+}
+
+// readable says whether a post can be shown to a network at all.
+func (c *check) readable(segments []post.Segment, a account.Account, o *post.Override, add func(post.Problem)) bool {
+	ok := true
+	for i, s := range segments {
+		switch {
+		case !isText(s.Content): // storable says so
+		case s.Content == "" && len(s.AttachmentIDs) == 0:
+			add(post.Problem{Field: fieldOf(i, a.ID, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
+		default:
+			continue
+		}
+		ok = false
+	}
+	return ok
+}
+
+// isText says whether the database can keep it: Postgres has no NUL.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+func (c *check) items(ids []uuid.UUID) []media.Item {
+	items := make([]media.Item, len(ids))
+	for i, id := range ids {
+		items[i] = c.files[id]
+	}
+	return items
+}
+
+func (c *check) limits(ctx context.Context, adapter network.Network, a account.Account) (network.Limits, error) {
+	ctx, cancel := context.WithTimeout(ctx, limitsPatience)
+	defer cancel()
+	_, opened, err := c.desk.Accounts.Open(ctx, a.ID)
+	if err != nil {
+		return network.Limits{}, err
+	}
+	return adapter.Limits(ctx, opened)
+}
+
+// limitsPatience is how long a person waits for an instance to say its limits.
+const limitsPatience = 3 * time.Second
+
+// MediaInfos describes files for an adapter.
+func MediaInfos(files []media.Item) []network.MediaInfo {
+	infos := make([]network.MediaInfo, len(files))
+	for i, f := range files {
+		infos[i] = network.MediaInfo{MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height, AltText: f.AltText}
+	}
+	return infos
+}
