@@ -2,6 +2,9 @@ package api
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -62,6 +65,9 @@ func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequ
 			return nil, err
 		}
 	}
+	if err := texts(map[string][]string{"reason": f.Reasons, "network": f.Networks}); err != nil {
+		return nil, err
+	}
 	limit := f.Limit
 	f.Limit++ // one more, to know whether there is a next page
 	letters, err := s.Store.DeadLetters(ctx, f)
@@ -78,6 +84,20 @@ func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequ
 		page.DeadLetters = append(page.DeadLetters, deadLetterJSON(l))
 	}
 	return page, nil
+}
+
+// texts refuses what the database cannot be asked for.
+func texts(fields map[string][]string) error {
+	var problems []post.Problem
+	for field, list := range fields {
+		if slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }) {
+			problems = append(problems, post.Problem{Field: field, Code: "invalid", Message: "This holds bytes that are no characters."})
+		}
+	}
+	if len(problems) > 0 {
+		return post.InvalidFields(problems...)
+	}
+	return nil
 }
 
 // excerpt is how many characters of a post a dead letter shows.
@@ -130,6 +150,9 @@ func (s *Server) DiscardDeadLetters(ctx context.Context, r spec.DiscardDeadLette
 func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard bool) (spec.BulkAnswer, error) {
 	if c.Reasons == nil && c.Networks == nil && c.Account == nil && c.Posts == nil && !value(c.All) {
 		return spec.BulkAnswer{}, post.InvalidFields(post.Problem{Field: "all", Code: "required", Message: "Say which dead letters are meant, or set all to true."})
+	}
+	if err := texts(map[string][]string{"reasons": value(c.Reasons), "networks": value(c.Networks)}); err != nil {
+		return spec.BulkAnswer{}, err
 	}
 	who := principal(ctx)
 	done, err := s.Desk.BulkDead(ctx, who.Actor(), store.DeadFilter{WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/desk"
+	"dateline/internal/post"
 )
 
 // Every request that is wrong gets a problem document that says what is wrong
@@ -34,10 +36,17 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 
 	const posts = "/api/v1/posts"
 	one := posts + "/" + existing.ID.String()
+	strangers := uuid.NewString()
 	files := make([]string, 21)
 	for i := range files {
 		files[i] = uuid.NewString()
 	}
+	dead := s.Dead(s.Schedule(func(d *desk.Draft) { d.ScheduledTime = in(4 * time.Hour) }), post.TargetFailed)
+	doubtful := s.Dead(s.Schedule(func(d *desk.Draft) { d.ScheduledTime = in(5 * time.Hour) }), post.TargetUncertain)
+	retry, target := posts+"/"+dead.ID.String()+"/retry", posts+"/"+doubtful.ID.String()+"/targets/"+doubtful.Targets[0].ID.String()
+	discard := posts + "/" + dead.ID.String() + "/discard"
+	const letters = "/api/v1/dead-letters"
+	right := object{"url": "https://social.example/@desk/1"}
 	for _, c := range []struct {
 		name, method, path string
 		body               any
@@ -123,6 +132,72 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 		{"edit to the past", "PATCH", one, object{"scheduled_time": in(-time.Hour)}, nil, 422, "invalid_request", "scheduled_time"},
 		{"edit to an empty text", "PATCH", one, object{"content": ""}, nil, 422, "invalid_request", "content"},
 
+		// Threads, overrides, drafts, late limits.
+		{"thread is a string", "POST", posts, hello(object{"thread": "more"}), nil, 400, "invalid_request", "thread"},
+		{"segment is a string", "POST", posts, hello(object{"thread": []any{"more"}}), nil, 400, "invalid_request", "thread[0]"},
+		{"segment without content", "POST", posts, hello(object{"thread": []any{object{}}}), nil, 400, "invalid_request", "thread[0].content"},
+		{"unknown field in a segment", "POST", posts, hello(object{"thread": []any{object{"content": "x", "delay": 5}}}), nil, 400, "invalid_request", "thread[0].delay"},
+		{"too many segments", "POST", posts, hello(object{"thread": slices.Repeat([]any{object{"content": "x"}}, 101)}), nil, 400, "invalid_request", "thread"},
+		{"long segment", "POST", posts, hello(object{"thread": []any{object{"content": "x"}, object{"content": strings.Repeat("x", 501)}}}), nil, 422, "invalid_request", "thread[1].content"},
+		{"unknown file in a segment", "POST", posts, hello(object{"thread": []any{object{"content": "x", "attachments": []string{uuid.NewString()}}}}), nil, 422, "invalid_request", "thread[0].attachments[0]"},
+		{"NUL in a segment", "POST", posts, hello(object{"thread": []any{object{"content": "a\x00"}}}), nil, 422, "invalid_request", "thread[0].content"},
+		{"overrides is a list", "POST", posts, hello(object{"overrides": []any{}}), nil, 400, "invalid_request", "overrides"},
+		{"override is null", "POST", posts, hello(object{"overrides": object{existing.Targets[0].AccountID.String(): nil}}), nil, 400, "invalid_request", ""},
+		{"override of no account", "POST", posts, hello(object{"overrides": object{"desk": object{}}}), nil, 422, "invalid_request", "overrides"},
+		{"override of an unknown account", "POST", posts, hello(object{"overrides": object{strangers: object{"content": "x"}}}), nil, 422, "invalid_request", "overrides." + strangers},
+		{"unknown field in an override", "PATCH", one, object{"overrides": object{strangers: object{"language": "vi"}}}, nil, 400, "invalid_request", ""},
+		{"taking back what is not there", "PATCH", one, object{"overrides": object{strangers: nil}}, nil, 422, "invalid_request", "overrides." + strangers},
+		{"draft is a string", "POST", posts, hello(object{"draft": "yes"}), nil, 400, "invalid_request", "draft"},
+		{"draft with NUL", "POST", posts, `{"draft":true,"content":"a\u0000"}`, nil, 422, "invalid_request", "content"},
+		{"negative late limit", "POST", posts, hello(object{"drop_if_late_minutes": -1}), nil, 400, "invalid_request", "drop_if_late_minutes"},
+		{"late limit beyond a year", "POST", posts, hello(object{"drop_if_late_minutes": 527041}), nil, 400, "invalid_request", "drop_if_late_minutes"},
+		{"late limit in part", "POST", posts, hello(object{"drop_if_late_minutes": 1.5}), nil, 400, "invalid_request", "drop_if_late_minutes"},
+		{"scheduling without a body", "POST", one + "/schedule", nil, []string{"Content-Type", "application/json"}, 400, "invalid_request", "body"},
+		{"scheduling an unknown field", "POST", one + "/schedule", object{"when": "now"}, nil, 400, "invalid_request", "when"},
+		{"scheduling what is no draft", "POST", one + "/schedule", object{"scheduled_time": in(time.Hour)}, nil, 409, "not_a_draft", ""},
+		{"scheduling what is unknown", "POST", posts + "/" + uuid.NewString() + "/schedule", object{}, nil, 404, "post_not_found", ""},
+
+		// Dead letters.
+		{"retry of no list", "POST", retry, object{"targets": "all"}, nil, 400, "invalid_request", "targets"},
+		{"retry of none", "POST", retry, object{"targets": []string{}}, nil, 400, "invalid_request", "targets"},
+		{"discard of none", "POST", discard, object{"targets": []string{}}, nil, 400, "invalid_request", "targets"},
+		{"retry of no id", "POST", retry, object{"targets": []string{"desk"}}, nil, 400, "invalid_request", ""},
+		{"discard of a misspelt field", "POST", discard, object{"target": uuid.NewString()}, nil, 400, "invalid_request", "target"},
+		{"discard of null", "POST", discard, `null`, nil, 400, "invalid_request", "body"},
+		{"discard of broken JSON", "POST", discard, `{"targets":`, nil, 400, "invalid_request", "body"},
+		{"discard as a form", "POST", discard, "targets=all", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "unsupported_media_type", "Content-Type"},
+		{"retry of another target", "POST", retry, object{"targets": []string{uuid.NewString()}}, nil, 409, "not_a_dead_letter", ""},
+		{"retry of what has not failed", "POST", one + "/retry", nil, nil, 409, "not_a_dead_letter", ""},
+		{"discard of what has not failed", "POST", one + "/discard", object{}, nil, 409, "not_a_dead_letter", ""},
+		{"retry of an unknown post", "POST", posts + "/" + uuid.NewString() + "/retry", nil, nil, 404, "post_not_found", ""},
+		{"retry of no post", "POST", posts + "/first/retry", nil, nil, 400, "invalid_request", "id"},
+		{"retry with an old ETag", "POST", retry, nil, []string{"If-Match", `"1"`}, 412, "version_mismatch", ""},
+		{"confirmation without an address", "POST", target + "/confirm", object{}, nil, 400, "invalid_request", "url"},
+		{"confirmation without a body", "POST", target + "/confirm", nil, []string{"Content-Type", "application/json"}, 400, "invalid_request", "body"},
+		{"confirmation of no address", "POST", target + "/confirm", object{"url": "yes"}, nil, 422, "invalid_request", "url"},
+		{"confirmation of a script", "POST", target + "/confirm", object{"url": "javascript:alert(1)"}, nil, 422, "invalid_request", "url"},
+		{"confirmation of a NUL", "POST", target + "/confirm", object{"url": "https://social.example/1", "remote_id": "1\x00"}, nil, 422, "invalid_request", "url"},
+		{"confirmation of an unknown target", "POST", posts + "/" + doubtful.ID.String() + "/targets/" + uuid.NewString() + "/confirm", right, nil, 409, "not_uncertain", ""},
+		{"confirmation of no target", "POST", posts + "/" + doubtful.ID.String() + "/targets/desk/confirm", right, nil, 400, "invalid_request", "target"},
+		{"confirmation of what has failed", "POST", posts + "/" + dead.ID.String() + "/targets/" + dead.Targets[0].ID.String() + "/confirm", right, nil, 409, "not_uncertain", ""},
+		{"sending again what is scheduled", "POST", one + "/targets/" + existing.Targets[0].ID.String() + "/send-again", nil, nil, 409, "not_uncertain", ""},
+		{"sending again with a body", "POST", target + "/send-again", `{}`, nil, 400, "invalid_request", "body"},
+		{"sending again with an old ETag", "POST", target + "/send-again", nil, []string{"If-Match", `"1"`}, 412, "version_mismatch", ""},
+		{"letters' limit", "GET", letters + "?limit=0", nil, nil, 400, "invalid_request", "limit"},
+		{"letters' cursor", "GET", letters + "?cursor=nonsense", nil, nil, 422, "invalid_request", "cursor"},
+		{"letters' account", "GET", letters + "?account=desk", nil, nil, 400, "invalid_request", "account"},
+		{"letters' reason with NUL", "GET", letters + "?reason=a%00", nil, nil, 422, "invalid_request", "reason"},
+		{"letters' network that is no text", "GET", letters + "?network=%ff", nil, nil, 422, "invalid_request", "network"},
+		{"bulk of nothing", "POST", letters + "/retry", object{}, nil, 400, "invalid_request", "body"},
+		{"bulk without a body", "POST", letters + "/discard", nil, []string{"Content-Type", "application/json"}, 400, "invalid_request", "body"},
+		{"bulk that does not say what", "POST", letters + "/discard", object{"dry_run": true}, nil, 422, "invalid_request", "all"},
+		{"bulk of not all", "POST", letters + "/discard", object{"all": false}, nil, 422, "invalid_request", "all"},
+		{"bulk of no reason", "POST", letters + "/retry", object{"reasons": []string{}}, nil, 400, "invalid_request", "reasons"},
+		{"bulk of a NUL", "POST", letters + "/discard", object{"reasons": []string{"a\x00"}}, nil, 422, "invalid_request", "reasons"},
+		{"bulk of no post", "POST", letters + "/discard", object{"posts": []string{"first"}}, nil, 400, "invalid_request", ""},
+		{"bulk of an unknown field", "POST", letters + "/discard", object{"all": true, "status": "failed"}, nil, 400, "invalid_request", "status"},
+		{"bulk by the wrong method", "DELETE", letters + "/discard", nil, nil, 405, "method_not_allowed", ""},
+
 		// Addresses and parameters.
 		{"path that is no id", "GET", posts + "/first", nil, nil, 400, "invalid_request", "id"},
 		{"path with NUL", "GET", posts + "/%00", nil, nil, 400, "invalid_request", "id"},
@@ -168,11 +243,13 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 			}
 		})
 	}
-	if rows := s.Count("select count(*) from scheduled_posts"); rows != 1 {
+	if rows := s.Count("select count(*) from scheduled_posts"); rows != 3 {
 		t.Errorf("%d posts are stored", rows)
 	}
-	if now, err := s.Store.Post(t.Context(), existing.ID); err != nil || now.Version != existing.Version {
-		t.Errorf("the post is now %+v, %v", now, err)
+	for _, before := range []post.Post{existing, dead, doubtful} {
+		if now, err := s.Store.Post(t.Context(), before.ID); err != nil || now.Version != before.Version {
+			t.Errorf("the post is now %+v, %v", now, err)
+		}
 	}
 	if rows := s.Count("select count(*) from connect_attempts") + s.Count("select count(*) from idempotency_keys"); rows != 0 {
 		t.Errorf("%d connections or keys are stored", rows)

@@ -70,7 +70,7 @@ func idempotencyOf(key *string, body *spec.NewPost) (store.Idempotency, error) {
 
 // nudge tells Temporal of a change.
 func (s *Server) nudge(ctx context.Context, p post.Post) {
-	if p.Status == post.Draft || p.Status == post.Posted {
+	if p.Status == post.Draft {
 		return
 	}
 	s.told(p, s.Workflows.Nudge(context.WithoutCancel(ctx), p.ID))

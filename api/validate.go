@@ -79,11 +79,12 @@ func (v *validator) validate() gin.HandlerFunc {
 		if op == nil {
 			return
 		}
-		if unsupported(c, op) {
-			writeUnsupported(c, op)
-			return
-		}
-		if !isUpload(c) && !readBody(c, op.RequestBody != nil) {
+		if isUpload(c) {
+			if unsupported(c, op) {
+				writeUnsupported(c, op)
+				return
+			}
+		} else if !readBody(c, op) {
 			return
 		}
 		params := make(map[string]string, len(c.Params))
@@ -106,7 +107,8 @@ func (v *validator) validate() gin.HandlerFunc {
 // readBody reads a body within its limit, so that one that is too large is
 // told from one that is broken. Decoders stop behind the first document and
 // replace what is no UTF-8; neither may pass for what somebody meant to send.
-func readBody(c *gin.Context, wanted bool) bool {
+func readBody(c *gin.Context, op *openapi3.Operation) bool {
+	wanted := op.RequestBody != nil
 	raw, err := io.ReadAll(c.Request.Body)
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -120,6 +122,11 @@ func readBody(c *gin.Context, wanted bool) bool {
 	case len(raw) > 0 && !wanted:
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "This request takes no body.",
 			[]post.Problem{{Field: "body", Code: "unexpected", Message: "Leave the body out."}})
+		return false
+	case len(raw) == 0 && wanted && !op.RequestBody.Value.Required:
+		// Left out, whatever the headers say of it.
+	case unsupported(c, op):
+		writeUnsupported(c, op)
 		return false
 	case wanted && (!utf8.Valid(raw) || !json.Valid(raw)):
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no JSON document.",
