@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -100,26 +98,28 @@ func (b *inbox) put(name string, raw converter.RawValue) {
 // targetsOf reads which dead letters a signal is for; without input it is for
 // all of the post. A misspelt field must not pass for that.
 func targetsOf(raw converter.RawValue) ([]uuid.UUID, error) {
-	var object *json.RawMessage
 	if raw.Payload() == nil {
 		return nil, nil
 	}
-	if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &object); err != nil || object == nil {
-		return nil, err
-	}
+	var fields map[string]any
 	var signal TargetsSignal
-	decoder := json.NewDecoder(bytes.NewReader(*object))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&signal); err != nil {
+	read := converter.GetDefaultDataConverter().FromPayload
+	if err := read(raw.Payload(), &fields); err != nil || len(fields) == 0 {
 		return nil, err
 	}
-	if signal.Targets != nil && len(signal.Targets) == 0 {
+	if _, named := fields["targets"]; !named || len(fields) > 1 {
+		return nil, errNoTarget
+	}
+	if err := read(raw.Payload(), &signal); err != nil {
+		return nil, err
+	}
+	if len(signal.Targets) == 0 {
 		return nil, errNoTarget
 	}
 	return signal.Targets, nil
 }
 
-var errNoTarget = errors.New("the list of targets is empty")
+var errNoTarget = errors.New("no target is named")
 
 // take hands out the commands that have come in, in order.
 func (b *inbox) take() []activities.Command {

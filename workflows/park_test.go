@@ -136,6 +136,8 @@ func TestParkedPostsRefuseBrokenSignals(t *testing.T) {
 		"NoID":          payload("json/plain", `{"targets":["mastodon"]}`),
 		"EmptyList":     payload("json/plain", `{"targets":[]}`),
 		"MisspeltField": payload("json/plain", `{"target":["`+uuid.NewString()+`"]}`),
+		"NullList":      payload("json/plain", `{"targets":null}`),
+		"OneMore":       payload("json/plain", `{"targets":["`+uuid.NewString()+`"],"reason":"x"}`),
 		"WrongType":     payload("json/plain", `{"targets":"x"}`),
 		"Bytes":         payload("binary/plain", "x"),
 		"UnknownKind":   payload("what/ever", "x"),
