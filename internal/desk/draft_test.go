@@ -86,7 +86,7 @@ func TestSchedulingADraftChecksEverything(t *testing.T) {
 	n := newsroomtest.Open(t)
 	bare := draft(n)
 	_, err := n.Desk.ScheduleDraft(t.Context(), guard(n, bare), "", "")
-	expect(t, err, "accounts required", "scheduled_time required")
+	expect(t, err, "accounts required", "content empty", "scheduled_time required")
 
 	a := n.Connect("desk")
 	long := draft(n, func(d *desk.Draft) { d.Content, d.Thread = strings.Repeat("x", 501), []desk.Segment{{Content: ""}} })
