@@ -65,7 +65,7 @@ func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequ
 			return nil, err
 		}
 	}
-	if err := texts(map[string][]string{"reason": f.Reasons, "network": f.Networks}); err != nil {
+	if err := onlyText(map[string][]string{"reason": f.Reasons, "network": f.Networks}); err != nil {
 		return nil, err
 	}
 	limit := f.Limit
@@ -86,8 +86,8 @@ func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequ
 	return page, nil
 }
 
-// texts refuses what the database cannot be asked for.
-func texts(fields map[string][]string) error {
+// onlyText refuses what the database cannot be asked for.
+func onlyText(fields map[string][]string) error {
 	var problems []post.Problem
 	for field, list := range fields {
 		if slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }) {
@@ -151,7 +151,7 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 	if c.Reasons == nil && c.Networks == nil && c.Account == nil && c.Posts == nil && !value(c.All) {
 		return spec.BulkAnswer{}, post.InvalidFields(post.Problem{Field: "all", Code: "required", Message: "Say which dead letters are meant, or set all to true."})
 	}
-	if err := texts(map[string][]string{"reasons": value(c.Reasons), "networks": value(c.Networks)}); err != nil {
+	if err := onlyText(map[string][]string{"reasons": value(c.Reasons), "networks": value(c.Networks)}); err != nil {
 		return spec.BulkAnswer{}, err
 	}
 	who := principal(ctx)

@@ -22,7 +22,7 @@ func (s *Server) ListWebhooks(ctx context.Context, _ spec.ListWebhooksRequestObj
 
 // CreateWebhook has events sent to a server.
 func (s *Server) CreateWebhook(ctx context.Context, r spec.CreateWebhookRequestObject) (spec.CreateWebhookResponseObject, error) {
-	e, plain, err := s.Webhooks.Create(ctx, principal(ctx), r.Body.Url, value(r.Body.Description), texts(r.Body.Types))
+	e, plain, err := s.Webhooks.Create(ctx, principal(ctx), r.Body.Url, value(r.Body.Description), typeNames(r.Body.Types))
 	location := "/api/v1/webhooks/" + e.ID.String()
 	return spec.CreateWebhook201JSONResponse{Body: withSecret(e, plain), Headers: spec.CreateWebhook201ResponseHeaders{Location: &location}}, err
 }
@@ -37,7 +37,7 @@ func (s *Server) GetWebhook(ctx context.Context, r spec.GetWebhookRequestObject)
 func (s *Server) EditWebhook(ctx context.Context, r spec.EditWebhookRequestObject) (spec.EditWebhookResponseObject, error) {
 	change := webhook.Change{URL: r.Body.Url, Description: r.Body.Description}
 	if r.Body.Types != nil {
-		types := texts(r.Body.Types)
+		types := typeNames(r.Body.Types)
 		change.Types = &types
 	}
 	if r.Body.Status != nil {
@@ -115,7 +115,7 @@ func (s *Server) RedeliverDeadWebhooks(ctx context.Context, r spec.RedeliverDead
 	return spec.RedeliverDeadWebhooks202JSONResponse{Redelivered: n}, err
 }
 
-func texts(types *[]spec.WebhookType) []string {
+func typeNames(types *[]spec.WebhookType) []string {
 	var out []string
 	if types != nil {
 		for _, t := range *types {
