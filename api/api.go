@@ -41,6 +41,10 @@ type Store interface {
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
 	EventsNow(ctx context.Context) (post.Place, error)
 	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.Place, limit int) (events []post.WorkspaceEvent, next post.Place, more bool, err error)
+	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
+	ListSeries(ctx context.Context, f store.SeriesFilter) ([]post.Series, error)
+	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
+	SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	MediaItem(ctx context.Context, workspace, id uuid.UUID) (media.Item, error)
 }
@@ -48,6 +52,7 @@ type Store interface {
 // Desk schedules and changes posts.
 type Desk interface {
 	Schedule(ctx context.Context, who people.Principal, draft desk.Draft, key store.Idempotency) (p post.Post, replayed bool, err error)
+	ScheduleRows(ctx context.Context, who people.Principal, rows []desk.Row, o desk.BulkOptions, key store.Idempotency) (desk.BulkPosts, error)
 	Change(ctx context.Context, g post.Guard, edit desk.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
@@ -59,6 +64,13 @@ type Desk interface {
 	SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
 	BulkDead(ctx context.Context, actor string, f store.DeadFilter, discard, dryRun bool) (desk.Bulk, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]limits.Bucket, error)
+
+	CreateSeries(ctx context.Context, who people.Principal, in desk.SeriesDraft, key store.Idempotency) (s post.Series, changed []uuid.UUID, replayed bool, err error)
+	ChangeSeries(ctx context.Context, who people.Principal, g post.Guard, edit desk.SeriesEdit) (post.Series, []uuid.UUID, error)
+	PauseSeries(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error)
+	EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error)
+	Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error)
+	Preview(ctx context.Context, s post.Series, limit int) ([]desk.Upcoming, error)
 }
 
 // Workflows tells Temporal of a post. An error delays nothing: the reconciler
@@ -155,6 +167,11 @@ func (s *Server) Handler() (http.Handler, error) {
 		HandlerErrorFunc:         s.refuse,
 		ResponseErrorHandlerFunc: s.refuse,
 	})
+	rows, err := newRowReader(doc)
+	if err != nil {
+		return nil, err
+	}
+	r.POST(bulkRoute, func(c *gin.Context) { s.createPosts(c, rows) })
 	spec.RegisterHandlersWithOptions(r, strict, spec.GinServerOptions{
 		ErrorHandler: refuseParameter,
 	})

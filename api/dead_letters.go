@@ -170,16 +170,34 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 	return answer, nil
 }
 
+// nudgers bounds how many posts Temporal is told of at once for one request.
+const nudgers = 8
+
 // nudgeAll tells Temporal of many posts behind the answer's back: the
 // reconciler finds those that it does not get to.
 func (s *Server) nudgeAll(ctx context.Context, posts []uuid.UUID) {
-	ctx = context.WithoutCancel(ctx)
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ids := make(chan uuid.UUID)
 	go func() {
+		defer stop()
+		defer close(ids)
 		for _, id := range posts {
-			if err := s.Workflows.Nudge(ctx, id); err != nil {
-				s.Log.Warn("Temporal was not told; the reconciler will do it", "post_id", id, "error", err)
+			select {
+			case ids <- id:
+			case <-ctx.Done():
 				return
 			}
 		}
 	}()
+	for range min(nudgers, len(posts)) {
+		go func() {
+			for id := range ids {
+				if err := s.Workflows.Nudge(context.WithoutCancel(ctx), id); err != nil {
+					s.Log.Warn("Temporal was not told; the reconciler will do it", "post_id", id, "error", err)
+					stop()
+					return
+				}
+			}
+		}()
+	}
 }

@@ -28,6 +28,9 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 	if !p.ScheduledTime.IsZero() {
 		out.ScheduledTime = &at
 	}
+	if p.Series != nil {
+		out.SeriesId, out.Occurrence = &p.Series.SeriesID, &p.Series.Name
+	}
 	if len(p.Thread) > 0 {
 		thread := segmentsJSON(p.Thread)
 		out.Thread = &thread

@@ -31,7 +31,7 @@ func (s *Server) CreatePost(ctx context.Context, r spec.CreatePostRequestObject)
 }
 
 func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (spec.CreatedJSONResponse, error) {
-	idempotency, err := idempotencyOf(key, body)
+	idempotency, err := idempotencyOf(key, "post", body)
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err
 	}
@@ -53,19 +53,23 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 }
 
 // idempotencyOf hashes the parsed body, so that white space makes no difference.
-func idempotencyOf(key *string, body *spec.NewPost) (store.Idempotency, error) {
+func idempotencyOf(key *string, kind string, body any) (store.Idempotency, error) {
 	if key == nil {
 		return store.Idempotency{}, nil
-	}
-	if !utf8.ValidString(*key) {
-		return store.Idempotency{}, post.InvalidFields(post.Problem{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return store.Idempotency{}, err
 	}
-	sum := sha256.Sum256(append([]byte("post\n"), raw...))
-	return store.Idempotency{Key: *key, RequestHash: sum[:]}, nil
+	return idempotency(*key, kind, raw)
+}
+
+func idempotency(key, kind string, request []byte) (store.Idempotency, error) {
+	if !utf8.ValidString(key) {
+		return store.Idempotency{}, post.InvalidFields(post.Problem{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
+	}
+	sum := sha256.Sum256(append([]byte(kind+"\n"), request...))
+	return store.Idempotency{Key: key, RequestHash: sum[:]}, nil
 }
 
 // nudge tells Temporal of a change.
@@ -153,7 +157,7 @@ const defaultPage = 50
 
 // ListPosts lists posts by scheduled time.
 func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (spec.ListPostsResponseObject, error) {
-	f := store.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account,
+	f := store.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, SeriesID: r.Params.Series,
 		Ascending: r.Params.Order != nil && *r.Params.Order == spec.ListPostsParamsOrder("asc"), Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit

@@ -53,8 +53,11 @@ func (v *validator) public(c *gin.Context) bool {
 func (v *validator) limit() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		most := v.maxBody
-		if isUpload(c) {
+		switch {
+		case isUpload(c):
 			most = v.maxUpload
+		case isBulk(c):
+			most = bulkMaxBody
 		}
 		if c.Request.ContentLength > most {
 			writeTooLarge(c, most)
@@ -68,6 +71,11 @@ func isUpload(c *gin.Context) bool {
 	return c.Request.Method == http.MethodPost && c.FullPath() == "/api/v1/media"
 }
 
+// isBulk says of a request that its handler reads the body row by row.
+func isBulk(c *gin.Context) bool {
+	return c.Request.Method == http.MethodPost && c.FullPath() == bulkRoute
+}
+
 func writeTooLarge(c *gin.Context, most int64) {
 	writeProblem(c, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The body is larger than %d bytes.", most),
 		[]post.Problem{{Field: "body", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", most)}})
@@ -79,7 +87,8 @@ func (v *validator) validate() gin.HandlerFunc {
 		if op == nil {
 			return
 		}
-		if isUpload(c) {
+		ownBody := isUpload(c) || isBulk(c)
+		if ownBody {
 			if unsupported(c, op) {
 				writeUnsupported(c, op)
 				return
@@ -94,7 +103,7 @@ func (v *validator) validate() gin.HandlerFunc {
 		err := openapi3filter.ValidateRequest(c.Request.Context(), &openapi3filter.RequestValidationInput{
 			Request: c.Request, PathParams: params,
 			Route: &routers.Route{Spec: v.doc, Path: path, PathItem: item, Method: c.Request.Method, Operation: op},
-			Options: &openapi3filter.Options{MultiError: true, ExcludeRequestBody: isUpload(c), SkipSettingDefaults: true,
+			Options: &openapi3filter.Options{MultiError: true, ExcludeRequestBody: ownBody, SkipSettingDefaults: true,
 				AuthenticationFunc: openapi3filter.NoopAuthenticationFunc},
 		})
 		if err == nil {

@@ -17,13 +17,17 @@ const (
 
 // Names by which workflows are started.
 const (
-	PostWorkflow           = "Post"
-	ReconcilePostsWorkflow = "ReconcilePosts"
-	DeliverWebhookWorkflow = "DeliverWebhook"
+	PostWorkflow              = "Post"
+	ReconcilePostsWorkflow    = "ReconcilePosts"
+	DeliverWebhookWorkflow    = "DeliverWebhook"
+	MaterialiseSeriesWorkflow = "MaterialiseSeries"
 )
 
-// ReconcileSchedule is the id of the schedule that runs ReconcilePosts.
-const ReconcileSchedule = "reconcile-posts"
+// Ids of the schedules that run workflows by the clock.
+const (
+	ReconcileSchedule   = "reconcile-posts"
+	MaterialiseSchedule = "materialise-series"
+)
 
 // Signals of the Post workflow. Operators send all but the last; see
 // docs/operating.md for the command lines.

@@ -113,6 +113,27 @@ func (e RateLimitScope) Valid() bool {
 	}
 }
 
+// Defines values for SeriesStatus.
+const (
+	Active SeriesStatus = "active"
+	Ended  SeriesStatus = "ended"
+	Paused SeriesStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the SeriesStatus enum.
+func (e SeriesStatus) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Ended:
+		return true
+	case Paused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TargetStatus.
 const (
 	TargetStatusCancelled  TargetStatus = "cancelled"
@@ -245,6 +266,24 @@ func (e ListPostsParamsOrder) Valid() bool {
 	}
 }
 
+// Defines values for ExportPostsParamsFormat.
+const (
+	Csv    ExportPostsParamsFormat = "csv"
+	Ndjson ExportPostsParamsFormat = "ndjson"
+)
+
+// Valid indicates whether the value is a known member of the ExportPostsParamsFormat enum.
+func (e ExportPostsParamsFormat) Valid() bool {
+	switch e {
+	case Csv:
+		return true
+	case Ndjson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PostTimelineParamsFormat.
 const (
 	Json PostTimelineParamsFormat = "json"
@@ -301,6 +340,71 @@ type BulkAnswer struct {
 
 	// Posts The posts that were changed; with `dry_run`, that would be.
 	Posts []openapi_types.UUID `json:"posts"`
+}
+
+// BulkPost defines model for BulkPost.
+type BulkPost struct {
+	// Accounts Ids, or handles such as @desk@social.example or mastodon:@desk@social.example.
+	Accounts          *[]string `json:"accounts,omitempty"`
+	Attachments       *[]string `json:"attachments,omitempty"`
+	Content           string    `json:"content"`
+	Draft             *bool     `json:"draft,omitempty"`
+	DropIfLateMinutes *int      `json:"drop_if_late_minutes,omitempty"`
+
+	// Id Ignored.
+	Id        *string              `json:"id,omitempty"`
+	Language  *string              `json:"language,omitempty"`
+	Overrides *map[string]Override `json:"overrides,omitempty"`
+
+	// PostedAt Ignored.
+	PostedAt      *string `json:"posted_at,omitempty"`
+	ScheduledTime *string `json:"scheduled_time,omitempty"`
+
+	// Status Ignored.
+	Status *string `json:"status,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread         *Thread `json:"thread,omitempty"`
+	ThreadParentId *string `json:"thread_parent_id,omitempty"`
+	TimeZone       *string `json:"time_zone,omitempty"`
+
+	// Urls Ignored.
+	Urls *[]string `json:"urls,omitempty"`
+}
+
+// BulkProblem defines model for BulkProblem.
+type BulkProblem struct {
+	Code   string  `json:"code"`
+	Detail *string `json:"detail,omitempty"`
+	Right  int     `json:"right"`
+
+	// Rows The wrong rows.
+	Rows   []BulkRow `json:"rows"`
+	Status int       `json:"status"`
+	Title  string    `json:"title"`
+	Total  int       `json:"total"`
+	Type   string    `json:"type"`
+	Wrong  int       `json:"wrong"`
+}
+
+// BulkResult defines model for BulkResult.
+type BulkResult struct {
+	Created int       `json:"created"`
+	Right   int       `json:"right"`
+	Rows    []BulkRow `json:"rows"`
+	Total   int       `json:"total"`
+	Wrong   int       `json:"wrong"`
+}
+
+// BulkRow defines model for BulkRow.
+type BulkRow struct {
+	Errors *[]FieldProblem `json:"errors,omitempty"`
+
+	// Id The post.
+	Id *openapi_types.UUID `json:"id,omitempty"`
+
+	// Row From 1.
+	Row int `json:"row"`
 }
 
 // ClockReading How this process's host agrees with the database's clock, by which posts are due.
@@ -399,6 +503,13 @@ type DraftTime struct {
 	TimeZone      *string `json:"time_zone,omitempty"`
 }
 
+// FieldProblem defines model for FieldProblem.
+type FieldProblem struct {
+	Code    string `json:"code"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
 // Media defines model for Media.
 type Media struct {
 	AltText   string             `json:"alt_text"`
@@ -409,6 +520,12 @@ type Media struct {
 	Id        openapi_types.UUID `json:"id"`
 	MimeType  string             `json:"mime_type"`
 	Width     *int               `json:"width,omitempty"`
+}
+
+// MissedOccurrence defines model for MissedOccurrence.
+type MissedOccurrence struct {
+	Occurrence string `json:"occurrence"`
+	Reason     string `json:"reason"`
 }
 
 // NewPost defines model for NewPost.
@@ -447,6 +564,21 @@ type NewPost struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
+// NewSeries defines model for NewSeries.
+type NewSeries struct {
+	// Rule RFC 5545: FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY (weekly; monthly with a number, like 1MO or -1FR), BYMONTHDAY (monthly), and COUNT or UNTIL.
+	Rule string `json:"rule"`
+
+	// Starts Where the rule is anchored, and the time of day: 2026-12-24T18:00 on the wall clock of time_zone. It occurs itself only if it fits the rule.
+	Starts string `json:"starts"`
+
+	// Template Every occurrence's post.
+	Template SeriesTemplate `json:"template"`
+
+	// TimeZone IANA name; without it, the workspace's.
+	TimeZone *string `json:"time_zone,omitempty"`
+}
+
 // NewWebhook defines model for NewWebhook.
 type NewWebhook struct {
 	Description *string `json:"description,omitempty"`
@@ -456,6 +588,22 @@ type NewWebhook struct {
 
 	// Url https, on port 443; private hosts that the operator allows also by http and on other ports.
 	Url string `json:"url"`
+}
+
+// Occurrence defines model for Occurrence.
+type Occurrence struct {
+	// Occurrence Its time on the wall clock of the series.
+	Occurrence    string              `json:"occurrence"`
+	PostId        *openapi_types.UUID `json:"post_id,omitempty"`
+	ScheduledTime time.Time           `json:"scheduled_time"`
+
+	// State planned, skipped, or the status of its post.
+	State string `json:"state"`
+}
+
+// OccurrenceList defines model for OccurrenceList.
+type OccurrenceList struct {
+	Occurrences []Occurrence `json:"occurrences"`
 }
 
 // Override What is left out is as it is for all accounts.
@@ -475,14 +623,20 @@ type Post struct {
 	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
 	Id                openapi_types.UUID   `json:"id"`
 	Language          *string              `json:"language,omitempty"`
-	PostedAt          *time.Time           `json:"posted_at,omitempty"`
-	RetryCount        int                  `json:"retry_count"`
+
+	// Occurrence Which occurrence of its series the post is: a time on the wall clock of the series.
+	Occurrence *string    `json:"occurrence,omitempty"`
+	PostedAt   *time.Time `json:"posted_at,omitempty"`
+	RetryCount int        `json:"retry_count"`
 
 	// ScheduledTime With the offset of time_zone. Absent from a draft without a time.
-	ScheduledTime *time.Time     `json:"scheduled_time,omitempty"`
-	Status        PostStatus     `json:"status"`
-	Targets       []Target       `json:"targets"`
-	Thread        *[]PostSegment `json:"thread,omitempty"`
+	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
+
+	// SeriesId The series that made the post.
+	SeriesId *openapi_types.UUID `json:"series_id,omitempty"`
+	Status   PostStatus          `json:"status"`
+	Targets  []Target            `json:"targets"`
+	Thread   *[]PostSegment      `json:"thread,omitempty"`
 
 	// ThreadId First post of the thread.
 	ThreadId       *openapi_types.UUID `json:"thread_id,omitempty"`
@@ -618,6 +772,65 @@ type Readiness struct {
 type Segment struct {
 	Attachments *[]string `json:"attachments,omitempty"`
 	Content     string    `json:"content"`
+}
+
+// Series defines model for Series.
+type Series struct {
+	CreatedAt time.Time          `json:"created_at"`
+	Id        openapi_types.UUID `json:"id"`
+
+	// LastProblem What keeps occurrences from being published; absent when all is well.
+	LastProblem   *string    `json:"last_problem,omitempty"`
+	LastProblemAt *time.Time `json:"last_problem_at,omitempty"`
+
+	// Missed Occurrences that passed before they were posts to be published, latest first, at most 100. They are not published late.
+	Missed []MissedOccurrence `json:"missed"`
+	Rule   string             `json:"rule"`
+
+	// Skipped Occurrences that are left out, latest first, at most 100.
+	Skipped []string     `json:"skipped"`
+	Starts  string       `json:"starts"`
+	Status  SeriesStatus `json:"status"`
+
+	// Template Every occurrence's post.
+	Template  SeriesTemplate `json:"template"`
+	TimeZone  string         `json:"time_zone"`
+	UpdatedAt time.Time      `json:"updated_at"`
+	Version   int64          `json:"version"`
+}
+
+// SeriesEdit defines model for SeriesEdit.
+type SeriesEdit struct {
+	Rule   *string `json:"rule,omitempty"`
+	Starts *string `json:"starts,omitempty"`
+
+	// Template Every occurrence's post.
+	Template *SeriesTemplate `json:"template,omitempty"`
+	TimeZone *string         `json:"time_zone,omitempty"`
+}
+
+// SeriesPage defines model for SeriesPage.
+type SeriesPage struct {
+	// NextCursor Absent on the last page.
+	NextCursor *string  `json:"next_cursor,omitempty"`
+	Series     []Series `json:"series"`
+}
+
+// SeriesStatus defines model for SeriesStatus.
+type SeriesStatus string
+
+// SeriesTemplate Every occurrence's post.
+type SeriesTemplate struct {
+	// Accounts Without it, those that are the default when an occurrence becomes a post.
+	Accounts          *[]string            `json:"accounts,omitempty"`
+	Attachments       *[]string            `json:"attachments,omitempty"`
+	Content           string               `json:"content"`
+	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
+	Language          *string              `json:"language,omitempty"`
+	Overrides         *map[string]Override `json:"overrides,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread *Thread `json:"thread,omitempty"`
 }
 
 // Target defines model for Target.
@@ -857,6 +1070,9 @@ type PostID = openapi_types.UUID
 // Reasons defines model for Reasons.
 type Reasons = []string
 
+// SeriesID defines model for SeriesID.
+type SeriesID = openapi_types.UUID
+
 // TargetID defines model for TargetID.
 type TargetID = openapi_types.UUID
 
@@ -865,6 +1081,15 @@ type WebhookID = openapi_types.UUID
 
 // Created defines model for Created.
 type Created = Post
+
+// OneSeries defines model for OneSeries.
+type OneSeries = Series
+
+// OccurrenceName defines model for OccurrenceName.
+type OccurrenceName struct {
+	// Occurrence Its time on the wall clock of the series, like 2026-12-24T18:00.
+	Occurrence string `json:"occurrence"`
+}
 
 // Targets defines model for Targets.
 type Targets = TargetChoice
@@ -929,6 +1154,9 @@ type ListPostsParams struct {
 	// To Scheduled before.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
+	// Series Only posts of this series.
+	Series *openapi_types.UUID `form:"series,omitempty" json:"series,omitempty"`
+
 	// Order Latest scheduled time first, or earliest.
 	Order *ListPostsParamsOrder `form:"order,omitempty" json:"order,omitempty"`
 	Limit *int                  `form:"limit,omitempty" json:"limit,omitempty"`
@@ -946,6 +1174,22 @@ type CreatePostParams struct {
 	// answered with what the first one created. Any text that is new for every new request.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// ExportPostsParams defines parameters for ExportPosts.
+type ExportPostsParams struct {
+	Format  *ExportPostsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+	Status  *[]PostStatus            `form:"status,omitempty" json:"status,omitempty"`
+	Account *openapi_types.UUID      `form:"account,omitempty" json:"account,omitempty"`
+
+	// From Scheduled at or after.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Scheduled before.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// ExportPostsParamsFormat defines parameters for ExportPosts.
+type ExportPostsParamsFormat string
 
 // CancelPostParams defines parameters for CancelPost.
 type CancelPostParams struct {
@@ -1009,6 +1253,66 @@ type PostTimelineParams struct {
 // PostTimelineParamsFormat defines parameters for PostTimeline.
 type PostTimelineParamsFormat string
 
+// ListSeriesParams defines parameters for ListSeries.
+type ListSeriesParams struct {
+	Status *[]SeriesStatus `form:"status,omitempty" json:"status,omitempty"`
+	Limit  *int            `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateSeriesParams defines parameters for CreateSeries.
+type CreateSeriesParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// EndSeriesParams defines parameters for EndSeries.
+type EndSeriesParams struct {
+	// CancelScheduled Also cancels its posts that are not yet being published.
+	CancelScheduled *bool `form:"cancel_scheduled,omitempty" json:"cancel_scheduled,omitempty"`
+
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// EditSeriesParams defines parameters for EditSeries.
+type EditSeriesParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListOccurrencesParams defines parameters for ListOccurrences.
+type ListOccurrencesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// PauseSeriesParams defines parameters for PauseSeries.
+type PauseSeriesParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ResumeSeriesParams defines parameters for ResumeSeries.
+type ResumeSeriesParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// SkipOccurrenceJSONBody defines parameters for SkipOccurrence.
+type SkipOccurrenceJSONBody struct {
+	// Occurrence Its time on the wall clock of the series, like 2026-12-24T18:00.
+	Occurrence string `json:"occurrence"`
+}
+
+// UnskipOccurrenceJSONBody defines parameters for UnskipOccurrence.
+type UnskipOccurrenceJSONBody struct {
+	// Occurrence Its time on the wall clock of the series, like 2026-12-24T18:00.
+	Occurrence string `json:"occurrence"`
+}
+
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
 	Status *DeliveryStatus `form:"status,omitempty" json:"status,omitempty"`
@@ -1053,6 +1357,18 @@ type ScheduleDraftJSONRequestBody = DraftTime
 
 // ConfirmTargetJSONRequestBody defines body for ConfirmTarget for application/json ContentType.
 type ConfirmTargetJSONRequestBody = Confirmation
+
+// CreateSeriesJSONRequestBody defines body for CreateSeries for application/json ContentType.
+type CreateSeriesJSONRequestBody = NewSeries
+
+// EditSeriesJSONRequestBody defines body for EditSeries for application/json ContentType.
+type EditSeriesJSONRequestBody = SeriesEdit
+
+// SkipOccurrenceJSONRequestBody defines body for SkipOccurrence for application/json ContentType.
+type SkipOccurrenceJSONRequestBody SkipOccurrenceJSONBody
+
+// UnskipOccurrenceJSONRequestBody defines body for UnskipOccurrence for application/json ContentType.
+type UnskipOccurrenceJSONRequestBody UnskipOccurrenceJSONBody
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
@@ -1107,6 +1423,9 @@ type ServerInterface interface {
 	// CreatePost Schedules a post.
 	// (POST /api/v1/posts)
 	CreatePost(c *gin.Context, params CreatePostParams)
+	// ExportPosts Streams posts by scheduled time, in a form that the bulk request takes.
+	// (GET /api/v1/posts/export)
+	ExportPosts(c *gin.Context, params ExportPostsParams)
 	// CancelPost Cancels a post that is not yet being published. The post stays readable.
 	// (DELETE /api/v1/posts/{id})
 	CancelPost(c *gin.Context, id PostID, params CancelPostParams)
@@ -1140,6 +1459,36 @@ type ServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
+	// ListSeries Lists series, newest first.
+	// (GET /api/v1/series)
+	ListSeries(c *gin.Context, params ListSeriesParams)
+	// CreateSeries Makes a post recur.
+	// (POST /api/v1/series)
+	CreateSeries(c *gin.Context, params CreateSeriesParams)
+	// EndSeries Ends a series. It stays readable.
+	// (DELETE /api/v1/series/{id})
+	EndSeries(c *gin.Context, id SeriesID, params EndSeriesParams)
+	// GetSeries Reads a series.
+	// (GET /api/v1/series/{id})
+	GetSeries(c *gin.Context, id SeriesID)
+	// EditSeries Changes a series and those of its posts that nobody edited and that are not yet being published.
+	// (PATCH /api/v1/series/{id})
+	EditSeries(c *gin.Context, id SeriesID, params EditSeriesParams)
+	// ListOccurrences Lists what is ahead of a series, posts and what will be posts.
+	// (GET /api/v1/series/{id}/occurrences)
+	ListOccurrences(c *gin.Context, id SeriesID, params ListOccurrencesParams)
+	// PauseSeries Lets a series rest. Its posts that nobody edited are taken back.
+	// (POST /api/v1/series/{id}/pause)
+	PauseSeries(c *gin.Context, id SeriesID, params PauseSeriesParams)
+	// ResumeSeries Lets a series go on with what is still ahead.
+	// (POST /api/v1/series/{id}/resume)
+	ResumeSeries(c *gin.Context, id SeriesID, params ResumeSeriesParams)
+	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is cancelled.
+	// (POST /api/v1/series/{id}/skip)
+	SkipOccurrence(c *gin.Context, id SeriesID)
+	// UnskipOccurrence Lets an occurrence in again that was skipped.
+	// (POST /api/v1/series/{id}/unskip)
+	UnskipOccurrence(c *gin.Context, id SeriesID)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(c *gin.Context)
@@ -1575,6 +1924,14 @@ func (siw *ServerInterfaceWrapper) ListPosts(c *gin.Context) {
 		return
 	}
 
+	// ------------- Optional query parameter "series" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "series", c.Request.URL.Query(), &params.Series, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter series: %w", err), http.StatusBadRequest)
+		return
+	}
+
 	// ------------- Optional query parameter "order" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "order", c.Request.URL.Query(), &params.Order, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -1647,6 +2004,65 @@ func (siw *ServerInterfaceWrapper) CreatePost(c *gin.Context) {
 	}
 
 	siw.Handler.CreatePost(c, params)
+}
+
+// ExportPosts operation middleware
+func (siw *ServerInterfaceWrapper) ExportPosts(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExportPostsParams
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", c.Request.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter format: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "status", c.Request.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter status: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", c.Request.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter account: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ExportPosts(c, params)
 }
 
 // CancelPost operation middleware
@@ -2169,6 +2585,404 @@ func (siw *ServerInterfaceWrapper) PostTimeline(c *gin.Context) {
 	siw.Handler.PostTimeline(c, id, params)
 }
 
+// ListSeries operation middleware
+func (siw *ServerInterfaceWrapper) ListSeries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSeriesParams
+
+	// ------------- Optional query parameter "status" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "status", c.Request.URL.Query(), &params.Status, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter status: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSeries(c, params)
+}
+
+// CreateSeries operation middleware
+func (siw *ServerInterfaceWrapper) CreateSeries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateSeriesParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateSeries(c, params)
+}
+
+// EndSeries operation middleware
+func (siw *ServerInterfaceWrapper) EndSeries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SeriesID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EndSeriesParams
+
+	// ------------- Optional query parameter "cancel_scheduled" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cancel_scheduled", c.Request.URL.Query(), &params.CancelScheduled, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cancel_scheduled: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EndSeries(c, id, params)
+}
+
+// GetSeries operation middleware
+func (siw *ServerInterfaceWrapper) GetSeries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SeriesID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSeries(c, id)
+}
+
+// EditSeries operation middleware
+func (siw *ServerInterfaceWrapper) EditSeries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SeriesID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EditSeriesParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditSeries(c, id, params)
+}
+
+// ListOccurrences operation middleware
+func (siw *ServerInterfaceWrapper) ListOccurrences(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SeriesID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListOccurrencesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListOccurrences(c, id, params)
+}
+
+// PauseSeries operation middleware
+func (siw *ServerInterfaceWrapper) PauseSeries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SeriesID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PauseSeriesParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PauseSeries(c, id, params)
+}
+
+// ResumeSeries operation middleware
+func (siw *ServerInterfaceWrapper) ResumeSeries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SeriesID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ResumeSeriesParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResumeSeries(c, id, params)
+}
+
+// SkipOccurrence operation middleware
+func (siw *ServerInterfaceWrapper) SkipOccurrence(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SeriesID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SkipOccurrence(c, id)
+}
+
+// UnskipOccurrence operation middleware
+func (siw *ServerInterfaceWrapper) UnskipOccurrence(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SeriesID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UnskipOccurrence(c, id)
+}
+
 // ListWebhooks operation middleware
 func (siw *ServerInterfaceWrapper) ListWebhooks(c *gin.Context) {
 
@@ -2489,6 +3303,17 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/schedule-post", wrapper.SchedulePost)
 	router.GET(options.BaseURL+"/api/v1/posts", wrapper.ListPosts)
 	router.POST(options.BaseURL+"/api/v1/posts", wrapper.CreatePost)
+	router.GET(options.BaseURL+"/api/v1/posts/export", wrapper.ExportPosts)
+	router.GET(options.BaseURL+"/api/v1/series", wrapper.ListSeries)
+	router.POST(options.BaseURL+"/api/v1/series", wrapper.CreateSeries)
+	router.DELETE(options.BaseURL+"/api/v1/series/:id", wrapper.EndSeries)
+	router.GET(options.BaseURL+"/api/v1/series/:id", wrapper.GetSeries)
+	router.PATCH(options.BaseURL+"/api/v1/series/:id", wrapper.EditSeries)
+	router.POST(options.BaseURL+"/api/v1/series/:id/pause", wrapper.PauseSeries)
+	router.POST(options.BaseURL+"/api/v1/series/:id/resume", wrapper.ResumeSeries)
+	router.POST(options.BaseURL+"/api/v1/series/:id/skip", wrapper.SkipOccurrence)
+	router.POST(options.BaseURL+"/api/v1/series/:id/unskip", wrapper.UnskipOccurrence)
+	router.GET(options.BaseURL+"/api/v1/series/:id/occurrences", wrapper.ListOccurrences)
 	router.DELETE(options.BaseURL+"/api/v1/posts/:id", wrapper.CancelPost)
 	router.GET(options.BaseURL+"/api/v1/posts/:id", wrapper.GetPost)
 	router.PATCH(options.BaseURL+"/api/v1/posts/:id", wrapper.EditPost)
@@ -2533,6 +3358,15 @@ type CreatedJSONResponse struct {
 	Body Post
 
 	Headers CreatedResponseHeaders
+}
+
+type OneSeriesResponseHeaders struct {
+	ETag *string
+}
+type OneSeriesJSONResponse struct {
+	Body Series
+
+	Headers OneSeriesResponseHeaders
 }
 
 type PostResponseHeaders struct {
@@ -3186,6 +4020,106 @@ func (response CreatePostdefaultApplicationProblemPlusJSONResponse) VisitCreateP
 	return err
 }
 
+type ExportPostsRequestObject struct {
+	Params ExportPostsParams
+}
+
+type ExportPostsResponseObject interface {
+	VisitExportPostsResponse(w http.ResponseWriter) error
+}
+
+type ExportPosts200ResponseHeaders struct {
+	ContentDisposition *string
+}
+
+type ExportPosts200ApplicationxNdjsonResponse struct {
+	Body          io.Reader
+	Headers       ExportPosts200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ExportPosts200ApplicationxNdjsonResponse) VisitExportPostsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type ExportPosts200TextcsvResponse struct {
+	Body          io.Reader
+	Headers       ExportPosts200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ExportPosts200TextcsvResponse) VisitExportPostsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ExportPostsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ExportPostsdefaultApplicationProblemPlusJSONResponse) VisitExportPostsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CancelPostRequestObject struct {
 	Id     PostID `json:"id"`
 	Params CancelPostParams
@@ -3699,6 +4633,444 @@ func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostT
 	return err
 }
 
+type ListSeriesRequestObject struct {
+	Params ListSeriesParams
+}
+
+type ListSeriesResponseObject interface {
+	VisitListSeriesResponse(w http.ResponseWriter) error
+}
+
+type ListSeries200JSONResponse SeriesPage
+
+func (response ListSeries200JSONResponse) VisitListSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSeriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSeriesdefaultApplicationProblemPlusJSONResponse) VisitListSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSeriesRequestObject struct {
+	Params CreateSeriesParams
+	Body   *CreateSeriesJSONRequestBody
+}
+
+type CreateSeriesResponseObject interface {
+	VisitCreateSeriesResponse(w http.ResponseWriter) error
+}
+
+type CreateSeries201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateSeries201JSONResponse struct {
+	Body    Series
+	Headers CreateSeries201ResponseHeaders
+}
+
+func (response CreateSeries201JSONResponse) VisitCreateSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSeriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateSeriesdefaultApplicationProblemPlusJSONResponse) VisitCreateSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSeriesRequestObject struct {
+	Id     SeriesID `json:"id"`
+	Params EndSeriesParams
+}
+
+type EndSeriesResponseObject interface {
+	VisitEndSeriesResponse(w http.ResponseWriter) error
+}
+
+type EndSeries200JSONResponse struct{ OneSeriesJSONResponse }
+
+func (response EndSeries200JSONResponse) VisitEndSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSeriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndSeriesdefaultApplicationProblemPlusJSONResponse) VisitEndSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSeriesRequestObject struct {
+	Id SeriesID `json:"id"`
+}
+
+type GetSeriesResponseObject interface {
+	VisitGetSeriesResponse(w http.ResponseWriter) error
+}
+
+type GetSeries200JSONResponse struct{ OneSeriesJSONResponse }
+
+func (response GetSeries200JSONResponse) VisitGetSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSeriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSeriesdefaultApplicationProblemPlusJSONResponse) VisitGetSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditSeriesRequestObject struct {
+	Id     SeriesID `json:"id"`
+	Params EditSeriesParams
+	Body   *EditSeriesJSONRequestBody
+}
+
+type EditSeriesResponseObject interface {
+	VisitEditSeriesResponse(w http.ResponseWriter) error
+}
+
+type EditSeries200JSONResponse struct{ OneSeriesJSONResponse }
+
+func (response EditSeries200JSONResponse) VisitEditSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditSeriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditSeriesdefaultApplicationProblemPlusJSONResponse) VisitEditSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOccurrencesRequestObject struct {
+	Id     SeriesID `json:"id"`
+	Params ListOccurrencesParams
+}
+
+type ListOccurrencesResponseObject interface {
+	VisitListOccurrencesResponse(w http.ResponseWriter) error
+}
+
+type ListOccurrences200JSONResponse OccurrenceList
+
+func (response ListOccurrences200JSONResponse) VisitListOccurrencesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListOccurrencesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListOccurrencesdefaultApplicationProblemPlusJSONResponse) VisitListOccurrencesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSeriesRequestObject struct {
+	Id     SeriesID `json:"id"`
+	Params PauseSeriesParams
+}
+
+type PauseSeriesResponseObject interface {
+	VisitPauseSeriesResponse(w http.ResponseWriter) error
+}
+
+type PauseSeries200JSONResponse struct{ OneSeriesJSONResponse }
+
+func (response PauseSeries200JSONResponse) VisitPauseSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSeriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PauseSeriesdefaultApplicationProblemPlusJSONResponse) VisitPauseSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSeriesRequestObject struct {
+	Id     SeriesID `json:"id"`
+	Params ResumeSeriesParams
+}
+
+type ResumeSeriesResponseObject interface {
+	VisitResumeSeriesResponse(w http.ResponseWriter) error
+}
+
+type ResumeSeries200JSONResponse struct{ OneSeriesJSONResponse }
+
+func (response ResumeSeries200JSONResponse) VisitResumeSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSeriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResumeSeriesdefaultApplicationProblemPlusJSONResponse) VisitResumeSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SkipOccurrenceRequestObject struct {
+	Id   SeriesID `json:"id"`
+	Body *SkipOccurrenceJSONRequestBody
+}
+
+type SkipOccurrenceResponseObject interface {
+	VisitSkipOccurrenceResponse(w http.ResponseWriter) error
+}
+
+type SkipOccurrence200JSONResponse struct{ OneSeriesJSONResponse }
+
+func (response SkipOccurrence200JSONResponse) VisitSkipOccurrenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SkipOccurrencedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SkipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitSkipOccurrenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UnskipOccurrenceRequestObject struct {
+	Id   SeriesID `json:"id"`
+	Body *UnskipOccurrenceJSONRequestBody
+}
+
+type UnskipOccurrenceResponseObject interface {
+	VisitUnskipOccurrenceResponse(w http.ResponseWriter) error
+}
+
+type UnskipOccurrence200JSONResponse struct{ OneSeriesJSONResponse }
+
+func (response UnskipOccurrence200JSONResponse) VisitUnskipOccurrenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UnskipOccurrencedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UnskipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitUnskipOccurrenceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListWebhooksRequestObject struct {
 }
 
@@ -4197,6 +5569,9 @@ type StrictServerInterface interface {
 	// CreatePost Schedules a post.
 	// (POST /api/v1/posts)
 	CreatePost(ctx context.Context, request CreatePostRequestObject) (CreatePostResponseObject, error)
+	// ExportPosts Streams posts by scheduled time, in a form that the bulk request takes.
+	// (GET /api/v1/posts/export)
+	ExportPosts(ctx context.Context, request ExportPostsRequestObject) (ExportPostsResponseObject, error)
 	// CancelPost Cancels a post that is not yet being published. The post stays readable.
 	// (DELETE /api/v1/posts/{id})
 	CancelPost(ctx context.Context, request CancelPostRequestObject) (CancelPostResponseObject, error)
@@ -4230,6 +5605,36 @@ type StrictServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
+	// ListSeries Lists series, newest first.
+	// (GET /api/v1/series)
+	ListSeries(ctx context.Context, request ListSeriesRequestObject) (ListSeriesResponseObject, error)
+	// CreateSeries Makes a post recur.
+	// (POST /api/v1/series)
+	CreateSeries(ctx context.Context, request CreateSeriesRequestObject) (CreateSeriesResponseObject, error)
+	// EndSeries Ends a series. It stays readable.
+	// (DELETE /api/v1/series/{id})
+	EndSeries(ctx context.Context, request EndSeriesRequestObject) (EndSeriesResponseObject, error)
+	// GetSeries Reads a series.
+	// (GET /api/v1/series/{id})
+	GetSeries(ctx context.Context, request GetSeriesRequestObject) (GetSeriesResponseObject, error)
+	// EditSeries Changes a series and those of its posts that nobody edited and that are not yet being published.
+	// (PATCH /api/v1/series/{id})
+	EditSeries(ctx context.Context, request EditSeriesRequestObject) (EditSeriesResponseObject, error)
+	// ListOccurrences Lists what is ahead of a series, posts and what will be posts.
+	// (GET /api/v1/series/{id}/occurrences)
+	ListOccurrences(ctx context.Context, request ListOccurrencesRequestObject) (ListOccurrencesResponseObject, error)
+	// PauseSeries Lets a series rest. Its posts that nobody edited are taken back.
+	// (POST /api/v1/series/{id}/pause)
+	PauseSeries(ctx context.Context, request PauseSeriesRequestObject) (PauseSeriesResponseObject, error)
+	// ResumeSeries Lets a series go on with what is still ahead.
+	// (POST /api/v1/series/{id}/resume)
+	ResumeSeries(ctx context.Context, request ResumeSeriesRequestObject) (ResumeSeriesResponseObject, error)
+	// SkipOccurrence Leaves one occurrence out. Its post, if there is one already, is cancelled.
+	// (POST /api/v1/series/{id}/skip)
+	SkipOccurrence(ctx context.Context, request SkipOccurrenceRequestObject) (SkipOccurrenceResponseObject, error)
+	// UnskipOccurrence Lets an occurrence in again that was skipped.
+	// (POST /api/v1/series/{id}/unskip)
+	UnskipOccurrence(ctx context.Context, request UnskipOccurrenceRequestObject) (UnskipOccurrenceResponseObject, error)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
@@ -4816,6 +6221,32 @@ func (sh *strictHandler) CreatePost(ctx *gin.Context, params CreatePostParams) {
 	}
 }
 
+// ExportPosts operation middleware
+func (sh *strictHandler) ExportPosts(ctx *gin.Context, params ExportPostsParams) {
+	var request ExportPostsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportPosts(ctx, request.(ExportPostsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportPosts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ExportPostsResponseObject); ok {
+		if err := validResponse.VisitExportPostsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // CancelPost operation middleware
 func (sh *strictHandler) CancelPost(ctx *gin.Context, id PostID, params CancelPostParams) {
 	var request CancelPostRequestObject
@@ -5203,6 +6634,343 @@ func (sh *strictHandler) PostTimeline(ctx *gin.Context, id PostID, params PostTi
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PostTimelineResponseObject); ok {
 		if err := validResponse.VisitPostTimelineResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSeries operation middleware
+func (sh *strictHandler) ListSeries(ctx *gin.Context, params ListSeriesParams) {
+	var request ListSeriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSeries(ctx, request.(ListSeriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSeries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSeriesResponseObject); ok {
+		if err := validResponse.VisitListSeriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSeries operation middleware
+func (sh *strictHandler) CreateSeries(ctx *gin.Context, params CreateSeriesParams) {
+	var request CreateSeriesRequestObject
+
+	request.Params = params
+
+	var body CreateSeriesJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSeries(ctx, request.(CreateSeriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSeries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateSeriesResponseObject); ok {
+		if err := validResponse.VisitCreateSeriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndSeries operation middleware
+func (sh *strictHandler) EndSeries(ctx *gin.Context, id SeriesID, params EndSeriesParams) {
+	var request EndSeriesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSeries(ctx, request.(EndSeriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSeries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EndSeriesResponseObject); ok {
+		if err := validResponse.VisitEndSeriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSeries operation middleware
+func (sh *strictHandler) GetSeries(ctx *gin.Context, id SeriesID) {
+	var request GetSeriesRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSeries(ctx, request.(GetSeriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSeries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSeriesResponseObject); ok {
+		if err := validResponse.VisitGetSeriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditSeries operation middleware
+func (sh *strictHandler) EditSeries(ctx *gin.Context, id SeriesID, params EditSeriesParams) {
+	var request EditSeriesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body EditSeriesJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditSeries(ctx, request.(EditSeriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditSeries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditSeriesResponseObject); ok {
+		if err := validResponse.VisitEditSeriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListOccurrences operation middleware
+func (sh *strictHandler) ListOccurrences(ctx *gin.Context, id SeriesID, params ListOccurrencesParams) {
+	var request ListOccurrencesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListOccurrences(ctx, request.(ListOccurrencesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListOccurrences")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListOccurrencesResponseObject); ok {
+		if err := validResponse.VisitListOccurrencesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PauseSeries operation middleware
+func (sh *strictHandler) PauseSeries(ctx *gin.Context, id SeriesID, params PauseSeriesParams) {
+	var request PauseSeriesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseSeries(ctx, request.(PauseSeriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseSeries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PauseSeriesResponseObject); ok {
+		if err := validResponse.VisitPauseSeriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeSeries operation middleware
+func (sh *strictHandler) ResumeSeries(ctx *gin.Context, id SeriesID, params ResumeSeriesParams) {
+	var request ResumeSeriesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeSeries(ctx, request.(ResumeSeriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeSeries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResumeSeriesResponseObject); ok {
+		if err := validResponse.VisitResumeSeriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SkipOccurrence operation middleware
+func (sh *strictHandler) SkipOccurrence(ctx *gin.Context, id SeriesID) {
+	var request SkipOccurrenceRequestObject
+
+	request.Id = id
+
+	var body SkipOccurrenceJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SkipOccurrence(ctx, request.(SkipOccurrenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SkipOccurrence")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SkipOccurrenceResponseObject); ok {
+		if err := validResponse.VisitSkipOccurrenceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UnskipOccurrence operation middleware
+func (sh *strictHandler) UnskipOccurrence(ctx *gin.Context, id SeriesID) {
+	var request UnskipOccurrenceRequestObject
+
+	request.Id = id
+
+	var body UnskipOccurrenceJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UnskipOccurrence(ctx, request.(UnskipOccurrenceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UnskipOccurrence")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UnskipOccurrenceResponseObject); ok {
+		if err := validResponse.VisitUnskipOccurrenceResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

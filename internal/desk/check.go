@@ -12,7 +12,6 @@ import (
 	"dateline/internal/media"
 	"dateline/internal/people"
 	"dateline/internal/post"
-	"dateline/platforms/network"
 )
 
 // check collects everything that is wrong with a request, so that a person
@@ -20,11 +19,20 @@ import (
 type check struct {
 	desk      *Desk
 	workspace people.Workspace
+	known     *known
 	files     map[uuid.UUID]media.Item // that the request names
 	settled   map[uuid.UUID]bool       // accounts on which nothing can be changed any more
 	problems  []post.Problem
-	targets   []account.Account            // that the content was checked for
-	known     map[uuid.UUID]network.Limits // of these, as far as they answered
+	targets   []account.Account // that the content was checked for
+}
+
+func (d *Desk) check(w people.Workspace) *check {
+	return &check{desk: d, workspace: w, known: newKnown(d, w.ID), files: map[uuid.UUID]media.Item{}}
+}
+
+// next begins anew with what the last check has found out.
+func (c *check) next() *check {
+	return &check{desk: c.desk, workspace: c.workspace, known: c.known, files: map[uuid.UUID]media.Item{}}
 }
 
 func (c *check) add(field, code, format string, args ...any) {
@@ -34,7 +42,7 @@ func (c *check) add(field, code, format string, args ...any) {
 // when reads the scheduled time and the zone it is meant in.
 func (c *check) when(text, zoneName string) (time.Time, string) {
 	zoneName = c.zoneOr(zoneName)
-	zone, err := post.LoadZone(zoneName)
+	zone, err := c.known.zone(zoneName)
 	if err != nil {
 		c.add("time_zone", "unknown", "%s.", err)
 		return time.Time{}, zoneName
@@ -128,7 +136,7 @@ func (c *check) attachments(ctx context.Context, field string, texts []string) (
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	known, err := c.desk.Store.MediaByID(ctx, c.workspace.ID, bare(ids))
+	known, err := c.known.files(ctx, bare(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -172,13 +180,14 @@ func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Po
 		c.add("thread_parent_id", "invalid", "%q is no id.", text)
 		return nil, nil //nolint:nilerr // the problem is noted
 	}
-	parent, err := c.desk.Store.PostInWorkspace(ctx, c.workspace.ID, id)
-	if isMissing(err) {
-		c.add("thread_parent_id", "unknown", "There is no post %s.", id)
-		return nil, nil
-	}
+	parents, err := c.known.posts(ctx, []uuid.UUID{id})
 	if err != nil {
 		return nil, err
+	}
+	parent, ok := parents[id]
+	if !ok {
+		c.add("thread_parent_id", "unknown", "There is no post %s.", id)
+		return nil, nil
 	}
 	c.answerable(parent, at)
 	return &parent, nil
@@ -212,19 +221,15 @@ func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post,
 		}
 	}
 	if len(texts) == 0 && parent == nil {
-		found, err := c.desk.Store.DefaultAccounts(ctx, c.workspace.ID)
+		found, err := c.known.defaults(ctx)
 		if err == nil && len(found) == 0 && !unfinished {
 			c.add("accounts", "required", "No default account is connected. Connect one, or name accounts.")
 		}
 		return found, err
 	}
-	found, err := c.desk.Store.AccountsByID(ctx, c.workspace.ID, bare(ids))
+	known, err := c.known.accounts(ctx, bare(ids))
 	if err != nil {
 		return nil, err
-	}
-	known := make(map[uuid.UUID]account.Account, len(found))
-	for _, a := range found {
-		known[a.ID] = a
 	}
 	out := make([]account.Account, 0, len(ids))
 	for _, l := range ids {

@@ -39,17 +39,12 @@ func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUI
 			c.add("accounts", "unsupported", "This installation cannot publish to %s.", a.Network)
 			continue
 		}
-		limits, err := c.limits(ctx, adapter, a)
+		limits, err := c.known.limits(ctx, adapter, a)
 		if err != nil {
 			// Nobody should have to wait for an instance to come back before a
 			// post can be scheduled: it is checked again before it is sent.
-			c.desk.Log.Warn("limits not known, content not checked yet", "account_id", a.ID, "network", a.Network, "error", err)
 			continue
 		}
-		if c.known == nil {
-			c.known = map[uuid.UUID]network.Limits{}
-		}
-		c.known[a.ID] = limits
 		for i, s := range segments {
 			content := network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(c.items(s.AttachmentIDs))}
 			for _, found := range adapter.Check(content, limits) {
@@ -84,16 +79,6 @@ func (c *check) items(ids []uuid.UUID) []media.Item {
 		items[i] = c.files[id]
 	}
 	return items
-}
-
-func (c *check) limits(ctx context.Context, adapter network.Network, a account.Account) (network.Limits, error) {
-	ctx, cancel := context.WithTimeout(ctx, limitsPatience)
-	defer cancel()
-	_, opened, err := c.desk.Accounts.Open(ctx, a.ID)
-	if err != nil {
-		return network.Limits{}, err
-	}
-	return adapter.Limits(ctx, opened)
 }
 
 // limitsPatience is how long a person waits for an instance to say its limits.

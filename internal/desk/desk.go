@@ -33,8 +33,12 @@ type Store interface {
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Decide(ctx context.Context, g post.Guard, d store.Decision) (post.Post, error)
 	DeadLetters(ctx context.Context, f store.DeadFilter) ([]post.DeadLetter, error)
+	SeriesStore
+	BulkStore
 
 	Workspace(ctx context.Context, id uuid.UUID) (people.Workspace, error)
+	PostsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]post.Post, error)
+	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	AccountsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]account.Account, error)
 	DefaultAccounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error)
@@ -82,31 +86,31 @@ func (d *Desk) now() time.Time {
 
 // Draft is what a person asks to be published, as it arrives.
 type Draft struct {
-	Content        string
-	ScheduledTime  string // RFC 3339, or local together with TimeZone; may be empty for an unfinished draft
-	TimeZone       string // IANA; empty: the workspace's
-	Attachments    []string
-	Thread         []Segment           // what follows the first segment
-	Overrides      map[string]Override // by account id
-	Accounts       []string            // empty: the parent's, else the default ones
-	ThreadParentID string
-	Language       string
-	LateLimit      int  // minutes; 0: none
-	Unfinished     bool // keep it as a draft; nothing about its content is checked yet
+	Content        string              `json:"content,omitempty"`
+	ScheduledTime  string              `json:"-"` // RFC 3339, or local together with TimeZone; may be empty for an unfinished draft
+	TimeZone       string              `json:"-"` // IANA; empty: the workspace's
+	Attachments    []string            `json:"attachments,omitempty"`
+	Thread         []Segment           `json:"thread,omitempty"`    // what follows the first segment
+	Overrides      map[string]Override `json:"overrides,omitempty"` // by account id
+	Accounts       []string            `json:"accounts,omitempty"`  // empty: the parent's, else the default ones
+	ThreadParentID string              `json:"-"`
+	Language       string              `json:"language,omitempty"`
+	LateLimit      int                 `json:"drop_if_late_minutes,omitempty"` // minutes; 0: none
+	Unfinished     bool                `json:"-"`                              // keep it as a draft; nothing about its content is checked yet
 }
 
 // Segment is one more piece of a thread, as it arrives.
 type Segment struct {
-	Content     string
-	Attachments []string
+	Content     string   `json:"content"`
+	Attachments []string `json:"attachments,omitempty"`
 }
 
 // Override is what a post says differently on one account; nil leaves a field
 // as it is for all.
 type Override struct {
-	Content     *string
-	Attachments *[]string
-	Thread      *[]Segment
+	Content     *string    `json:"content,omitempty"`
+	Attachments *[]string  `json:"attachments,omitempty"`
+	Thread      *[]Segment `json:"thread,omitempty"`
 }
 
 // Schedule stores a post. replayed says that the same request was carried out
@@ -144,7 +148,20 @@ func (d *Desk) examine(ctx context.Context, who people.Principal, draft Draft) (
 	if err != nil {
 		return store.NewPost{}, nil, err
 	}
-	c := &check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
+	c := d.check(workspace)
+	n, err := c.examine(ctx, who, draft)
+	if err != nil {
+		return store.NewPost{}, nil, err
+	}
+	if len(c.problems) > 0 {
+		return store.NewPost{}, nil, post.InvalidFields(c.problems...)
+	}
+	return n, c, nil
+}
+
+// examine checks a draft and gives what would be stored; c.problems says what
+// is wrong with it.
+func (c *check) examine(ctx context.Context, who people.Principal, draft Draft) (_ store.NewPost, err error) {
 	n := store.NewPost{Actor: who.Actor(), Post: post.Post{
 		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
 		Content: draft.Content, Language: draft.Language, Status: post.Scheduled}}
@@ -158,15 +175,15 @@ func (d *Desk) examine(ctx context.Context, who people.Principal, draft Draft) (
 	}
 	n.Post.LateLimit = c.lateLimit(draft.LateLimit)
 	if n.Post.AttachmentIDs, err = c.attachments(ctx, "attachments", draft.Attachments); err != nil {
-		return store.NewPost{}, nil, err
+		return store.NewPost{}, err
 	}
 	n.Post.AttachmentURLs = c.urls(n.Post.AttachmentIDs)
 	if n.Post.Thread, err = c.thread(ctx, "thread", draft.Thread); err != nil {
-		return store.NewPost{}, nil, err
+		return store.NewPost{}, err
 	}
 	parent, err := c.parent(ctx, draft.ThreadParentID, n.Post.ScheduledTime)
 	if err != nil {
-		return store.NewPost{}, nil, err
+		return store.NewPost{}, err
 	}
 	if parent != nil {
 		n.Post.ThreadParentID, n.Post.ThreadID = &parent.ID, parent.ThreadID
@@ -176,23 +193,20 @@ func (d *Desk) examine(ctx context.Context, who people.Principal, draft Draft) (
 	}
 	accounts, err := c.accounts(ctx, draft.Accounts, parent, draft.Unfinished)
 	if err != nil {
-		return store.NewPost{}, nil, err
+		return store.NewPost{}, err
 	}
 	for _, a := range accounts {
 		n.AccountIDs = append(n.AccountIDs, a.ID)
 	}
 	if n.Overrides, err = c.overrides(ctx, draft.Overrides, n.AccountIDs); err != nil {
-		return store.NewPost{}, nil, err
+		return store.NewPost{}, err
 	}
 	c.language(draft.Language)
 	c.storable(n.Post, n.Overrides)
 	if !draft.Unfinished {
 		c.content(ctx, n.Post, n.Overrides, accounts)
 	}
-	if len(c.problems) > 0 {
-		return store.NewPost{}, nil, post.InvalidFields(c.problems...)
-	}
-	return n, c, nil
+	return n, nil
 }
 
 // Edit is a change as it arrives; nil leaves a field as it is.
@@ -250,7 +264,7 @@ func (d *Desk) checked(ctx context.Context, g post.Guard, change func(c *check, 
 		}
 		bound := g
 		bound.IfVersion = current.Version
-		c := &check{desk: d, workspace: workspace, files: map[uuid.UUID]media.Item{}}
+		c := d.check(workspace)
 		p, err := change(c, current, bound)
 		if err == nil {
 			d.Live.Changed(ctx, p.ID)

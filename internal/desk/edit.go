@@ -185,11 +185,6 @@ func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Pos
 	return accounts, nil
 }
 
-func isMissing(err error) bool {
-	var e *post.Error
-	return errors.As(err, &e) && e.Kind == post.NotFound
-}
-
 func isStale(err error) bool {
 	var e *post.Error
 	return errors.As(err, &e) && e.Kind == post.PreconditionFailed

@@ -33,8 +33,9 @@ func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 			out = append(out, post.Warning{Code: post.WarnReconnect, AccountID: a.ID,
 				Message: fmt.Sprintf("The account %s must be connected again before the post is due.", a.Handle)})
 		}
-		known, ok := c.known[a.ID]
-		if !ok || len(known.Quotas) == 0 {
+		of, ok := c.known.limitsByID[a.ID]
+		known := of.limits
+		if !ok || of.err != nil || len(known.Quotas) == 0 {
 			continue
 		}
 		use := network.UsePublish
@@ -179,7 +180,7 @@ func (d *Desk) Limits(ctx context.Context, workspace, id uuid.UUID) ([]limits.Bu
 	if !ok {
 		return nil, post.Missing("account")
 	}
-	known, err := (&check{desk: d}).limits(ctx, adapter, a)
+	known, err := newKnown(d, workspace).limits(ctx, adapter, a)
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,7 @@ type Post struct {
 	Language       string
 	Thread         []Segment     // what follows the first segment
 	LateLimit      time.Duration // dropped rather than published later than this; 0: never dropped
+	Series         *Occurrence   // nil: of no series
 	RedrivenAt     *time.Time    // when a person last asked for another round
 	Version        int64         // every change; the API's ETag
 	Revision       int64         // every change of what or when

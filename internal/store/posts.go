@@ -179,6 +179,7 @@ type Filter struct {
 	Statuses    []post.Status
 	From, To    *time.Time // of the scheduled time; To is exclusive
 	AccountID   *uuid.UUID
+	SeriesID    *uuid.UUID
 	Ascending   bool
 	AfterTime   *time.Time // the cursor: continue behind this post
 	AfterID     *uuid.UUID
@@ -192,7 +193,7 @@ func (s *Store) Posts(ctx context.Context, f Filter) ([]post.Post, error) {
 		statuses[i] = string(st)
 	}
 	params := db.ListPostsAscendingParams{WorkspaceID: f.WorkspaceID, Statuses: statuses,
-		FromTime: f.From, ToTime: f.To, AccountID: f.AccountID,
+		FromTime: f.From, ToTime: f.To, AccountID: f.AccountID, SeriesID: f.SeriesID,
 		AfterTime: f.AfterTime, AfterID: f.AfterID, PageSize: int32(f.Limit)} //nolint:gosec // the API caps the limit at 200
 	list := s.q.ListPostsAscending
 	if !f.Ascending {
@@ -270,6 +271,13 @@ func fromRow(r db.ScheduledPost) post.Post {
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 	if r.ScheduledTime != nil {
 		p.ScheduledTime = r.ScheduledTime.UTC()
+	}
+	if r.SeriesID != nil {
+		p.Series = &post.Occurrence{SeriesID: *r.SeriesID, Name: deref(r.Occurrence),
+			Untouched: r.SeriesRevision != nil && *r.SeriesRevision == r.Revision}
+		if r.SeriesTemplateRevision != nil {
+			p.Series.TemplateRevision = *r.SeriesTemplateRevision
+		}
 	}
 	if r.LateLimitMinutes != nil {
 		p.LateLimit = time.Duration(*r.LateLimitMinutes) * time.Minute

@@ -64,6 +64,9 @@ func (s *Store) SeenTemporalStore(ctx context.Context, identity string) (forgott
 
 // DropOldIdempotencyKeys forgets keys older than a week.
 func (s *Store) DropOldIdempotencyKeys(ctx context.Context) error {
-	_, err := s.q.DeleteOldIdempotencyKeys(ctx)
+	if _, err := s.q.DeleteOldIdempotencyKeys(ctx); err != nil {
+		return err
+	}
+	_, err := s.q.DeleteOldBulkAnswers(ctx)
 	return err
 }

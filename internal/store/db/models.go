@@ -348,6 +348,125 @@ func AllPostStatusValues() []PostStatus {
 	}
 }
 
+type SeriesNoteKind string
+
+const (
+	SeriesNoteKindSkipped SeriesNoteKind = "skipped"
+	SeriesNoteKindMissed  SeriesNoteKind = "missed"
+)
+
+func (e *SeriesNoteKind) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = SeriesNoteKind(s)
+	case string:
+		*e = SeriesNoteKind(s)
+	default:
+		return fmt.Errorf("unsupported scan type for SeriesNoteKind: %T", src)
+	}
+	return nil
+}
+
+type NullSeriesNoteKind struct {
+	SeriesNoteKind SeriesNoteKind
+	Valid          bool // Valid is true if SeriesNoteKind is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullSeriesNoteKind) Scan(value interface{}) error {
+	if value == nil {
+		ns.SeriesNoteKind, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.SeriesNoteKind.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullSeriesNoteKind) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.SeriesNoteKind), nil
+}
+
+func (e SeriesNoteKind) Valid() bool {
+	switch e {
+	case SeriesNoteKindSkipped,
+		SeriesNoteKindMissed:
+		return true
+	}
+	return false
+}
+
+func AllSeriesNoteKindValues() []SeriesNoteKind {
+	return []SeriesNoteKind{
+		SeriesNoteKindSkipped,
+		SeriesNoteKindMissed,
+	}
+}
+
+type SeriesStatus string
+
+const (
+	SeriesStatusActive SeriesStatus = "active"
+	SeriesStatusPaused SeriesStatus = "paused"
+	SeriesStatusEnded  SeriesStatus = "ended"
+)
+
+func (e *SeriesStatus) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = SeriesStatus(s)
+	case string:
+		*e = SeriesStatus(s)
+	default:
+		return fmt.Errorf("unsupported scan type for SeriesStatus: %T", src)
+	}
+	return nil
+}
+
+type NullSeriesStatus struct {
+	SeriesStatus SeriesStatus
+	Valid        bool // Valid is true if SeriesStatus is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullSeriesStatus) Scan(value interface{}) error {
+	if value == nil {
+		ns.SeriesStatus, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.SeriesStatus.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullSeriesStatus) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.SeriesStatus), nil
+}
+
+func (e SeriesStatus) Valid() bool {
+	switch e {
+	case SeriesStatusActive,
+		SeriesStatusPaused,
+		SeriesStatusEnded:
+		return true
+	}
+	return false
+}
+
+func AllSeriesStatusValues() []SeriesStatus {
+	return []SeriesStatus{
+		SeriesStatusActive,
+		SeriesStatusPaused,
+		SeriesStatusEnded,
+	}
+}
+
 type TargetStatus string
 
 const (
@@ -505,6 +624,12 @@ type ApiToken struct {
 	RevokedAt   *time.Time
 }
 
+type BulkAnswer struct {
+	ID        uuid.UUID
+	Answer    json.RawMessage
+	CreatedAt time.Time
+}
+
 type ConnectAttempt struct {
 	State       []byte
 	WorkspaceID uuid.UUID
@@ -616,31 +741,62 @@ type RemotePost struct {
 }
 
 type ScheduledPost struct {
-	PostID           uuid.UUID
+	PostID                 uuid.UUID
+	WorkspaceID            uuid.UUID
+	UserID                 uuid.UUID
+	Content                string
+	ScheduledTime          *time.Time
+	TimeZone               string
+	Status                 PostStatus
+	RetryCount             int32
+	AttachmentIds          []uuid.UUID
+	AttachmentUrls         []string
+	PlatformMediaIds       json.RawMessage
+	ThreadID               *uuid.UUID
+	ThreadParentID         *uuid.UUID
+	Language               string
+	Version                int64
+	Revision               int64
+	WorkflowRevision       *int64
+	PostedAt               *time.Time
+	CreatedAt              time.Time
+	UpdatedAt              time.Time
+	Thread                 json.RawMessage
+	LateLimitMinutes       *int32
+	RedrivenAt             *time.Time
+	LateNotedAt            *time.Time
+	ListedAt               time.Time
+	SeriesID               *uuid.UUID
+	Occurrence             *string
+	SeriesRevision         *int64
+	SeriesTemplateRevision *int64
+	Withdrawn              bool
+}
+
+type Series struct {
+	ID               uuid.UUID
 	WorkspaceID      uuid.UUID
 	UserID           uuid.UUID
-	Content          string
-	ScheduledTime    *time.Time
+	Rule             string
+	Starts           string
 	TimeZone         string
-	Status           PostStatus
-	RetryCount       int32
-	AttachmentIds    []uuid.UUID
-	AttachmentUrls   []string
-	PlatformMediaIds json.RawMessage
-	ThreadID         *uuid.UUID
-	ThreadParentID   *uuid.UUID
-	Language         string
+	Template         json.RawMessage
+	Status           SeriesStatus
+	TemplateRevision int64
+	LookedUntil      time.Time
+	LastProblem      *string
+	LastProblemAt    *time.Time
 	Version          int64
-	Revision         int64
-	WorkflowRevision *int64
-	PostedAt         *time.Time
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
-	Thread           json.RawMessage
-	LateLimitMinutes *int32
-	RedrivenAt       *time.Time
-	LateNotedAt      *time.Time
-	ListedAt         time.Time
+}
+
+type SeriesNote struct {
+	SeriesID   uuid.UUID
+	Occurrence string
+	Kind       SeriesNoteKind
+	Reason     string
+	At         time.Time
 }
 
 type Setting struct {

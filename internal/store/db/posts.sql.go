@@ -14,7 +14,7 @@ import (
 )
 
 const acknowledgeRevision = `-- name: AcknowledgeRevision :one
-update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
+update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
 `
 
 // The workflow says which revision it acts on; see PostsMissingWorkflow.
@@ -47,6 +47,11 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 		&i.RedrivenAt,
 		&i.LateNotedAt,
 		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
 	)
 	return i, err
 }
@@ -57,7 +62,7 @@ update scheduled_posts set status = 'cancelled',
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
 `
 
 type CancelPostParams struct {
@@ -95,6 +100,11 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 		&i.RedrivenAt,
 		&i.LateNotedAt,
 		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
 	)
 	return i, err
 }
@@ -198,7 +208,7 @@ where p.post_id = $11 and p.workspace_id = $12
        or p.status in ('failed', 'partly_posted') and exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
   and ($13::bigint = 0 or p.version = $13)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
 `
 
 type EditPostParams struct {
@@ -262,6 +272,11 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		&i.RedrivenAt,
 		&i.LateNotedAt,
 		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
 	)
 	return i, err
 }
@@ -283,7 +298,7 @@ func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
 }
 
 const getPost = `-- name: GetPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts where post_id = $1
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts where post_id = $1
 `
 
 func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -315,12 +330,17 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 		&i.RedrivenAt,
 		&i.LateNotedAt,
 		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
 	)
 	return i, err
 }
 
 const getPostInWorkspace = `-- name: GetPostInWorkspace :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts where post_id = $1 and workspace_id = $2
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts where post_id = $1 and workspace_id = $2
 `
 
 type GetPostInWorkspaceParams struct {
@@ -357,6 +377,11 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 		&i.RedrivenAt,
 		&i.LateNotedAt,
 		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
 	)
 	return i, err
 }
@@ -368,7 +393,7 @@ insert into scheduled_posts (
 ) values (
     $1, $2, $3, $4, $5, $6,
     $7, $8, $9, $10, $11, $12, $13, $14
-) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
+) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
 `
 
 type InsertPostParams struct {
@@ -432,6 +457,11 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		&i.RedrivenAt,
 		&i.LateNotedAt,
 		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
 	)
 	return i, err
 }
@@ -460,17 +490,18 @@ func (q *Queries) InsertTargets(ctx context.Context, arg InsertTargetsParams) er
 }
 
 const listPostsAscending = `-- name: ListPostsAscending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
   and ($4::timestamptz is null or p.listed_at < $4)
   and ($5::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = $5))
-  and ($6::timestamptz is null
-       or (p.listed_at, p.post_id) > ($6, $7::uuid))
+  and ($6::uuid is null or p.series_id = $6)
+  and ($7::timestamptz is null
+       or (p.listed_at, p.post_id) > ($7, $8::uuid))
 order by p.listed_at, p.post_id
-limit $8
+limit $9
 `
 
 type ListPostsAscendingParams struct {
@@ -479,6 +510,7 @@ type ListPostsAscendingParams struct {
 	FromTime    *time.Time
 	ToTime      *time.Time
 	AccountID   *uuid.UUID
+	SeriesID    *uuid.UUID
 	AfterTime   *time.Time
 	AfterID     *uuid.UUID
 	PageSize    int32
@@ -491,6 +523,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 		arg.FromTime,
 		arg.ToTime,
 		arg.AccountID,
+		arg.SeriesID,
 		arg.AfterTime,
 		arg.AfterID,
 		arg.PageSize,
@@ -528,6 +561,11 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 			&i.RedrivenAt,
 			&i.LateNotedAt,
 			&i.ListedAt,
+			&i.SeriesID,
+			&i.Occurrence,
+			&i.SeriesRevision,
+			&i.SeriesTemplateRevision,
+			&i.Withdrawn,
 		); err != nil {
 			return nil, err
 		}
@@ -540,17 +578,18 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 }
 
 const listPostsDescending = `-- name: ListPostsDescending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
   and ($4::timestamptz is null or p.listed_at < $4)
   and ($5::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = $5))
-  and ($6::timestamptz is null
-       or (p.listed_at, p.post_id) < ($6, $7::uuid))
+  and ($6::uuid is null or p.series_id = $6)
+  and ($7::timestamptz is null
+       or (p.listed_at, p.post_id) < ($7, $8::uuid))
 order by p.listed_at desc, p.post_id desc
-limit $8
+limit $9
 `
 
 type ListPostsDescendingParams struct {
@@ -559,6 +598,7 @@ type ListPostsDescendingParams struct {
 	FromTime    *time.Time
 	ToTime      *time.Time
 	AccountID   *uuid.UUID
+	SeriesID    *uuid.UUID
 	AfterTime   *time.Time
 	AfterID     *uuid.UUID
 	PageSize    int32
@@ -571,6 +611,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 		arg.FromTime,
 		arg.ToTime,
 		arg.AccountID,
+		arg.SeriesID,
 		arg.AfterTime,
 		arg.AfterID,
 		arg.PageSize,
@@ -608,6 +649,11 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 			&i.RedrivenAt,
 			&i.LateNotedAt,
 			&i.ListedAt,
+			&i.SeriesID,
+			&i.Occurrence,
+			&i.SeriesRevision,
+			&i.SeriesTemplateRevision,
+			&i.Withdrawn,
 		); err != nil {
 			return nil, err
 		}
@@ -620,7 +666,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 }
 
 const lockPost = `-- name: LockPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at from scheduled_posts where post_id = $1 for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts where post_id = $1 for update
 `
 
 func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -652,6 +698,11 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 		&i.RedrivenAt,
 		&i.LateNotedAt,
 		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
 	)
 	return i, err
 }
@@ -762,7 +813,7 @@ update scheduled_posts set scheduled_time = case when status = 'draft' then cloc
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
 `
 
 type PublishNowParams struct {
@@ -802,6 +853,11 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 		&i.RedrivenAt,
 		&i.LateNotedAt,
 		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
 	)
 	return i, err
 }
@@ -836,7 +892,7 @@ update scheduled_posts set status = 'scheduled',
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $3 and workspace_id = $4 and status = 'draft'
   and ($5::bigint = 0 or version = $5)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
 `
 
 type ScheduleDraftParams struct {
@@ -882,6 +938,11 @@ func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (S
 		&i.RedrivenAt,
 		&i.LateNotedAt,
 		&i.ListedAt,
+		&i.SeriesID,
+		&i.Occurrence,
+		&i.SeriesRevision,
+		&i.SeriesTemplateRevision,
+		&i.Withdrawn,
 	)
 	return i, err
 }

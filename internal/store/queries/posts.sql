@@ -43,6 +43,7 @@ where p.workspace_id = @workspace_id
   and (sqlc.narg('to_time')::timestamptz is null or p.listed_at < sqlc.narg('to_time'))
   and (sqlc.narg('account_id')::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = sqlc.narg('account_id')))
+  and (sqlc.narg('series_id')::uuid is null or p.series_id = sqlc.narg('series_id'))
   and (sqlc.narg('after_time')::timestamptz is null
        or (p.listed_at, p.post_id) > (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
 order by p.listed_at, p.post_id
@@ -56,6 +57,7 @@ where p.workspace_id = @workspace_id
   and (sqlc.narg('to_time')::timestamptz is null or p.listed_at < sqlc.narg('to_time'))
   and (sqlc.narg('account_id')::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = sqlc.narg('account_id')))
+  and (sqlc.narg('series_id')::uuid is null or p.series_id = sqlc.narg('series_id'))
   and (sqlc.narg('after_time')::timestamptz is null
        or (p.listed_at, p.post_id) < (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
 order by p.listed_at desc, p.post_id desc

@@ -1,0 +1,72 @@
+package activities
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
+)
+
+// SeriesStore is the database as it lists series.
+type SeriesStore interface {
+	OpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error)
+}
+
+// SeriesDesk makes the posts of a series.
+type SeriesDesk interface {
+	Materialise(ctx context.Context, series uuid.UUID) (changed []uuid.UUID, err error)
+}
+
+// Series makes posts of what recurs.
+type Series struct {
+	Store  SeriesStore
+	Desk   SeriesDesk
+	Nudger Nudger
+	Log    *slog.Logger
+}
+
+// seriesBatch is how many series are listed at once.
+const seriesBatch = 100
+
+// MaterialiseResult says what a run did.
+type MaterialiseResult struct {
+	Series  int
+	Changed int // posts made, revised or taken back
+	Failed  int // series in trouble; the next run tries them again
+}
+
+// MaterialiseSeries brings the posts of every series up to its rule. A series
+// in trouble does not stop the others.
+func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResult, err error) {
+	told := true
+	for after := uuid.Nil; ; {
+		ids, err := s.Store.OpenSeries(ctx, after, seriesBatch)
+		if err != nil {
+			return result, err
+		}
+		for _, id := range ids {
+			changed, err := s.Desk.Materialise(ctx, id)
+			if err != nil {
+				s.Log.Error("a series could not make its posts", "series_id", id, "error", err)
+				result.Failed++
+			}
+			result.Series++
+			result.Changed += len(changed)
+			for _, post := range changed {
+				if !told {
+					break // the reconciler does it
+				}
+				if err := s.Nudger.Nudge(ctx, post); err != nil {
+					s.Log.Warn("Temporal was not told; the reconciler will do it", "post_id", post, "error", err)
+					told = false
+				}
+			}
+			activity.RecordHeartbeat(ctx, result.Series)
+			after = id
+		}
+		if len(ids) < seriesBatch {
+			return result, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/desk"
+	"dateline/internal/post"
+	"dateline/internal/store"
+)
+
+const (
+	bulkRoute   = "/api/v1/posts/bulk"
+	bulkMaxBody = 32 << 20
+	bulkMaxRows = 10_000
+)
+
+// createPosts schedules many posts at once. It is no part of the generated
+// server: the body is of one of two kinds that are not JSON.
+func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
+	raw, err := io.ReadAll(c.Request.Body)
+	if err != nil {
+		if tooLarge := (*http.MaxBytesError)(nil); !errors.As(err, &tooLarge) {
+			err = post.InvalidFields(post.Problem{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."})
+		}
+		s.refuse(c, err)
+		return
+	}
+	options := desk.BulkOptions{Partly: c.Query("mode") == "valid", DryRun: c.Query("dry_run") == "true"}
+	var key store.Idempotency
+	if header := c.GetHeader("Idempotency-Key"); header != "" {
+		if key, err = idempotency(header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.Partly), raw); err != nil {
+			s.refuse(c, err)
+			return
+		}
+	}
+	rows, err := reader.read(c.ContentType(), raw)
+	if err != nil {
+		s.refuse(c, err)
+		return
+	}
+	done, err := s.Desk.ScheduleRows(c, principal(c), rows, options, key)
+	if err != nil {
+		s.refuse(c, err)
+		return
+	}
+	if done.Stored && !done.Replayed {
+		s.nudgeAll(c, scheduledOf(done))
+	}
+	answerBulk(c, done, options)
+}
+
+func scheduledOf(done desk.BulkPosts) []uuid.UUID {
+	ids := make([]uuid.UUID, 0, done.Right)
+	for _, row := range done.Rows {
+		if row.PostID != uuid.Nil && !row.Draft {
+			ids = append(ids, row.PostID)
+		}
+	}
+	return ids
+}
+
+func answerBulk(c *gin.Context, done desk.BulkPosts, o desk.BulkOptions) {
+	all := spec.BulkResult{Total: len(done.Rows), Right: done.Right, Wrong: len(done.Rows) - done.Right, Rows: make([]spec.BulkRow, len(done.Rows))}
+	var wrong []spec.BulkRow
+	for i, r := range done.Rows {
+		row := spec.BulkRow{Row: r.Row}
+		if r.PostID != uuid.Nil {
+			row.Id = &r.PostID
+			all.Created++
+		}
+		if len(r.Problems) > 0 {
+			problems := make([]spec.FieldProblem, len(r.Problems))
+			for j, p := range r.Problems {
+				problems[j] = spec.FieldProblem{Field: p.Field, Code: p.Code, Message: p.Message}
+			}
+			row.Errors = &problems
+			wrong = append(wrong, row)
+		}
+		all.Rows[i] = row
+	}
+	switch {
+	case done.Stored:
+		if done.Replayed {
+			c.Header("Idempotent-Replayed", "true")
+		}
+		c.JSON(http.StatusCreated, all)
+	case o.DryRun || o.Partly:
+		c.JSON(http.StatusOK, all)
+	default:
+		detail := fmt.Sprintf("%d of %d rows are wrong, so nothing is stored. Correct them, or send mode=valid to store the others.", all.Wrong, all.Total)
+		c.Header("Content-Type", "application/problem+json")
+		c.JSON(http.StatusUnprocessableEntity, spec.BulkProblem{Type: "about:blank", Title: http.StatusText(http.StatusUnprocessableEntity),
+			Status: http.StatusUnprocessableEntity, Code: "rows_invalid", Detail: &detail, Total: all.Total, Right: all.Right, Wrong: all.Wrong, Rows: wrong})
+	}
+}

@@ -1,0 +1,247 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"dateline/api/spec"
+	"dateline/internal/desk"
+	"dateline/internal/post"
+	"dateline/internal/sheet"
+)
+
+// rowReader reads the rows of a bulk request and holds each against the
+// description.
+type rowReader struct{ schema *openapi3.Schema }
+
+func newRowReader(doc *openapi3.T) (*rowReader, error) {
+	ref := doc.Components.Schemas["BulkPost"]
+	if ref == nil {
+		return nil, fmt.Errorf("openapi.yaml has no BulkPost")
+	}
+	return &rowReader{ref.Value}, nil
+}
+
+// read refuses a body that is no list of rows; what is wrong with a row is said
+// in its place.
+func (r *rowReader) read(contentType string, raw []byte) ([]desk.Row, error) {
+	var rows []desk.Row
+	var err error
+	if contentType == "text/csv" {
+		rows, err = r.csv(string(raw))
+	} else {
+		rows = r.ndjson(raw)
+	}
+	switch {
+	case err != nil:
+	case len(rows) == 0:
+		err = badBody("empty", "There is no row in the body.")
+	case len(rows) > bulkMaxRows:
+		err = badBody("too_many", fmt.Sprintf("Send at most %d rows at once.", bulkMaxRows))
+	}
+	return rows, err
+}
+
+func badBody(code, message string) error {
+	return post.InvalidFields(post.Problem{Field: "body", Code: code, Message: message})
+}
+
+func (r *rowReader) ndjson(raw []byte) []desk.Row {
+	var rows []desk.Row
+	for line := range bytes.SplitSeq(bytes.TrimPrefix(raw, []byte("\ufeff")), []byte("\n")) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		if len(rows) > bulkMaxRows {
+			return rows
+		}
+		rows = append(rows, r.row(len(rows)+1, line))
+	}
+	return rows
+}
+
+// row reads one JSON object as strictly as a single request's body.
+func (r *rowReader) row(number int, raw []byte) desk.Row {
+	row := desk.Row{Number: number}
+	var value any
+	if !utf8.Valid(raw) || json.Unmarshal(raw, &value) != nil {
+		row.Problems = []post.Problem{{Field: "row", Code: "not_json", Message: "This is no JSON object in UTF-8."}}
+		return row
+	}
+	if err := r.schema.VisitJSON(value, openapi3.MultiErrors()); err != nil {
+		row.Problems = flatten(err)
+		return row
+	}
+	var body spec.BulkPost
+	if err := json.Unmarshal(raw, &body); err != nil {
+		row.Problems = []post.Problem{{Field: "row", Code: "invalid", Message: "This row cannot be read."}}
+		return row
+	}
+	row.Draft = draftOf(&spec.NewPost{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Overrides: body.Overrides,
+		DropIfLateMinutes: body.DropIfLateMinutes, Attachments: body.Attachments, ThreadParentId: body.ThreadParentId,
+		TimeZone: body.TimeZone, Accounts: body.Accounts, Language: body.Language})
+	return row
+}
+
+// The columns of the CSV form, by what a cell holds.
+type cellKind int
+
+const (
+	cellText cellKind = iota
+	cellNumber
+	cellBool
+	cellList // separated by semicolons
+	cellJSON
+	cellIgnored
+	cellSegment
+)
+
+func columnKind(name string) (cellKind, bool) {
+	switch name {
+	case "content", "scheduled_time", "time_zone", "language", "thread_parent_id":
+		return cellText, true
+	case "drop_if_late_minutes":
+		return cellNumber, true
+	case "draft":
+		return cellBool, true
+	case "accounts", "attachments":
+		return cellList, true
+	case "thread", "overrides":
+		return cellJSON, true
+	case "id", "status", "posted_at", "urls":
+		return cellIgnored, true
+	}
+	return cellSegment, threadColumn.MatchString(name)
+}
+
+var threadColumn = regexp.MustCompile(`^thread_([1-9][0-9]?|100)$`) //nolint:gochecknoglobals // a constant
+
+// csv reads rows under a row of column names.
+func (r *rowReader) csv(text string) ([]desk.Row, error) {
+	lines, err := sheet.Read(text)
+	if err != nil {
+		return nil, badBody("not_csv", sentence(err.Error()))
+	}
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	header := lines[0]
+	for i, name := range header {
+		header[i] = strings.ToLower(strings.TrimSpace(name))
+		if _, ok := columnKind(header[i]); !ok {
+			return nil, badBody("unknown_column", fmt.Sprintf("There is no column %q here.", name))
+		}
+		if slices.Contains(header[:i], header[i]) {
+			return nil, badBody("duplicate_column", fmt.Sprintf("The column %q stands here twice.", name))
+		}
+	}
+	if len(lines)-1 > bulkMaxRows {
+		return nil, badBody("too_many", fmt.Sprintf("Send at most %d rows at once.", bulkMaxRows))
+	}
+	rows := make([]desk.Row, 0, len(lines)-1)
+	for i, cells := range lines[1:] {
+		object, problems := fields(header, cells)
+		if len(problems) > 0 {
+			rows = append(rows, desk.Row{Number: i + 1, Problems: problems})
+			continue
+		}
+		raw, err := json.Marshal(object)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, r.row(i+1, raw))
+	}
+	return rows, nil
+}
+
+// fields makes an object of a row; an empty cell leaves its field out, but for
+// the text, which attachments may stand in for.
+func fields(header, cells []string) (object map[string]any, problems []post.Problem) {
+	if len(cells) != len(header) {
+		return nil, []post.Problem{{Field: "row", Code: "wrong_length", Message: fmt.Sprintf("The row has %d cells, but there are %d columns.", len(cells), len(header))}}
+	}
+	object = map[string]any{}
+	segments := map[int]string{}
+	for i, name := range header {
+		kind, _ := columnKind(name)
+		cell := sheet.Unescape(cells[i])
+		if kind == cellIgnored || cell == "" && name != "content" {
+			continue
+		}
+		if kind == cellSegment {
+			n, _ := strconv.Atoi(strings.TrimPrefix(name, "thread_"))
+			segments[n] = cell
+			continue
+		}
+		value, ok := read(kind, cell)
+		if !ok {
+			problems = append(problems, post.Problem{Field: name, Code: "wrong_type", Message: fmt.Sprintf("This cell should hold %s.", kindName(kind))})
+			continue
+		}
+		object[name] = value
+	}
+	if len(segments) > 0 {
+		if object["thread"] != nil {
+			problems = append(problems, post.Problem{Field: "thread", Code: "duplicate", Message: "Use the column thread, or thread_1 and so on, but not both."})
+		}
+		thread := make([]any, 0, len(segments))
+		for n := 1; len(thread) < len(segments); n++ {
+			text, ok := segments[n]
+			if !ok {
+				problems = append(problems, post.Problem{Field: fmt.Sprintf("thread_%d", n), Code: "required", Message: "The thread has a gap here."})
+				break
+			}
+			thread = append(thread, map[string]any{"content": text})
+		}
+		object["thread"] = thread
+	}
+	return object, problems
+}
+
+func read(kind cellKind, cell string) (value any, ok bool) {
+	switch kind {
+	case cellNumber:
+		n, err := strconv.Atoi(strings.TrimSpace(cell))
+		return n, err == nil
+	case cellBool:
+		switch strings.ToLower(strings.TrimSpace(cell)) { // Excel writes TRUE
+		case "true", "1":
+			return true, true
+		case "false", "0":
+			return false, true
+		}
+		return nil, false
+	case cellList:
+		list := []any{}
+		for one := range strings.SplitSeq(cell, ";") {
+			if one = strings.TrimSpace(one); one != "" {
+				list = append(list, one)
+			}
+		}
+		return list, true
+	case cellJSON:
+		return json.RawMessage(cell), json.Valid([]byte(cell))
+	default:
+		return cell, true
+	}
+}
+
+func kindName(kind cellKind) string {
+	switch kind {
+	case cellNumber:
+		return "a whole number"
+	case cellBool:
+		return "true or false"
+	default:
+		return "JSON"
+	}
+}

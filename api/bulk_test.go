@@ -1,0 +1,264 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/newsroomtest"
+)
+
+const bulk = "/api/v1/posts/bulk"
+
+func (s *server) csv(query, body string, headers ...string) answer {
+	s.t.Helper()
+	return s.send("POST", bulk+query, body, append([]string{"Content-Type", "text/csv"}, headers...)...)
+}
+
+func (s *server) ndjson(query, body string, headers ...string) answer {
+	s.t.Helper()
+	return s.send("POST", bulk+query, body, append([]string{"Content-Type", "application/x-ndjson"}, headers...)...)
+}
+
+func (s *server) bulkResult(a answer, status int) (r spec.BulkResult) {
+	s.t.Helper()
+	s.decode(a, status, &r)
+	return r
+}
+
+func TestRowsOfASpreadsheetBecomePosts(t *testing.T) {
+	s := start(t)
+	desk := s.Connect("desk")
+	sports := s.Connect("sports")
+	day := time.Now().AddDate(0, 0, 3).Format("2006-01-02")
+	body := "\ufeffcontent,scheduled_time,time_zone,accounts,language,thread_1,thread_2,drop_if_late_minutes,draft\r\n" +
+		"\"Giá vàng hôm nay, \"\"SJC\"\"\"," + day + "T08:00,Asia/Ho_Chi_Minh," + desk.Handle + ";" + sports.ID.String() + ",vi,Phần hai,\"Phần ba\r\nhết\",15,\r\n" +
+		"'=1+1 là hai," + day + "T09:00+07:00,,mastodon:" + sports.Handle + ",,,,,FALSE\r\n" +
+		"Chưa xong,,,,,,,,TRUE\r\n"
+	r := s.bulkResult(s.csv("", body), 201)
+	if r.Total != 3 || r.Right != 3 || r.Created != 3 || len(r.Rows) != 3 || r.Rows[2].Row != 3 {
+		t.Fatalf("%+v", r)
+	}
+	first := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[0].Id.String(), nil), 200)
+	if first.Content != `Giá vàng hôm nay, "SJC"` || first.ScheduledTime.Format(time.RFC3339) != day+"T08:00:00+07:00" || *first.Language != "vi" || len(first.Targets) != 2 ||
+		len(*first.Thread) != 2 || (*first.Thread)[1].Content != "Phần ba\r\nhết" || *first.DropIfLateMinutes != 15 || first.Status != "scheduled" {
+		t.Errorf("first: %+v", first)
+	}
+	second := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[1].Id.String(), nil), 200)
+	if second.Content != "=1+1 là hai" || second.TimeZone != "Asia/Ho_Chi_Minh" || len(second.Targets) != 1 || second.Targets[0].AccountId != sports.ID {
+		t.Errorf("second: %+v", second)
+	}
+	third := s.post(s.send("GET", "/api/v1/posts/"+r.Rows[2].Id.String(), nil), 200)
+	if third.Status != "draft" || third.ScheduledTime != nil || third.Targets[0].AccountId != desk.ID {
+		t.Errorf("third: %+v", third)
+	}
+	if events := s.Count("select count(*) from post_events where type = 'created' and actor = $1", s.Owner.Actor()); events != 3 {
+		t.Errorf("%d events", events)
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for s.temporal.nudges(*r.Rows[0].Id) == 0 || s.temporal.nudges(*r.Rows[1].Id) == 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("Temporal was not told")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if s.temporal.nudges(third.Id) != 0 {
+		t.Error("Temporal was told of a draft")
+	}
+}
+
+func lines(objects ...any) string {
+	var b strings.Builder
+	for _, o := range objects {
+		raw, _ := json.Marshal(o)
+		b.Write(raw)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func TestOneWrongRowKeepsAllOut(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	body := lines(hello(), hello(object{"content": strings.Repeat("ệ", 501)}), hello(object{"scheduled_time": in(-time.Hour), "accounts": []string{"@nobody@x"}}),
+		hello(object{"colour": "red"}), []int{1}) + "{broken\n\n" + lines(hello())
+	a := s.ndjson("", body)
+	s.refused(a, 422, "rows_invalid")
+	var p spec.BulkProblem
+	s.decode(a, 422, &p)
+	var got []string
+	for _, r := range p.Rows {
+		for _, e := range *r.Errors {
+			got = append(got, fmt.Sprint(r.Row, " ", e.Field, " ", e.Code))
+		}
+	}
+	want := []string{"2 content too_long", "3 accounts[0] unknown", "4 colour unknown_field", "5 body wrong_type", "6 row not_json"}
+	if !slices.Equal(got, want) || p.Total != 7 || p.Right != 2 || p.Wrong != 5 {
+		t.Errorf("refused %v, want %v: %+v", got, want, p)
+	}
+	if n := s.Count("select count(*) from scheduled_posts"); n != 0 {
+		t.Errorf("%d posts", n)
+	}
+	dry := s.bulkResult(s.ndjson("?mode=valid&dry_run=true", body), 200)
+	if dry.Right != 2 || dry.Created != 0 || s.Count("select count(*) from scheduled_posts") != 0 {
+		t.Errorf("dry run: %+v", dry)
+	}
+	r := s.bulkResult(s.ndjson("?mode=valid", body), 201)
+	if r.Created != 2 || r.Rows[0].Id == nil || r.Rows[1].Errors == nil || r.Rows[6].Id == nil || s.Count("select count(*) from scheduled_posts") != 2 {
+		t.Errorf("the right ones: %+v", r)
+	}
+}
+
+func TestARepeatedBulkRequestMakesNothingTwice(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	body := lines(hello(), hello(object{"content": ""}), hello())
+	first := s.ndjson("?mode=valid", body, "Idempotency-Key", "key")
+	s.bulkResult(first, 201)
+	again := s.ndjson("?mode=valid", body, "Idempotency-Key", "key")
+	if again.StatusCode != 201 || !bytes.Equal(first.body, again.body) || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("again: %s, first %s", again.body, first.body)
+	}
+	s.refused(s.ndjson("?mode=valid", lines(hello()), "Idempotency-Key", "key"), 422, "idempotency_key_reused")
+	s.refused(s.send("POST", "/api/v1/posts", hello(), "Idempotency-Key", "key"), 422, "idempotency_key_reused")
+	if n := s.Count("select count(*) from scheduled_posts"); n != 2 {
+		t.Errorf("%d posts", n)
+	}
+}
+
+func TestABodyThatIsNoListIsRefused(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	for body, code := range map[string]string{"": "empty", "content\n": "empty", "content,colour\nx,red\n": "unknown_column", "content,Content\nx,y\n": "duplicate_column", "content\n\"x\n": "not_csv", "content\n\xff\n": "not_csv",
+		"content\n" + strings.Repeat("x\n", 10_001): "too_many"} {
+		a := s.csv("", body)
+		s.refused(a, 422, "invalid_request", "body")
+		if !strings.Contains(string(a.body), `"`+code+`"`) {
+			t.Errorf("%.40q: %s", body, a.body)
+		}
+	}
+	s.refused(s.send("POST", bulk, "[]"), 415, "unsupported_media_type", "Content-Type")
+	s.refused(s.csv("?mode=some", "content\nx\n"), 400, "invalid_request", "mode")
+	s.refused(s.csv("", strings.Repeat("x", 33<<20)), 413, "too_large")
+	a := s.csv("", "content,drop_if_late_minutes,draft,thread,thread_1,thread_2\nx,soon,maybe,{,,\nx,,,,,gap\nx\nx,,,[],a,b\n")
+	var p spec.BulkProblem
+	s.decode(a, 422, &p)
+	if p.Wrong != 4 || len(*p.Rows[0].Errors) != 3 || (*p.Rows[1].Errors)[0].Field != "thread_1" || (*p.Rows[2].Errors)[0].Code != "wrong_length" || (*p.Rows[3].Errors)[0].Code != "duplicate" {
+		t.Errorf("%s", a.body)
+	}
+}
+
+func TestWhatIsExportedCanBeImportedAgain(t *testing.T) {
+	s := start(t)
+	desk, sports := s.Connect("desk"), s.Connect("sports")
+	file := s.upload("ảnh.png", "").Id.String()
+	at := func(h int) string {
+		return time.Now().Add(time.Duration(h) * time.Hour).Truncate(time.Millisecond).Format(time.RFC3339Nano)
+	}
+	for _, o := range []object{
+		{"content": "=HYPERLINK(\"x\")", "scheduled_time": at(1), "language": "vi"},
+		{"content": "'=đã thoát", "scheduled_time": at(2), "time_zone": "Europe/Berlin", "drop_if_late_minutes": 5},
+		{"content": "Dòng một\r\nDòng \"hai\"; ba,\tbốn\n", "scheduled_time": at(3), "accounts": []string{desk.ID.String(), sports.ID.String()}, "attachments": []string{file},
+			"thread": []object{{"content": "+1", "attachments": []string{file}}, {"content": "-2"}}, "overrides": object{sports.ID.String(): object{"content": "@riêng"}}},
+		{"content": "Nháp", "draft": true},
+	} {
+		s.post(s.send("POST", "/api/v1/posts", o), 201)
+	}
+	content := func() (all []string) {
+		var page spec.PostPage
+		s.decode(s.send("GET", "/api/v1/posts?order=asc&status=scheduled,draft", nil), 200, &page)
+		for _, p := range page.Posts {
+			when := ""
+			if p.ScheduledTime != nil {
+				when = p.ScheduledTime.Format(time.RFC3339Nano)
+			}
+			raw, _ := json.Marshal([]any{p.Status, p.Content, when, p.TimeZone, p.Language, p.Thread, p.Attachments, p.DropIfLateMinutes})
+			line := string(raw)
+			for _, target := range p.Targets {
+				override, _ := json.Marshal(target.Override)
+				line += target.AccountId.String() + string(override)
+			}
+			all = append(all, line)
+		}
+		slices.Sort(all)
+		return all
+	}
+	want := content()
+	for format, contentType := range map[string]string{"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"} {
+		a := s.send("GET", "/api/v1/posts/export?status=scheduled,draft&format="+format, nil)
+		if a.StatusCode != 200 || a.Header.Get("Content-Type") != contentType || !strings.Contains(a.Header.Get("Content-Disposition"), "posts."+format) {
+			t.Fatalf("%s: %s %v", format, a.Status, a.Header)
+		}
+		if format == "csv" && (!strings.Contains(string(a.body), "'=HYPERLINK") || !strings.Contains(string(a.body), "''=đã")) {
+			t.Errorf("formulas stand in\n%s", a.body)
+		}
+		s.Exec("update scheduled_posts set status = 'cancelled' where status in ('scheduled', 'draft')")
+		r := s.bulkResult(s.send("POST", bulk, string(a.body), "Content-Type", contentType), 201)
+		if got := content(); r.Created != 4 || !slices.Equal(got, want) {
+			t.Errorf("%s came back as\n%s\nwant\n%s", format, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	a := s.send("GET", "/api/v1/posts/export?account="+sports.ID.String(), nil)
+	if n := bytes.Count(a.body, []byte("\n")); n != 3 {
+		t.Errorf("%d posts of one account", n)
+	}
+	s.refused(s.send("GET", "/api/v1/posts/export?format=xlsx", nil), 400, "invalid_request", "format")
+}
+
+// More than one page, none twice; and the largest request there may be.
+func TestTenThousandRows(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	var body strings.Builder
+	body.WriteString("content,scheduled_time,language\n")
+	begin := time.Now().Add(48 * time.Hour).Truncate(time.Second)
+	for i := range 10_000 {
+		fmt.Fprintf(&body, "Tin số %d: giá vàng hôm nay,%s,vi\n", i, begin.Add(time.Duration(i/3)*time.Second).Format(time.RFC3339))
+	}
+	began := time.Now()
+	r := s.bulkResult(s.csv("", body.String(), "Idempotency-Key", "vạn"), 201)
+	t.Logf("10,000 rows took %s", time.Since(began))
+	if r.Created != 10_000 || s.Count("select count(*) from post_targets") != 10_000 {
+		t.Fatalf("%d posts", r.Created)
+	}
+	began = time.Now()
+	a := s.send("GET", "/api/v1/posts/export?format=ndjson", nil)
+	t.Logf("exporting them took %s", time.Since(began))
+	seen := map[string]bool{}
+	for line := range bytes.Lines(a.body) {
+		var p spec.BulkPost
+		s.Must(json.Unmarshal(line, &p))
+		seen[*p.Id] = true
+	}
+	if n := bytes.Count(a.body, []byte("\n")); len(seen) != 10_000 || n != 10_000 {
+		t.Errorf("%d posts in %d lines", len(seen), n)
+	}
+}
+
+// No body, however broken, makes the server fail.
+func FuzzBulkBody(f *testing.F) {
+	n := newsroomtest.Open(f)
+	n.Connect("desk")
+	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	for _, body := range []string{"", "content\nx", "content,scheduled_time\n\"a\"\"b\",2030-01-01T00:00\n", "\ufeffcontent;draft\r\n'=x;TRUE\r\n", "content,thread,overrides\nx,\"[{\"\"content\"\":\"\"y\"\"}]\",{}\n",
+		`{"content":"x","draft":true}`, "{\"content\":\"\\u0000\",\"draft\":true}\n{}\nnull\n[]\n", "{\"content\":1e999}", "\xff", "content,accounts,attachments,thread_parent_id\nx,;;a,b;b,c"} {
+		f.Add(body, true)
+		f.Add(body, false)
+	}
+	f.Fuzz(func(t *testing.T, body string, csv bool) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, bulk+"?dry_run=true&mode=valid", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+n.Token)
+		r.Header.Set("Content-Type", map[bool]string{true: "text/csv", false: "application/x-ndjson"}[csv])
+		ask(t, h, r)
+	})
+}

@@ -1,0 +1,217 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/post"
+	"dateline/internal/sheet"
+	"dateline/internal/store"
+)
+
+// exportPage is how many posts of an export are in memory at once.
+const exportPage = 500
+
+// ExportPosts streams posts in the form that the bulk request takes.
+func (s *Server) ExportPosts(ctx context.Context, r spec.ExportPostsRequestObject) (spec.ExportPostsResponseObject, error) {
+	f := store.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, Ascending: true, Limit: exportPage}
+	for _, status := range value(r.Params.Status) {
+		f.Statuses = append(f.Statuses, post.Status(status))
+	}
+	// The first page is read before anything is sent, so that a database that is
+	// away can still be said.
+	first, err := s.Store.Posts(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return export{ctx: ctx, server: s, filter: f, page: first, csv: string(value(r.Params.Format)) == "csv"}, nil
+}
+
+type export struct {
+	ctx    context.Context
+	server *Server
+	filter store.Filter
+	page   []post.Post
+	csv    bool
+}
+
+// VisitExportPostsResponse writes page after page.
+func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
+	contentType, name := "application/x-ndjson", "posts.ndjson"
+	if e.csv {
+		contentType, name = "text/csv; charset=utf-8", "posts.csv"
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	w.WriteHeader(http.StatusOK)
+	control := http.NewResponseController(w)
+	if e.csv {
+		if _, err := w.Write(sheet.Write(nil, exportColumns())); err != nil {
+			return nil
+		}
+	}
+	for {
+		body, err := e.rows()
+		if err == nil {
+			_, err = w.Write(body)
+		}
+		if err == nil && len(e.page) == exportPage {
+			last := e.page[exportPage-1]
+			at := last.ScheduledTime
+			if at.IsZero() {
+				at = last.CreatedAt
+			}
+			e.filter.AfterTime, e.filter.AfterID = &at, &last.ID
+			e.page, err = e.server.Store.Posts(e.ctx, e.filter)
+			if err == nil && control.Flush() == nil {
+				continue
+			}
+		}
+		if err != nil {
+			// The status is sent. A connection that breaks keeps a part from passing
+			// for the whole.
+			e.server.Log.Error("an export broke off", "error", err)
+			_ = control.SetWriteDeadline(time.Unix(1, 0))
+		}
+		return nil
+	}
+}
+
+func exportColumns() []string {
+	return []string{"id", "status", "content", "scheduled_time", "time_zone", "accounts", "language", "thread", "overrides",
+		"attachments", "thread_parent_id", "drop_if_late_minutes", "draft", "posted_at", "urls"}
+}
+
+func (e export) rows() (body []byte, err error) {
+	for _, p := range e.page {
+		row := exportRow(p)
+		if e.csv {
+			cells, err := exportCells(row)
+			if err != nil {
+				return nil, err
+			}
+			body = sheet.Write(body, cells)
+			continue
+		}
+		raw, err := json.Marshal(row)
+		if err != nil {
+			return nil, err
+		}
+		body = append(append(body, raw...), '\n')
+	}
+	return body, nil
+}
+
+func exportRow(p post.Post) spec.BulkPost {
+	id, status := p.ID.String(), string(p.Status)
+	row := spec.BulkPost{Id: &id, Status: &status, Content: p.Content, TimeZone: optional(p.TimeZone), Language: optional(p.Language)}
+	if !p.ScheduledTime.IsZero() {
+		at := p.ScheduledTime
+		if zone, err := post.LoadZone(p.TimeZone); err == nil {
+			at = at.In(zone)
+		}
+		text := at.Format(time.RFC3339Nano)
+		row.ScheduledTime = &text
+	}
+	if p.Status == post.Draft {
+		yes := true
+		row.Draft = &yes
+	}
+	if len(p.AttachmentIDs) > 0 {
+		row.Attachments = idTexts(p.AttachmentIDs)
+	}
+	if len(p.Thread) > 0 {
+		row.Thread = exportThread(p.Thread)
+	}
+	if p.ThreadParentID != nil {
+		row.ThreadParentId = optional(p.ThreadParentID.String())
+	}
+	if p.LateLimit > 0 {
+		minutes := int(p.LateLimit.Minutes())
+		row.DropIfLateMinutes = &minutes
+	}
+	if p.PostedAt != nil {
+		row.PostedAt = optional(p.PostedAt.Format(time.RFC3339Nano))
+	}
+	var accounts, urls []string
+	overrides := map[string]spec.Override{}
+	for _, t := range p.Targets {
+		accounts = append(accounts, t.AccountID.String())
+		if t.RemoteURL != "" {
+			urls = append(urls, t.RemoteURL)
+		}
+		if o := t.Override; o != nil {
+			out := spec.Override{Content: o.Content}
+			if o.AttachmentIDs != nil {
+				out.Attachments = idTexts(*o.AttachmentIDs)
+			}
+			if o.Thread != nil {
+				out.Thread = exportThread(*o.Thread)
+			}
+			overrides[t.AccountID.String()] = out
+		}
+	}
+	if len(accounts) > 0 {
+		row.Accounts = &accounts
+	}
+	if len(urls) > 0 {
+		row.Urls = &urls
+	}
+	if len(overrides) > 0 {
+		row.Overrides = &overrides
+	}
+	return row
+}
+
+func idTexts(ids []uuid.UUID) *[]string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return &texts
+}
+
+func exportThread(segments []post.Segment) *spec.Thread {
+	thread := make(spec.Thread, len(segments))
+	for i, s := range segments {
+		thread[i] = spec.Segment{Content: s.Content}
+		if len(s.AttachmentIDs) > 0 {
+			thread[i].Attachments = idTexts(s.AttachmentIDs)
+		}
+	}
+	return &thread
+}
+
+// exportCells stands in the order of exportColumns.
+func exportCells(row spec.BulkPost) ([]string, error) {
+	var thread, overrides, late, draft string
+	for value, to := range map[any]*string{row.Thread: &thread, row.Overrides: &overrides} {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		if string(raw) != "null" {
+			*to = string(raw)
+		}
+	}
+	if row.DropIfLateMinutes != nil {
+		late = strconv.Itoa(*row.DropIfLateMinutes)
+	}
+	if row.Draft != nil {
+		draft = "true"
+	}
+	cells := []string{value(row.Id), value(row.Status), row.Content, value(row.ScheduledTime), value(row.TimeZone), strings.Join(value(row.Accounts), ";"),
+		value(row.Language), thread, overrides, strings.Join(value(row.Attachments), ";"), value(row.ThreadParentId), late, draft,
+		value(row.PostedAt), strings.Join(value(row.Urls), ";")}
+	for i := range cells {
+		cells[i] = sheet.Escape(cells[i])
+	}
+	return cells, nil
+}

@@ -1,0 +1,57 @@
+package post
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// SeriesStatus is the state of a series.
+type SeriesStatus string
+
+// The states of a series. An ended one stays readable and makes nothing more.
+const (
+	SeriesActive SeriesStatus = "active"
+	SeriesPaused SeriesStatus = "paused"
+	SeriesEnded  SeriesStatus = "ended"
+)
+
+// Series is a post that recurs. Its occurrences are posts of their own.
+type Series struct {
+	ID               uuid.UUID
+	WorkspaceID      uuid.UUID
+	UserID           uuid.UUID
+	Rule             string // RFC 5545, as package recur reads it
+	Starts           string // on the wall clock, e.g. 2026-12-24T18:00:00
+	TimeZone         string // IANA
+	Template         json.RawMessage
+	Status           SeriesStatus
+	TemplateRevision int64     // every change of what or when
+	LookedUntil      time.Time // occurrences up to here are taken care of
+	LastProblem      string
+	LastProblemAt    *time.Time
+	Version          int64 // every change by a person
+	CreatedAt        time.Time
+	UpdatedAt        time.Time
+}
+
+// Occurrence is what ties a post to the series that made it.
+type Occurrence struct {
+	SeriesID         uuid.UUID
+	Name             string // its time on the wall clock of the series
+	TemplateRevision int64  // that it was made from
+	Untouched        bool   // nobody but its series changed it
+}
+
+// SeriesNote says why an occurrence is no post.
+type SeriesNote struct {
+	Occurrence string
+	Skipped    bool // otherwise missed
+	Reason     string
+}
+
+// SeriesHasEnded refuses to change a series that has ended.
+func SeriesHasEnded() *Error {
+	return &Error{Kind: Conflict, Code: "series_ended", Message: "This series has ended and cannot be changed any more. Make a new one."}
+}

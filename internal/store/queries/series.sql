@@ -1,0 +1,102 @@
+-- name: InsertSeries :one
+insert into series (id, workspace_id, user_id, rule, starts, time_zone, template)
+values (@id, @workspace_id, @user_id, @rule, @starts, @time_zone, @template)
+returning *;
+
+-- name: GetSeries :one
+select * from series where id = @id;
+
+-- name: GetSeriesInWorkspace :one
+select * from series where id = @id and workspace_id = @workspace_id;
+
+-- name: ListSeries :many
+select * from series
+where workspace_id = @workspace_id
+  and (cardinality(@statuses::text[]) = 0 or status::text = any(@statuses::text[]))
+  and (sqlc.narg('before_time')::timestamptz is null
+       or (created_at, id) < (sqlc.narg('before_time'), sqlc.narg('before_id')::uuid))
+order by created_at desc, id desc
+limit @page_size;
+
+-- name: OpenSeries :many
+select id from series where status <> 'ended' and id > @after_id order by id limit @batch;
+
+-- name: EditSeries :one
+-- The guarded edit. An ended series stays as it is. Occurrences of a new rule
+-- count from now on.
+update series set
+    rule      = coalesce(sqlc.narg('rule'), rule),
+    starts    = coalesce(sqlc.narg('starts'), starts),
+    time_zone = coalesce(sqlc.narg('time_zone'), time_zone),
+    template  = coalesce(sqlc.narg('template')::jsonb, template),
+    template_revision = template_revision + 1, looked_until = clock_timestamp(),
+    version = version + 1, updated_at = clock_timestamp()
+where id = @id and workspace_id = @workspace_id and status <> 'ended'
+  and (@if_version::bigint = 0 or version = @if_version)
+returning *;
+
+-- name: SetSeriesStatus :one
+-- What passes while a series is paused is not missed.
+update series set status = @status,
+    looked_until = case when status = 'paused' and @status = 'active' then clock_timestamp() else looked_until end,
+    version = version + 1, updated_at = clock_timestamp()
+where id = @id and workspace_id = @workspace_id and status <> 'ended'
+  and (@if_version::bigint = 0 or version = @if_version)
+returning *;
+
+-- name: TouchSeries :one
+update series set version = version + 1, updated_at = clock_timestamp()
+where id = @id and workspace_id = @workspace_id and status <> 'ended'
+returning *;
+
+-- name: HoldSeries :one
+-- Nobody changes the series while one of its posts is written.
+select * from series where id = @id and version = @version for share;
+
+-- name: LookedUntil :exec
+update series set looked_until = greatest(looked_until, @looked_until),
+    last_problem = sqlc.narg('problem'),
+    last_problem_at = case when sqlc.narg('problem')::text is null then null
+        when last_problem is distinct from sqlc.narg('problem') then clock_timestamp() else last_problem_at end
+where id = @id and version = @version;
+
+-- name: PutSeriesNote :exec
+insert into series_notes (series_id, occurrence, kind, reason) values (@series_id, @occurrence, @kind, @reason)
+on conflict (series_id, occurrence) do nothing;
+
+-- name: DeleteSkip :execrows
+delete from series_notes where series_id = @series_id and occurrence = @occurrence and kind = 'skipped';
+
+-- name: SeriesNotes :many
+select * from series_notes where series_id = @series_id and occurrence >= @from_occurrence order by occurrence limit @batch;
+
+-- name: MissedOfSeries :many
+select * from series_notes where series_id = @series_id and kind = 'missed' order by occurrence desc limit @batch;
+
+-- name: SkippedOfSeries :many
+select occurrence from series_notes where series_id = @series_id and kind = 'skipped' order by occurrence desc limit @batch;
+
+-- name: PostsOfSeries :many
+select * from scheduled_posts
+where series_id = @series_id and not withdrawn
+  and (occurrence >= @from_occurrence or status in ('draft', 'scheduled'))
+order by occurrence;
+
+-- name: InsertOccurrence :one
+-- No row: the occurrence is a post already.
+insert into scheduled_posts (
+    post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls,
+    thread, late_limit_minutes, language, series_id, occurrence, series_revision, series_template_revision
+) values (
+    @post_id, @workspace_id, @user_id, @content, @scheduled_time, @time_zone, @status, @attachment_ids, @attachment_urls,
+    @thread, sqlc.narg('late_limit_minutes'), @language, @series_id, @occurrence, 1, @series_template_revision
+) on conflict (series_id, occurrence) where series_id is not null and not withdrawn do nothing
+returning *;
+
+-- name: TakeOccurrence :one
+-- A post that its series changed is still the series'.
+update scheduled_posts set series_revision = revision, series_template_revision = @series_template_revision
+where post_id = @post_id returning *;
+
+-- name: WithdrawPost :exec
+update scheduled_posts set withdrawn = true where post_id = @post_id;
