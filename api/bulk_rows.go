@@ -123,7 +123,7 @@ func columnKind(name string) (cellKind, bool) {
 	return cellSegment, threadColumn.MatchString(name)
 }
 
-var threadColumn = regexp.MustCompile(`^thread_([1-9][0-9]?|100)$`) //nolint:gochecknoglobals // a constant
+var threadColumn = regexp.MustCompile(`^thread_([1-9][0-9]?|100)$`)
 
 // csv reads rows under a row of column names.
 func (r *rowReader) csv(text string) ([]desk.Row, error) {

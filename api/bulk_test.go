@@ -43,7 +43,7 @@ func TestRowsOfASpreadsheetBecomePosts(t *testing.T) {
 	day := time.Now().AddDate(0, 0, 3).Format("2006-01-02")
 	body := "\ufeffcontent,scheduled_time,time_zone,accounts,language,thread_1,thread_2,drop_if_late_minutes,draft\r\n" +
 		"\"Giá vàng hôm nay, \"\"SJC\"\"\"," + day + "T08:00,Asia/Ho_Chi_Minh," + desk.Handle + ";" + sports.ID.String() + ",vi,Phần hai,\"Phần ba\r\nhết\",15,\r\n" +
-		"'=1+1 là hai," + day + "T09:00+07:00,,mastodon:" + sports.Handle + ",,,,,FALSE\r\n" +
+		"'=1+1 là hai," + day + "T09:00:00+07:00,,mastodon:" + sports.Handle + ",,,,,FALSE\r\n" +
 		"Chưa xong,,,,,,,,TRUE\r\n"
 	r := s.bulkResult(s.csv("", body), 201)
 	if r.Total != 3 || r.Right != 3 || r.Created != 3 || len(r.Rows) != 3 || r.Rows[2].Row != 3 {

@@ -123,7 +123,7 @@ func TestEditingASeriesLeavesEditedPostsAlone(t *testing.T) {
 	if edited.Version != 2 || edited.Template.Content != "Chào buổi sáng" || edited.Template.Language != nil {
 		t.Errorf("edited to %+v", edited)
 	}
-	now := s.postsOf(one.Id, "")
+	now := s.postsOf(one.Id, "scheduled,publishing,cancelled")
 	if len(now) != 35 {
 		t.Fatalf("%d posts", len(now))
 	}
@@ -317,5 +317,23 @@ func TestASeriesIsHeldToTheRules(t *testing.T) {
 	for _, a := range []answer{s.send("GET", path, nil, as...), s.send("PATCH", path, object{"rule": "FREQ=DAILY"}, as...), s.send("DELETE", path, nil, as...),
 		s.send("POST", path+"/pause", nil, as...), s.send("POST", path+"/skip", object{"occurrence": "2026-01-05T07:00"}, as...), s.send("GET", path+"/occurrences", nil, as...)} {
 		s.refused(a, 404, "series_not_found")
+	}
+}
+
+func TestASeriesEndsWithItsLastOccurrence(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	// The second and last occurrence is an hour ahead.
+	starts := time.Now().Add(time.Hour).AddDate(0, 0, -1).UTC().Format("2006-01-02T15:04:05")
+	one := s.series(s.send("POST", "/api/v1/series", daily(object{"rule": "FREQ=DAILY;COUNT=2", "starts": starts, "time_zone": "UTC"})), 201)
+	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 1 || one.Status != "active" {
+		t.Fatalf("%d posts of %+v", len(posts), one)
+	}
+	earlier := time.Now().Add(-time.Hour).AddDate(0, 0, -1).UTC().Format("2006-01-02T15:04:05")
+	s.Exec("update series set starts = $1", earlier)
+	_, err := s.Desk.Materialise(t.Context(), one.Id)
+	s.Must(err)
+	if got := s.series(s.send("GET", "/api/v1/series/"+one.Id.String(), nil), 200); got.Status != "ended" {
+		t.Errorf("it is %s", got.Status)
 	}
 }

@@ -88,9 +88,21 @@ func TestEnsureSchedules(t *testing.T) {
 }
 
 // rows is a database that knows of posts, and then does not.
-type rows struct{ ids []uuid.UUID }
+type rows struct {
+	ids       []uuid.UUID
+	series    []uuid.UUID
+	recurring uuid.UUID
+}
 
 func (r *rows) SeenTemporalStore(context.Context, string) (int64, error) { return 0, nil }
+func (r *rows) OpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, error) {
+	return r.series, nil
+}
+
+// Materialise makes a post that nothing else knows of.
+func (r *rows) Materialise(context.Context, uuid.UUID) ([]uuid.UUID, error) {
+	return []uuid.UUID{r.recurring}, nil
+}
 func (r *rows) DropOldIdempotencyKeys(context.Context) error             { return nil }
 func (r *rows) MissingWorkflows(context.Context, int) ([]post.Unattended, error) {
 	var missing []post.Unattended
@@ -126,8 +138,9 @@ func TestRun(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	nudger := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
-	missing := &rows{ids: []uuid.UUID{uuid.New()}}
+	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New()}
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
+		Series:     &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log},
 		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idle{}, log)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -138,6 +151,10 @@ func TestRun(t *testing.T) {
 	})
 	await(t, "a nudge", func() bool {
 		_, err := c.DescribeWorkflowExecution(t.Context(), workflows.PostID(missing.ids[0]), "")
+		return err == nil
+	})
+	await(t, "a nudge for what recurs", func() bool {
+		_, err := c.DescribeWorkflowExecution(t.Context(), workflows.PostID(missing.recurring), "")
 		return err == nil
 	})
 	stop()
@@ -159,7 +176,7 @@ func TestRunWithoutTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Webhooks: &activities.Webhooks{}}, idle{}, log)
+	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Series: &activities.Series{}, Webhooks: &activities.Webhooks{}}, idle{}, log)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {

@@ -306,14 +306,21 @@ func (s *Store) WithdrawOccurrence(ctx context.Context, n post.Series, g post.Gu
 // SeriesLooked notes what was missed, up to when all occurrences are taken care
 // of, and the problem that the series has; empty for none.
 func (s *Store) SeriesLooked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error) {
-	return s.heldSeries(ctx, n, func(q *db.Queries) error {
+	// Not through heldSeries: two that share the row and then both want to write
+	// it would wait for one another.
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		rows, err := q.LookedUntil(ctx, db.LookedUntilParams{ID: n.ID, Version: n.Version, LookedUntil: until, Problem: orNil(problem)})
+		if ok = rows == 1; err != nil || !ok {
+			return err
+		}
 		for _, m := range missed {
 			if err := q.PutSeriesNote(ctx, db.PutSeriesNoteParams{SeriesID: n.ID, Occurrence: m.Occurrence, Kind: db.SeriesNoteKindMissed, Reason: m.Reason}); err != nil {
 				return err
 			}
 		}
-		return q.LookedUntil(ctx, db.LookedUntilParams{ID: n.ID, Version: n.Version, LookedUntil: until, Problem: orNil(problem)})
+		return nil
 	})
+	return ok && err == nil, err
 }
 
 func seriesFromRow(r db.Series) post.Series {

@@ -369,7 +369,7 @@ func (q *Queries) ListSeries(ctx context.Context, arg ListSeriesParams) ([]Serie
 	return items, nil
 }
 
-const lookedUntil = `-- name: LookedUntil :exec
+const lookedUntil = `-- name: LookedUntil :execrows
 update series set looked_until = greatest(looked_until, $1),
     last_problem = $2,
     last_problem_at = case when $2::text is null then null
@@ -384,14 +384,17 @@ type LookedUntilParams struct {
 	Version     int64
 }
 
-func (q *Queries) LookedUntil(ctx context.Context, arg LookedUntilParams) error {
-	_, err := q.db.Exec(ctx, lookedUntil,
+func (q *Queries) LookedUntil(ctx context.Context, arg LookedUntilParams) (int64, error) {
+	result, err := q.db.Exec(ctx, lookedUntil,
 		arg.LookedUntil,
 		arg.Problem,
 		arg.ID,
 		arg.Version,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const missedOfSeries = `-- name: MissedOfSeries :many
@@ -580,8 +583,8 @@ func (q *Queries) SeriesNotes(ctx context.Context, arg SeriesNotesParams) ([]Ser
 }
 
 const setSeriesStatus = `-- name: SetSeriesStatus :one
-update series set status = $1,
-    looked_until = case when status = 'paused' and $1 = 'active' then clock_timestamp() else looked_until end,
+update series set status = $1::series_status,
+    looked_until = case when status = 'paused' and $1::series_status = 'active' then clock_timestamp() else looked_until end,
     version = version + 1, updated_at = clock_timestamp()
 where id = $2 and workspace_id = $3 and status <> 'ended'
   and ($4::bigint = 0 or version = $4)

@@ -37,8 +37,8 @@ returning *;
 
 -- name: SetSeriesStatus :one
 -- What passes while a series is paused is not missed.
-update series set status = @status,
-    looked_until = case when status = 'paused' and @status = 'active' then clock_timestamp() else looked_until end,
+update series set status = @status::series_status,
+    looked_until = case when status = 'paused' and @status::series_status = 'active' then clock_timestamp() else looked_until end,
     version = version + 1, updated_at = clock_timestamp()
 where id = @id and workspace_id = @workspace_id and status <> 'ended'
   and (@if_version::bigint = 0 or version = @if_version)
@@ -53,7 +53,7 @@ returning *;
 -- Nobody changes the series while one of its posts is written.
 select * from series where id = @id and version = @version for share;
 
--- name: LookedUntil :exec
+-- name: LookedUntil :execrows
 update series set looked_until = greatest(looked_until, @looked_until),
     last_problem = sqlc.narg('problem'),
     last_problem_at = case when sqlc.narg('problem')::text is null then null

@@ -1,0 +1,82 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/testsuite"
+
+	"dateline/activities"
+	"dateline/internal/desk"
+	"dateline/internal/newsroomtest"
+	"dateline/internal/post"
+	"dateline/internal/store"
+)
+
+// told counts what Temporal was told of.
+type told struct {
+	ids []uuid.UUID
+	err error
+}
+
+func (n *told) Nudge(_ context.Context, id uuid.UUID) error {
+	n.ids = append(n.ids, id)
+	return n.err
+}
+
+func (n *told) StoreIdentity(context.Context) (string, error) { return "", nil }
+
+func materialise(t *testing.T, n *newsroomtest.Newsroom, w *told) activities.MaterialiseResult {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestActivityEnvironment()
+	s := &activities.Series{Store: n.Store, Desk: n.Desk, Nudger: w, Log: slog.New(slog.DiscardHandler)}
+	env.RegisterActivity(s)
+	value, err := env.ExecuteActivity(s.MaterialiseSeries)
+	n.Must(err)
+	var result activities.MaterialiseResult
+	n.Must(value.Get(&result))
+	return result
+}
+
+func TestMaterialiseSeries(t *testing.T) {
+	n := newsroomtest.Open(t)
+	n.Connect("desk")
+	create := func() post.Series {
+		t.Helper()
+		s, _, _, err := n.Desk.CreateSeries(t.Context(), n.Owner, desk.SeriesDraft{Rule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", TimeZone: "Asia/Ho_Chi_Minh",
+			Starts: time.Now().AddDate(0, 0, -7).Format("2006-01-02T15:04"), Template: desk.Draft{Content: "Điểm tin tối"}}, store.Idempotency{})
+		n.Must(err)
+		return s
+	}
+	one, broken, other := create(), create(), create()
+	if r := materialise(t, n, &told{}); r != (activities.MaterialiseResult{Series: 3}) {
+		t.Errorf("right after creating: %+v", r)
+	}
+	n.Exec("update scheduled_posts set withdrawn = true, status = 'cancelled'")
+	n.Exec("update series set rule = $2 where id = $1", broken.ID, "FREQ=SOMETIMES")
+	w := &told{}
+	if r := materialise(t, n, w); r.Series != 3 || r.Failed != 1 || r.Changed != len(w.ids) || r.Changed < 70 {
+		t.Errorf("one series is broken: %+v, told of %d", r, len(w.ids))
+	}
+	for _, s := range []post.Series{one, other} {
+		if made := n.Count("select count(*) from scheduled_posts where series_id = $1 and status = 'scheduled'", s.ID); made < 35 {
+			t.Errorf("%d posts", made)
+		}
+	}
+	if r := materialise(t, n, w); r.Changed != 0 {
+		t.Errorf("a second run changed %d", r.Changed)
+	}
+
+	// Temporal being away keeps no post from being made.
+	n.Exec("update scheduled_posts set withdrawn = true, status = 'cancelled'")
+	w = &told{err: errors.New("Temporal is away")}
+	if r := materialise(t, n, w); r.Changed < 70 || len(w.ids) != 1 {
+		t.Errorf("without Temporal: %+v, tried %d times", r, len(w.ids))
+	}
+}
