@@ -18,11 +18,16 @@ type SeriesDesk interface {
 	Materialise(ctx context.Context, series uuid.UUID) (changed []uuid.UUID, err error)
 }
 
+// PostNudger starts a post's workflow, or tells the running one to read its post.
+type PostNudger interface {
+	Nudge(ctx context.Context, postID uuid.UUID) error
+}
+
 // Series makes posts of what recurs.
 type Series struct {
 	Store  SeriesStore
 	Desk   SeriesDesk
-	Nudger Nudger
+	Nudger PostNudger
 	Log    *slog.Logger
 }
 

@@ -28,8 +28,6 @@ func (n *told) Nudge(_ context.Context, id uuid.UUID) error {
 	return n.err
 }
 
-func (n *told) StoreIdentity(context.Context) (string, error) { return "", nil }
-
 func materialise(t *testing.T, n *newsroomtest.Newsroom, w *told) activities.MaterialiseResult {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite

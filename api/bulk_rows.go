@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -25,7 +26,7 @@ type rowReader struct{ schema *openapi3.Schema }
 func newRowReader(doc *openapi3.T) (*rowReader, error) {
 	ref := doc.Components.Schemas["BulkPost"]
 	if ref == nil {
-		return nil, fmt.Errorf("openapi.yaml has no BulkPost")
+		return nil, errors.New("openapi.yaml has no BulkPost")
 	}
 	return &rowReader{ref.Value}, nil
 }

@@ -126,7 +126,7 @@ func TestARepeatedBulkRequestMakesNothingTwice(t *testing.T) {
 	first := s.ndjson("?mode=valid", body, "Idempotency-Key", "key")
 	s.bulkResult(first, 201)
 	again := s.ndjson("?mode=valid", body, "Idempotency-Key", "key")
-	if again.StatusCode != 201 || !bytes.Equal(first.body, again.body) || again.Header.Get("Idempotent-Replayed") != "true" {
+	if again.StatusCode != http.StatusCreated || !bytes.Equal(first.body, again.body) || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("again: %s, first %s", again.body, first.body)
 	}
 	s.refused(s.ndjson("?mode=valid", lines(hello()), "Idempotency-Key", "key"), 422, "idempotency_key_reused")
@@ -196,7 +196,7 @@ func TestWhatIsExportedCanBeImportedAgain(t *testing.T) {
 	want := content()
 	for format, contentType := range map[string]string{"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"} {
 		a := s.send("GET", "/api/v1/posts/export?status=scheduled,draft&format="+format, nil)
-		if a.StatusCode != 200 || a.Header.Get("Content-Type") != contentType || !strings.Contains(a.Header.Get("Content-Disposition"), "posts."+format) {
+		if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != contentType || !strings.Contains(a.Header.Get("Content-Disposition"), "posts."+format) {
 			t.Fatalf("%s: %s %v", format, a.Status, a.Header)
 		}
 		if format == "csv" && (!strings.Contains(string(a.body), "'=HYPERLINK") || !strings.Contains(string(a.body), "''=đã")) {

@@ -54,7 +54,7 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 	control := http.NewResponseController(w)
 	if e.csv {
 		if _, err := w.Write(sheet.Write(nil, exportColumns())); err != nil {
-			return nil
+			return nil //nolint:nilerr // the reader went away
 		}
 	}
 	for {

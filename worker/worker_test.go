@@ -103,7 +103,7 @@ func (r *rows) OpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, error) 
 func (r *rows) Materialise(context.Context, uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{r.recurring}, nil
 }
-func (r *rows) DropOldIdempotencyKeys(context.Context) error             { return nil }
+func (r *rows) DropOldIdempotencyKeys(context.Context) error { return nil }
 func (r *rows) MissingWorkflows(context.Context, int) ([]post.Unattended, error) {
 	var missing []post.Unattended
 	for _, id := range r.ids {

@@ -33,7 +33,7 @@ func (d *Desk) Materialise(ctx context.Context, id uuid.UUID) ([]uuid.UUID, erro
 	if err != nil {
 		return nil, err
 	}
-	m := &maker{desk: d, series: s, now: time.Now(), check: d.check(workspace)}
+	m := &maker{desk: d, series: s, now: d.now(), check: d.check(workspace)}
 	if err := json.Unmarshal(s.Template, &m.template); err != nil {
 		return nil, err
 	}

@@ -81,15 +81,15 @@ func (c *check) series(ctx context.Context, who people.Principal, in SeriesDraft
 	starts, err := recur.ParseLocal(in.Starts)
 	if err != nil {
 		c.add("starts", "invalid", "%s.", err)
-	} else if distance := time.Until(starts); distance > post.Horizon || distance < -post.Horizon {
+	} else if distance := starts.Sub(c.desk.now()); distance > post.Horizon || distance < -post.Horizon {
 		c.add("starts", "too_far", "A series starts at most five years ago or ahead.")
 	}
 	if len(c.problems) > 0 {
 		return s, post.InvalidFields(c.problems...)
 	}
 	s.Starts = recur.Name(starts)
-	next, ok := nextOccurrence(rule, starts, zone, time.Now())
-	if !ok || time.Until(next.At) > post.Horizon {
+	next, ok := nextOccurrence(rule, starts, zone, c.desk.now())
+	if !ok || next.At.Sub(c.desk.now()) > post.Horizon {
 		c.add("rule", "never", "This rule has no occurrence within the next five years.")
 		return s, post.InvalidFields(c.problems...)
 	}
@@ -190,7 +190,7 @@ func (d *Desk) EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.S
 	if err != nil || !cancel {
 		return s, nil, err
 	}
-	posts, err := d.Store.SeriesPosts(ctx, s.ID, recur.Name(time.Now().AddDate(0, 0, -2)))
+	posts, err := d.Store.SeriesPosts(ctx, s.ID, recur.Name(d.now().AddDate(0, 0, -2)))
 	if err != nil {
 		return s, nil, err
 	}
@@ -218,7 +218,7 @@ func (d *Desk) Skip(ctx context.Context, g post.Guard, occurrence string, skip b
 	if err != nil {
 		return s, nil, err
 	}
-	name, err := ahead(s, occurrence)
+	name, err := ahead(s, occurrence, d.now())
 	if err != nil {
 		return s, nil, err
 	}
@@ -257,7 +257,7 @@ func (d *Desk) Skip(ctx context.Context, g post.Guard, occurrence string, skip b
 }
 
 // ahead gives the name of a coming occurrence.
-func ahead(s post.Series, text string) (string, error) {
+func ahead(s post.Series, text string, now time.Time) (string, error) {
 	refuse := func(code, format string, args ...any) error {
 		return post.InvalidFields(post.Problem{Field: "occurrence", Code: code, Message: fmt.Sprintf(format, args...)})
 	}
@@ -276,7 +276,7 @@ func ahead(s post.Series, text string) (string, error) {
 		if !o.Local.Equal(local) {
 			break
 		}
-		if !o.At.After(time.Now()) {
+		if !o.At.After(now) {
 			return "", refuse("in_the_past", "%s has passed.", recur.Name(local))
 		}
 		return o.Name(), nil
@@ -316,7 +316,7 @@ func (d *Desk) Preview(ctx context.Context, s post.Series, limit int) ([]Upcomin
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
+	now := d.now()
 	posts, skipped, err := d.made(ctx, s, now)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@
 package recur
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -99,22 +100,22 @@ func (r *Rule) read(name, value string) (err error) {
 func (r *Rule) check(seen map[string]bool) error {
 	switch {
 	case r.Freq == "":
-		return fmt.Errorf("FREQ is missing; use DAILY, WEEKLY or MONTHLY")
+		return errors.New("FREQ is missing; use DAILY, WEEKLY or MONTHLY")
 	case seen["COUNT"] && seen["UNTIL"]:
-		return fmt.Errorf("COUNT and UNTIL cannot stand in one rule") // RFC 5545, 3.3.10
+		return errors.New("COUNT and UNTIL cannot stand in one rule") // RFC 5545, 3.3.10
 	case seen["BYDAY"] && seen["BYMONTHDAY"]:
-		return fmt.Errorf("BYDAY together with BYMONTHDAY is not supported")
+		return errors.New("BYDAY together with BYMONTHDAY is not supported")
 	case seen["BYDAY"] && r.Freq == Daily:
-		return fmt.Errorf("BYDAY in a DAILY rule is not supported; write FREQ=WEEKLY with the days")
+		return errors.New("BYDAY in a DAILY rule is not supported; write FREQ=WEEKLY with the days")
 	case seen["BYMONTHDAY"] && r.Freq != Monthly:
-		return fmt.Errorf("BYMONTHDAY is supported in a MONTHLY rule only")
+		return errors.New("BYMONTHDAY is supported in a MONTHLY rule only")
 	}
 	for _, d := range r.ByDay {
 		if r.Freq == Weekly && d.Nth != 0 {
-			return fmt.Errorf("BYDAY of a WEEKLY rule takes days without a number, like MO") // RFC 5545, 3.3.10
+			return errors.New("BYDAY of a WEEKLY rule takes days without a number, like MO") // RFC 5545, 3.3.10
 		}
 		if r.Freq == Monthly && d.Nth == 0 {
-			return fmt.Errorf("BYDAY of a MONTHLY rule takes numbered days, like 1MO or -1FR")
+			return errors.New("BYDAY of a MONTHLY rule takes numbered days, like 1MO or -1FR")
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@
 package sheet
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -16,7 +17,7 @@ const byteOrderMark = "\ufeff"
 // left out.
 func Read(text string) (rows [][]string, err error) {
 	if !utf8.ValidString(text) {
-		return nil, fmt.Errorf("the file is not in UTF-8")
+		return nil, errors.New("the file is not in UTF-8")
 	}
 	r := reader{rest: strings.TrimPrefix(text, byteOrderMark)}
 	r.separator = separator(r.rest)
@@ -92,7 +93,7 @@ func (r *reader) cell() (string, error) {
 		cell := r.rest[:end]
 		r.rest = r.rest[end:]
 		if strings.Contains(cell, `"`) {
-			return "", fmt.Errorf("a quotation mark stands in a cell that does not begin with one")
+			return "", errors.New("a quotation mark stands in a cell that does not begin with one")
 		}
 		return cell, nil
 	}
@@ -101,7 +102,7 @@ func (r *reader) cell() (string, error) {
 	for {
 		end := strings.IndexByte(rest, '"')
 		if end < 0 {
-			return "", fmt.Errorf("a quotation mark is not closed")
+			return "", errors.New("a quotation mark is not closed")
 		}
 		cell.WriteString(rest[:end])
 		rest = rest[end+1:]
@@ -112,7 +113,7 @@ func (r *reader) cell() (string, error) {
 		rest = rest[1:]
 	}
 	if rest != "" && rest[0] != r.separator && rest[0] != '\r' && rest[0] != '\n' {
-		return "", fmt.Errorf("something stands behind a closing quotation mark")
+		return "", errors.New("something stands behind a closing quotation mark")
 	}
 	r.rest = rest
 	return cell.String(), nil
