@@ -25,7 +25,7 @@ const (
 // It is called for errors after which sending again is safe. What the network
 // said stays in the post's timeline: it may repeat what the post says, and
 // Temporal's history is no place for that. attempt is Temporal's count.
-func (t Timing) retryLater(e *network.Error, tries, attempt int) (again error, delay time.Duration) {
+func (t Timing) retryLater(e *network.Error, tries, attempt int) (delay time.Duration, again error) {
 	kind := errRetry
 	delay = doubling(t.Backoff, tries, 8*t.Backoff)
 	if e.Class == network.Throttled {
@@ -42,7 +42,7 @@ func (t Timing) retryLater(e *network.Error, tries, attempt int) (again error, d
 		message = fmt.Sprintf("%s (HTTP status %d); the post's timeline says more", e.Class, e.Status)
 	}
 	delay = jitter(delay)
-	return temporal.NewApplicationErrorWithOptions(message, kind, temporal.ApplicationErrorOptions{NextRetryDelay: delay}), delay
+	return delay, temporal.NewApplicationErrorWithOptions(message, kind, temporal.ApplicationErrorOptions{NextRetryDelay: delay})
 }
 
 // waitFor makes Temporal run the activity again after about delay.
