@@ -71,7 +71,7 @@ func newHerd(t *testing.T) *herd {
 	}
 	lead := *survivorsLead
 	if lead == 0 {
-		lead = 12*time.Second + time.Duration(*survivors)*40*time.Millisecond
+		lead = 20*time.Second + time.Duration(*survivors)*60*time.Millisecond
 	}
 	h.at = time.Now().Add(lead).Truncate(time.Second)
 	queue := make(chan int)

@@ -17,6 +17,7 @@ import (
 func (c *check) change(ctx context.Context, edit Edit, current post.Post) (change post.Change, err error) {
 	change = post.Change{Content: edit.Content, Language: edit.Language}
 	begun := current.Status.Final() // it failed, and some of it may be out
+	partlyOut := begun && slices.ContainsFunc(current.Targets, func(t post.Target) bool { return t.RemoteID != "" })
 	if begun {
 		// What is out, or given up, is neither checked nor changed any more.
 		c.settled = map[uuid.UUID]bool{}
@@ -32,7 +33,6 @@ func (c *check) change(ctx context.Context, edit Edit, current post.Post) (chang
 	if begun && edit.Accounts != nil {
 		c.add("accounts", "too_late", "The accounts of a post that went out cannot be changed any more.")
 	}
-	partlyOut := begun && slices.ContainsFunc(current.Targets, func(t post.Target) bool { return t.RemoteID != "" })
 	if partlyOut && edit.ScheduledTime != nil {
 		c.add("scheduled_time", "too_late", "A post of which a part is out has no new time; what failed is sent again at once.")
 	}

@@ -38,6 +38,9 @@ func english() map[string]string {
 
 		"scheduled": "Scheduled: no longer a draft.",
 
+		"needs_reconnect":  "The network does not accept Dateline's access any more; the account has to be connected again.",
+		"webhook_disabled": "A webhook was switched off because its receiver kept failing.",
+
 		"edited":                "Edited: {changes}.",
 		"edited.nothing":        "Saved again without a change.",
 		"change.content":        "the text",

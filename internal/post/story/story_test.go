@@ -39,6 +39,8 @@ func rows() []row {
 			"Created, to be published on 24 December 2026 18:00:00.000 (Asia/Ho_Chi_Minh)."},
 		{"created", `{}`, "Created."},
 		{"scheduled", `{}`, "Scheduled: no longer a draft."},
+		{"needs_reconnect", `{}`, "The network does not accept Dateline's access any more; the account has to be connected again."},
+		{"webhook_disabled", `{}`, "A webhook was switched off because its receiver kept failing."},
 		{"edited", `{"content":true}`, "Edited: the text."},
 		{"edited", `{"content":true,"scheduled_time":"2026-12-24T11:30:00Z","time_zone":"Asia/Ho_Chi_Minh","language":"vi","attachments":true,"accounts":["00000000-0000-7000-8000-00000000000a"]}`,
 			"Edited: the text, the time, now 24 December 2026 18:30:00.000 (Asia/Ho_Chi_Minh), the time zone, now Asia/Ho_Chi_Minh, the language, now vi, the attachments and the accounts, now @desk@news.example."},
