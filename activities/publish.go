@@ -84,6 +84,9 @@ type TargetInput struct {
 type TargetResult struct {
 	Status post.TargetStatus
 	Stale  bool // the post changed meanwhile: read it again and decide anew
+	// Recorded says that this attempt wrote the status into the post's row, so
+	// that a workflow which wanted nothing else need not read it again.
+	Recorded bool `json:",omitempty"`
 }
 
 // PublishTarget brings a post to one account: it gets everything ready, waits

@@ -257,5 +257,5 @@ func (p *Publish) finish(ctx context.Context, o post.Outcome) (TargetResult, err
 		return TargetResult{Stale: true}, nil
 	}
 	p.Live.Changed(ctx, o.PostID)
-	return TargetResult{Status: o.Status}, nil
+	return TargetResult{Status: o.Status, Recorded: true}, nil
 }

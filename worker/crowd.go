@@ -31,6 +31,10 @@ type claim struct {
 	ok    bool
 }
 
+// outcomePause lets outcomes of a steady stream of posts gather. The claim is
+// held meanwhile, and nobody waits for the record by the millisecond.
+const outcomePause = 50 * time.Millisecond
+
 const atOnce = 500 // rows of one statement: more would make the first ones wait
 
 // Crowd makes a store gather. Stop it after the last activity has ended: what
@@ -39,7 +43,7 @@ func Crowd(s CrowdStore) (gathering activities.PublishStore, stop func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	c := &crowd{CrowdStore: s}
 	c.claims = batch.New(ctx, atOnce, 2, c.claimAll)
-	c.outcomes = batch.New(ctx, atOnce, 1, c.finishAll)
+	c.outcomes = batch.Lingering(ctx, outcomePause, atOnce, 1, c.finishAll)
 	return c, stop
 }
 

@@ -34,6 +34,7 @@ type newsroom struct {
 	calls    int
 	refused  []string // commands that were answered with a refusal
 	readErrs int      // how often reading fails first
+	reads    int
 	obeyErrs int
 	// publish replaces what a network does; nil posts at once.
 	publish func(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error)
@@ -72,6 +73,7 @@ func newRoom(networks ...string) *newsroom {
 func (n *newsroom) ReadPost(context.Context, uuid.UUID) (activities.PostView, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.reads++
 	if n.readErrs > 0 {
 		n.readErrs--
 		return activities.PostView{}, errDatabase
@@ -245,7 +247,7 @@ func (n *newsroom) finish(in activities.TargetInput, status post.TargetStatus) a
 		n.sent = append(n.sent, delivery{in.TargetID, n.now()})
 	}
 	n.rollUp()
-	return activities.TargetResult{Status: status}
+	return activities.TargetResult{Status: status, Recorded: true}
 }
 
 // change is what the API does: it changes the row behind the workflow's back.

@@ -40,6 +40,7 @@ type postRun struct {
 	shown shown
 	state StateResult
 	tries tries
+	known bool         // how the post ended is known without reading it
 	ready *preparation // what is, or was, prepared; nil: nothing yet
 }
 
@@ -49,9 +50,12 @@ func (r *postRun) run() error {
 		if err := r.obey(); err != nil {
 			return err
 		}
-		if err := r.read(); err != nil {
-			return err
+		if !r.known || !r.inbox.empty() {
+			if err := r.read(); err != nil {
+				return err
+			}
 		}
+		r.known = false
 		targets := r.openTargets()
 		// A draft has no time yet; scheduling it starts the workflow anew.
 		r.inbox.idle = r.view.Status.Final() || r.view.Status == post.Draft || len(targets) == 0
@@ -151,7 +155,7 @@ func (r *postRun) publish(targets []activities.TargetView) error {
 	ctx, callOff := workflow.WithCancel(r.ctx)
 	defer callOff()
 	selector := workflow.NewSelector(r.ctx)
-	left, answered := len(targets), true
+	left, answered, posted := len(targets), true, 0
 	for _, target := range targets {
 		future := r.prepared(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
 			return workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network, r.view.Crowd), publish.PublishTarget,
@@ -165,6 +169,9 @@ func (r *postRun) publish(targets []activities.TargetView) error {
 				workflow.GetLogger(r.ctx).Error("publishing ended without an answer; reading the post anew", "target", target.ID, "error", err)
 			}
 			answered = answered && err == nil && !result.Stale
+			if err == nil && result.Recorded && result.Status == post.TargetPosted {
+				posted++
+			}
 		})
 	}
 	r.inbox.listen(selector)
@@ -190,7 +197,24 @@ func (r *postRun) publish(targets []activities.TargetView) error {
 	if !answered {
 		r.tries.failed(revision, workflow.Now(r.ctx))
 	}
+	if posted == len(targets) && r.view.Revision == revision {
+		return r.ended(targets)
+	}
 	return nil
+}
+
+// ended notes that the targets given are posted, which their activities have
+// recorded: nearly every post ends so, and need not be read once more.
+func (r *postRun) ended(targets []activities.TargetView) error {
+	for i, t := range r.view.Targets {
+		published := slices.ContainsFunc(targets, func(p activities.TargetView) bool { return p.ID == t.ID })
+		if !published && t.Status != post.TargetPosted {
+			return nil
+		}
+		r.view.Targets[i].Status = post.TargetPosted
+	}
+	r.view.Status, r.known = post.Posted, true
+	return r.show()
 }
 
 // obey carries out what operators asked for by signals.

@@ -122,3 +122,26 @@ func TestPostEditCallsOffAWaitingTarget(t *testing.T) {
 	r.wantEnd(post.Posted)
 	r.wantSent(opening.Add(2*time.Hour), opening.Add(2*time.Hour))
 }
+
+// Reading costs the database and Temporal; nearly every post needs it once.
+func TestAPostThatIsOutOnAllAccountsIsNotReadAgain(t *testing.T) {
+	room := newRoom("mastodon", "mastodon")
+	newRun(t, room).wantEnd(post.Posted)
+	if room.reads != 1 {
+		t.Errorf("the post was read %d times", room.reads)
+	}
+}
+
+// What an older build answered does not say that it is recorded.
+func TestAPostIsReadAgainWhenItsEndIsNotKnownToBeRecorded(t *testing.T) {
+	room := newRoom("mastodon")
+	room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		result := room.post(in)
+		result.Recorded = false
+		return result, nil
+	}
+	newRun(t, room).wantEnd(post.Posted)
+	if room.reads != 2 {
+		t.Errorf("the post was read %d times", room.reads)
+	}
+}

@@ -1,20 +1,22 @@
 // Package batch turns many small calls at the same moment into few large ones.
 //
-// Calls queue; a flusher takes whatever is queued and runs it as one. There is
-// no timer to wait for company: a lone call runs at once, and while it runs
-// the next batch gathers by itself.
+// Calls queue; a flusher takes whatever is queued and runs it as one. A lone call
+// runs at once, unless the batcher lingers, and while it runs the next batch
+// gathers by itself.
 package batch
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Batcher collects calls. It is safe for concurrent use.
 type Batcher[In, Out any] struct {
 	run   func(ctx context.Context, in []In) ([]Out, error)
 	most  int
+	pause time.Duration // before a batch is taken
 	queue chan call[In, Out]
 	ended <-chan struct{}
 }
@@ -37,7 +39,13 @@ var ErrStopped = errors.New("the batcher has stopped")
 // fails for several, each is run again alone, so that one bad input spoils
 // nobody else's call: run must do nothing at all when it fails.
 func New[In, Out any](ctx context.Context, most, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
-	b := &Batcher[In, Out]{run: run, most: most, queue: make(chan call[In, Out]), ended: ctx.Done()}
+	return Lingering(ctx, 0, most, flushers, run)
+}
+
+// Lingering is New for calls of which none is in a hurry: a batch is taken some
+// time after its first call came.
+func Lingering[In, Out any](ctx context.Context, pause time.Duration, most, flushers int, run func(context.Context, []In) ([]Out, error)) *Batcher[In, Out] {
+	b := &Batcher[In, Out]{run: run, most: most, pause: pause, queue: make(chan call[In, Out]), ended: ctx.Done()}
 	for range flushers {
 		go b.flush(ctx)
 	}
@@ -73,16 +81,36 @@ func (b *Batcher[In, Out]) flush(ctx context.Context) {
 		case c := <-b.queue:
 			calls = append(calls, c)
 		}
-		for gathering := true; gathering && len(calls) < b.most; {
+		b.answer(ctx, b.gather(ctx, calls))
+	}
+}
+
+// gather adds what is queued, or comes while the batcher lingers.
+func (b *Batcher[In, Out]) gather(ctx context.Context, calls []call[In, Out]) []call[In, Out] {
+	if b.pause > 0 {
+		timer := time.NewTimer(b.pause)
+		defer timer.Stop()
+		for len(calls) < b.most {
 			select {
 			case c := <-b.queue:
 				calls = append(calls, c)
-			default:
-				gathering = false
+				continue
+			case <-timer.C:
+			case <-ctx.Done():
 			}
+			break
 		}
-		b.answer(ctx, calls)
 	}
+	for len(calls) < b.most {
+		select {
+		case c := <-b.queue:
+			calls = append(calls, c)
+			continue
+		default:
+		}
+		break
+	}
+	return calls
 }
 
 func (b *Batcher[In, Out]) answer(ctx context.Context, calls []call[In, Out]) {

@@ -75,6 +75,8 @@ type Desk struct {
 	Log       *slog.Logger
 	Rates     Rates            // nil: only what networks document is known
 	Now       func() time.Time // the database's time; nil: the host's
+
+	planned planned
 }
 
 func (d *Desk) now() time.Time {

@@ -75,7 +75,9 @@ func (c *check) exceeded(ctx context.Context, p post.Post, a account.Account, kn
 		return nil, nil
 	}
 	for _, s := range stretches(p.ScheduledTime, time.Now(), b, fixed || b.Reported, cost) {
-		n, err := c.desk.Store.CountPlanned(ctx, p.WorkspaceID, a.ID, s.from, s.to, allowed+countBeyond)
+		n, err := c.desk.planned.count(a.ID, s.from, s.to, s.allowed, func() (int, error) {
+			return c.desk.Store.CountPlanned(ctx, p.WorkspaceID, a.ID, s.from, s.to, allowed+countBeyond)
+		})
 		if err != nil {
 			return nil, err
 		}
