@@ -134,6 +134,14 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	pulse.quietAround(at)
 	leave := p.armed.add(at)
 	defer leave()
+	// A crowd gets its permits as it is armed: together they would take the
+	// processors from those that are handed out last.
+	defer p.dismiss(ctx, job)
+	if p.armed.count(at) >= dispatchRate {
+		if err := p.admit(ctx, job, at); err != nil {
+			return TargetResult{}, err
+		}
+	}
 	// Looked at twice: the crowd grows until shortly before its time.
 	if err := p.sleepUntil(ctx, at.Add(-shortestLead)); err != nil {
 		return TargetResult{}, err
@@ -141,7 +149,6 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	if err := p.admit(ctx, job, at); err != nil {
 		return TargetResult{}, err
 	}
-	defer p.dismiss(ctx, job)
 	if err := p.sleepUntil(ctx, at.Add(-claimLead(p.armed.count(at)))); err != nil {
 		return TargetResult{}, err
 	}
