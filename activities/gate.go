@@ -29,8 +29,10 @@ type Hosts interface {
 
 // pass is what admit got: the permit and the place for one call.
 type pass struct {
-	call   *bulkhead.Call
-	permit limits.Permit
+	call      *bulkhead.Call
+	entered   bool
+	permit    limits.Permit
+	permitted bool
 }
 
 func (j *job) host() string { return j.target.Network + " " + j.account.BaseURL }
@@ -72,20 +74,32 @@ func (p *Publish) prepareWithin(ctx context.Context, j *job) (problem *network.E
 // call, before the claim: a post that has to wait holds none. What is not used
 // goes back by dismiss. A thread needs it for every segment anew.
 func (p *Publish) admit(ctx context.Context, j *job, at time.Time) error {
-	if j.pass != nil || j.next() >= len(j.segments) {
+	if j.pass != nil && j.pass.entered || j.next() >= len(j.segments) {
 		return nil
 	}
-	at = time.Now().Add(at.Sub(p.clock().Now())) // limits and pauses go by the host's clock
-	call, held := p.enter(ctx, j, at, true)
+	call, held := p.enter(ctx, j, p.onHost(at), true)
 	if held != nil {
+		p.dismiss(ctx, j)
 		return held
 	}
-	j.pass = &pass{call: call}
-	permit, refused, err := p.permit(ctx, j, j.use(), at)
+	if j.pass == nil {
+		j.pass = &pass{}
+	}
+	j.pass.call, j.pass.entered = call, true
+	return p.reserve(ctx, j, at)
+}
+
+// reserve gets the permit alone. A post may have it long before its call; a
+// place at the host would be taken from others meanwhile.
+func (p *Publish) reserve(ctx context.Context, j *job, at time.Time) error {
+	if j.pass != nil && j.pass.permitted || j.next() >= len(j.segments) {
+		return nil
+	}
+	permit, refused, err := p.permit(ctx, j, j.use(), p.onHost(at))
 	if err == nil && refused != nil {
 		var pressing bool
 		if pressing, err = p.pressing(ctx, j); pressing {
-			return nil
+			refused = nil
 		}
 	}
 	if err != nil || refused != nil {
@@ -95,9 +109,16 @@ func (p *Publish) admit(ctx context.Context, j *job, at time.Time) error {
 		}
 		return err
 	}
-	j.pass.permit = permit
+	if j.pass == nil {
+		j.pass = &pass{}
+	}
+	j.pass.permit, j.pass.permitted = permit, true
 	return nil
 }
+
+// onHost turns a time by the database's clock into one by the host's, by which
+// limits and pauses go.
+func (p *Publish) onHost(at time.Time) time.Time { return time.Now().Add(at.Sub(p.clock().Now())) }
 
 // pressing says that an earlier call for what comes next may have published it.
 // It is sent again because the network still knows it by its key, which does not

@@ -138,7 +138,7 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	// processors from those that are handed out last.
 	defer p.dismiss(ctx, job)
 	if p.armed.count(at) >= dispatchRate {
-		if err := p.admit(ctx, job, at); err != nil {
+		if err := p.reserve(ctx, job, at); err != nil {
 			return TargetResult{}, err
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 // Options of a Bulkhead. A zero field has the default.
 type Options struct {
-	// MaxCalls is how many calls to one host may be under way; 4000: a crowded
-	// second has thousands.
+	// MaxCalls is how many calls to one host may be planned or under way; 10,000,
+	// which is what a worker arms at most: a crowded second has thousands.
 	MaxCalls int
 	// MaxSlow is how many of them may have been for longer than Slow; 200 and
 	// 5 s. A healthy host has none, however crowded the second.
@@ -28,7 +28,7 @@ type Options struct {
 }
 
 func (o Options) orDefaults() Options {
-	for field, fallback := range map[*int]int{&o.MaxCalls: 4000, &o.MaxSlow: 200, &o.Failures: 10} {
+	for field, fallback := range map[*int]int{&o.MaxCalls: 10_000, &o.MaxSlow: 200, &o.Failures: 10} {
 		if *field <= 0 {
 			*field = fallback
 		}
