@@ -129,7 +129,7 @@ func (a *armed) count(at time.Time) int {
 // claimLead is how long before its time a post is claimed: as long as the
 // database needs for the claims of the whole crowd.
 func claimLead(crowd int) time.Duration {
-	return min(5*time.Millisecond+time.Duration(crowd)*200*time.Microsecond, 2*time.Second)
+	return min(5*time.Millisecond+time.Duration(crowd)*350*time.Microsecond, 2*time.Second)
 }
 
 // holdBack spreads the completions of a crowd: reporting them costs Temporal as
