@@ -65,12 +65,14 @@ func (s *Service) ConnectWithToken(ctx context.Context, who people.Principal, ne
 	if token.Empty() {
 		return Account{}, invalid("access_token", "required", "Give the access token of the account.")
 	}
-	found, err := connector.Identify(ctx, network.Account{BaseURL: base, Token: token})
+	found, err := connector.Accounts(ctx, network.Account{BaseURL: base, Token: token})
 	if err != nil {
 		return Account{}, refusal(err, "access_token")
 	}
-	found.Token, found.BaseURL = token, base
-	return s.save(ctx, who, networkName, found)
+	if len(found) == 0 {
+		return Account{}, invalid("access_token", "nobody", "This token may post as nobody.")
+	}
+	return s.save(ctx, who, networkName, found[0])
 }
 
 // Begin sends a person to the network's consent page; the answer comes to the
@@ -100,11 +102,11 @@ func (s *Service) Begin(ctx context.Context, who people.Principal, networkName, 
 
 // Complete ends what Begin began: state and code are the callback's parameters.
 func (s *Service) Complete(ctx context.Context, state, code string) (Account, error) {
-	attempt, found, err := s.Store.TakeAttempt(ctx, hash(state))
+	attempt, known, err := s.Store.TakeAttempt(ctx, hash(state))
 	if err != nil {
 		return Account{}, err
 	}
-	if !found {
+	if !known {
 		return Account{}, invalid("state", "unknown", "This connection was not started here or took longer than 10 minutes. Start it again.")
 	}
 	connector, ok := s.Connectors.Connector(attempt.Network)
@@ -124,11 +126,15 @@ func (s *Service) Complete(ctx context.Context, state, code string) (Account, er
 		return Account{}, refusal(err, "code")
 	}
 	// Exchange gives the token only.
-	if connected, err = connector.Identify(ctx, connected); err != nil {
+	found, err := connector.Accounts(ctx, connected)
+	if err != nil {
 		return Account{}, refusal(err, "code")
 	}
+	if len(found) == 0 {
+		return Account{}, invalid("code", "nobody", "Nobody can be posted as with this access.")
+	}
 	who := people.Principal{WorkspaceID: attempt.WorkspaceID, UserID: attempt.UserID}
-	return s.save(ctx, who, attempt.Network, connected)
+	return s.save(ctx, who, attempt.Network, found[0])
 }
 
 func (s *Service) connector(name, baseURL string) (network.Connector, string, error) {

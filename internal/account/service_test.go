@@ -71,7 +71,7 @@ func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
 		t.Error("the token is missing or not sealed")
 	}
 	connector, _ := n.Networks.Connector("mastodon")
-	if who, err := connector.Identify(t.Context(), opened); err != nil || who.RemoteID != there.ID {
+	if who, err := connector.Accounts(t.Context(), opened); err != nil || len(who) != 1 || who[0].RemoteID != there.ID {
 		t.Errorf("the token is %+v's, %v", who, err)
 	}
 

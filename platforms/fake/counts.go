@@ -4,6 +4,7 @@ import "net/http"
 
 // Counts sums up what an account really did since the last reset.
 type Counts struct {
+	Network    string `json:"network"`
 	Account    string `json:"account"`
 	Posts      int    `json:"posts"` // that live
 	Deleted    int    `json:"deleted"`
@@ -18,7 +19,7 @@ func (s *Server) Counts() []Counts {
 	type words struct{ text, replyTo string }
 	all := make([]Counts, len(s.state.accountOrder))
 	for i, account := range s.state.accountOrder {
-		c := Counts{Account: account.Name, Requests: s.calls[account.Name]}
+		c := Counts{Network: account.network(), Account: account.Name, Requests: s.calls[account.ID]}
 		seen := map[words]bool{}
 		for _, p := range s.state.byAccount[account.ID] {
 			if p.Deleted {
@@ -38,11 +39,11 @@ func (s *Server) Counts() []Counts {
 }
 
 // count remembers that a request came.
-func (s *Server) count(r *http.Request) {
+func (s *Server) count(r *http.Request, as *face) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if name := s.nameOf(r); name != "" {
-		s.calls[name]++
+	if a := s.accountOf(r, as); a != nil {
+		s.calls[a.ID]++
 	}
 }
 

@@ -48,7 +48,10 @@ type Options struct {
 	CreateDelay   time.Duration    // between making a post and remembering its key
 	MaxCharacters int              // 0: 500
 	MediaLife     time.Duration    // of uploads that no post takes; 0: 24 h, as in Mastodon
-	TokenLife     time.Duration    // of tokens that an app gets, with a refresh token; 0: forever, as in Mastodon
+	TokenLife     time.Duration    // of tokens that an app gets, with a refresh token; 0: as the network has it
+	// NetworkRates limit the other networks, by name and bucket; a bucket that is
+	// missing is not limited.
+	NetworkRates map[string]map[string]Rate
 }
 
 // Server is a fake network. It is an http.Handler; Start gives it a listener
@@ -56,6 +59,7 @@ type Options struct {
 type Server struct {
 	options Options
 	mux     *http.ServeMux
+	faces   []*face
 	limiter *limiter
 	words   words
 	pages   *template.Template
@@ -66,7 +70,7 @@ type Server struct {
 	faults  []*Fault
 	changed chan struct{} // closed and replaced at every change
 	codes   map[string]grant
-	calls   map[string]int // by account name, since the last reset
+	calls   map[string]int // by account id, since the last reset
 
 	listenMu sync.Mutex
 	listener net.Listener
@@ -120,14 +124,17 @@ func New(options Options) (*Server, error) {
 	s.mux.HandleFunc("DELETE /__faults", s.deleteFaults)
 	s.mux.HandleFunc("GET /media/{id}", s.showMedia)
 	s.mux.HandleFunc("GET /{$}", s.showTimeline)
-	s.routeMastodon()
+	s.faces = s.listFaces()
+	for _, f := range s.faces {
+		f.routes(s.mux)
+	}
 	return s, nil
 }
 
 // ServeHTTP answers one request, or fails it as a fault says.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/oauth/") {
-		s.withFaults(w, r)
+	if f := s.faceOf(r.URL.Path); f != nil {
+		s.withFaults(w, r, f)
 		return
 	}
 	// Permalinks: ServeMux has no wildcard inside a segment.
@@ -143,21 +150,30 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) now() time.Time { return s.options.Clock().UTC().Truncate(time.Millisecond) }
 
-// AddAccount makes an account, or finds the one of that name, with a token for
-// everything.
+// AddAccount makes an account of the Mastodon network, or finds the one of that
+// name, with a token for everything.
 func (s *Server) AddAccount(name string) (Account, error) {
+	return s.Add(Account{Name: name})
+}
+
+// Add makes an account, or finds the one of that network and name, with a token
+// for everything. An empty ID is filled in.
+func (s *Server) Add(made Account) (Account, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	account := s.state.accountByName(name)
+	account := s.state.accountByName(made.network(), made.Name)
 	if account == nil {
-		made := Account{ID: s.state.nextID(s.now()), Name: name, CreatedAt: s.now()}
+		made.CreatedAt = s.now()
+		if made.ID == "" {
+			made.ID = s.state.nextID(s.now())
+		}
 		if err := s.commit(record{Kind: kindAccount, Account: &made}); err != nil {
 			return Account{}, err
 		}
 		account = s.state.accounts[made.ID]
 	}
 	if account.Token == "" {
-		t := token{Value: rand.Text(), AccountID: account.ID, Scopes: []string{"read", "write"}, Premade: true}
+		t := token{Value: rand.Text(), AccountID: account.ID, Scopes: []string{"read", "write", "*"}, Premade: true}
 		if err := s.commit(record{Kind: kindToken, Token: &t}); err != nil {
 			return Account{}, err
 		}

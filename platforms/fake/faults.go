@@ -35,13 +35,14 @@ const (
 	MediaLife     FaultKind = "media_life"     // gone For after the upload unless a post has it by then
 )
 
-// Fault makes matching requests fail. An empty Method, Path or Account matches
-// all. With At it sleeps until then: TokenExpired with At is a token that
+// Fault makes matching requests fail. An empty Method, Path, Network or
+// Account matches all. With At it sleeps until then: TokenExpired with At is a token that
 // expires at that time, and stays expired unless Count says otherwise.
 type Fault struct {
 	Kind        FaultKind         `json:"kind"`
 	Method      string            `json:"method,omitempty"`
-	Path        string            `json:"path,omitempty"`        // prefix
+	Path        string            `json:"path,omitempty"` // prefix
+	Network     string            `json:"network,omitempty"`
 	Account     string            `json:"account,omitempty"`     // name
 	At          time.Time         `json:"at,omitzero"`           // by the server's clock; nothing before counts
 	Nth         int               `json:"nth,omitempty"`         // the first match that fails, from 1; 0 is 1
@@ -140,26 +141,30 @@ func (s *Server) ClearFaults() {
 	s.faults = nil
 }
 
-// nameOf is the account whose token a request carries. The caller holds s.mu.
-func (s *Server) nameOf(r *http.Request) string {
-	if t := s.state.tokens[bearer(r)]; t != nil {
-		return s.state.accounts[t.AccountID].Name
+// accountOf is whose token a request carries; nil: nobody's. The caller holds
+// s.mu.
+func (s *Server) accountOf(r *http.Request, as *face) *Account {
+	if t := s.state.tokens[as.token(r)]; t != nil {
+		return s.state.accounts[t.AccountID]
 	}
-	return ""
+	return nil
 }
 
 // due gives the faults that hit this request and counts it.
-func (s *Server) due(r *http.Request) []Fault {
+func (s *Server) due(r *http.Request, as *face) []Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.faults) == 0 {
 		return nil
 	}
-	now, name := s.now(), s.nameOf(r)
+	now, name := s.now(), ""
+	if a := s.accountOf(r, as); a != nil {
+		name = a.Name
+	}
 	var hit []Fault
 	for _, f := range s.faults {
 		if f.Method != "" && !strings.EqualFold(f.Method, r.Method) || !strings.HasPrefix(r.URL.Path, f.Path) ||
-			f.Account != "" && f.Account != name || now.Before(f.At) {
+			f.Network != "" && f.Network != as.network || f.Account != "" && f.Account != name || now.Before(f.At) {
 			continue
 		}
 		f.Seen++

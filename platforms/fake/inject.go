@@ -29,11 +29,11 @@ func conditionsOf(r *http.Request) conditions {
 
 // withFaults answers a request as the faults that hit it say. Those that only
 // change conditions apply first; the first that replaces the answer wins.
-func (s *Server) withFaults(w http.ResponseWriter, r *http.Request) {
-	s.count(r)
+func (s *Server) withFaults(w http.ResponseWriter, r *http.Request, as *face) {
+	s.count(r, as)
 	var c conditions
 	var last *Fault
-	for _, f := range s.due(r) {
+	for _, f := range s.due(r, as) {
 		switch f.Kind {
 		case ClockSkew:
 			c.skew = f.For
@@ -55,24 +55,26 @@ func (s *Server) withFaults(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(context.WithValue(r.Context(), conditionsKey{}, c))
 	w.Header().Set("Date", s.now().Add(c.skew).Format(http.TimeFormat))
-	w.Header().Set("X-Request-Id", requestID())
+	if as.requestID != "" {
+		w.Header().Set(as.requestID, requestID())
+	}
 	if last == nil {
 		s.mux.ServeHTTP(w, r)
 		return
 	}
-	s.fail(w, r, *last)
+	s.fail(w, r, as, *last)
 }
 
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, as *face, f Fault) {
 	switch f.Kind {
 	case ResetBefore:
 		reset(w)
 		return
 	case TokenExpired:
-		writeJSON(w, http.StatusUnauthorized, failure{expired})
+		as.expired(w)
 		return
 	case Status:
-		s.answerStatus(w, f)
+		s.answerStatus(w, as, f)
 		return
 	}
 	lost := &recorder{header: http.Header{}}
@@ -95,9 +97,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 	}
 }
 
-func (s *Server) answerStatus(w http.ResponseWriter, f Fault) {
-	if f.Status == http.StatusTooManyRequests {
-		writeRate(w, s.options.Rates.API, 0, s.now().Add(max(f.For, time.Second)))
+func (s *Server) answerStatus(w http.ResponseWriter, as *face, f Fault) {
+	wait := max(f.For, time.Second)
+	if f.Status == http.StatusTooManyRequests && as.rate != nil {
+		as.rate(w.Header(), s.options.Rates.API, 0, s.now().Add(wait))
 	}
 	for name, value := range f.Header {
 		w.Header().Set(name, value)
@@ -107,7 +110,11 @@ func (s *Server) answerStatus(w http.ResponseWriter, f Fault) {
 		_, _ = io.WriteString(w, f.Body)
 		return
 	}
-	writeJSON(w, f.Status, failure{wording(f.Status)})
+	if f.Status == http.StatusTooManyRequests {
+		as.tooMany(w, wait)
+		return
+	}
+	as.refuse(w, f.Status, "")
 }
 
 // wait pauses; 0 waits until the caller gives up or the server closes.

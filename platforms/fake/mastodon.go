@@ -3,7 +3,6 @@ package fake
 import (
 	"crypto/rand"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -19,11 +18,30 @@ const (
 	altLimit   = 1500
 )
 
+func (s *Server) mastodonFace() *face {
+	return &face{
+		network: "mastodon",
+		serves:  func(path string) bool { return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/oauth/") },
+		token:   bearer,
+		refuse: func(w http.ResponseWriter, status int, text string) {
+			if text == "" {
+				text = wording(status)
+			}
+			writeJSON(w, status, failure{text})
+		},
+		expired:   func(w http.ResponseWriter) { writeJSON(w, http.StatusUnauthorized, failure{expired}) },
+		rate:      writeRate,
+		requestID: "X-Request-Id",
+		routes:    func(*http.ServeMux) { s.routeMastodon() },
+	}
+}
+
 func (s *Server) routeMastodon() {
 	s.mux.HandleFunc("POST /api/v1/apps", s.createApp)
 	s.mux.HandleFunc("GET /oauth/authorize", s.showAuthorize)
 	s.mux.HandleFunc("POST /oauth/authorize", s.approve)
 	s.mux.HandleFunc("POST /oauth/token", s.createToken)
+	s.mux.HandleFunc("POST /oauth/revoke", s.revokeToken)
 	s.mux.HandleFunc("GET /api/v1/instance", s.showInstance1)
 	s.mux.HandleFunc("GET /api/v2/instance", s.showInstance2)
 	s.mux.HandleFunc("GET /api/v1/accounts/verify_credentials", s.authenticated("read:accounts", s.verifyCredentials))
@@ -72,32 +90,21 @@ const expired = "The access token expired"
 type caller struct {
 	account Account
 	app     string
+	scopes  []string
 }
 
 // authenticated checks token, scope and rate limits before a handler acts.
 func (s *Server) authenticated(scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		t := s.state.tokens[bearer(r)]
-		var c caller
-		if t != nil {
-			c = caller{account: *s.state.accounts[t.AccountID], app: t.App}
-		}
-		s.mu.Unlock()
-		if t == nil {
-			writeJSON(w, http.StatusUnauthorized, failure{wording(http.StatusUnauthorized)})
-			return
-		}
-		if !t.Expires.IsZero() && !s.now().Before(t.Expires) {
-			writeJSON(w, http.StatusUnauthorized, failure{expired})
+		c, ok := s.callerOf(w, r, s.faceNamed("mastodon"))
+		if !ok {
 			return
 		}
 		if !s.limiter.allow(w, c, s.now(), append(buckets, "api", bucketApp)...) {
 			writeJSON(w, http.StatusTooManyRequests, failure{wording(http.StatusTooManyRequests)})
 			return
 		}
-		general, _, _ := strings.Cut(scope, ":")
-		if !slices.Contains(t.Scopes, scope) && !slices.Contains(t.Scopes, general) {
+		if !c.allowed(scope) {
 			writeJSON(w, http.StatusForbidden, failure{"This action is outside the authorized scopes"})
 			return
 		}

@@ -107,26 +107,17 @@ func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
-	s.mu.Lock()
-	accounts := make([]Account, len(s.state.accountOrder))
-	for i, account := range s.state.accountOrder {
-		accounts[i] = *account
-	}
-	s.mu.Unlock()
+	accounts := s.people("mastodon")
 	if s.options.AutoApprove && len(accounts) > 0 {
 		form.Set("account", accounts[0].ID)
-		s.redirectWithCode(w, r, form)
+		s.redirectWithCode(w, r, form, codeLife)
 		return
 	}
-	// Browsers hold the redirect that follows the form to form-action as well.
-	back, _ := url.Parse(form.Get("redirect_uri"))
-	nonce := rand.Text()
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' "+back.Scheme+"://"+back.Host)
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = s.pages.ExecuteTemplate(w, "authorize", map[string]any{
-		"App": a.Name, "Scopes": strings.Fields(form.Get("scope")), "Accounts": accounts, "Form": form, "Nonce": nonce,
-	})
+	s.showConsent(w, form, a.Name, accounts, "/oauth/authorize")
 }
+
+// codeLife is how long Doorkeeper's codes are good.
+const codeLife = 10 * time.Minute
 
 func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
@@ -138,10 +129,10 @@ func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
-	s.redirectWithCode(w, r, form)
+	s.redirectWithCode(w, r, form, codeLife)
 }
 
-func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form url.Values) {
+func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form url.Values, codeLife time.Duration) {
 	back, err := url.Parse(form.Get("redirect_uri"))
 	if err != nil {
 		http.Error(w, "The redirect uri included is not valid.", http.StatusBadRequest)
@@ -160,7 +151,7 @@ func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form u
 		code := rand.Text()
 		s.codes[code] = grant{
 			clientID: form.Get("client_id"), redirectURI: form.Get("redirect_uri"), challenge: form.Get("code_challenge"),
-			accountID: form.Get("account"), scopes: strings.Fields(form.Get("scope")), expires: s.now().Add(10 * time.Minute),
+			accountID: form.Get("account"), scopes: scopesOf(form), expires: s.now().Add(codeLife),
 		}
 		query.Set("code", code)
 	}

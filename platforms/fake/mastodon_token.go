@@ -60,11 +60,8 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 
 // exchangeCode gives no token when the code is not good. The caller holds s.mu.
 func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
-	code := form.Get("code")
-	g, ok := s.codes[code]
-	delete(s.codes, code) // a code works once, whatever comes of it
-	if !ok || g.clientID != a.ClientID || g.redirectURI != form.Get("redirect_uri") || s.now().After(g.expires) ||
-		!verified(g.challenge, form.Get("code_verifier")) {
+	g, ok := s.takeCode(form.Get("code"), a.ClientID, form.Get("redirect_uri"), form.Get("code_verifier"))
+	if !ok {
 		return nil, nil
 	}
 	return s.newToken(token{AccountID: g.accountID, Scopes: g.scopes, App: a.Name}, a.ClientID, rand.Text()), nil
@@ -94,4 +91,21 @@ func (s *Server) newToken(t token, clientID, family string) *token {
 		t.Refresh = &refresh{Value: rand.Text(), Family: family, ClientID: clientID}
 	}
 	return &t
+}
+
+// revokeToken ends a token. One that is not known is no error (RFC 7009, 2.2).
+func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) {
+	form, err := readForm(w, r)
+	s.mu.Lock()
+	a := s.state.apps[form.Get("client_id")]
+	s.mu.Unlock()
+	if err != nil || a == nil || subtle.ConstantTimeCompare([]byte(a.ClientSecret), []byte(form.Get("client_secret"))) != 1 {
+		writeJSON(w, http.StatusForbidden, oauthFailure{"unauthorized_client", "You are not authorized to revoke this token"})
+		return
+	}
+	if err := s.revoke(form.Get("token")); err != nil {
+		writeJSON(w, http.StatusInternalServerError, failure{err.Error()})
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{})
 }

@@ -79,17 +79,49 @@ func (l *limiter) allow(w http.ResponseWriter, c caller, now time.Time, buckets 
 		ok = ok && u.count <= rate.Requests
 		if least < 0 || left < least {
 			least = left
-			writeRate(w, rate, left, time.Unix(0, (period+1)*int64(rate.Per)))
+			writeRate(w.Header(), rate, left, time.Unix(0, (period+1)*int64(rate.Per)))
 		}
 	}
 	return ok
 }
 
+// take counts a request in the buckets of one of the other networks, writes the
+// headers of the fullest, and says how long to wait where one is full.
+func (l *limiter) take(w http.ResponseWriter, f *face, rates map[string]Rate, c caller, now time.Time, buckets ...string) (wait time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ok, least := true, -1
+	for _, bucket := range buckets {
+		rate, limited := rates[bucket]
+		if !limited {
+			rate = Rate{Requests: 1_000_000, Per: 5 * time.Minute}
+		}
+		period, owner := now.UnixNano()/int64(rate.Per), f.network+"/"+bucket+"/"+c.account.ID
+		u := l.used[owner]
+		if u.period != period {
+			u = usage{period: period}
+		}
+		u.count++
+		l.used[owner] = u
+		reset := time.Unix(0, (period+1)*int64(rate.Per))
+		if u.count > rate.Requests {
+			ok, wait = false, max(wait, reset.Sub(now))
+		}
+		if left := max(rate.Requests-u.count, 0); least < 0 || left < least {
+			least = left
+			if f.rate != nil {
+				f.rate(w.Header(), rate, left, reset)
+			}
+		}
+	}
+	return wait, ok
+}
+
 // writeRate writes the headers as Mastodon does: the reset is ISO 8601.
-func writeRate(w http.ResponseWriter, rate Rate, left int, reset time.Time) {
-	w.Header().Set("X-RateLimit-Limit", strconv.Itoa(rate.Requests))
-	w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(left))
-	w.Header().Set("X-RateLimit-Reset", reset.UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
+func writeRate(h http.Header, rate Rate, left int, reset time.Time) {
+	h.Set("X-RateLimit-Limit", strconv.Itoa(rate.Requests))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
+	h.Set("X-RateLimit-Reset", reset.UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
 }
 
 func (l *limiter) rate(bucket string) Rate {

@@ -8,9 +8,19 @@ import (
 // Account is one account of the fake network.
 type Account struct {
 	ID        string    `json:"id"`
+	Network   string    `json:"network,omitempty"`  // empty: mastodon
+	Kind      string    `json:"kind,omitempty"`     // as the network calls it; empty: a person
+	OwnerID   string    `json:"owner_id,omitempty"` // the person who may post as this page, organisation or channel
 	Name      string    `json:"name"`
 	Token     string    `json:"token,omitempty"` // of AddAccount
 	CreatedAt time.Time `json:"created_at"`
+}
+
+func (a Account) network() string {
+	if a.Network == "" {
+		return "mastodon"
+	}
+	return a.Network
 }
 
 // Post is the truth about one published post.
@@ -94,6 +104,7 @@ type state struct {
 	keys         map[string]key
 	lastID       uint64
 	refreshes    map[string]*token // by their refresh tokens
+	things       map[string]*Thing
 }
 
 func newState() state {
@@ -109,6 +120,7 @@ func (s *state) clear() {
 	s.postByID = map[string]*Post{}
 	s.byAccount = map[string][]*Post{}
 	s.keys = map[string]key{}
+	s.things = map[string]*Thing{}
 }
 
 // nextID is like Mastodon's: milliseconds, then a number, always increasing
@@ -118,9 +130,9 @@ func (s *state) nextID(now time.Time) string {
 	return strconv.FormatUint(s.lastID, 10)
 }
 
-func (s *state) accountByName(name string) *Account {
+func (s *state) accountByName(network, name string) *Account {
 	for _, a := range s.accountOrder {
-		if a.Name == name {
+		if a.network() == network && a.Name == name {
 			return a
 		}
 	}
@@ -146,19 +158,22 @@ const (
 	kindDelete  recordKind = "delete"
 	kindUse     recordKind = "use"    // a refresh token was used
 	kindRevoke  recordKind = "revoke" // a family of tokens ended
+	kindEnd     recordKind = "end"    // one token ended
+	kindThing   recordKind = "thing"
 	kindReset   recordKind = "reset"
 )
 
 // record is one change, and one line of the journal.
 type record struct {
 	Kind    recordKind `json:"kind"`
-	ID      string     `json:"id,omitempty"` // repeat, delete: the post; use: the refresh token; revoke: the family
+	ID      string     `json:"id,omitempty"` // repeat, delete: the post; use: the refresh token; revoke: the family; end: the token
 	Account *Account   `json:"account,omitempty"`
 	App     *app       `json:"app,omitempty"`
 	Token   *token     `json:"token,omitempty"`
 	Media   *Media     `json:"media,omitempty"`
 	Post    *Post      `json:"post,omitempty"`
 	Key     *key       `json:"key,omitempty"`
+	Thing   *Thing     `json:"thing,omitempty"`
 }
 
 func (s *state) apply(r record) {
@@ -186,6 +201,11 @@ func (s *state) apply(r record) {
 				delete(s.refreshes, value)
 			}
 		}
+	case r.Kind == kindEnd:
+		delete(s.tokens, r.ID)
+	case r.Kind == kindThing && r.Thing != nil:
+		s.things[r.Thing.ID] = r.Thing
+		s.saw(r.Thing.ID)
 	case r.Kind == kindMedia && r.Media != nil:
 		s.media[r.Media.ID] = r.Media
 		s.saw(r.Media.ID)

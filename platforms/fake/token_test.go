@@ -175,8 +175,8 @@ func TestCounts(t *testing.T) {
 		return list
 	}
 	want := []fake.Counts{
-		{Account: "desk", Posts: 6, Deleted: 1, Duplicates: 1, Requests: 9},
-		{Account: "evening", Posts: 1, Requests: 1},
+		{Network: "mastodon", Account: "desk", Posts: 6, Deleted: 1, Duplicates: 1, Requests: 9},
+		{Network: "mastodon", Account: "evening", Posts: 1, Requests: 1},
 	}
 	if got := counts(); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("%+v, want %+v", got, want)
@@ -184,7 +184,7 @@ func TestCounts(t *testing.T) {
 	if err := s.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	if got := counts(); got[0] != (fake.Counts{Account: "desk"}) {
+	if got := counts(); got[0] != (fake.Counts{Network: "mastodon", Account: "desk"}) {
 		t.Errorf("after a reset %+v", got[0])
 	}
 }

@@ -37,7 +37,7 @@ type Options struct {
 	UploadTimeout time.Duration // for one attachment; 0: 15 min
 }
 
-// Mastodon implements network.Network and network.Connector.
+// Mastodon implements network.Network and the ways to connect its accounts.
 type Mastodon struct {
 	calls   *call.Caller
 	options Options
@@ -47,8 +47,10 @@ type Mastodon struct {
 }
 
 var (
-	_ network.Network   = (*Mastodon)(nil)
-	_ network.Connector = (*Mastodon)(nil)
+	_ network.Network       = (*Mastodon)(nil)
+	_ network.Connector     = (*Mastodon)(nil)
+	_ network.FormConnector = (*Mastodon)(nil)
+	_ network.Revoker       = (*Mastodon)(nil)
 )
 
 // New makes the adapter. client should refuse private addresses (see
@@ -126,7 +128,7 @@ func (m *Mastodon) mayBePlain(u *url.URL) bool {
 }
 
 func badAddress(message string) *network.Error {
-	return &network.Error{Class: network.Rejected, Code: "bad_address", Message: message}
+	return &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url", Message: message}
 }
 
 // hostOf names an instance in messages.

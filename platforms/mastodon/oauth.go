@@ -103,8 +103,33 @@ func (m *Mastodon) Exchange(ctx context.Context, app network.App, code, verifier
 	}, nil
 }
 
-// Identify asks whose token this is (GET /api/v1/accounts/verify_credentials).
-func (m *Mastodon) Identify(ctx context.Context, account network.Account) (network.Account, error) {
+// Fields asks for an access token, for those who made one at their instance
+// (Preferences, Development).
+func (m *Mastodon) Fields() []network.Field {
+	return []network.Field{{Name: "access_token", Label: "Access token", Secret: true,
+		Help: "Your instance makes one under Preferences, Development, New application."}}
+}
+
+// ConnectForm finds whose token it is.
+func (m *Mastodon) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
+	base, err := m.base(baseURL)
+	if err != nil {
+		return nil, err
+	}
+	return m.Accounts(ctx, network.Account{BaseURL: base, Token: values["access_token"]})
+}
+
+// Accounts gives the one account of a token.
+func (m *Mastodon) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
+	found, err := m.identify(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	return []network.Account{found}, nil
+}
+
+// identify asks whose token this is (GET /api/v1/accounts/verify_credentials).
+func (m *Mastodon) identify(ctx context.Context, account network.Account) (network.Account, error) {
 	res, err := m.do(ctx, account.BaseURL, "/api/v1/accounts/verify_credentials",
 		call.Request{Method: http.MethodGet, Token: account.Token})
 	if err != nil {
@@ -133,4 +158,14 @@ func (m *Mastodon) Identify(ctx context.Context, account network.Account) (netwo
 		account.Name = answer.Username
 	}
 	return account, nil
+}
+
+// Revoke ends a token (POST /oauth/revoke), as RFC 7009 describes: one that is
+// not known any more is no error.
+func (m *Mastodon) Revoke(ctx context.Context, app network.App, account network.Account) error {
+	form := url.Values{"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()}, "token": {account.Token.Reveal()}}
+	_, err := m.do(ctx, app.BaseURL, "/oauth/revoke", call.Request{
+		Method: http.MethodPost, Body: call.Form(form), Secrets: []secret.Text{app.ClientSecret, account.Token},
+	})
+	return err
 }

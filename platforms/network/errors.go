@@ -33,6 +33,13 @@ const (
 // earlier send of the same post is unclear, that one may have taken it.
 const CodeMediaGone = "media_gone"
 
+// CodeUnsupported says that a network has no such call.
+const CodeUnsupported = "unsupported"
+
+// CodeNotConfigured says that the operator has set up no application at the
+// network.
+const CodeNotConfigured = "not_configured"
+
 // Error is the only error type that adapters return.
 type Error struct {
 	Class     Class
@@ -43,7 +50,8 @@ type Error struct {
 	Scope     Scope     // Throttled: whose limit it was
 	Rates     []Rate    // what the answer said of rate limits, if anything
 	RequestID string    // the network's id of the call
-	Evidence  string    // Duplicate: what the network named as the earlier post
+	Earlier   *Receipt  // Duplicate: the earlier post, where the network names it
+	Field     string    // of a form or of content, where the error is about one
 	Err       error     // cause; may be nil
 }
 

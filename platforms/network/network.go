@@ -35,7 +35,8 @@ type Network interface {
 	Check(content Content, limits Limits) []Problem
 
 	// Stage hands the network one attachment ahead of the post. Staging twice
-	// publishes nothing.
+	// publishes nothing. A network that takes attachments with the post only
+	// answers at once, without a call.
 	Stage(ctx context.Context, account Account, media Media) (Staged, error)
 
 	// StageStatus asks how far the network is with something staged. It is
@@ -50,46 +51,63 @@ type Network interface {
 	// anything that could publish.
 	Reconcile(ctx context.Context, account Account, submission Submission, window Window) (Finding, error)
 
-	// Delete removes a post. A post that is already gone is no error.
+	// Delete removes a post. A post that is already gone is no error. A network
+	// that lets nobody delete through its API answers Rejected with CodeUnsupported.
 	Delete(ctx context.Context, account Account, remoteID string) error
 }
 
-// Connector connects accounts of a network that uses OAuth 2 (RFC 6749).
-type Connector interface {
-	// Register makes Dateline known at baseURL (for federated networks; others
-	// return the operator's configured application).
-	Register(ctx context.Context, baseURL, redirectURI string) (App, error)
-
-	// AuthorizeURL is where the person goes to allow access. challenge is the
-	// S256 code challenge of RFC 7636.
-	AuthorizeURL(app App, state, challenge string) string
-
-	// Exchange turns the code of the callback into an account with its token.
-	Exchange(ctx context.Context, app App, code, verifier string) (Account, error)
-
-	// Identify asks whose token this is: it fills RemoteID, Handle and Name.
-	Identify(ctx context.Context, account Account) (Account, error)
+// Preparer is a Network that can be given all of a post but the word to show it
+// (Instagram's containers), or whose calls share something that is fixed before
+// the first of them (Bluesky's record key).
+type Preparer interface {
+	// Prepare publishes nothing. It is called ahead of the time where all that
+	// the submission needs is known, else right before Publish; and again, with
+	// the Handle of its last answer in the submission, until Ready. The Handle
+	// is kept as long as the content stays the same, and comes with every
+	// Publish and Reconcile of it.
+	Prepare(ctx context.Context, account Account, submission Submission) (Prepared, error)
 }
 
-// App is Dateline's registration at one network or instance.
-type App struct {
-	BaseURL      string
-	RedirectURI  string
-	ClientID     string
-	ClientSecret secret.Text
+// Prepared is a post at the network that waits for its time.
+type Prepared struct {
+	Handle     string        `json:"handle"` // for the adapter alone; without secrets
+	Ready      bool          `json:"ready"`
+	CheckAfter time.Duration `json:"check_after,omitempty"` // wait this long before Prepare
+	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: does not expire
+	Rates      []Rate        `json:"-"`                     // what the answer said of rate limits, if anything
 }
 
-// Account is what an adapter needs to act for one connected account. Token
-// stays in memory: it is never logged and never enters a workflow.
+// Account is what an adapter needs to act for one connected account. Its
+// secrets stay in memory: they are never logged and never enter a workflow.
 type Account struct {
 	ID       string // ours
 	BaseURL  string // scheme and host of the instance; empty for central networks
 	RemoteID string // the network's id of the account
 	Handle   string // how people name it there, e.g. @desk@news.example
 	Name     string // its display name
+	Kind     Kind   // empty: a person
 	Token    secret.Text
 	Scopes   []string
+
+	Refresh          secret.Text // for Refresher; empty: the token cannot be renewed
+	ExpiresAt        time.Time   // of Token; zero: not known to expire
+	RefreshExpiresAt time.Time   // when nothing but connecting anew helps; zero: not known
+
+	// Settings are what people chose for this account, by the names that the
+	// adapter documents, such as "tier" of X. Without secrets.
+	Settings map[string]string
 }
+
+// Kind is what an account is at its network.
+type Kind string
+
+// The kinds of account.
+const (
+	Person       Kind = "person"
+	Page         Kind = "page"
+	Organization Kind = "organization"
+	Channel      Kind = "channel" // a place that a bot writes to
+)
 
 // Content is what a person wrote, before any of it is uploaded.
 type Content struct {
@@ -113,11 +131,14 @@ type Media struct {
 	MediaInfo
 	FileName string
 	Open     func(ctx context.Context) (io.ReadCloser, error)
+	// URL is an address at which the network itself can fetch the bytes for at
+	// least the time given; nil where there is none.
+	URL func(ctx context.Context, life time.Duration) (string, error)
 }
 
 // Staged is an attachment at the network, waiting for its post.
 type Staged struct {
-	RemoteID   string        `json:"remote_id"`
+	RemoteID   string        `json:"remote_id"` // for the adapter alone: an id, or whatever it needs; without secrets
 	Ready      bool          `json:"ready"`
 	CheckAfter time.Duration `json:"check_after,omitempty"` // wait this long before StageStatus
 	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: does not expire
@@ -130,8 +151,11 @@ type Submission struct {
 	Key      string // idempotency key, unique per operation
 	Text     string
 	MediaIDs []string // Staged.RemoteID, in order
+	Media    []Media  // the same attachments, for networks that take them with the post
 	ReplyTo  string   // remote id of the post that this one answers
+	RootID   string   // remote id of the first post of the thread; empty: ReplyTo is the first, or not known
 	Language string   // ISO 639-1; empty lets the network decide
+	Handle   string   // of Preparer; empty before its first answer
 }
 
 // Receipt proves that the post exists.

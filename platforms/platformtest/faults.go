@@ -2,6 +2,7 @@ package platformtest
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"testing"
 	"time"
@@ -34,9 +35,12 @@ func testFaults(t *testing.T, s Subject) {
 		{"TokenExpired", fake.Fault{Kind: fake.TokenExpired}, network.Auth, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
+			if class, ok := s.Classes[row.name]; ok {
+				row.class = class
+			}
 			row.fault.Method, row.fault.Path = http.MethodPost, s.CreatePath
+			sub := prepared(t, s, submission(t, s, row.name))
 			inject(t, s, row.fault)
-			sub := submission(row.name)
 			from := time.Now().Add(-time.Second)
 			_, err := s.Network.Publish(t.Context(), s.Account, sub)
 			wantError(t, err, row.class, s.Account.Token)
@@ -45,7 +49,7 @@ func testFaults(t *testing.T, s Subject) {
 			if acted := len(posts) == 1; acted != row.acted || len(posts) > 1 {
 				t.Fatalf("the fake holds %d posts", len(posts))
 			}
-			if row.class != network.Ambiguous {
+			if row.class != network.Ambiguous || s.Blind {
 				return
 			}
 			finding := reconcile(t, s, sub, network.Window{From: from})
@@ -58,12 +62,14 @@ func testFaults(t *testing.T, s Subject) {
 		})
 	}
 	t.Run("Refuse", func(t *testing.T) { testRefuse(t, s) })
-	t.Run("Media", func(t *testing.T) { testMediaFaults(t, s) })
+	if !s.TakesMediaAtOnce {
+		t.Run("Media", func(t *testing.T) { testMediaFaults(t, s) })
+	}
 	t.Run("Throttled", func(t *testing.T) { testThrottled(t, s) })
 	t.Run("Cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		sub := submission("Cancelled")
+		sub := prepared(t, s, submission(t, s, "Cancelled"))
 		_, err := s.Network.Publish(ctx, s.Account, sub)
 		wantError(t, err, network.NotSent, s.Account.Token)
 		if posts := published(s, sub); len(posts) != 0 {
@@ -71,21 +77,28 @@ func testFaults(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("Echo", func(t *testing.T) {
+		sub := prepared(t, s, submission(t, s, "Echo"))
 		inject(t, s, fake.Fault{Kind: fake.Status, Status: 422, Path: s.CreatePath,
 			Body: `{"error":"Bad token ` + s.Account.Token.Reveal() + `"}`})
-		_, err := s.Network.Publish(t.Context(), s.Account, submission("Echo"))
+		_, err := s.Network.Publish(t.Context(), s.Account, sub)
 		wantError(t, err, network.Rejected, s.Account.Token)
 	})
 	t.Run("Read", func(t *testing.T) {
+		if s.Blind {
+			return // it asks nothing
+		}
+		sub := prepared(t, s, submission(t, s, "Read"))
 		// Each time, because net/http repeats a GET by itself.
 		inject(t, s, fake.Fault{Kind: fake.ResetBefore, Method: http.MethodGet, Count: -1})
-		_, err := s.Network.Reconcile(t.Context(), s.Account, submission("Read"), network.Window{From: time.Now()})
+		_, err := s.Network.Reconcile(t.Context(), s.Account, sub, network.Window{From: time.Now()})
 		wantError(t, err, network.Transient, s.Account.Token)
 	})
 	t.Run("Slow", func(t *testing.T) {
 		inject(t, s, fake.Fault{Kind: fake.SlowUpload, Method: http.MethodPost, For: 100 * time.Millisecond})
-		sub := submission("Slow upload")
-		sub.MediaIDs = []string{stage(t, s, picture(t, "slow")).RemoteID}
+		plain := s
+		plain.NeedsMedia = false
+		sub := submission(t, plain, "Slow upload")
+		attach(t, s, &sub, "slow")
 		publish(t, s, sub)
 	})
 }
@@ -103,23 +116,20 @@ func testMediaFaults(t *testing.T, s Subject) {
 			t.Errorf("code %s, want %s", e.Code, network.CodeMediaGone)
 		}
 	})
+	plain := s
+	plain.NeedsMedia = false
 	t.Run("Finished", func(t *testing.T) {
 		inject(t, s, fake.Fault{Kind: fake.MediaFinished, For: 20 * time.Millisecond, Count: -1})
-		sub := submission("Processed")
-		sub.MediaIDs = []string{stage(t, s, picture(t, "processed")).RemoteID}
+		sub := submission(t, plain, "Processed")
+		attach(t, s, &sub, "processed")
 		publish(t, s, sub)
 	})
 	t.Run("Dropped", func(t *testing.T) {
-		inject(t, s, fake.Fault{Kind: fake.MediaLife, For: 3 * time.Second, Count: -1}) // longer than stage waits
-		sub := submission("Dropped")
-		staged := stage(t, s, picture(t, "dropped"))
-		sub.MediaIDs = []string{staged.RemoteID}
-		for n := 0; n < 100; n++ {
-			if _, err := s.Network.StageStatus(t.Context(), s.Account, staged); err != nil {
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
+		inject(t, s, fake.Fault{Kind: fake.MediaLife, For: 3 * time.Second, Count: -1}) // longer than staging and preparing take
+		sub := submission(t, plain, "Dropped")
+		attach(t, s, &sub, "dropped")
+		sub = prepared(t, s, sub)
+		time.Sleep(3500 * time.Millisecond)
 		_, err := s.Network.Publish(t.Context(), s.Account, sub)
 		if e := wantError(t, err, network.Transient, s.Account.Token); e.Code != network.CodeMediaGone {
 			t.Errorf("code %s, want %s", e.Code, network.CodeMediaGone)
@@ -128,27 +138,44 @@ func testMediaFaults(t *testing.T, s Subject) {
 			t.Errorf("published %+v", posts)
 		}
 		s.Fake.ClearFaults()
-		sub.MediaIDs = []string{stage(t, s, picture(t, "staged again")).RemoteID}
+		sub.MediaIDs, sub.Media, sub.Handle = nil, nil, ""
+		attach(t, s, &sub, "staged again")
 		publish(t, s, sub)
 	})
 }
 
-// unready stages a picture and gives the error that ends its processing.
+// unready stages a picture and prepares a post of it, and gives the error that
+// ends the processing.
 func unready(t *testing.T, s Subject) error {
 	t.Helper()
-	staged, err := s.Network.Stage(t.Context(), s.Account, picture(t, "unready"))
-	for range 100 {
-		if err != nil || staged.Ready {
-			return err
+	media := picture(t, s, "unready")
+	staged, err := s.Network.Stage(t.Context(), s.Account, media)
+	for n := 0; err == nil && !staged.Ready; n++ {
+		if n == 100 {
+			t.Fatal("the processing has no end")
 		}
 		time.Sleep(10 * time.Millisecond)
 		staged, err = s.Network.StageStatus(t.Context(), s.Account, staged)
 	}
-	t.Fatal("the processing has no end")
+	preparer, ok := s.Network.(network.Preparer)
+	if err != nil || !ok {
+		return err
+	}
+	sub := network.Submission{Key: rand.Text(), Text: rand.Text(), MediaIDs: []string{staged.RemoteID}, Media: []network.Media{media}}
+	for range 100 {
+		ready, err := preparer.Prepare(t.Context(), s.Account, sub)
+		if err != nil || ready.Ready {
+			return err
+		}
+		sub.Handle = ready.Handle
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("the preparation has no end")
 	return nil
 }
 
 func testRefuse(t *testing.T, s Subject) {
+	sub := prepared(t, s, submission(t, s, "Refused"))
 	resume, err := s.Fake.Refuse(0)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +186,6 @@ func testRefuse(t *testing.T, s Subject) {
 		}
 	}()
 	s.Client.CloseIdleConnections()
-	sub := submission("Refused")
 	_, err = s.Network.Publish(t.Context(), s.Account, sub)
 	wantError(t, err, network.NotSent, s.Account.Token)
 	if err := resume(); err != nil {
@@ -172,8 +198,8 @@ func testRefuse(t *testing.T, s Subject) {
 }
 
 func testThrottled(t *testing.T, s Subject) {
+	sub := prepared(t, s, submission(t, s, "Throttled"))
 	inject(t, s, fake.Fault{Kind: fake.Status, Status: http.StatusTooManyRequests, Path: s.CreatePath, For: time.Minute})
-	sub := submission("Throttled")
 	_, err := s.Network.Publish(t.Context(), s.Account, sub)
 	e := wantError(t, err, network.Throttled, s.Account.Token)
 	if wait := time.Until(e.RetryAt); wait < 50*time.Second || wait > 70*time.Second {

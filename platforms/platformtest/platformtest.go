@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/jpeg"
 	"image/png"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -45,12 +47,32 @@ type Subject struct {
 	CreatePath string
 	// ReportsRates: answers say how the rate limits stand.
 	ReportsRates bool
+	// NoRequestID: answers carry no id of the call.
+	NoRequestID bool
+	// NoLanguage: a post's language gets lost.
+	NoLanguage bool
+	// NoDelete: posts cannot be deleted through the API.
+	NoDelete bool
+	// NeedsMedia: no post without an attachment.
+	NeedsMedia bool
+	// PictureType is what pictures are made as: image/png (also when empty) or image/jpeg.
+	PictureType string
+	// TakesMediaAtOnce: attachments come with the post, nothing is staged.
+	TakesMediaAtOnce bool
+	// Blind: the network shows nobody what was published, so that nothing lost can be found.
+	Blind bool
+	// ByHandle: a lost post is looked for by what was fixed before, so that twins are told apart.
+	ByHandle bool
+	// Classes are the faults of testFaults that this network answers with another class.
+	Classes map[string]network.Class
 	// Client is the adapter's own: its idle connections are dropped before the
 	// port refuses new ones.
 	Client *http.Client
 	// Approve acts as the person on the authorize page and gives the query of
 	// the callback; nil leaves connecting out.
 	Approve func(t *testing.T, authorizeURL string) url.Values
+	// NoPKCE: codes are exchanged without a verifier.
+	NoPKCE bool
 	// BaseURL and RedirectURI are for Connector.Register.
 	BaseURL, RedirectURI string
 
@@ -80,7 +102,11 @@ func Run(t *testing.T, s Subject) {
 	t.Run("Reply", func(t *testing.T) { testReply(t, s) })
 	t.Run("Delete", func(t *testing.T) { testDelete(t, s) })
 	t.Run("BadToken", func(t *testing.T) { testBadToken(t, s) })
-	t.Run("Reconcile", func(t *testing.T) { testReconcile(t, s) })
+	if s.Blind {
+		t.Run("Blind", func(t *testing.T) { testBlind(t, s) })
+	} else {
+		t.Run("Reconcile", func(t *testing.T) { testReconcile(t, s) })
+	}
 	if s.Connector != nil && s.Approve != nil {
 		t.Run("Connect", func(t *testing.T) { testConnect(t, s) })
 	}
@@ -89,16 +115,60 @@ func Run(t *testing.T, s Subject) {
 		return
 	}
 	t.Run("Faults", func(t *testing.T) { testFaults(t, s) })
-	t.Run("ReconcileFaults", func(t *testing.T) { testReconcileFaults(t, s) })
+	if !s.Blind {
+		t.Run("ReconcileFaults", func(t *testing.T) { testReconcileFaults(t, s) })
+	}
 }
 
-// submission makes one with words and a key that were never used.
-func submission(text string) network.Submission {
-	return network.Submission{Key: rand.Text(), Text: text + " " + rand.Text()}
+// submission makes one with words and a key that were never used, and a picture
+// where the network takes no words alone.
+func submission(t *testing.T, s Subject, text string) network.Submission {
+	t.Helper()
+	sub := network.Submission{Key: rand.Text(), Text: text + " " + rand.Text()}
+	if s.NeedsMedia {
+		attach(t, s, &sub, "")
+	}
+	return sub
+}
+
+// attach stages a picture for a submission.
+func attach(t *testing.T, s Subject, sub *network.Submission, altText string) {
+	t.Helper()
+	media := picture(t, s, altText)
+	sub.MediaIDs = append(sub.MediaIDs, stage(t, s, media).RemoteID)
+	sub.Media = append(sub.Media, media)
+}
+
+// prepared brings a submission as far as it gets before its time.
+func prepared(t *testing.T, s Subject, sub network.Submission) network.Submission {
+	t.Helper()
+	preparer, ok := s.Network.(network.Preparer)
+	if !ok {
+		return sub
+	}
+	for range 100 {
+		ready, err := preparer.Prepare(t.Context(), s.Account, sub)
+		if err != nil {
+			t.Fatalf("Prepare: %v", err)
+		}
+		sub.Handle = ready.Handle
+		if ready.Ready {
+			return sub
+		}
+		if ready.CheckAfter <= 0 {
+			t.Fatal("Prepare is not ready and does not say when to ask again")
+		}
+		time.Sleep(min(ready.CheckAfter, 200*time.Millisecond))
+	}
+	t.Fatal("preparing has no end")
+	return sub
 }
 
 func publish(t *testing.T, s Subject, sub network.Submission) network.Receipt {
 	t.Helper()
+	if sub.Handle == "" {
+		sub = prepared(t, s, sub)
+	}
 	receipt, err := s.Network.Publish(t.Context(), s.Account, sub)
 	if err != nil {
 		t.Fatalf("Publish: %v", err)
@@ -109,7 +179,7 @@ func publish(t *testing.T, s Subject, sub network.Submission) network.Receipt {
 
 // remove cleans up on real servers.
 func remove(t *testing.T, s Subject, remoteID string) {
-	if s.Fake != nil {
+	if s.Fake != nil || s.NoDelete {
 		return
 	}
 	t.Cleanup(func() {
@@ -165,23 +235,39 @@ func wantError(t *testing.T, err error, class network.Class, secrets ...secret.T
 	return e
 }
 
-// picture makes a small PNG.
-func picture(t *testing.T, altText string) network.Media {
+// pictureSide is what every network takes in pixels.
+const pictureSide = 640
+
+// picture makes a small picture of the type that the network takes. It is
+// served on loopback for networks that fetch.
+func picture(t *testing.T, s Subject, altText string) network.Media {
 	t.Helper()
-	img := image.NewNRGBA(image.Rect(0, 0, 32, 32))
-	for i := range 32 {
+	img := image.NewNRGBA(image.Rect(0, 0, pictureSide, pictureSide))
+	for i := range pictureSide {
 		img.Set(i, i, color.NRGBA{R: 200, G: 80, B: 40, A: 255})
 	}
 	var buf bytes.Buffer
-	if err := png.Encode(&buf, img); err != nil {
+	mimeType, name, err := s.PictureType, "ảnh \"1\".png", error(nil)
+	if mimeType == "image/jpeg" {
+		name, err = "ảnh 1.jpg", jpeg.Encode(&buf, img, nil)
+	} else {
+		mimeType, err = "image/png", png.Encode(&buf, img)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mimeType)
+		_, _ = w.Write(buf.Bytes())
+	}))
+	t.Cleanup(served.Close)
 	return network.Media{
-		MediaInfo: network.MediaInfo{MIMEType: "image/png", Bytes: int64(buf.Len()), Width: 32, Height: 32, AltText: altText},
-		FileName:  "ảnh \"1\".png",
+		MediaInfo: network.MediaInfo{MIMEType: mimeType, Bytes: int64(buf.Len()), Width: pictureSide, Height: pictureSide, AltText: altText},
+		FileName:  name,
 		Open: func(context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(buf.Bytes())), nil
 		},
+		URL: func(context.Context, time.Duration) (string, error) { return served.URL + "/picture", nil },
 	}
 }
 

@@ -25,7 +25,7 @@ func reconcile(t *testing.T, s Subject, sub network.Submission, window network.W
 // is not.
 func testReconcile(t *testing.T, s Subject) {
 	window := network.Window{From: time.Now().Add(-5 * time.Second)}
-	absent := submission("Never sent")
+	absent := prepared(t, s, submission(t, s, "Never sent"))
 	if finding := reconcile(t, s, absent, window); finding.Found || !finding.Conclusive {
 		t.Errorf("finding %+v for a post that was never made", finding)
 	}
@@ -41,7 +41,7 @@ func testReconcile(t *testing.T, s Subject) {
 		"Emoji":      "Family 👨‍👩‍👧‍👦 flag 🇻🇳 thumb 👍🏽",
 	} {
 		t.Run(name, func(t *testing.T) {
-			sub := submission(text)
+			sub := prepared(t, s, submission(t, s, text))
 			receipt := publish(t, s, sub)
 			finding := reconcile(t, s, sub, window)
 			if !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
@@ -50,7 +50,7 @@ func testReconcile(t *testing.T, s Subject) {
 		})
 	}
 	t.Run("Known", func(t *testing.T) {
-		sub := submission("Posted by another operation")
+		sub := prepared(t, s, submission(t, s, "Posted by another operation"))
 		receipt := publish(t, s, sub)
 		known := network.Window{From: window.From, Known: map[string]bool{receipt.RemoteID: true}}
 		if finding := reconcile(t, s, sub, known); finding.Found {
@@ -58,7 +58,7 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("SinceID", func(t *testing.T) {
-		sub := submission("From before")
+		sub := prepared(t, s, submission(t, s, "From before"))
 		receipt := publish(t, s, sub)
 		since := network.Window{From: window.From, SinceID: receipt.RemoteID}
 		if finding := reconcile(t, s, sub, since); finding.Found {
@@ -66,7 +66,7 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("OlderTwin", func(t *testing.T) {
-		sub := submission("The same words as last week")
+		sub := prepared(t, s, submission(t, s, "The same words as last week"))
 		publish(t, s, sub)
 		time.Sleep(50 * time.Millisecond)
 		later := network.Window{From: time.Now()}
@@ -78,7 +78,11 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("Twins", func(t *testing.T) {
-		sub := submission("Twice")
+		if s.ByHandle {
+			testTwinsByHandle(t, s, window)
+			return
+		}
+		sub := prepared(t, s, submission(t, s, "Twice"))
 		first := publish(t, s, sub)
 		second := sub
 		second.Key += "2"
@@ -92,29 +96,55 @@ func testReconcile(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("OtherReplyTarget", func(t *testing.T) {
-		parent := publish(t, s, submission("Parent"))
-		sub := submission("Same words, not a reply")
+		parent := publish(t, s, submission(t, s, "Parent"))
+		sub := prepared(t, s, submission(t, s, "Same words, not a reply"))
 		publish(t, s, sub)
+		if s.ByHandle {
+			return // the handle says which
+		}
 		sub.ReplyTo = parent.RemoteID
 		if finding := reconcile(t, s, sub, window); finding.Found {
 			t.Errorf("claimed a post that answers nothing: %+v", finding)
 		}
 	})
 	t.Run("OtherMedia", func(t *testing.T) {
-		sub := submission("Same words, no picture")
+		sub := prepared(t, s, submission(t, s, "Same words, no picture"))
 		publish(t, s, sub)
-		sub.MediaIDs = []string{"1"}
+		if s.ByHandle {
+			return
+		}
+		sub.MediaIDs, sub.Media = []string{"1"}, []network.Media{picture(t, s, "")}
 		if finding := reconcile(t, s, sub, window); finding.Found {
 			t.Errorf("claimed a post without the picture: %+v", finding)
 		}
 	})
 }
 
+// testTwinsByHandle: of two posts with the same words each is found as itself.
+func testTwinsByHandle(t *testing.T, s Subject, window network.Window) {
+	for _, twin := range []network.Submission{submission(t, s, "Twice"), submission(t, s, "Twice")} {
+		twin.Text = "Twice, told apart"
+		twin = prepared(t, s, twin)
+		receipt := publish(t, s, twin)
+		if finding := reconcile(t, s, twin, window); !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
+			t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
+		}
+	}
+}
+
+// testBlind: a network that shows nothing is never said to lack a post.
+func testBlind(t *testing.T, s Subject) {
+	finding := reconcile(t, s, submission(t, s, "Who knows"), network.Window{From: time.Now()})
+	if finding.Found || finding.Conclusive {
+		t.Errorf("finding %+v of a network that cannot be asked", finding)
+	}
+}
+
 func testReconcileFaults(t *testing.T, s Subject) {
 	t.Run("Hidden", func(t *testing.T) {
 		from := time.Now().Add(-time.Second)
 		inject(t, s, fake.Fault{Kind: fake.Hide, Method: http.MethodPost, Path: s.CreatePath, For: 300 * time.Millisecond})
-		sub := submission("Late in listings")
+		sub := prepared(t, s, submission(t, s, "Late in listings"))
 		receipt := publish(t, s, sub)
 		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Found {
 			t.Errorf("found a hidden post: %+v", finding)
@@ -128,7 +158,7 @@ func testReconcileFaults(t *testing.T, s Subject) {
 		t.Run("Clock"+name, func(t *testing.T) {
 			from := time.Now().Add(-time.Second)
 			inject(t, s, fake.Fault{Kind: fake.ClockSkew, For: skew, Count: -1})
-			sub := submission("Another clock")
+			sub := prepared(t, s, submission(t, s, "Another clock"))
 			receipt := publish(t, s, sub)
 			if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Receipt.RemoteID != receipt.RemoteID {
 				t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
@@ -137,10 +167,10 @@ func testReconcileFaults(t *testing.T, s Subject) {
 	}
 	t.Run("ManyNewer", func(t *testing.T) {
 		from := time.Now().Add(-time.Second)
-		sub := submission("Buried")
+		sub := prepared(t, s, submission(t, s, "Buried"))
 		receipt := publish(t, s, sub)
 		for range 50 {
-			publish(t, s, submission("On top"))
+			publish(t, s, submission(t, s, "On top"))
 		}
 		if finding := reconcile(t, s, sub, network.Window{From: from}); finding.Receipt.RemoteID != receipt.RemoteID {
 			t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
