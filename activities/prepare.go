@@ -5,16 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/text/unicode/norm"
 
 	"dateline/internal/desk"
-	"dateline/internal/media"
 	"dateline/internal/post"
 	"dateline/platforms/network"
 )
@@ -23,6 +20,7 @@ import (
 type prepared struct {
 	MediaIDs []string `json:"media_ids,omitempty"`
 	ReplyTo  string   `json:"reply_to,omitempty"`
+	Handle   string   `json:"handle,omitempty"`
 }
 
 // prepare does everything that can be done before the time: it checks the
@@ -34,7 +32,10 @@ func (p *Publish) prepare(ctx context.Context, j *job) *network.Error {
 	if problem := p.prepareReply(ctx, j); problem != nil {
 		return problem
 	}
-	return p.stage(ctx, j)
+	if problem := p.stage(ctx, j); problem != nil {
+		return problem
+	}
+	return p.ready(ctx, j)
 }
 
 func (p *Publish) checkContent(ctx context.Context, j *job) *network.Error {
@@ -99,130 +100,22 @@ func ours(e *network.Error) bool {
 	return e.Code == codeParentUnknown || e.Code == codeNotRecorded || e.Code == codeUnreadable
 }
 
-// stage uploads the attachments of what is not out yet, once per account for as
-// long as the post's media stay the same and the network keeps them.
-func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
-	handles := j.stagedBefore()
-	for i := j.next(); i < len(j.segments); i++ {
-		s := &j.segments[i]
-		s.staged = nil
-		for _, file := range s.files {
-			name := handleName(i, file)
-			one, ok := handles[name]
-			if !ok || expired(one, j.post.ScheduledTime) {
-				var err error
-				if one, err = p.stageOne(ctx, j, file); err != nil {
-					return notPublished(network.AsError(err))
-				}
-				// After each, so that a failure of a later one repeats none: networks
-				// allow few uploads.
-				handles[name] = one
-				if problem := p.keepHandles(ctx, j, handles); problem != nil {
-					return problem
-				}
-			}
-			s.staged = append(s.staged, one)
-		}
-	}
-	return nil
-}
-
-func handleName(segment int, file media.Item) string { return fmt.Sprintf("%d/%s", segment, file.ID) }
-
-func (p *Publish) keepHandles(ctx context.Context, j *job, handles map[string]network.Staged) *network.Error {
-	raw, err := json.Marshal(handles)
-	if err == nil {
-		err = p.Store.SetPlatformMedia(ctx, j.post.ID, j.post.Revision, j.target.AccountID, raw)
-	}
-	if err != nil {
-		return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The uploaded attachments could not be noted.", Err: err}
-	}
-	return nil
-}
-
-// stageAgain follows a send that was refused because the network has dropped
-// the uploads. When it is not certain that all earlier sends failed, one of
-// them may have made a post that has them: it is looked for.
-func (p *Publish) stageAgain(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
-	since, unclear, err := p.Store.UnclearSince(ctx, j.target.ID, call.Segment, call.OperationID)
-	if err != nil {
-		return TargetResult{}, err
-	}
-	if unclear {
-		call.SentAt = since
-		return p.reconcile(ctx, j, call, e)
-	}
-	handles := map[string]network.Staged{}
-	for i, s := range j.segments {
-		for n, one := range s.staged {
-			if i != call.Segment {
-				handles[handleName(i, s.files[n])] = one
-			}
-		}
-	}
-	if problem := p.keepHandles(context.WithoutCancel(ctx), j, handles); problem != nil {
-		return TargetResult{}, problem
-	}
-	return p.retry(ctx, j, call, e)
-}
-
-// notPublished says that an upload with an unclear answer published nothing:
-// it may be repeated.
-func notPublished(e *network.Error) *network.Error {
-	if e.Class == network.Ambiguous {
-		e.Class = network.Transient
-	}
-	return e
-}
-
-func (p *Publish) stageOne(ctx context.Context, j *job, file media.Item) (network.Staged, error) {
-	info := desk.MediaInfos([]media.Item{file})[0]
-	var unreadable error
-	open := func(ctx context.Context) (io.ReadCloser, error) {
-		body, err := media.Reader(p.Objects, file)(ctx)
-		unreadable = err
-		return body, err
-	}
-	staged, err := p.meteredUpload(ctx, j, network.Media{MediaInfo: info, FileName: file.FileName, Open: open})
-	if err != nil && unreadable != nil {
-		return staged, &network.Error{Class: network.NotSent, Code: codeUnreadable, Message: "The attachment " + file.FileName + " could not be read from the object storage.", Err: unreadable}
-	}
-	for err == nil && !staged.Ready {
-		if err = sleepUntil(ctx, time.Now().Add(max(staged.CheckAfter, 500*time.Millisecond))); err != nil {
-			return staged, &network.Error{Class: network.NotSent, Code: "interrupted", Message: "The upload was interrupted.", Err: err}
-		}
-		staged, err = j.adapter.StageStatus(ctx, j.account, staged)
-	}
-	return staged, err
-}
-
-// stagedBefore gives the handles of an earlier attempt, by segment and file.
-func (j *job) stagedBefore() map[string]network.Staged {
-	var byAccount map[string]map[string]network.Staged
-	if json.Unmarshal(j.post.PlatformMedia, &byAccount) == nil {
-		if staged := byAccount[j.target.AccountID.String()]; staged != nil {
-			return staged
-		}
-	}
-	return map[string]network.Staged{}
-}
-
-// expired says that a handle is no good any more, or not for long enough to
-// wait for the post's time with it.
-func expired(s network.Staged, due time.Time) bool {
-	needed := max(time.Until(due), 0) + time.Minute
-	return !s.Ready || (!s.ExpiresAt.IsZero() && time.Until(s.ExpiresAt) < needed)
-}
-
 // submission is the call for one segment. Its key is the same for all sends of
 // this content to this account, whichever attempt makes them.
 func (j *job) submission(i int) network.Submission {
-	s := network.Submission{Text: j.segments[i].Content, Language: j.post.Language, ReplyTo: j.parent}
-	for _, staged := range j.segments[i].staged {
+	segment := j.segments[i]
+	s := network.Submission{Text: segment.Content, Language: j.post.Language, ReplyTo: j.parent, Handle: segment.handle}
+	for _, staged := range segment.staged {
 		s.MediaIDs = append(s.MediaIDs, staged.RemoteID)
+	}
+	for _, file := range segment.files {
+		s.Media = append(s.Media, j.media(file))
 	}
 	if i > 0 && len(j.published) >= i {
 		s.ReplyTo = j.published[i-1].RemoteID
+		if j.parent == "" {
+			s.RootID = j.published[0].RemoteID
+		}
 	}
 	s.Key = j.key(i, s)
 	return s
@@ -248,7 +141,7 @@ func (j *job) fingerprint(i int, s network.Submission) []byte {
 }
 
 func preparedOf(s network.Submission) json.RawMessage {
-	raw, _ := json.Marshal(prepared{MediaIDs: s.MediaIDs, ReplyTo: s.ReplyTo}) // strings always marshal
+	raw, _ := json.Marshal(prepared{MediaIDs: s.MediaIDs, ReplyTo: s.ReplyTo, Handle: s.Handle}) // strings always marshal
 	return raw
 }
 
@@ -257,7 +150,7 @@ func (j *job) restored(call post.Call) network.Submission {
 	s := j.submission(call.Segment)
 	var was prepared
 	if json.Unmarshal(call.Prepared, &was) == nil {
-		s.MediaIDs, s.ReplyTo = was.MediaIDs, was.ReplyTo
+		s.MediaIDs, s.ReplyTo, s.Handle = was.MediaIDs, was.ReplyTo, was.Handle
 	}
 	s.Key = call.IdempotencyKey
 	return s

@@ -25,6 +25,10 @@ func (p *Publish) PrepareTarget(ctx context.Context, in TargetInput) error {
 	if problem == nil {
 		problem = p.stage(ctx, j)
 	}
+	// What it answers may not be out yet.
+	if problem == nil && j.post.ThreadParentID == nil {
+		problem = p.ready(ctx, j)
+	}
 	switch {
 	case problem == nil:
 		return p.note(ctx, j, post.EventPrepared, map[string]any{"attachments": j.files()})

@@ -62,6 +62,7 @@ type Publish struct {
 	Accounts AccountOpener
 	Networks NetworkFinder
 	Objects  media.Objects
+	Links    Links // nil: networks that fetch attachments themselves get none
 	Live     LiveBus
 	Log      *slog.Logger
 	Timing   Timing
@@ -175,8 +176,10 @@ type job struct {
 	published []post.Published // what is out already, in order
 	parent    string           // remote id of the post that the first segment answers
 	ahead     *epochAhead
-	limits    network.Limits // since the content was checked
-	pass      *pass          // since admit, until the call
+	limits    network.Limits            // since the content was checked
+	pass      *pass                     // since admit, until the call
+	kept      map[string]network.Staged // see handles
+	media     func(media.Item) network.Media
 }
 
 // segment is one irreversible call to be.
@@ -184,6 +187,7 @@ type segment struct {
 	post.Segment
 	files  []media.Item
 	staged []network.Staged
+	handle string // of a Preparer
 }
 
 // next is the first segment that is not out yet.
@@ -198,7 +202,7 @@ func (p *Publish) load(ctx context.Context, in TargetInput) (*job, *TargetResult
 	if current.Revision != in.Revision {
 		return nil, &TargetResult{Stale: true}, nil
 	}
-	j := &job{post: current}
+	j := &job{post: current, media: p.attachment}
 	for _, t := range current.Targets {
 		if t.ID == in.TargetID {
 			j.target = t

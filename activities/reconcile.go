@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"dateline/internal/post"
 	"dateline/platforms/network"
 )
@@ -70,6 +72,41 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 		again.Code, again.Message = codeNotShown, "The network does not show the post; sent again with the same key, it is published once."
 	}
 	return p.retry(ctx, j, call, again)
+}
+
+// duplicate follows a refusal because the network has the post already. Where an
+// earlier send of it is unclear, that one made it.
+func (p *Publish) duplicate(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
+	if call.OperationID == uuid.Nil || call.Epoch == 1 {
+		return p.failed(ctx, j, call, e)
+	}
+	since, unclear, err := p.Store.UnclearSince(ctx, j.target.ID, call.Segment, call.OperationID)
+	if err != nil {
+		return TargetResult{}, err
+	}
+	if !unclear {
+		return p.failed(ctx, j, call, e)
+	}
+	call.SentAt = since
+	if e.Earlier == nil {
+		return p.reconcile(ctx, j, call, e)
+	}
+	known, err := p.Store.ClaimedRemoteIDs(ctx, j.target.AccountID, since.Add(-knownFor))
+	if err != nil {
+		return TargetResult{}, err
+	}
+	if known[e.Earlier.RemoteID] {
+		return p.failed(ctx, j, call, e)
+	}
+	evidence := "The network refused to publish it again and named the first one."
+	if err := p.note(ctx, j, post.EventReconciled, map[string]any{"found": true, "evidence": evidence, "url": e.Earlier.URL}); err != nil {
+		return TargetResult{}, err
+	}
+	result, err := p.posted(ctx, j, call, *e.Earlier, post.CallReconciledOK, map[string]any{"evidence": evidence, "request_id": e.RequestID})
+	if err == nil && result.Status.Open() {
+		return TargetResult{}, waitFor("The thread goes on.", 0)
+	}
+	return result, err
 }
 
 // uncertain leaves it to a person to say whether the call made a post.

@@ -18,6 +18,9 @@ func (p *Publish) sendAll(ctx context.Context, j *job) (TargetResult, error) {
 		return p.nothingLeft(ctx, j)
 	}
 	for {
+		if problem := p.ready(ctx, j); problem != nil {
+			return p.settle(ctx, j, post.Call{Segment: j.next(), Fence: j.target.Fence}, problem)
+		}
 		if err := p.admit(ctx, j, j.post.ScheduledTime); err != nil {
 			return TargetResult{}, err
 		}
@@ -96,7 +99,15 @@ func (p *Publish) overtaken(ctx context.Context, j *job, call post.Call) (Target
 func (p *Publish) callUnderClaim(ctx context.Context, j *job, call post.Call, s network.Submission) (network.Receipt, error) {
 	ctx, release := p.hold(context.WithoutCancel(ctx), j, call)
 	defer release()
-	return p.metered(ctx, j, s)
+	unreadable := &reading{}
+	for i := range s.Media {
+		s.Media[i] = unreadable.watch(s.Media[i])
+	}
+	receipt, err := p.metered(ctx, j, s)
+	if e := network.AsError(err); e != nil && e.Class == network.NotSent && unreadable.failed() != nil {
+		return receipt, unreadable.problem()
+	}
+	return receipt, err
 }
 
 // hold renews a claim until release is called. Losing it ends the context:
@@ -134,10 +145,7 @@ func (p *Publish) settle(ctx context.Context, j *job, call post.Call, e *network
 		}
 		return p.retry(ctx, j, call, notPublished(e))
 	case network.Duplicate:
-		if sent && call.Epoch > 1 {
-			return p.reconcile(ctx, j, call, e)
-		}
-		return p.failed(ctx, j, call, e)
+		return p.duplicate(ctx, j, call, e)
 	case network.NotSent, network.Transient, network.Throttled:
 		if e.Code == network.CodeMediaGone && sent {
 			return p.stageAgain(ctx, j, call, e)
@@ -164,7 +172,7 @@ func (p *Publish) settle(ctx context.Context, j *job, call post.Call, e *network
 // retry gives the target back and lets Temporal run the activity again.
 func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
 	tries := j.target.Attempts
-	if e.Class != network.Throttled {
+	if e.Class != network.Throttled && e.Code != codeUnreadable {
 		tries++
 	}
 	state := post.CallFailed
@@ -226,7 +234,7 @@ func (p *Publish) posted(ctx context.Context, j *job, call post.Call, receipt ne
 	result, err := p.finish(ctx, o)
 	if err == nil && result.Status.Open() {
 		j.published = append(j.published, post.Published{Segment: call.Segment, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: now})
-		j.target.Fence, j.target.Attempts = call.Fence, 0
+		j.target.Status, j.target.Fence, j.target.Attempts = result.Status, call.Fence, 0
 	}
 	return result, err
 }

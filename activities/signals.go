@@ -10,6 +10,7 @@ import (
 
 	"dateline/internal/desk"
 	"dateline/internal/post"
+	"dateline/platforms/network"
 )
 
 // SignalStore is the database as signals use it.
@@ -32,9 +33,10 @@ type Editor interface {
 // Signals carries out what operators ask of a post by a signal, and reads the
 // post for its workflow.
 type Signals struct {
-	Store SignalStore
-	Desk  Editor
-	Live  LiveBus
+	Store    SignalStore
+	Desk     Editor
+	Live     LiveBus
+	Networks NetworkFinder // nil: posts without attachments are not prepared ahead
 
 	crowds crowds
 }
@@ -45,7 +47,7 @@ type PostView struct {
 	Status        post.Status
 	ScheduledTime time.Time // UTC
 	TimeZone      string
-	PrepareAt     time.Time // when its attachments are to be uploaded; zero: it has none
+	PrepareAt     time.Time // when its attachments are to be uploaded and it is to be made ready; zero: nothing is
 	ArmAt         time.Time // when its activities are to be dispatched
 	ParkedUntil   time.Time // how long its dead letters wait; zero: it has none
 	Crowd         int       // posts that share its stretch of time
@@ -78,7 +80,7 @@ func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 			return PostView{}, err
 		}
 		v.Crowd, v.ArmAt = crowd.n, p.ScheduledTime.Add(-leadOf(p.ID, crowd))
-		if len(p.MediaIDs()) > 0 {
+		if len(p.MediaIDs()) > 0 || s.preparesAhead(p) {
 			v.PrepareAt = p.ScheduledTime.Add(-prepareLead)
 		}
 	}
@@ -89,6 +91,20 @@ func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
 	}
 	return v, nil
+}
+
+// preparesAhead says whether a network wants to know the post before its time.
+func (s *Signals) preparesAhead(p post.Post) bool {
+	if s.Networks == nil {
+		return false
+	}
+	for _, t := range p.Targets {
+		n, _ := s.Networks.Get(t.Network)
+		if _, ok := n.(network.Preparer); ok && t.Status.Open() {
+			return true
+		}
+	}
+	return false
 }
 
 // Command is a signal to carry out.

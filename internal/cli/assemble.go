@@ -188,7 +188,7 @@ func (p *parts) worker() *worker.Worker {
 	return worker.New(p.temporal, worker.Activities{
 		Publish: &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
 			Clock: p.clock, Limits: p.limits, Hosts: &bulkhead.Bulkhead{}},
-		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus},
+		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
 		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
