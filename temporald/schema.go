@@ -101,6 +101,9 @@ func migrate(ctx context.Context, tx *sql.Tx) error {
 	if err := checkColumns(ctx, tx); err != nil {
 		return err
 	}
+	if err := dropRareIndexes(ctx, tx); err != nil {
+		return err
+	}
 	_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", current))
 	return err
 }

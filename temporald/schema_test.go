@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,5 +117,37 @@ func wantError(t *testing.T, path, want string) {
 	t.Helper()
 	if err := prepareSchema(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one with %q", err, want)
+	}
+}
+
+func TestRareIndexesAreDroppedAlsoFromAnOlderFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "temporal.db")
+	if err := prepareSchema(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	execSQL(t, path, "CREATE INDEX by_int_02 ON executions_visibility (namespace_id, Int02)")
+	if err := prepareSchema(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := open(t, path).Query("SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'executions_visibility' AND sql IS NOT NULL ORDER BY name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	want := keptIndexes()
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Errorf("indexes %v, want %v", names, want)
 	}
 }
