@@ -8,13 +8,17 @@ import (
 	"net/http"
 	"slices"
 
+	"dateline/platforms/discord"
 	"dateline/platforms/mastodon"
 	"dateline/platforms/network"
+	"dateline/platforms/telegram"
 )
 
 // Options hold each network's settings. The zero value works.
 type Options struct {
+	Discord  discord.Options
 	Mastodon mastodon.Options
+	Telegram telegram.Options
 }
 
 // Registry finds networks by name. It does not change after New.
@@ -26,7 +30,9 @@ type Registry struct {
 // addresses (call.NewClient).
 func New(client *http.Client, options Options) Registry {
 	return registry(
+		discord.New(client, options.Discord),
 		mastodon.New(client, options.Mastodon),
+		telegram.New(client, options.Telegram),
 	)
 }
 

@@ -10,7 +10,7 @@ import (
 
 func TestRegistry(t *testing.T) {
 	r := platforms.New(http.DefaultClient, platforms.Options{})
-	if names := r.Names(); !slices.Equal(names, []string{"mastodon"}) {
+	if names := r.Names(); !slices.Equal(names, []string{"discord", "mastodon", "telegram"}) {
 		t.Errorf("names %v", names)
 	}
 	for _, name := range r.Names() {

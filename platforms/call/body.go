@@ -3,11 +3,14 @@ package call
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -35,7 +38,7 @@ func Form(values url.Values) *Body {
 	return &Body{Type: "application/x-www-form-urlencoded", Length: int64(len(text)), Reader: strings.NewReader(text)}
 }
 
-// File is the one file of a multipart form.
+// File is a file of a multipart form.
 type File struct {
 	Field string
 	Name  string
@@ -44,35 +47,58 @@ type File struct {
 	Data  io.ReadCloser
 }
 
-// Multipart makes a multipart form of fields and one file, which is streamed:
-// only the frame around it is held in memory.
-func Multipart(fields map[string]string, file File) (*Body, error) {
+// Multipart makes a multipart form of fields and files, which are streamed: only
+// the frame around them is held in memory. Fields stand before files, in the
+// order of their names.
+func Multipart(fields map[string]string, files ...File) (*Body, error) {
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)
-	for name, value := range fields {
-		if err := form.WriteField(name, value); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if err := form.WriteField(name, fields[name]); err != nil {
 			return nil, fmt.Errorf("write form field %s: %w", name, err)
 		}
 	}
-	header := textproto.MIMEHeader{}
-	header.Set("Content-Disposition", multipart.FileContentDisposition(file.Field, file.Name))
-	header.Set("Content-Type", file.Type)
-	if _, err := form.CreatePart(header); err != nil {
-		return nil, fmt.Errorf("write the form's file part: %w", err)
+	var parts []io.Reader
+	var data closers
+	length := int64(0)
+	// cut takes what was written of the frame so far.
+	cut := func() {
+		piece := bytes.Clone(frame.Bytes())
+		frame.Reset()
+		parts = append(parts, bytes.NewReader(piece))
+		if length >= 0 {
+			length += int64(len(piece))
+		}
 	}
-	head := bytes.Clone(frame.Bytes())
-	frame.Reset()
+	for _, file := range files {
+		header := textproto.MIMEHeader{}
+		header.Set("Content-Disposition", multipart.FileContentDisposition(file.Field, file.Name))
+		header.Set("Content-Type", file.Type)
+		if _, err := form.CreatePart(header); err != nil {
+			return nil, fmt.Errorf("write the form's file part: %w", err)
+		}
+		cut()
+		parts, data = append(parts, file.Data), append(data, file.Data)
+		if file.Bytes > 0 && length >= 0 {
+			length += file.Bytes
+		} else {
+			length = -1
+		}
+	}
 	if err := form.Close(); err != nil {
 		return nil, fmt.Errorf("close the form: %w", err)
 	}
-	length := int64(-1)
-	if file.Bytes > 0 {
-		length = int64(len(head)) + file.Bytes + int64(frame.Len())
+	cut()
+	return &Body{Type: form.FormDataContentType(), Length: length, Reader: io.MultiReader(parts...), Closer: data}, nil
+}
+
+// closers closes all of them.
+type closers []io.Closer
+
+func (c closers) Close() error {
+	var all error
+	for _, one := range c {
+		all = errors.Join(all, one.Close())
 	}
-	return &Body{
-		Type:   form.FormDataContentType(),
-		Length: length,
-		Reader: io.MultiReader(bytes.NewReader(head), file.Data, &frame),
-		Closer: file.Data,
-	}, nil
+	return all
 }

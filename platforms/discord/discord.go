@@ -1,0 +1,140 @@
+// Package discord publishes to Discord channels, as a bot or through a webhook.
+//
+// The API is described at https://docs.discord.com/developers/reference. A bot
+// can look for a message whose answer was lost; a webhook cannot.
+package discord
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// Name is how this network is called in the API and the database.
+const Name = "discord"
+
+// Options are what an operator may set. The zero value works.
+type Options struct {
+	API             string `json:"api"`  // default https://discord.com/api/v10
+	Site            string `json:"site"` // of permalinks; default https://discord.com
+	MaxCharacters   int    `json:"max_characters"`
+	MaxMedia        int    `json:"max_media"`
+	MaxFileBytes    int64  `json:"max_file_bytes"`    // of one attachment; servers with boosts take more
+	MaxRequestBytes int64  `json:"max_request_bytes"` // of all attachments of a message
+	MaxAltText      int    `json:"max_alt_text"`
+
+	Sandbox       string        `json:"-"` // base of the sandbox's copy; empty: none
+	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // for other calls; 0: 30 s
+}
+
+// defaults are of https://docs.discord.com/developers/resources/message and
+// https://docs.discord.com/developers/reference#uploading-files.
+func (o *Options) defaults() {
+	for field, value := range map[*string]string{&o.API: "https://discord.com/api/v10", &o.Site: "https://discord.com"} {
+		if *field == "" {
+			*field = value
+		}
+	}
+	for field, value := range map[*int]int{&o.MaxCharacters: 2000, &o.MaxMedia: 10, &o.MaxAltText: 1024} {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	for field, value := range map[*int64]int64{&o.MaxFileBytes: 10 << 20, &o.MaxRequestBytes: 25 << 20} {
+		if *field == 0 {
+			*field = value
+		}
+	}
+}
+
+// Discord implements network.Network and the form that connects a channel.
+type Discord struct {
+	calls   *call.Caller
+	options Options
+
+	mu     sync.Mutex
+	places map[string]place // by remote id of the account
+}
+
+// place is where a channel is: permalinks need its server.
+type place struct{ guild, channel string }
+
+var (
+	_ network.Network       = (*Discord)(nil)
+	_ network.FormConnector = (*Discord)(nil)
+	_ network.Previewer     = (*Discord)(nil)
+)
+
+// New makes the adapter.
+func New(client *http.Client, options Options) *Discord {
+	options.defaults()
+	return &Discord{calls: call.New(client), options: options, places: map[string]place{}}
+}
+
+// Name gives "discord".
+func (d *Discord) Name() string { return Name }
+
+// webhookPrefix begins the remote ids of webhooks; those of bots are the
+// channel's.
+const webhookPrefix = "webhook/"
+
+// webhookID gives a webhook's id; false for a bot.
+func webhookID(account network.Account) (string, bool) {
+	return strings.CutPrefix(account.RemoteID, webhookPrefix)
+}
+
+// messages is the address of the account's messages. That of a webhook holds its
+// secret.
+func messages(account network.Account) string {
+	if id, ok := webhookID(account); ok {
+		return "/webhooks/" + id + "/" + account.Token.Reveal()
+	}
+	return "/channels/" + account.RemoteID + "/messages"
+}
+
+func (d *Discord) do(ctx context.Context, account network.Account, path string, request call.Request) (*call.Response, error) {
+	base, err := d.base(account.BaseURL)
+	if err != nil {
+		if request.Body != nil && request.Body.Closer != nil {
+			_ = request.Body.Closer.Close()
+		}
+		return nil, err
+	}
+	request.URL, request.Secrets = base+path, []secret.Text{account.Token}
+	if _, ok := webhookID(account); !ok {
+		// "Bot" is Discord's own scheme (https://docs.discord.com/developers/reference#authentication).
+		request.Header = http.Header{"Authorization": {"Bot " + account.Token.Reveal()}}
+	}
+	request.Timeout = d.options.ReadTimeout
+	if request.Create {
+		request.Timeout = d.options.CreateTimeout
+	}
+	res, err := d.calls.Do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if !res.OK() {
+		return res, refusal(res)
+	}
+	return res, nil
+}
+
+// base is where the API is for an account.
+func (d *Discord) base(address string) (string, error) {
+	switch address {
+	case "":
+		return d.options.API, nil
+	case d.options.Sandbox:
+		return d.options.Sandbox + "/api/v10", nil
+	default:
+		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
+			Message: "Discord has one address only: leave it out."}
+	}
+}

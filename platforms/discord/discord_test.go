@@ -1,0 +1,162 @@
+package discord_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/discord"
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+	"dateline/platforms/platformtest"
+)
+
+type room struct {
+	network *discord.Discord
+	fake    *fake.Server
+	made    fake.Account
+	client  *http.Client
+}
+
+func open(t *testing.T) room {
+	t.Helper()
+	server, err := fake.New(fake.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	made, err := server.Add(fake.Account{Network: "discord", Name: "ban-tin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := call.NewClient([]string{"127.0.0.0/8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	return room{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, made, client}
+}
+
+func (r room) connect(t *testing.T, values map[string]string) network.Account {
+	t.Helper()
+	found, err := r.form(t, values)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("connected %d, %v", len(found), err)
+	}
+	return found[0]
+}
+
+func (r room) form(t *testing.T, values map[string]string) ([]network.Account, error) {
+	t.Helper()
+	secrets := map[string]secret.Text{}
+	for name, value := range values {
+		secrets[name] = secret.NewText(value)
+	}
+	return r.network.ConnectForm(t.Context(), r.fake.URL()+"/discord", secrets)
+}
+
+func (r room) subject(t *testing.T, account network.Account) platformtest.Subject {
+	t.Helper()
+	limits, err := r.network.Limits(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return platformtest.Subject{
+		Network: r.network, Account: account, Client: r.client, Fake: r.fake, Limits: limits,
+		TakesMediaAtOnce: true, NoLanguage: true, NoRequestID: true, ReportsRates: true,
+		Classes: map[string]network.Class{"Status403": network.Auth, "Status404": network.Auth},
+		Counts: []platformtest.Count{
+			{Name: "Latin", Text: "abc", Want: 3},
+			{Name: "Vietnamese", Text: "Bản tin chiều", Want: 13},
+			{Name: "Decomposed", Text: "Ba\u0309n", Want: 4},
+			{Name: "Emoji", Text: "👍", Want: 1},
+			{Name: "Family", Text: "👨‍👩‍👧", Want: 5},
+			{Name: "Trimmed", Text: "  a b \n", Want: 3},
+		},
+	}
+}
+
+func TestBotConformance(t *testing.T) {
+	r := open(t)
+	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": "https://discord.com/channels/1000000000000000001/" + r.made.ID})
+	if account.RemoteID != r.made.ID || account.Handle != "#ban-tin" || account.Name != "ban-tin" {
+		t.Errorf("connected as %+v", account)
+	}
+	s := r.subject(t, account)
+	s.CreatePath = "/discord/api/v10/channels/" + account.RemoteID + "/messages"
+	platformtest.Run(t, s)
+}
+
+func TestWebhookConformance(t *testing.T) {
+	r := open(t)
+	account := r.connect(t, map[string]string{"webhook_url": "https://discord.com/api/webhooks/777/" + r.made.Token})
+	if account.RemoteID != "webhook/777" || account.Name != "ban-tin" || strings.Contains(account.Handle, r.made.Token) {
+		t.Errorf("connected as %+v", account)
+	}
+	s := r.subject(t, account)
+	s.CreatePath, s.Blind = "/discord/api/v10/webhooks/777/", true
+	platformtest.Run(t, s)
+}
+
+func TestTheSameKeyMakesOneMessage(t *testing.T) {
+	r := open(t)
+	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": r.made.ID})
+	sub := network.Submission{Key: "one operation", Text: "Once"}
+	first, err := r.network.Publish(t.Context(), account, sub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := r.network.Publish(t.Context(), account, sub)
+	if err != nil || second.RemoteID != first.RemoteID || len(r.fake.Posts()) != 1 {
+		t.Errorf("%+v after %+v, %d posts, %v", second, first, len(r.fake.Posts()), err)
+	}
+}
+
+func TestTheFormSaysWhatIsWrong(t *testing.T) {
+	r := open(t)
+	for name, row := range map[string]struct {
+		values map[string]string
+		field  string
+	}{
+		"Nothing":     {nil, "webhook_url"},
+		"Address":     {map[string]string{"webhook_url": "https://discord.com/channels/1/2"}, "webhook_url"},
+		"Webhook":     {map[string]string{"webhook_url": "https://discord.com/api/webhooks/777/unknown"}, "webhook_url"},
+		"Token":       {map[string]string{"bot_token": "unknown", "channel_id": r.made.ID}, "bot_token"},
+		"TokenLines":  {map[string]string{"bot_token": "a\nb", "channel_id": r.made.ID}, "bot_token"},
+		"Channel":     {map[string]string{"bot_token": r.made.Token, "channel_id": "12345"}, "channel_id"},
+		"ChannelName": {map[string]string{"bot_token": r.made.Token, "channel_id": "#general"}, "channel_id"},
+	} {
+		_, err := r.form(t, row.values)
+		if e := network.AsError(err); e == nil || e.Field != row.field || e.Message == "" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+func TestAMessageIsNotTooLargeInAll(t *testing.T) {
+	r := open(t)
+	account := r.connect(t, map[string]string{"bot_token": r.made.Token, "channel_id": r.made.ID})
+	limits, err := r.network.Limits(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := network.MediaInfo{MIMEType: "image/png", Bytes: 9 << 20}
+	problems := r.network.Check(network.Content{Media: []network.MediaInfo{file, file, file}}, limits)
+	if len(problems) != 1 || problems[0].Code != "too_large" || problems[0].Field != "attachments" {
+		t.Errorf("%+v", problems)
+	}
+}
+
+func TestPreview(t *testing.T) {
+	r := open(t)
+	p := r.network.Preview(network.Content{Text: "**Nóng** https://báo.vn/a. @everyone"}, network.Limits{})
+	if p.Card != "https://báo.vn/a" || len(p.Spans) != 1 || len(p.Notes) != 2 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,0 +1,79 @@
+package discord
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// failure is Discord's error entity; 429 has further fields.
+// https://docs.discord.com/developers/reference#error-messages
+type failure struct {
+	Code       int     `json:"code"`
+	Message    string  `json:"message"`
+	RetryAfter float64 `json:"retry_after"` // seconds
+	Global     bool    `json:"global"`
+}
+
+// Codes of https://docs.discord.com/developers/topics/opcodes-and-status-codes#json.
+const (
+	unknownChannel    = 10003
+	unknownMessage    = 10008
+	unknownWebhook    = 10015
+	missingAccess     = 50001
+	missingPermission = 50013
+	webhookToken      = 50027
+)
+
+func refusal(res *call.Response) *network.Error {
+	var f failure
+	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
+	code := ""
+	if f.Code != 0 {
+		code = strconv.Itoa(f.Code)
+	}
+	e := res.Error(code, f.Message)
+	e.Rates = rates(res)
+	switch {
+	case res.Status == http.StatusTooManyRequests:
+		e.Scope = network.ScopeAccount
+		if f.Global || res.Header.Get("X-RateLimit-Global") != "" || res.Header.Get("X-RateLimit-Scope") == "global" {
+			e.Scope = network.ScopeApp
+			e.Rates = nil
+		}
+		if f.RetryAfter > 0 {
+			e.RetryAt = res.Received.Add(time.Duration(math.Ceil(f.RetryAfter*1000)) * time.Millisecond)
+		}
+	case f.Code == unknownWebhook, f.Code == unknownChannel, f.Code == missingAccess, f.Code == missingPermission, f.Code == webhookToken:
+		// A person has to let us in again. Going on would also count towards the
+		// 10,000 refused requests in 10 minutes that shut out a whole address.
+		e.Class = network.Auth
+	}
+	return e
+}
+
+// bucket is Discord's own, of messages to one channel. It tells its size with
+// every answer; 5 in 5 seconds is usual.
+const bucket = "messages"
+
+func quotas() []network.Quota {
+	return []network.Quota{{Bucket: bucket, Scope: network.ScopeAccount, Requests: 5, Per: 5 * time.Second, Default: true,
+		Costs: map[network.Use]int{network.UsePublish: 1}}}
+}
+
+// rates reads the headers of https://docs.discord.com/developers/topics/rate-limits.
+func rates(res *call.Response) []network.Rate {
+	limit, errLimit := strconv.Atoi(res.Header.Get("X-RateLimit-Limit"))
+	remaining, errRemaining := strconv.Atoi(res.Header.Get("X-RateLimit-Remaining"))
+	after, errAfter := strconv.ParseFloat(res.Header.Get("X-RateLimit-Reset-After"), 64)
+	if errLimit != nil || errRemaining != nil || errAfter != nil || limit < 1 || remaining < 0 || after < 0 || after > 1e6 {
+		return nil
+	}
+	return []network.Rate{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),
+		ResetAt: res.Received.Add(time.Duration(after * float64(time.Second)))}}
+}

@@ -1,0 +1,154 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// Fields asks for a webhook, or for a bot and its channel.
+func (d *Discord) Fields() []network.Field {
+	return []network.Field{
+		{Name: "webhook_url", Label: "Webhook address", Secret: true, Optional: true,
+			Help: "Channel settings, Integrations, Webhooks, Copy URL. Enough by itself, but a post whose answer is lost cannot be looked for."},
+		{Name: "bot_token", Label: "Bot token", Secret: true, Optional: true,
+			Help: "Of your application, page Bot, in the Discord developer portal. The bot needs View Channel, Send Messages, Attach Files and Read Message History."},
+		{Name: "channel_id", Label: "Channel", Optional: true,
+			Help: "Its number, or a link to it (right-click the channel, Copy Link). Needed with a bot."},
+	}
+}
+
+// ConnectForm finds the channel and whether it can be written to.
+func (d *Discord) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
+	value := func(name string) string { return strings.TrimSpace(values[name].Reveal()) }
+	if _, err := d.base(baseURL); err != nil {
+		return nil, err
+	}
+	switch {
+	case value("webhook_url") != "":
+		return d.connectWebhook(ctx, baseURL, value("webhook_url"))
+	case value("bot_token") != "":
+		return d.connectBot(ctx, baseURL, value("bot_token"), value("channel_id"))
+	default:
+		return nil, invalid("webhook_url", "Give a webhook's address, or a bot's token and a channel.")
+	}
+}
+
+func invalid(field, message string) *network.Error {
+	return &network.Error{Class: network.Rejected, Code: "invalid", Field: field, Message: message}
+}
+
+// webhookPath is that of a webhook's address, whatever version of the API it
+// names. Which host stands before it is not believed: the token goes to Discord.
+var webhookPath = regexp.MustCompile(`/api(?:/v\d+)?/webhooks/(\d+)/([\w-]+)/?$`) //nolint:gochecknoglobals // compiled once
+
+func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) ([]network.Account, error) {
+	u, err := url.Parse(address)
+	var parts []string
+	if err == nil {
+		parts = webhookPath.FindStringSubmatch(u.Path)
+	}
+	if parts == nil {
+		return nil, invalid("webhook_url", "This is no webhook address: it looks like https://discord.com/api/webhooks/123/abc.")
+	}
+	account := network.Account{BaseURL: baseURL, RemoteID: webhookPrefix + parts[1], Token: secret.NewText(parts[2]), Kind: network.Channel}
+	var hook struct {
+		Name      string `json:"name"`
+		ChannelID string `json:"channel_id"`
+	}
+	if err := d.get(ctx, account, messages(account), &hook); err != nil {
+		return nil, aboutField(err, "webhook_url", "Discord does not know this webhook.")
+	}
+	account.Name, account.Handle = hook.Name, hook.Name
+	if account.Name == "" {
+		account.Name, account.Handle = "Webhook", "webhook "+parts[1]
+	}
+	return []network.Account{account}, nil
+}
+
+// channelID is the number of a channel, alone or at the end of a link.
+var channelID = regexp.MustCompile(`^(?:https://[\w.]+/channels/\d+/)?(\d{1,20})$`) //nolint:gochecknoglobals // compiled once
+
+func (d *Discord) connectBot(ctx context.Context, baseURL, token, channel string) ([]network.Account, error) {
+	parts := channelID.FindStringSubmatch(channel)
+	if parts == nil {
+		return nil, invalid("channel_id", "Give the channel's number or its link.")
+	}
+	if strings.ContainsAny(token, " \t\r\n") {
+		return nil, invalid("bot_token", "A bot's token has no spaces.")
+	}
+	account := network.Account{BaseURL: baseURL, RemoteID: parts[1], Token: secret.NewText(token), Kind: network.Channel}
+	if _, err := d.self(ctx, account); err != nil {
+		return nil, aboutField(err, "bot_token", "Discord does not know this bot token.")
+	}
+	var found struct {
+		Name string `json:"name"`
+	}
+	if err := d.get(ctx, account, "/channels/"+account.RemoteID, &found); err != nil {
+		return nil, aboutField(err, "channel_id", "The bot cannot see this channel. Invite it to the server, and let it view the channel.")
+	}
+	account.Name, account.Handle = found.Name, "#"+found.Name
+	return []network.Account{account}, nil
+}
+
+func aboutField(err error, field, message string) error {
+	var e *network.Error
+	if errors.As(err, &e) && e.Status != 0 && (e.Class == network.Auth || e.Class == network.Rejected) {
+		e.Field, e.Message = field, message
+	}
+	return err
+}
+
+func (d *Discord) get(ctx context.Context, account network.Account, path string, into any) error {
+	res, err := d.do(ctx, account, path, call.Request{Method: http.MethodGet})
+	if err != nil {
+		return err
+	}
+	return res.Decode(into)
+}
+
+// self asks for the bot's own user id.
+func (d *Discord) self(ctx context.Context, account network.Account) (string, error) {
+	var me struct {
+		ID string `json:"id"`
+	}
+	err := d.get(ctx, account, "/users/@me", &me)
+	return me.ID, err
+}
+
+// place finds the server of the account's channel, once.
+func (d *Discord) place(ctx context.Context, account network.Account) (place, error) {
+	d.mu.Lock()
+	known, ok := d.places[account.BaseURL+" "+account.RemoteID]
+	d.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	path := "/channels/" + account.RemoteID
+	if _, ok := webhookID(account); ok {
+		path = messages(account)
+	}
+	var found struct {
+		ID        string `json:"id"`
+		GuildID   string `json:"guild_id"`
+		ChannelID string `json:"channel_id"` // of a webhook
+	}
+	if err := d.get(ctx, account, path, &found); err != nil {
+		return place{}, err
+	}
+	known = place{guild: found.GuildID, channel: found.ID}
+	if found.ChannelID != "" {
+		known.channel = found.ChannelID
+	}
+	d.mu.Lock()
+	d.places[account.BaseURL+" "+account.RemoteID] = known
+	d.mu.Unlock()
+	return known, nil
+}

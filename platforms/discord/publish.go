@@ -1,0 +1,177 @@
+package discord
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// message holds what is used of https://docs.discord.com/developers/resources/message.
+type message struct {
+	ID          string    `json:"id"`
+	ChannelID   string    `json:"channel_id"`
+	Content     string    `json:"content"`
+	Timestamp   time.Time `json:"timestamp"`
+	Attachments []struct {
+		ID string `json:"id"`
+	} `json:"attachments"`
+	Author struct {
+		ID string `json:"id"`
+	} `json:"author"`
+	Reference *struct {
+		MessageID string `json:"message_id"`
+	} `json:"message_reference"`
+}
+
+// outgoing is a message to be. Mentions notify nobody: who writes a newsroom's
+// posts must not page a whole server by mistake.
+type outgoing struct {
+	Content         string              `json:"content,omitempty"`
+	AllowedMentions map[string][]string `json:"allowed_mentions"`
+	Attachments     []attachment        `json:"attachments,omitempty"`
+	Nonce           string              `json:"nonce,omitempty"`
+	EnforceNonce    bool                `json:"enforce_nonce,omitempty"`
+	Reference       *reference          `json:"message_reference,omitempty"`
+}
+
+type attachment struct {
+	ID          int    `json:"id"`
+	FileName    string `json:"filename"`
+	Description string `json:"description,omitempty"`
+}
+
+type reference struct {
+	MessageID       string `json:"message_id"`
+	FailIfNotExists bool   `json:"fail_if_not_exists"`
+}
+
+// Stage has nothing to do: attachments come with the message.
+func (d *Discord) Stage(context.Context, network.Account, network.Media) (network.Staged, error) {
+	return network.Staged{Ready: true}, nil
+}
+
+// StageStatus has nothing to ask.
+func (d *Discord) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
+	staged.Ready = true
+	return staged, nil
+}
+
+// Publish creates a message. A bot's carries a nonce made of the submission's
+// key: for some minutes Discord answers the same nonce with the first message.
+// A webhook waits for the message to be saved; without that its loss would not
+// be told (https://docs.discord.com/developers/resources/webhook#execute-webhook).
+func (d *Discord) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+	out := outgoing{Content: submission.Text, AllowedMentions: map[string][]string{"parse": {}}}
+	path := messages(account)
+	if _, hook := webhookID(account); hook {
+		path += "?wait=true"
+	} else {
+		out.Nonce, out.EnforceNonce = nonce(submission.Key), true
+		if submission.ReplyTo != "" {
+			out.Reference = &reference{MessageID: submission.ReplyTo, FailIfNotExists: true}
+		}
+	}
+	body, err := encode(ctx, out, submission.Media)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	res, err := d.do(ctx, account, path, call.Request{Method: http.MethodPost, Body: body, Create: true})
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	var made message
+	if err := res.Decode(&made); err != nil {
+		return network.Receipt{}, err
+	}
+	if made.ID == "" {
+		return network.Receipt{}, res.Unreadable("it has no message id")
+	}
+	receipt := d.receipt(ctx, account, made)
+	receipt.SentAt, receipt.Rates = res.Sent, rates(res)
+	return receipt, nil
+}
+
+// nonce has at most 25 characters.
+func nonce(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return base64.RawURLEncoding.EncodeToString(sum[:18])
+}
+
+func encode(ctx context.Context, out outgoing, media []network.Media) (*call.Body, error) {
+	if len(media) == 0 {
+		body, err := call.JSON(out)
+		if err != nil {
+			return nil, unsendable(err)
+		}
+		return body, nil
+	}
+	var files []call.File
+	discard := func() {
+		for _, f := range files {
+			_ = f.Data.Close()
+		}
+	}
+	for i, m := range media {
+		data, err := m.Open(ctx)
+		if err != nil {
+			discard()
+			return nil, &network.Error{Class: network.NotSent, Code: "media_unreadable",
+				Message: "The attachment " + m.FileName + " could not be read from storage.", Err: err}
+		}
+		name := m.FileName
+		if name == "" {
+			name = "attachment" + strconv.Itoa(i+1)
+		}
+		out.Attachments = append(out.Attachments, attachment{ID: i, FileName: name, Description: m.AltText})
+		files = append(files, call.File{Field: fmt.Sprintf("files[%d]", i), Name: name, Type: m.MIMEType, Bytes: m.Bytes, Data: data})
+	}
+	raw, err := json.Marshal(out)
+	if err == nil {
+		var body *call.Body
+		if body, err = call.Multipart(map[string]string{"payload_json": string(raw)}, files...); err == nil {
+			return body, nil
+		}
+	}
+	discard()
+	return nil, unsendable(err)
+}
+
+func unsendable(err error) *network.Error {
+	return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+}
+
+// receipt names a message. A permalink without its server still opens for those
+// who are in it.
+func (d *Discord) receipt(ctx context.Context, account network.Account, m message) network.Receipt {
+	where, err := d.place(ctx, account)
+	if err != nil || where.guild == "" {
+		where.guild = "@me"
+	}
+	channel := m.ChannelID
+	if channel == "" {
+		channel = where.channel
+	}
+	return network.Receipt{RemoteID: m.ID, CreatedAt: m.Timestamp,
+		URL: fmt.Sprintf("%s/channels/%s/%s/%s", d.options.Site, where.guild, channel, m.ID)}
+}
+
+// Delete removes a message.
+func (d *Discord) Delete(ctx context.Context, account network.Account, remoteID string) error {
+	path := messages(account)
+	if _, hook := webhookID(account); hook {
+		path += "/messages"
+	}
+	_, err := d.do(ctx, account, path+"/"+remoteID, call.Request{Method: http.MethodDelete})
+	if e := network.AsError(err); e != nil && e.Code == strconv.Itoa(unknownMessage) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,72 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// Limits are the same for all channels, apart from replies, which webhooks do
+// not have.
+func (d *Discord) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
+	if _, err := d.base(account.BaseURL); err != nil {
+		return network.Limits{}, err
+	}
+	_, hook := webhookID(account)
+	// Known before its time, so that the permalink costs nothing then.
+	_, _ = d.place(ctx, account)
+	o := d.options
+	return network.Limits{
+		AllowedBy: "Discord", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true, SupportsReply: !hook,
+		MIMETypes:     []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4", "video/webm", "video/quicktime"},
+		MaxImageBytes: o.MaxFileBytes, MaxVideoBytes: o.MaxFileBytes, MaxAltText: o.MaxAltText, Quotas: quotas(),
+	}, nil
+}
+
+// Count counts code points of what is left when the white space around it is cut
+// off.
+func (d *Discord) Count(text string, _ network.Limits) int {
+	return utf8.RuneCountInString(strings.TrimSpace(text))
+}
+
+// Check lists what Discord would refuse.
+func (d *Discord) Check(content network.Content, limits network.Limits) []network.Problem {
+	problems := rules.Check("Discord", content, limits, d.Count(content.Text, limits))
+	all := int64(0)
+	for _, m := range content.Media {
+		all += m.Bytes
+	}
+	if most := d.options.MaxRequestBytes; all > most {
+		problems = append(problems, network.Problem{Field: "attachments", Code: "too_large",
+			Message: fmt.Sprintf("The attachments have %.1f MiB together; Discord allows %.0f in one message.", float64(all)/(1<<20), float64(most)/(1<<20))})
+	}
+	return problems
+}
+
+// link is what Discord makes a link of.
+var link = regexp.MustCompile(`https?://[^\s<>"]+`) //nolint:gochecknoglobals // compiled once
+
+// Preview shows the text as it is, with the card of the first link. Discord reads
+// it as Markdown.
+func (d *Discord) Preview(content network.Content, _ network.Limits) network.Preview {
+	p := network.Preview{Text: strings.TrimSpace(content.Text)}
+	for _, at := range link.FindAllStringIndex(p.Text, -1) {
+		word := strings.TrimRight(p.Text[at[0]:at[1]], ".,;:!?)»”'\"")
+		p.Spans = append(p.Spans, network.Span{Start: at[0], End: at[0] + len(word), Kind: network.SpanLink, Target: word})
+		if p.Card == "" {
+			p.Card = word
+		}
+	}
+	if strings.ContainsAny(p.Text, "*_~`|>#") {
+		p.Notes = append(p.Notes, "Discord reads this as Markdown: characters such as * and _ may format the text and not show.")
+	}
+	if strings.Contains(p.Text, "@") {
+		p.Notes = append(p.Notes, "Mentions are shown but notify nobody.")
+	}
+	return p
+}

@@ -1,0 +1,108 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// chat holds what is used of https://core.telegram.org/bots/api#chat.
+type chat struct {
+	ID       int64  `json:"id"`
+	Type     string `json:"type"` // private, group, supergroup or channel
+	Title    string `json:"title"`
+	Username string `json:"username"`
+}
+
+// Fields asks for a bot and the chat that it is to write to.
+func (t *Telegram) Fields() []network.Field {
+	return []network.Field{
+		{Name: "bot_token", Label: "Bot token", Secret: true, Help: "@BotFather gives it to you when you make a bot with /newbot."},
+		{Name: "chat", Label: "Channel or group", Help: "@name of a public channel, or the number of a private one, such as -1001234567890. The bot must be an administrator there that may post."},
+	}
+}
+
+// ConnectForm finds the chat and checks that the bot may write to it.
+func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
+	account := network.Account{BaseURL: baseURL, Token: secret.NewText(strings.TrimSpace(values["bot_token"].Reveal())), Kind: network.Channel}
+	if strings.ContainsAny(account.Token.Reveal(), "/?#% \t\n") {
+		return nil, &network.Error{Class: network.Rejected, Code: "invalid", Field: "bot_token", Message: "This is no bot token: it looks like 123456:ABC-DEF."}
+	}
+	var bot struct {
+		ID int64 `json:"id"`
+	}
+	if err := t.ask(ctx, account, "getMe", struct{}{}, &bot); err != nil {
+		return nil, aboutField(err, "bot_token")
+	}
+	name := strings.TrimSpace(values["chat"].Reveal())
+	if name != "" && name[0] != '@' && name[0] != '-' {
+		name = "@" + strings.TrimPrefix(strings.TrimPrefix(name, "https://"), "t.me/")
+	}
+	var found chat
+	if err := t.ask(ctx, account, "getChat", map[string]any{"chat_id": name}, &found); err != nil {
+		return nil, aboutField(err, "chat")
+	}
+	if err := t.mayPost(ctx, account, found, bot.ID); err != nil {
+		return nil, aboutField(err, "chat")
+	}
+	account.RemoteID, account.Name, account.Handle = strconv.FormatInt(found.ID, 10), found.Title, found.Title
+	if found.Username != "" {
+		account.Handle = "@" + found.Username
+	}
+	if account.Name == "" {
+		account.Name = account.Handle
+	}
+	return []network.Account{account}, nil
+}
+
+// mayPost checks the bot's rights (https://core.telegram.org/bots/api#chatmember):
+// in a channel only administrators that may post can.
+func (t *Telegram) mayPost(ctx context.Context, account network.Account, c chat, bot int64) error {
+	var member struct {
+		Status  string `json:"status"`
+		MayPost bool   `json:"can_post_messages"`
+	}
+	if err := t.ask(ctx, account, "getChatMember", map[string]any{"chat_id": c.ID, "user_id": bot}, &member); err != nil {
+		return err
+	}
+	switch {
+	case c.Type == "private":
+		return &network.Error{Class: network.Rejected, Code: "private_chat", Message: "This is a chat with one person. Name a channel or a group."}
+	case member.Status == "left", member.Status == "kicked", c.Type == "channel" && (member.Status != "administrator" || !member.MayPost):
+		return &network.Error{Class: network.Rejected, Code: "not_allowed_in_chat",
+			Message: "The bot may not post there. Make it an administrator with the right to post messages, and try again."}
+	}
+	return nil
+}
+
+func (t *Telegram) ask(ctx context.Context, account network.Account, method string, params, into any) error {
+	body, err := call.JSON(params)
+	if err != nil {
+		return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+	}
+	_, err = t.do(ctx, account, method, body, false, into)
+	return err
+}
+
+func aboutField(err error, field string) error {
+	var e *network.Error
+	if errors.As(err, &e) && e.Field == "" && e.Status != 0 {
+		if e.Class == network.Auth && field == "bot_token" {
+			e.Message = "Telegram does not know this bot token."
+		}
+		e.Field = field
+		if field == "chat" && e.Status == http.StatusBadRequest {
+			e.Message = "Telegram knows no such chat, or the bot is not in it."
+		}
+	}
+	if errors.As(err, &e) && e.Field == "" && e.Class == network.Rejected {
+		e.Field = field
+	}
+	return err
+}

@@ -1,0 +1,207 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// message holds what is used of https://core.telegram.org/bots/api#message.
+type message struct {
+	ID   int64 `json:"message_id"`
+	Date int64 `json:"date"` // seconds since 1970
+	Chat chat  `json:"chat"`
+}
+
+// Stage has nothing to do: a bot's attachments come with the message.
+func (t *Telegram) Stage(context.Context, network.Account, network.Media) (network.Staged, error) {
+	return network.Staged{Ready: true}, nil
+}
+
+// StageStatus has nothing to ask.
+func (t *Telegram) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
+	staged.Ready = true
+	return staged, nil
+}
+
+// Publish sends one message, or one album, which Telegram shows as one. The
+// remote id of an album names all of its messages.
+func (t *Telegram) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+	fields := map[string]string{"chat_id": account.RemoteID}
+	if submission.ReplyTo != "" {
+		first, _, _ := strings.Cut(submission.ReplyTo, ",")
+		if _, err := strconv.ParseInt(first, 10, 64); err != nil {
+			return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "bad_reply_target", Message: "What this answers is no Telegram message."}
+		}
+		fields["reply_parameters"] = `{"message_id":` + first + `}`
+	}
+	method, files, err := shape(ctx, submission, fields)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	body, err := encode(fields, files)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	var sent messages
+	res, err := t.do(ctx, account, method, body, true, &sent)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	if len(sent) == 0 || sent[0].ID == 0 {
+		return network.Receipt{}, res.Unreadable("it has no message id")
+	}
+	receipt := network.Receipt{RemoteID: sent.remoteID(), URL: t.permalink(account, sent[0]), SentAt: res.Sent}
+	if sent[0].Date > 0 {
+		receipt.CreatedAt = time.Unix(sent[0].Date, 0).UTC()
+	}
+	return receipt, nil
+}
+
+// messages is what a sending method answers: one message, or those of an album.
+type messages []message
+
+// UnmarshalJSON reads either.
+func (m *messages) UnmarshalJSON(data []byte) error {
+	if strings.HasPrefix(strings.TrimSpace(string(data)), "[") {
+		return json.Unmarshal(data, (*[]message)(m))
+	}
+	var one message
+	err := json.Unmarshal(data, &one)
+	*m = messages{one}
+	return err
+}
+
+func (m messages) remoteID() string {
+	ids := make([]string, len(m))
+	for i, one := range m {
+		ids[i] = strconv.FormatInt(one.ID, 10)
+	}
+	return strings.Join(ids, ",")
+}
+
+// shape chooses the method for what is attached, and fills in its fields.
+func shape(ctx context.Context, s network.Submission, fields map[string]string) (method string, files []call.File, err error) {
+	if len(s.Media) == 0 {
+		fields["text"] = s.Text
+		return "sendMessage", nil, nil
+	}
+	if len(s.Media) == 1 {
+		method, field := single(s.Media[0].MediaInfo)
+		if s.Text != "" {
+			fields["caption"] = s.Text
+		}
+		file, err := open(ctx, s.Media[0], field)
+		return method, []call.File{file}, err
+	}
+	album := make([]map[string]string, len(s.Media))
+	for i, media := range s.Media {
+		name := "file" + strconv.Itoa(i)
+		kind := "photo"
+		if rules.Timed(media.MediaInfo) {
+			kind = "video"
+		}
+		album[i] = map[string]string{"type": kind, "media": "attach://" + name}
+		file, err := open(ctx, media, name)
+		if err != nil {
+			closeAll(files)
+			return "", nil, err
+		}
+		files = append(files, file)
+	}
+	if s.Text != "" {
+		album[0]["caption"] = s.Text // of the album, where only the first has one
+	}
+	raw, _ := json.Marshal(album) // strings always marshal
+	fields["media"] = string(raw)
+	return "sendMediaGroup", files, nil
+}
+
+func single(media network.MediaInfo) (method, field string) {
+	switch {
+	case media.MIMEType == "image/gif":
+		return "sendAnimation", "animation"
+	case rules.Timed(media):
+		return "sendVideo", "video"
+	default:
+		return "sendPhoto", "photo"
+	}
+}
+
+func open(ctx context.Context, media network.Media, field string) (call.File, error) {
+	data, err := media.Open(ctx)
+	if err != nil {
+		return call.File{}, &network.Error{Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+	}
+	name := media.FileName
+	if name == "" {
+		name = field
+	}
+	return call.File{Field: field, Name: name, Type: media.MIMEType, Bytes: media.Bytes, Data: data}, nil
+}
+
+func closeAll(files []call.File) {
+	for _, f := range files {
+		_ = f.Data.Close()
+	}
+}
+
+func encode(fields map[string]string, files []call.File) (*call.Body, error) {
+	body, err := call.Multipart(fields, files...)
+	if err != nil {
+		closeAll(files)
+		return nil, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+	}
+	return body, nil
+}
+
+// permalink of a message; those of private chats open for their members.
+// https://core.telegram.org/api/links#message-links
+func (t *Telegram) permalink(account network.Account, m message) string {
+	if m.Chat.Username != "" {
+		return fmt.Sprintf("%s/%s/%d", t.options.Site, m.Chat.Username, m.ID)
+	}
+	return fmt.Sprintf("%s/c/%s/%d", t.options.Site, strings.TrimPrefix(strings.TrimPrefix(account.RemoteID, "-100"), "-"), m.ID)
+}
+
+// settingUnclear is the account's setting for messages whose answer was lost.
+const (
+	settingUnclear = "unclear"
+	sendAgain      = "send_again"
+)
+
+// Reconcile cannot ask: bots do not see what a chat holds. Unless the setting
+// "unclear" of the account is "send_again", which risks a double, a person looks.
+func (t *Telegram) Reconcile(_ context.Context, account network.Account, _ network.Submission, _ network.Window) (network.Finding, error) {
+	if account.Settings[settingUnclear] == sendAgain {
+		return network.Finding{Conclusive: true,
+			Evidence: "Telegram does not tell bots what was sent; this account is set to send again, at the risk of a double."}, nil
+	}
+	return network.Finding{Evidence: "Telegram does not tell bots what was sent, so somebody has to look."}, nil
+}
+
+// Delete removes a message, or all of an album.
+// https://core.telegram.org/bots/api#deletemessages
+func (t *Telegram) Delete(ctx context.Context, account network.Account, remoteID string) error {
+	for id := range strings.SplitSeq(remoteID, ",") {
+		var done bool
+		err := t.ask(ctx, account, "deleteMessage", map[string]string{"chat_id": account.RemoteID, "message_id": id}, &done)
+		e := network.AsError(err)
+		if e != nil && e.Status == http.StatusBadRequest && strings.Contains(e.Message, "message to delete not found") {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// Limits are the same for every chat.
+func (t *Telegram) Limits(_ context.Context, account network.Account) (network.Limits, error) {
+	if _, err := t.base(account.BaseURL); err != nil {
+		return network.Limits{}, err
+	}
+	o := t.options
+	return network.Limits{
+		AllowedBy: "Telegram", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true, SupportsReply: true,
+		MIMETypes:     []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4"},
+		MaxImageBytes: o.MaxPhotoBytes, MaxVideoBytes: o.MaxVideoBytes,
+		// Width and height together at most 10000, their ratio at most 20
+		// (https://core.telegram.org/bots/api#sendphoto).
+		MinImageRatio: 1.0 / 20, MaxImageRatio: 20,
+		// https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
+		Quotas: []network.Quota{{Bucket: "chat", Scope: network.ScopeAccount, Requests: o.PerMinute, Per: time.Minute, Default: true,
+			Costs: map[network.Use]int{network.UsePublish: 1}}},
+	}, nil
+}
+
+// Count counts UTF-16 code units, as Telegram measures messages and entities
+// (https://core.telegram.org/api/entities#entity-length). White space around the
+// text is cut off before.
+func (t *Telegram) Count(text string, _ network.Limits) int {
+	n := 0
+	for _, r := range strings.TrimSpace(text) {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// Check lists what Telegram would refuse. Text beside attachments is a caption,
+// which is shorter.
+func (t *Telegram) Check(content network.Content, limits network.Limits) []network.Problem {
+	if len(content.Media) > 0 && limits.MaxCharacters > t.options.MaxCaption {
+		limits.MaxCharacters = t.options.MaxCaption
+	}
+	problems := rules.Check("Telegram", content, limits, t.Count(content.Text, limits))
+	for i, media := range content.Media {
+		if !rules.Timed(media) && media.Width+media.Height > 10000 {
+			problems = append(problems, network.Problem{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_many_pixels",
+				Message: fmt.Sprintf("Attachment %d has %d × %d pixels; Telegram allows 10000 for width and height together.", i+1, media.Width, media.Height)})
+		}
+	}
+	if len(content.Media) > 1 && slices.ContainsFunc(content.Media, func(m network.MediaInfo) bool { return m.MIMEType == "image/gif" }) {
+		problems = append(problems, network.Problem{Field: "attachments", Code: "mixed_attachments",
+			Message: "Telegram takes a GIF only as the single attachment of a post."})
+	}
+	return problems
+}
+
+// clickable are what Telegram makes links of in plain text.
+var clickable = regexp.MustCompile(`https?://[^\s<>"]+|[@#][\pL\pN_]+`) //nolint:gochecknoglobals // compiled once
+
+// Preview shows the text as it is; the first link has a card when nothing is
+// attached.
+func (t *Telegram) Preview(content network.Content, _ network.Limits) network.Preview {
+	p := network.Preview{Text: strings.TrimSpace(content.Text)}
+	for _, at := range clickable.FindAllStringIndex(p.Text, -1) {
+		word := strings.TrimRight(p.Text[at[0]:at[1]], ".,;:!?)»”'\"")
+		span := network.Span{Start: at[0], End: at[0] + len(word), Kind: network.SpanLink, Target: word}
+		switch word[0] {
+		case '@':
+			span.Kind, span.Target = network.SpanMention, word[1:]
+		case '#':
+			span.Kind, span.Target = network.SpanTag, word[1:]
+		default:
+			if p.Card == "" && len(content.Media) == 0 {
+				p.Card = word
+			}
+		}
+		p.Spans = append(p.Spans, span)
+	}
+	for _, m := range content.Media {
+		if m.AltText != "" {
+			p.Notes = append(p.Notes, "Telegram has no descriptions of pictures: they get lost.")
+			break
+		}
+	}
+	return p
+}
