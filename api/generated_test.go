@@ -246,7 +246,7 @@ func (g *generator) value(name string, ref *openapi3.SchemaRef, wrong bool, dept
 	case schema.Type.Permits("boolean"):
 		return g.chance(2)
 	default:
-		if right := g.fitting(name); right != "" && !(wrong && g.chance(4)) {
+		if right := g.fitting(name); right != "" && (!wrong || !g.chance(4)) {
 			return right
 		}
 		return g.text(schema)
