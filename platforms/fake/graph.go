@@ -1,0 +1,190 @@
+package fake
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dateline/platforms/network"
+)
+
+// graphError is the error object of Meta's Graph APIs.
+// https://developers.facebook.com/docs/graph-api/guides/error-handling
+type graphError struct {
+	Message     string `json:"message"`
+	Type        string `json:"type"`
+	Code        int    `json:"code"`
+	Subcode     int    `json:"error_subcode,omitempty"`
+	Transient   bool   `json:"is_transient,omitempty"`
+	Title       string `json:"error_user_title,omitempty"`
+	UserMessage string `json:"error_user_msg,omitempty"`
+	Trace       string `json:"fbtrace_id"`
+}
+
+// refuseGraph answers with an error object. An empty type is the usual one.
+func refuseGraph(w http.ResponseWriter, status int, e graphError) {
+	if e.Type == "" {
+		e.Type = "OAuthException"
+	}
+	e.Trace = "A" + rand.Text()[:22]
+	w.Header().Set("WWW-Authenticate", fmt.Sprintf(`OAuth "Facebook Platform" "invalid_request" %q`, e.Message))
+	writeJSON(w, status, map[string]any{"error": e})
+}
+
+// graphInvalid is the refusal of a parameter.
+func graphInvalid(w http.ResponseWriter, message string) {
+	refuseGraph(w, http.StatusBadRequest, graphError{Message: "(#100) " + message, Code: 100})
+}
+
+// graphGone is how the Graph APIs speak of what is not there, or not yours.
+func graphGone(w http.ResponseWriter, method, id string) {
+	refuseGraph(w, http.StatusBadRequest, graphError{
+		Message: "Unsupported " + strings.ToLower(method) + " request. Object with ID '" + id +
+			"' does not exist, cannot be loaded due to missing permissions, or does not support this operation",
+		Type: "GraphMethodException", Code: 100, Subcode: 33,
+	})
+}
+
+// graphFace is the face of one of Meta's networks. Faults hit all of it but the
+// page on which people allow access, whose address below the prefix is dialog.
+func graphFace(network, prefix, dialog string, routes func(*http.ServeMux)) *face {
+	return &face{
+		network: network,
+		prefix:  prefix,
+		serves:  func(path string) bool { return path != prefix+dialog },
+		token:   graphToken,
+		refuse:  refuseGraphStatus,
+		expired: func(w http.ResponseWriter) {
+			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Error validating access token: Session has expired.", Code: 190, Subcode: 463})
+		},
+		throttled: func(w http.ResponseWriter, wait time.Duration) {
+			w.Header().Set("X-App-Usage", `{"call_count":100,"total_cputime":12,"total_time":25}`)
+			w.Header().Set("X-Business-Use-Case-Usage", fmt.Sprintf(
+				`{"17840000000000000":[{"type":%q,"call_count":100,"total_cputime":12,"total_time":25,"estimated_time_to_regain_access":%d}]}`,
+				network, int(math.Ceil(wait.Minutes()))))
+			refuseGraph(w, http.StatusForbidden, graphError{Message: "(#4) Application request limit reached", Code: 4, Transient: true})
+		},
+		requestID: "X-Fb-Trace-Id",
+		routes:    routes,
+	}
+}
+
+// refuseGraphStatus words a refusal of which only the status is known.
+func refuseGraphStatus(w http.ResponseWriter, status int, text string) {
+	e := graphError{Message: text, Code: 100}
+	switch {
+	case status == http.StatusUnauthorized:
+		e = graphError{Message: "Invalid OAuth access token - Cannot parse access token", Code: 190}
+	case status == http.StatusForbidden:
+		e.Code, e.Message = 200, "(#200) Permissions error"
+	case status >= http.StatusInternalServerError:
+		e.Code, e.Message = 2, "An unexpected error has occurred. Please retry your request later."
+		e.Transient = true
+	case text == "":
+		e.Message = "(#100) Invalid parameter"
+	}
+	if text != "" {
+		e.Message = text
+	}
+	refuseGraph(w, status, e)
+}
+
+// graphToken finds the token where the Graph APIs take it: in the header, of
+// either scheme, or in the address.
+func graphToken(r *http.Request) string {
+	header := r.Header.Get("Authorization")
+	for _, scheme := range []string{"Bearer ", "OAuth "} {
+		if value, ok := strings.CutPrefix(header, scheme); ok {
+			return value
+		}
+	}
+	return r.URL.Query().Get("access_token")
+}
+
+// graphCall serves a call that carries a good token with the scope, whose
+// appsecret_proof, if it has one, is right.
+// https://developers.facebook.com/docs/graph-api/guides/secure-requests
+func (s *Server) graphCall(f *face, scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
+	return s.signedIn(f, func(w http.ResponseWriter, r *http.Request, c caller) {
+		_ = r.FormValue("") // reads query and form; a body that is neither is the handler's
+		switch proof := r.FormValue("appsecret_proof"); {
+		case proof != "" && !hmac.Equal([]byte(proof), []byte(graphProof(graphToken(r)))):
+			graphInvalid(w, "Invalid appsecret_proof provided in the API argument")
+		case !c.allowed(scope):
+			refuseGraph(w, http.StatusForbidden, graphError{Message: "(#10) Application does not have permission for this action", Code: 10})
+		default:
+			next(w, r, c)
+		}
+	}, buckets...)
+}
+
+func graphProof(token string) string {
+	sum := hmac.New(sha256.New, []byte(network.SandboxApp("", "").ClientSecret.Reveal()))
+	_, _ = sum.Write([]byte(token))
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// graphTime writes a time as the Graph APIs do: whole seconds, and no colon in
+// the offset.
+func graphTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05-0700") }
+
+// graphPost is one entry of a list, by the id that cursors go by.
+type graphPost struct {
+	ID     string
+	Entity map[string]any
+}
+
+// graphList answers with a page of a list, newest first: limit entries after a
+// cursor. As at Meta, the address of the next page has the token in it.
+// https://developers.facebook.com/docs/graph-api/results
+func graphList(w http.ResponseWriter, r *http.Request, f *face, posts []graphPost) {
+	query := r.URL.Query()
+	limit, err := strconv.Atoi(query.Get("limit"))
+	if err != nil || limit < 1 {
+		limit = 25
+	}
+	limit = min(limit, 100)
+	if after := query.Get("after"); after != "" {
+		id, _ := base64.RawURLEncoding.DecodeString(after)
+		at := slices.IndexFunc(posts, func(p graphPost) bool { return p.ID == string(id) })
+		if at < 0 {
+			graphInvalid(w, "Invalid cursors values")
+			return
+		}
+		posts = posts[at+1:]
+	}
+	more := len(posts) > limit
+	posts = posts[:min(len(posts), limit)]
+	data := make([]map[string]any, len(posts))
+	for i, p := range posts {
+		data[i] = p.Entity
+	}
+	answer := map[string]any{"data": data}
+	if len(posts) > 0 {
+		cursor := func(p graphPost) string { return base64.RawURLEncoding.EncodeToString([]byte(p.ID)) }
+		paging := map[string]any{"cursors": map[string]string{"before": cursor(posts[0]), "after": cursor(posts[len(posts)-1])}}
+		if more {
+			query.Set("access_token", graphToken(r))
+			query.Set("after", cursor(posts[len(posts)-1]))
+			paging["next"] = f.root(r) + strings.TrimPrefix(r.URL.Path, f.prefix) + "?" + query.Encode()
+		}
+		answer["paging"] = paging
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// graphSince says whether a time lies within a list's parameter since, which is
+// in seconds since 1970.
+func graphSince(r *http.Request, at time.Time) bool {
+	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
+	return err != nil || at.Unix() >= since
+}

@@ -1,0 +1,139 @@
+package graph
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// blockedFor is how long an account rests that Meta has blocked for going too
+// fast (code 368): trying earlier makes such blocks longer.
+const blockedFor = time.Hour
+
+// Failure is the error object of a Graph API.
+// https://developers.facebook.com/docs/graph-api/guides/error-handling
+type Failure struct {
+	Message     string `json:"message"`
+	Type        string `json:"type"`
+	Code        int    `json:"code"`
+	Subcode     int    `json:"error_subcode"`
+	Transient   bool   `json:"is_transient"`
+	Title       string `json:"error_user_title"`
+	UserMessage string `json:"error_user_msg"`
+	Trace       string `json:"fbtrace_id"`
+}
+
+// Is says whether a failure has the code and the subcode; 0 is any.
+func (f Failure) Is(code, subcode int) bool {
+	return (code == 0 || f.Code == code) && (subcode == 0 || f.Subcode == subcode)
+}
+
+// code is how a failure is named: 100, or 100/33 with its subcode.
+func (f Failure) code() string {
+	switch {
+	case f.Code == 0:
+		return ""
+	case f.Subcode == 0:
+		return strconv.Itoa(f.Code)
+	default:
+		return strconv.Itoa(f.Code) + "/" + strconv.Itoa(f.Subcode)
+	}
+}
+
+// words prefers what Meta wrote for people.
+func (f Failure) words() string {
+	switch {
+	case f.UserMessage != "" && f.Title != "":
+		return f.Title + ": " + f.UserMessage
+	case f.UserMessage != "":
+		return f.UserMessage
+	default:
+		return f.Message
+	}
+}
+
+// read finds the failure in an answer. Besides the error object there are two
+// other forms: of uploads (rupload.facebook.com: debug_info), and of Instagram's
+// token endpoint (api.instagram.com: error_type, error_message).
+func read(body []byte) Failure {
+	var answer struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"error_message"`
+		Type    string          `json:"error_type"`
+		Debug   struct {
+			Retriable bool   `json:"retriable"`
+			Type      string `json:"type"`
+			Message   string `json:"message"`
+		} `json:"debug_info"`
+	}
+	_ = json.Unmarshal(body, &answer) // an error page is no reason to lose the status
+	f := Failure{Message: answer.Message, Type: answer.Type}
+	if answer.Debug.Message != "" || answer.Debug.Type != "" {
+		f = Failure{Message: answer.Debug.Message, Type: answer.Debug.Type, Transient: answer.Debug.Retriable}
+	}
+	_ = json.Unmarshal(answer.Error, &f)
+	return f
+}
+
+// refusal classifies an answer that is no success: by code and subcode, because
+// most come with status 400 whatever they mean, and by the status where there
+// is no code.
+func (a *API) refusal(res *call.Response, create bool) *network.Error {
+	f := read(res.Body)
+	if f.Trace != "" {
+		res.RequestID = f.Trace
+	}
+	e := res.Error(f.code(), f.words())
+	switch {
+	case f.throttles():
+		e.Class, e.Scope, e.RetryAt = network.Throttled, f.scope(), res.RetryAfter()
+	case f.Is(368, 4854002): // until the person confirms who they are, no waiting helps
+		e.Class = network.Rejected
+	case f.Code == 368:
+		e.Class, e.RetryAt = network.Throttled, res.Received.Add(blockedFor)
+	case f.Code == 190, f.Code == 102:
+		e.Class = network.Auth
+	case f.Code == 506:
+		e.Class = network.Duplicate
+	case f.Code == 3, f.Code == 10, f.Code >= 200 && f.Code <= 299, f.Code == 100:
+		e.Class = network.Rejected
+	case f.Transient, f.Code == 1, f.Code == 2:
+		e.Class = network.Transient
+		if create {
+			e.Class = network.Ambiguous
+		}
+	}
+	if a.options.Refine != nil {
+		a.options.Refine(f, create, e)
+	}
+	if e.Class == network.Throttled {
+		if e.Scope == "" {
+			e.Scope = network.ScopeAccount
+		}
+		if at := res.Received.Add(UsageOf(res.Header).Regain); at.After(e.RetryAt) && at.After(res.Received) {
+			e.RetryAt = at
+		}
+	}
+	return e
+}
+
+// throttles knows the codes of rate limits.
+// https://developers.facebook.com/docs/graph-api/overview/rate-limiting
+func (f Failure) throttles() bool {
+	switch f.Code {
+	case 4, 17, 32, 341, 613:
+		return true
+	}
+	return f.Code >= 80000 && f.Code <= 80014
+}
+
+// scope says whose limit a code is about: 4 and 341 are the app's.
+func (f Failure) scope() network.Scope {
+	if f.Code == 4 || f.Code == 341 {
+		return network.ScopeApp
+	}
+	return network.ScopeAccount
+}

@@ -1,0 +1,239 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/graph"
+	"dateline/platforms/network"
+)
+
+// answering serves one answer to every call.
+func answering(t *testing.T, status int, body string, header ...string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func failure(code, subcode int, more string) string {
+	return fmt.Sprintf(`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"%s}}`, code, subcode, more)
+}
+
+func TestRefusals(t *testing.T) {
+	for _, row := range []struct {
+		name         string
+		status       int
+		body         string
+		read, create network.Class
+		code         string
+	}{
+		{"Unknown", 500, failure(1, 0, ""), network.Transient, network.Ambiguous, "1"},
+		{"Service", 400, failure(2, 0, ""), network.Transient, network.Ambiguous, "2"},
+		{"Transient", 400, failure(77, 0, `,"is_transient":true`), network.Transient, network.Ambiguous, "77"},
+		{"AppLimit", 403, failure(4, 0, `,"is_transient":true`), network.Throttled, network.Throttled, "4"},
+		{"UserLimit", 400, failure(17, 2446079, ""), network.Throttled, network.Throttled, "17/2446079"},
+		{"PageLimit", 400, failure(80001, 0, ""), network.Throttled, network.Throttled, "80001"},
+		{"Expired", 400, failure(190, 463, ""), network.Auth, network.Auth, "190/463"},
+		{"Session", 400, failure(102, 0, ""), network.Auth, network.Auth, "102"},
+		{"Permission", 403, failure(200, 0, ""), network.Rejected, network.Rejected, "200"},
+		{"PermissionBehind500", 500, failure(10, 0, ""), network.Rejected, network.Rejected, "10"},
+		{"Blocked", 400, failure(368, 1390008, ""), network.Throttled, network.Throttled, "368/1390008"},
+		{"ConfirmIdentity", 400, failure(368, 4854002, ""), network.Rejected, network.Rejected, "368/4854002"},
+		{"Duplicate", 400, failure(506, 0, ""), network.Duplicate, network.Duplicate, "506"},
+		{"Parameter", 400, failure(100, 33, ""), network.Rejected, network.Rejected, "100/33"},
+		{"Other", 400, failure(1609005, 0, ""), network.Rejected, network.Rejected, "1609005"},
+		{"OtherBehind500", 500, failure(1609005, 0, ""), network.Transient, network.Ambiguous, "1609005"},
+		{"Page", 502, "<html>Bad gateway</html>", network.Transient, network.Ambiguous, "http_502"},
+		{"Nothing", 400, "", network.Rejected, network.Rejected, "http_400"},
+		{"Unauthorized", 401, `{"error":"words"}`, network.Auth, network.Auth, "http_401"},
+		{"TokenEndpoint", 400, `{"error_type":"OAuthException","code":400,"error_message":"words"}`, network.Rejected, network.Rejected, "http_400"},
+		{"Upload", 400, `{"debug_info":{"retriable":true,"type":"OffsetInvalidError","message":"words"}}`, network.Transient, network.Ambiguous, "http_400"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			address := answering(t, row.status, row.body)
+			api := graph.New(http.DefaultClient, graph.Options{})
+			for create, want := range map[bool]network.Class{false: row.read, true: row.create} {
+				_, err := api.Do(t.Context(), graph.Call{Method: http.MethodPost, URL: address, Create: create})
+				e := network.AsError(err)
+				if e == nil || e.Class != want || e.Code != row.code || e.Status != row.status || e.Message == "" {
+					t.Errorf("create %v: %+v, want %s %s", create, e, want, row.code)
+				}
+				if strings.Contains(row.body, "words") && e.Code != "http_401" && e.Message != "words" {
+					t.Errorf("says %q", e.Message)
+				}
+				if strings.Contains(row.body, "trace") && e.RequestID != "trace" {
+					t.Errorf("request id %q", e.RequestID)
+				}
+				if (e.Class == network.Throttled) != (e.Scope != "") {
+					t.Errorf("%s with scope %q", e.Class, e.Scope)
+				}
+			}
+		})
+	}
+}
+
+func TestPeopleReadWhatIsWrittenForThem(t *testing.T) {
+	address := answering(t, 400, failure(36000, 2207004, `,"error_user_title":"Image size too large","error_user_msg":"The image is too large."`))
+	_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{Method: http.MethodGet, URL: address})
+	if e := network.AsError(err); e.Message != "Image size too large: The image is too large." {
+		t.Errorf("%q", e.Message)
+	}
+}
+
+func TestThrottledSaysUntilWhen(t *testing.T) {
+	for name, row := range map[string]struct {
+		header []string
+		want   time.Duration
+	}{
+		"Regain":     {[]string{"X-Business-Use-Case-Usage", `{"17":[{"type":"instagram","call_count":100,"estimated_time_to_regain_access":19}]}`}, 19 * time.Minute},
+		"RetryAfter": {[]string{"Retry-After", "90"}, 90 * time.Second},
+		"Later":      {[]string{"Retry-After", "90", "X-App-Usage", `{"call_count":120,"estimated_time_to_regain_access":5}`}, 5 * time.Minute},
+		"Absurd":     {[]string{"X-Business-Use-Case-Usage", `{"17":[{"estimated_time_to_regain_access":1e300}]}`}, 24 * time.Hour},
+		"Silent":     {nil, 0},
+		"Broken":     {[]string{"X-Business-Use-Case-Usage", `{"17":`}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := answering(t, 403, failure(4, 0, ""), row.header...)
+			_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{Method: http.MethodGet, URL: address})
+			e := network.AsError(err)
+			if row.want == 0 {
+				if !e.RetryAt.IsZero() {
+					t.Errorf("retry at %v, which nobody said", e.RetryAt)
+				}
+				return
+			}
+			if wait := time.Until(e.RetryAt); wait > row.want || wait < row.want-10*time.Second || e.Scope != network.ScopeApp {
+				t.Errorf("wait %v, scope %s; want %v", wait, e.Scope, row.want)
+			}
+		})
+	}
+}
+
+func TestRefine(t *testing.T) {
+	address := answering(t, 400, failure(4, 2207051, ""))
+	api := graph.New(http.DefaultClient, graph.Options{Refine: func(f graph.Failure, create bool, e *network.Error) {
+		if create && f.Is(4, 2207051) && f.Is(0, 2207051) && !f.Is(4, 1) {
+			e.Class = network.Ambiguous
+		}
+	}})
+	for create, want := range map[bool]network.Class{true: network.Ambiguous, false: network.Throttled} {
+		_, err := api.Do(t.Context(), graph.Call{Method: http.MethodPost, URL: address, Create: create})
+		if e := network.AsError(err); e.Class != want {
+			t.Errorf("create %v: %s, want %s", create, e.Class, want)
+		}
+	}
+}
+
+// TestTheTokenIsNotInTheAddress: it goes into a header, with a proof that is the
+// second test case of RFC 4231.
+func TestTheTokenIsNotInTheAddress(t *testing.T) {
+	const proof = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+	token, appSecret := secret.NewText("what do ya want for nothing?"), secret.NewText("Jefe")
+	if got := graph.Proof(token, appSecret); got != proof {
+		t.Fatalf("proof %s", got)
+	}
+	var last *http.Request
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		last = r
+		w.Header().Set("X-Fb-Trace-Id", "t1")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, `{"error":{"message":"no %s with %s","code":100}}`, token.Reveal(), proof)
+	}))
+	t.Cleanup(server.Close)
+	api := graph.New(http.DefaultClient, graph.Options{})
+	for name, c := range map[string]graph.Call{
+		"Get":  {Method: http.MethodGet, Query: url.Values{"fields": {"id"}}},
+		"Post": {Method: http.MethodPost, Form: url.Values{"fields": {"id"}}},
+		"OAuth": {Method: http.MethodPost, Scheme: "OAuth", Form: url.Values{"fields": {"id"}},
+			Header: http.Header{"Offset": {"0"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.URL, c.Token, c.AppSecret = server.URL+"/v25.0/me", token, appSecret
+			res, err := api.Do(t.Context(), c)
+			e := network.AsError(err)
+			if e == nil || strings.Contains(e.Error(), "nothing") || strings.Contains(e.Error(), proof) || res.RequestID != "t1" {
+				t.Errorf("%v, %+v", err, res)
+			}
+			scheme := c.Scheme
+			if scheme == "" {
+				scheme = "Bearer"
+			}
+			if last.Header.Get("Authorization") != scheme+" "+token.Reveal() || strings.Contains(last.URL.String(), "nothing") ||
+				last.Form.Get("fields") != "id" || last.Form.Get("appsecret_proof") != proof || last.Header.Get("Offset") != c.Header.Get("Offset") {
+				t.Errorf("sent %s %+v %v", last.URL, last.Header, last.Form)
+			}
+		})
+	}
+	if len(last.PostForm) == 0 {
+		t.Error("the form is not in the body")
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	var page graph.Page[struct {
+		At graph.Time `json:"timestamp"`
+	}]
+	list := `{"data":[{"timestamp":"2026-11-21T20:06:30+0000"},{"timestamp":"2026-11-21T21:06:30+01:00"},{"timestamp":"soon"},{"timestamp":7}],
+		"paging":{"cursors":{"before":"a","after":"b"},"next":"https://graph.example/x?access_token=secret&after=b"}}`
+	if err := json.Unmarshal([]byte(list), &page); err != nil {
+		t.Fatal(err)
+	}
+	want := time.Date(2026, 11, 21, 20, 6, 30, 0, time.UTC)
+	if !page.Data[0].At.Equal(want) || !page.Data[1].At.Equal(want) || !page.Data[2].At.IsZero() || !page.Data[3].At.IsZero() || page.After() != "b" {
+		t.Errorf("%+v", page)
+	}
+	page.Paging.Next = ""
+	if page.After() != "" {
+		t.Error("the last page has another after it")
+	}
+	api := graph.New(http.DefaultClient, graph.Options{})
+	for body, want := range map[string]string{`{"id":"17"}`: "17", `{"id":""}`: "", `{"id":`: ""} {
+		res, err := api.Do(t.Context(), graph.Call{Method: http.MethodPost, URL: answering(t, 200, body), Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := graph.ID(res)
+		if id != want || want == "" && network.AsError(err).Class != network.Ambiguous {
+			t.Errorf("%s: %q, %v", body, id, err)
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	const sandbox, back = "http://127.0.0.1:8090/instagram", "https://desk.example/cb"
+	p := graph.Place{Network: "Instagram", Sandbox: sandbox}
+	for base, want := range map[string]string{"": "https://real", sandbox: sandbox, "https://evil.example": "", sandbox + "/": ""} {
+		host, err := p.Host(base, "https://real")
+		if host != want || want == "" && network.AsError(err).Code != "bad_address" {
+			t.Errorf("%q: %q, %v", base, host, err)
+		}
+	}
+	if _, err := (graph.Place{}).Host(sandbox, "https://real"); err == nil {
+		t.Error("a sandbox that is not there was taken")
+	}
+	if _, err := p.Register("", back); network.AsError(err).Code != network.CodeNotConfigured {
+		t.Errorf("%v", err)
+	}
+	if app, err := p.Register(sandbox, back); err != nil || app.BaseURL != sandbox || app.RedirectURI != back || app.ClientID != network.SandboxApp("", "").ClientID {
+		t.Errorf("%+v, %v", app, err)
+	}
+	p.ClientID, p.ClientSecret = "id", secret.NewText("s")
+	if app, err := p.Register("", back); err != nil || app.ClientID != "id" || app.ClientSecret.Reveal() != "s" || app.RedirectURI != back {
+		t.Errorf("%+v, %v", app, err)
+	}
+}

@@ -1,0 +1,43 @@
+package graph
+
+import (
+	"dateline/internal/secret"
+	"dateline/platforms/network"
+)
+
+// Place is where one of Meta's networks is, and who Dateline is there.
+type Place struct {
+	Network      string // its name for people
+	ClientID     string
+	ClientSecret secret.Text
+	Sandbox      string // base address of the network's copy in the sandbox; empty: none
+}
+
+// Host gives the host to call for an account: the real one, or the sandbox,
+// which is all of a network's hosts.
+func (p Place) Host(baseURL, host string) (string, error) {
+	switch {
+	case baseURL == "":
+		return host, nil
+	case p.Sandbox != "" && baseURL == p.Sandbox:
+		return p.Sandbox, nil
+	default:
+		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
+			Message: p.Network + " is one service: leave the address empty."}
+	}
+}
+
+// Register gives the operator's app, or the sandbox's.
+func (p Place) Register(baseURL, redirectURI string) (network.App, error) {
+	if _, err := p.Host(baseURL, ""); err != nil {
+		return network.App{}, err
+	}
+	if baseURL != "" {
+		return network.SandboxApp(baseURL, redirectURI), nil
+	}
+	if p.ClientID == "" || p.ClientSecret.Empty() {
+		return network.App{}, &network.Error{Class: network.Rejected, Code: network.CodeNotConfigured,
+			Message: p.Network + " is not set up here: the operator has to enter an app of developers.facebook.com."}
+	}
+	return network.App{RedirectURI: redirectURI, ClientID: p.ClientID, ClientSecret: p.ClientSecret}, nil
+}
