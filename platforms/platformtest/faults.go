@@ -62,7 +62,7 @@ func testFaults(t *testing.T, s Subject) {
 		})
 	}
 	t.Run("Refuse", func(t *testing.T) { testRefuse(t, s) })
-	if !s.TakesMediaAtOnce {
+	if _, prepares := s.Network.(network.Preparer); prepares || !s.TakesMediaAtOnce {
 		t.Run("Media", func(t *testing.T) { testMediaFaults(t, s) })
 	}
 	t.Run("Throttled", func(t *testing.T) { testThrottled(t, s) })

@@ -61,6 +61,10 @@ type Subject struct {
 	PictureType string
 	// TakesMediaAtOnce: attachments come with the post, nothing is staged.
 	TakesMediaAtOnce bool
+	// PlainReplies: what answers a post takes no attachments.
+	PlainReplies bool
+	// Resolution of the times that listings give; 0: finer than a few milliseconds.
+	Resolution time.Duration
 	// Blind: the network shows nobody what was published, so that nothing lost can be found.
 	Blind bool
 	// ByHandle: a lost post is looked for by what was fixed before, so that twins are told apart.

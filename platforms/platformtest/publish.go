@@ -136,7 +136,9 @@ func testReply(t *testing.T, s Subject) {
 		return
 	}
 	parent := publish(t, s, submission(t, s, "First of a thread"))
-	reply := submission(t, s, "Second of a thread")
+	words := s
+	words.NeedsMedia = s.NeedsMedia && !s.PlainReplies
+	reply := submission(t, words, "Second of a thread")
 	reply.ReplyTo = parent.RemoteID
 	publish(t, s, reply)
 	if s.Fake != nil {

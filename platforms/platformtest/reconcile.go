@@ -68,7 +68,7 @@ func testReconcile(t *testing.T, s Subject) {
 	t.Run("OlderTwin", func(t *testing.T) {
 		sub := prepared(t, s, submission(t, s, "The same words as last week"))
 		publish(t, s, sub)
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50*time.Millisecond + s.Resolution)
 		later := network.Window{From: time.Now()}
 		if s.Fake == nil {
 			later.From = later.From.Add(time.Minute) // the clocks may differ
@@ -85,7 +85,8 @@ func testReconcile(t *testing.T, s Subject) {
 		sub := prepared(t, s, submission(t, s, "Twice"))
 		first := publish(t, s, sub)
 		second := sub
-		second.Key += "2"
+		second.Key, second.Handle = second.Key+"2", ""
+		second = prepared(t, s, second)
 		publish(t, s, second)
 		if finding := reconcile(t, s, sub, window); finding.Found || finding.Conclusive {
 			t.Errorf("chose between two: %+v", finding)
@@ -113,7 +114,7 @@ func testReconcile(t *testing.T, s Subject) {
 		if s.ByHandle {
 			return
 		}
-		sub.MediaIDs, sub.Media = []string{"1"}, []network.Media{picture(t, s, "")}
+		sub.MediaIDs, sub.Media = append(sub.MediaIDs, "1"), append(sub.Media, picture(t, s, ""))
 		if finding := reconcile(t, s, sub, window); finding.Found {
 			t.Errorf("claimed a post without the picture: %+v", finding)
 		}
