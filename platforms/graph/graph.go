@@ -51,8 +51,11 @@ type Call struct {
 	Body   *call.Body  // nil: none
 	Header http.Header // further headers
 
-	// Token goes into the Authorization header, never into the address.
+	// Token goes into the Authorization header, so that it is not in the address.
 	Token secret.Text
+	// TokenParameter sends the token as the parameter access_token instead: in the
+	// form, and in the address of calls that have none.
+	TokenParameter bool
 	// Scheme of the Authorization header; empty: Bearer. Uploads
 	// (rupload.facebook.com) want OAuth.
 	Scheme string
@@ -78,14 +81,18 @@ func (a *API) Do(ctx context.Context, c Call) (*call.Response, error) {
 		request.Header.Set("Authorization", c.Scheme+" "+c.Token.Reveal())
 	}
 	query, form := cloned(c.Query), cloned(c.Form)
+	parameters := query
+	if c.Form != nil {
+		parameters = form
+	}
+	if c.TokenParameter && !c.Token.Empty() {
+		request.Token = secret.Text{}
+		parameters.Set("access_token", c.Token.Reveal())
+	}
 	if !c.AppSecret.Empty() && !c.Token.Empty() {
 		proof := Proof(c.Token, c.AppSecret)
 		request.Secrets = append(request.Secrets, secret.NewText(proof))
-		if c.Form != nil {
-			form.Set("appsecret_proof", proof)
-		} else {
-			query.Set("appsecret_proof", proof)
-		}
+		parameters.Set("appsecret_proof", proof)
 	}
 	if c.Form != nil {
 		request.Body = call.Form(form)

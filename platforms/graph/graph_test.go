@@ -169,6 +169,9 @@ func TestTheTokenIsNotInTheAddress(t *testing.T) {
 			if e == nil || strings.Contains(e.Error(), "nothing") || strings.Contains(e.Error(), proof) || res.RequestID != "t1" {
 				t.Errorf("%v, %+v", err, res)
 			}
+			if len(last.PostForm) == 0 && c.Form != nil {
+				t.Error("the form is not in the body")
+			}
 			scheme := c.Scheme
 			if scheme == "" {
 				scheme = "Bearer"
@@ -179,8 +182,27 @@ func TestTheTokenIsNotInTheAddress(t *testing.T) {
 			}
 		})
 	}
-	if len(last.PostForm) == 0 {
-		t.Error("the form is not in the body")
+}
+
+func TestATokenMayBeAParameter(t *testing.T) {
+	var last *http.Request
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		last = r
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"error":{"message":"no s3cret","code":100}}`))
+	}))
+	t.Cleanup(server.Close)
+	for _, form := range []url.Values{nil, {"text": {"x"}}} {
+		_, err := graph.New(http.DefaultClient, graph.Options{}).Do(t.Context(), graph.Call{
+			Method: http.MethodPost, URL: server.URL, Form: form, Token: secret.NewText("s3cret"), TokenParameter: true})
+		if e := network.AsError(err); strings.Contains(e.Error(), "s3cret") {
+			t.Error(e)
+		}
+		inBody := last.PostForm.Get("access_token") == "s3cret"
+		if last.Form.Get("access_token") != "s3cret" || inBody != (form != nil) || last.Header.Get("Authorization") != "" {
+			t.Errorf("sent %s, %v", last.URL, last.PostForm)
+		}
 	}
 }
 
@@ -223,6 +245,12 @@ func TestPlace(t *testing.T) {
 			t.Errorf("%q: %q, %v", base, host, err)
 		}
 	}
+	if got, err := p.Address("", "https://real", "v1.0", "1/2", "media"); err != nil || got != "https://real/v1.0/1%2F2/media" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := p.Address("https://evil.example", "https://real", "v1.0"); network.AsError(err).Code != "bad_address" {
+		t.Errorf("%v", err)
+	}
 	if _, err := (graph.Place{}).Host(sandbox, "https://real"); err == nil {
 		t.Error("a sandbox that is not there was taken")
 	}
@@ -236,4 +264,18 @@ func TestPlace(t *testing.T) {
 	if app, err := p.Register("", back); err != nil || app.ClientID != "id" || app.ClientSecret.Reveal() != "s" || app.RedirectURI != back {
 		t.Errorf("%+v, %v", app, err)
 	}
+}
+
+// FuzzUsage: no header makes anyone wait for longer than a day.
+func FuzzUsage(f *testing.F) {
+	for _, s := range []string{"", "{}", `{"call_count":28,"total_time":25,"total_cputime":25}`, `{"17":[{"estimated_time_to_regain_access":1e309}]}`,
+		`{"17":[{"call_count":-1,"estimated_time_to_regain_access":-5}]}`, `{"17":null}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		u := graph.UsageOf(http.Header{"X-App-Usage": {value}, "X-Business-Use-Case-Usage": {value}})
+		if u.Regain < 0 || u.Regain > 24*time.Hour || u.Percent < 0 {
+			t.Fatalf("%+v", u)
+		}
+	})
 }

@@ -1,6 +1,9 @@
 package graph
 
 import (
+	"net/url"
+	"strings"
+
 	"dateline/internal/secret"
 	"dateline/platforms/network"
 )
@@ -25,6 +28,19 @@ func (p Place) Host(baseURL, host string) (string, error) {
 		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
 			Message: p.Network + " is one service: leave the address empty."}
 	}
+}
+
+// Address is where a node or edge is: host and version, and the escaped parts.
+func (p Place) Address(baseURL, host, version string, parts ...string) (string, error) {
+	host, err := p.Host(baseURL, host)
+	if err != nil {
+		return "", err
+	}
+	path := []string{host, version}
+	for _, part := range parts {
+		path = append(path, url.PathEscape(part))
+	}
+	return strings.Join(path, "/"), nil
 }
 
 // Register gives the operator's app, or the sandbox's.

@@ -1,0 +1,24 @@
+package container_test
+
+import (
+	"testing"
+
+	"dateline/platforms/graph/container"
+	"dateline/platforms/network"
+)
+
+// FuzzID: whatever is kept of a post names its container, or is refused.
+func FuzzID(f *testing.F) {
+	for _, s := range []string{"", "{}", `{"whole":{"id":"17"},"items":[{"id":"1","done":true}],"made":"2026-11-21T20:00:00Z"}`, `{"whole":{}}`, `{"made":7}`, "[]", "null"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, handle string) {
+		id, err := container.ID(handle)
+		if (id == "") == (err == nil) {
+			t.Fatalf("%q, %v", id, err)
+		}
+		if err != nil && network.AsError(err).Code == "" {
+			t.Fatalf("%v has no code", err)
+		}
+	})
+}

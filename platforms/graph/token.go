@@ -1,0 +1,61 @@
+package graph
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/network"
+)
+
+// Tokens of Instagram Login and of Threads last an hour, and are exchanged for
+// ones that last 60 days. Those renew themselves, once they are a day old and
+// until they expire; one that has expired is lost.
+// https://developers.facebook.com/docs/instagram-platform/reference/refresh_access_token
+// https://developers.facebook.com/docs/threads/get-started/long-lived-tokens
+const (
+	longLife = 60 * 24 * time.Hour
+	minAge   = 24 * time.Hour
+)
+
+// LongLived exchanges a token, or renews one: grant is the network's name of
+// which. The account comes back with the new token.
+//
+// Both calls want the token in the address, and neither uses up the old one.
+func (a *API) LongLived(ctx context.Context, host, path, grant string, app network.App, account network.Account) (network.Account, error) {
+	query := url.Values{"grant_type": {grant}, "access_token": {account.Token.Reveal()}}
+	secrets := []secret.Text{account.Token, app.ClientSecret}
+	if !app.ClientSecret.Empty() {
+		query.Set("client_secret", app.ClientSecret.Reveal())
+	}
+	res, err := a.Do(ctx, Call{Method: http.MethodGet, URL: host + path, Query: query, Secrets: secrets})
+	if err != nil {
+		return network.Account{}, err
+	}
+	var answer struct {
+		AccessToken string `json:"access_token"`
+		ExpiresIn   int64  `json:"expires_in"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return network.Account{}, err
+	}
+	if answer.AccessToken == "" {
+		return network.Account{}, res.Unreadable("it has no access token")
+	}
+	left := longLife
+	if answer.ExpiresIn > 0 && answer.ExpiresIn < int64(longLife/time.Second) {
+		left = time.Duration(answer.ExpiresIn) * time.Second
+	}
+	account.Token = secret.NewText(answer.AccessToken)
+	account.Refresh = account.Token
+	account.ExpiresAt = res.Received.Add(left).UTC()
+	account.RefreshExpiresAt = account.ExpiresAt
+	return account, nil
+}
+
+// TooYoung says that a token cannot be renewed yet, and need not be.
+func TooYoung(account network.Account) bool {
+	return time.Until(account.ExpiresAt) > longLife-minAge
+}
