@@ -35,7 +35,7 @@ type face struct {
 
 // faces lists the networks that the server plays.
 func (s *Server) listFaces() []*face {
-	return []*face{s.mastodonFace(), s.telegramFace(), s.discordFace()}
+	return []*face{s.mastodonFace(), s.telegramFace(), s.discordFace(), s.instagramFace(), s.threadsFace()}
 }
 
 // faceOf finds whose API an address is of; nil for pages and controls.
@@ -138,11 +138,14 @@ func (s *Server) thing(network, kind, id string, data any) (Thing, bool) {
 	return *t, true
 }
 
-// storePost makes a post, whose ID, URL and all that people wrote are filled in.
-// The caller holds s.mu.
+// storePost makes a post, whose ID, URL and all that people wrote are filled in;
+// CreatedAt too where the network dates other than to the millisecond. The caller
+// holds s.mu.
 func (s *Server) storePost(r *http.Request, post *Post) error {
 	c := conditionsOf(r)
-	post.CreatedAt = s.now().Add(c.skew)
+	if post.CreatedAt.IsZero() {
+		post.CreatedAt = s.now().Add(c.skew)
+	}
 	if c.hide > 0 {
 		post.HiddenUntil = s.now().Add(c.hide)
 	}

@@ -99,13 +99,16 @@ func refuseGraphStatus(w http.ResponseWriter, status int, text string) {
 }
 
 // graphToken finds the token where the Graph APIs take it: in the header, of
-// either scheme, or in the address.
+// either scheme, in a form, or in the address.
 func graphToken(r *http.Request) string {
 	header := r.Header.Get("Authorization")
 	for _, scheme := range []string{"Bearer ", "OAuth "} {
 		if value, ok := strings.CutPrefix(header, scheme); ok {
 			return value
 		}
+	}
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		return r.FormValue("access_token")
 	}
 	return r.URL.Query().Get("access_token")
 }

@@ -1,0 +1,246 @@
+package fake
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+const kindContainer = "container"
+
+// graphContainer is a post, or a part of one, that waits to be published.
+type graphContainer struct {
+	Type     string   `json:"type"` // TEXT, IMAGE, VIDEO, REELS, CAROUSEL
+	Item     bool     `json:"item,omitempty"`
+	Text     string   `json:"text,omitempty"`
+	ReplyTo  string   `json:"reply_to,omitempty"`
+	Children []string `json:"children,omitempty"`
+	Media    []Media  `json:"media,omitempty"`
+	Due      Media    `json:"due"`               // when its processing ends, and how
+	Upload   bool     `json:"upload,omitempty"`  // its bytes are still to come
+	Partial  string   `json:"partial,omitempty"` // the media that holds what came so far
+	Received int64    `json:"received,omitempty"`
+	PostID   string   `json:"post_id,omitempty"`
+}
+
+// graphPublisher is what the networks with containers have in common.
+type graphPublisher struct {
+	*Server
+	face *face
+	// How the network refuses to publish.
+	missing, notReady, expired, failed, quota graphError
+	quotas                                    func(reply bool) Rate
+	permalink                                 func(r *http.Request, account, id string) string
+}
+
+// container finds one. The caller holds s.mu.
+func (p *graphPublisher) container(id string, c caller) (graphContainer, Thing, bool) {
+	var found graphContainer
+	t, ok := p.thing(p.face.network, kindContainer, id, &found)
+	return found, t, ok && t.AccountID == c.account.ID
+}
+
+// hold keeps a new container, whose processing the faults of the request decide,
+// and answers with its id.
+func (p *graphPublisher) hold(w http.ResponseWriter, r *http.Request, c caller, made graphContainer) {
+	p.dueMedia(r, &made.Due)
+	if len(made.Media) > 0 && p.options.MediaDelay == 0 && conditionsOf(r).delay == 0 && strings.HasPrefix(made.Media[0].MIMEType, "video/") {
+		made.Due.ReadyAt = made.Due.ReadyAt.Add(time.Second)
+	}
+	p.mu.Lock()
+	t := Thing{ID: p.state.nextID(p.now()), Network: p.face.network, Kind: kindContainer, AccountID: c.account.ID, CreatedAt: p.now()}
+	err := p.putThing(t, made)
+	p.mu.Unlock()
+	if err != nil {
+		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"id": t.ID})
+}
+
+// status is how far a container is. The caller holds s.mu.
+func (p *graphPublisher) status(made graphContainer, c caller) string {
+	now := p.now()
+	switch {
+	case made.PostID != "":
+		return "PUBLISHED"
+	case !now.Before(made.Due.ExpiresAt):
+		return "EXPIRED"
+	case made.Upload || now.Before(made.Due.ReadyAt):
+		return "IN_PROGRESS"
+	case made.Due.Failed:
+		return "ERROR"
+	}
+	for _, id := range made.Children {
+		child, _, ok := p.container(id, c)
+		if !ok {
+			return "ERROR"
+		}
+		if state := p.status(child, c); state != "FINISHED" {
+			return state
+		}
+	}
+	return "FINISHED"
+}
+
+// publish shows a container to the world.
+func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c caller) {
+	received := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := r.FormValue("creation_id")
+	made, t, ok := p.container(id, c)
+	if !ok || made.Item {
+		refuseGraph(w, http.StatusBadRequest, p.missing)
+		return
+	}
+	switch p.status(made, c) {
+	case "PUBLISHED": // a container is good for one post
+		refuseGraph(w, http.StatusBadRequest, p.missing)
+		return
+	case "EXPIRED":
+		refuseGraph(w, http.StatusBadRequest, p.expired)
+		return
+	case "IN_PROGRESS":
+		refuseGraph(w, http.StatusBadRequest, p.notReady)
+		return
+	case "ERROR":
+		refuseGraph(w, http.StatusBadRequest, p.failed)
+		return
+	}
+	if used := p.used(c, made.ReplyTo != ""); used >= p.quotas(made.ReplyTo != "").Requests {
+		refuseGraph(w, http.StatusForbidden, p.quota)
+		return
+	}
+	post := Post{
+		ID: p.state.nextID(p.now()), Network: p.face.network, AccountID: c.account.ID, Account: c.account.Name,
+		Text: made.Text, ReplyTo: made.ReplyTo, Visibility: "public", ReceivedAt: received, Media: made.Media,
+	}
+	for _, child := range made.Children {
+		found, _, _ := p.container(child, c)
+		post.Media = append(post.Media, found.Media...)
+	}
+	made.PostID = post.ID
+	post.URL = p.permalink(r, c.account.Name, post.ID)
+	p.storeGraphPost(w, r, &post, func() error { return p.putThing(t, made) })
+}
+
+// storeGraphPost makes a post and answers with its id. These networks date to
+// the second. The caller holds s.mu.
+func (s *Server) storeGraphPost(w http.ResponseWriter, r *http.Request, post *Post, then func() error) {
+	post.CreatedAt = s.now().Add(conditionsOf(r).skew).Truncate(time.Second)
+	err := s.storePost(r, post)
+	if err == nil && then != nil {
+		err = then()
+	}
+	if err != nil {
+		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"id": post.ID})
+}
+
+// used counts the posts, or the replies, of the last period. The caller holds
+// s.mu.
+func (p *graphPublisher) used(c caller, reply bool) int {
+	since := p.now().Add(-p.quotas(reply).Per)
+	used := 0
+	for _, post := range p.state.byAccount[c.account.ID] {
+		if post.ReceivedAt.After(since) && (post.ReplyTo != "") == reply {
+			used++
+		}
+	}
+	return used
+}
+
+// usage is one of the quotas as the API tells it. The caller holds s.mu.
+func (p *graphPublisher) usage(c caller, reply bool) (used int, config map[string]any) {
+	rate := p.quotas(reply)
+	return p.used(c, reply), map[string]any{"quota_total": rate.Requests, "quota_duration": int(rate.Per / time.Second)}
+}
+
+// quotaOf is a network's limit, unless the options set another.
+func (s *Server) quotaOf(network, bucket string, requests int) Rate {
+	if rate, ok := s.options.NetworkRates[network][bucket]; ok {
+		return rate
+	}
+	return Rate{Requests: requests, Per: 24 * time.Hour}
+}
+
+// graphPosts lists what an account has published, newest first, as far as want
+// says. The caller holds s.mu.
+func (s *Server) graphPosts(r *http.Request, accountID string, want func(*Post) bool, entity func(*Post) map[string]any) []graphPost {
+	var list []graphPost
+	for _, post := range slices.Backward(s.state.byAccount[accountID]) {
+		if s.shown(post) && want(post) && graphSince(r, post.CreatedAt) {
+			list = append(list, graphPost{ID: post.ID, Entity: graphFields(r, entity(post))})
+		}
+	}
+	return list
+}
+
+// graphFields keeps what was asked for.
+func graphFields(r *http.Request, entity map[string]any) map[string]any {
+	kept := map[string]any{}
+	if id, ok := entity["id"]; ok {
+		kept["id"] = id
+	}
+	for field := range strings.SplitSeq(r.URL.Query().Get("fields"), ",") {
+		name, _, _ := strings.Cut(field, "{")
+		if value, ok := entity[name]; ok && value != nil {
+			kept[name] = value
+		}
+	}
+	return kept
+}
+
+// graphMediaType is how a list names what a post is made of; none is what a post
+// of words alone is called.
+func graphMediaType(post *Post, none string) string {
+	switch {
+	case len(post.Media) == 0:
+		return none
+	case len(post.Media) > 1:
+		return "CAROUSEL_ALBUM"
+	case strings.HasPrefix(post.Media[0].MIMEType, "video/"):
+		return "VIDEO"
+	default:
+		return "IMAGE"
+	}
+}
+
+// graphChildren lists the attachments of a carousel; nil: it is none.
+func graphChildren(post *Post) any {
+	if len(post.Media) < 2 {
+		return nil
+	}
+	children := make([]map[string]string, len(post.Media))
+	for i, m := range post.Media {
+		children[i] = map[string]string{"id": m.ID}
+	}
+	return map[string]any{"data": children}
+}
+
+// own serves edges of the caller's own account.
+func (p *graphPublisher) own(next func(http.ResponseWriter, *http.Request, caller)) func(http.ResponseWriter, *http.Request, caller) {
+	return func(w http.ResponseWriter, r *http.Request, c caller) {
+		if id := r.PathValue("id"); id != c.account.ID && id != "me" {
+			graphGone(w, r.Method, id)
+			return
+		}
+		next(w, r, c)
+	}
+}
+
+// graphEdges serves what belongs to a node, by its name.
+func graphEdges(edges map[string]http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		edge, ok := edges[r.PathValue("edge")]
+		if !ok {
+			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Unknown path components: /" + r.PathValue("edge"), Code: 2500})
+			return
+		}
+		edge(w, r)
+	}
+}

@@ -1,0 +1,98 @@
+package fake
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"image"
+	_ "image/jpeg" // what pictures are read as
+	_ "image/png"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// fetchLimit is more than any network takes of a video.
+const fetchLimit = 1 << 30
+
+// fetched is an attachment that a network has got for itself.
+type fetched struct {
+	Media
+	width, height int // of pictures
+	tooLarge      bool
+}
+
+// fetch gets an attachment from its address, as networks do that take no bytes.
+func (s *Server) fetch(ctx context.Context, address string, c caller, description string) (fetched, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return fetched{}, err
+	}
+	req.Header.Set("User-Agent", "facebookexternalua")
+	res, err := http.DefaultClient.Do(req) //nolint:gosec // fetching the caller's address is what is played here
+	if err != nil {
+		return fetched{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return fetched{}, http.ErrMissingFile
+	}
+	return s.keep(io.LimitReader(res.Body, fetchLimit), c, description)
+}
+
+// keep stores the bytes of an attachment and finds what they are.
+func (s *Server) keep(data io.Reader, c caller, description string) (fetched, error) {
+	file := bufio.NewReader(data)
+	head, _ := file.Peek(512)
+	f := fetched{Media: Media{AccountID: c.account.ID, Description: description, MIMEType: sniff(head)}}
+	var source io.Reader = file
+	if strings.HasPrefix(f.MIMEType, "image/") {
+		all, err := io.ReadAll(io.LimitReader(file, imageLimit+1))
+		if err != nil {
+			return fetched{}, err
+		}
+		f.tooLarge = len(all) > 8<<20
+		if size, _, err := image.DecodeConfig(bytes.NewReader(all)); err == nil {
+			f.width, f.height = size.Width, size.Height
+		}
+		source = bytes.NewReader(all)
+	}
+	s.mu.Lock()
+	f.ID = s.state.nextID(s.now())
+	s.mu.Unlock()
+	var err error
+	if f.Bytes, err = s.saveMedia(f.ID, source); err != nil {
+		return fetched{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored := f.Media
+	return f, s.commit(record{Kind: kindMedia, Media: &stored})
+}
+
+// sniff knows QuickTime besides what net/http knows.
+func sniff(head []byte) string {
+	if len(head) > 12 && string(head[4:8]) == "ftyp" {
+		if string(head[8:10]) == "qt" {
+			return "video/quicktime"
+		}
+		return "video/mp4"
+	}
+	kind, _, _ := strings.Cut(http.DetectContentType(head), ";")
+	return kind
+}
+
+// mediaBytes reads back what was stored.
+func (s *Server) mediaBytes(id string) (io.ReadCloser, error) {
+	if s.options.Journal != "" {
+		return os.Open(filepath.Join(s.mediaDir(), id))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return io.NopCloser(bytes.NewReader(s.state.data[id])), nil
+}

@@ -1,0 +1,103 @@
+package fake
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+// graphGrants are how a network of Meta words its exchanges of tokens.
+type graphGrants struct {
+	face *face
+	// wrong is the answer to a code that is not good.
+	wrong func(w http.ResponseWriter)
+	// exchange and refresh are the values of grant_type.
+	exchange, refresh string
+	// permissions: the first answer lists what was allowed.
+	permissions bool
+}
+
+const (
+	graphShortLife = time.Hour
+	graphLongLife  = 60 * 24 * time.Hour
+	graphMinAge    = 24 * time.Hour
+
+	graphShort = "short-lived" // in place of an app's name: a token that can be exchanged
+)
+
+// routeGrants adds the page of consent and the three calls about tokens.
+// https://developers.facebook.com/docs/instagram-platform/reference/access_token
+// https://developers.facebook.com/docs/threads/get-started/long-lived-tokens
+func (s *Server) routeGrants(mux *http.ServeMux, g graphGrants) {
+	prefix := g.face.prefix
+	mux.HandleFunc("GET "+prefix+"/oauth/authorize", s.consent(g.face, time.Hour))
+	mux.HandleFunc("POST "+prefix+"/oauth/authorize", s.consent(g.face, time.Hour))
+	mux.HandleFunc("POST "+prefix+"/oauth/access_token", func(w http.ResponseWriter, r *http.Request) { s.graphCode(w, r, g) })
+	mux.HandleFunc("GET "+prefix+"/access_token", s.signedIn(g.face, func(w http.ResponseWriter, r *http.Request, c caller) {
+		query := r.URL.Query()
+		switch {
+		case query.Get("grant_type") != g.exchange:
+			graphInvalid(w, "Unsupported grant type")
+		case !sandboxClient("dateline-sandbox", query.Get("client_secret")):
+			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Error validating client secret.", Code: 1})
+		case c.app != graphShort:
+			refuseGraph(w, http.StatusBadRequest, graphError{Message: "Session key invalid. This could be because the session key has an incorrect format, or because the user has revoked this session", Code: 452})
+		default:
+			s.graphLong(w, c)
+		}
+	}))
+	mux.HandleFunc("GET "+prefix+"/refresh_access_token", s.signedIn(g.face, func(w http.ResponseWriter, r *http.Request, c caller) {
+		s.mu.Lock()
+		t := *s.state.tokens[graphToken(r)]
+		s.mu.Unlock()
+		switch {
+		case r.URL.Query().Get("grant_type") != g.refresh:
+			graphInvalid(w, "Unsupported grant type")
+		case c.app == graphShort, !t.Expires.IsZero() && s.now().Before(t.Expires.Add(graphMinAge-graphLongLife)):
+			refuseGraph(w, http.StatusBadRequest, graphError{Message: "The access token cannot be refreshed yet: it must be long-lived and at least 24 hours old", Code: 10})
+		default:
+			s.graphLong(w, c)
+		}
+	}))
+}
+
+// graphCode exchanges a code for a token of an hour.
+func (s *Server) graphCode(w http.ResponseWriter, r *http.Request, g graphGrants) {
+	form, err := readForm(w, r)
+	if err != nil || form.Get("grant_type") != "authorization_code" || !sandboxClient(form.Get("client_id"), form.Get("client_secret")) {
+		g.wrong(w)
+		return
+	}
+	s.mu.Lock()
+	// A fragment comes with Instagram's redirects, and is no part of the code.
+	granted, ok := s.takeCode(strings.TrimSuffix(form.Get("code"), "#_"), form.Get("client_id"), form.Get("redirect_uri"), "")
+	s.mu.Unlock()
+	if !ok {
+		g.wrong(w)
+		return
+	}
+	t, err := s.issue(token{AccountID: granted.accountID, Scopes: granted.scopes, App: graphShort}, graphShortLife, "")
+	if err != nil {
+		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	answer := map[string]any{"access_token": t.Value, "user_id": granted.accountID}
+	if g.permissions {
+		answer["permissions"] = granted.scopes
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// graphLong issues a token of 60 days. The old one stays good until its end.
+func (s *Server) graphLong(w http.ResponseWriter, c caller) {
+	life := graphLongLife
+	if s.options.TokenLife > 0 {
+		life = s.options.TokenLife
+	}
+	t, err := s.issue(token{AccountID: c.account.ID, Scopes: c.scopes, App: "Dateline"}, life, "")
+	if err != nil {
+		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(life / time.Second)})
+}

@@ -1,0 +1,153 @@
+package fake
+
+import (
+	"net/http"
+	"strings"
+)
+
+// instagramFace plays the Instagram API with Instagram Login.
+// https://developers.facebook.com/docs/instagram-platform
+func (s *Server) instagramFace() *face {
+	f := graphFace("instagram", "/instagram", "/oauth/authorize", nil)
+	f.serves = func(path string) bool {
+		return path != "/instagram/oauth/authorize" && !strings.HasPrefix(path, "/instagram/p/")
+	}
+	g := &instagram{graphPublisher{
+		Server: s, face: f,
+		missing:  graphError{Message: "Media not found", Code: 24, Subcode: 2207006, Title: "Media Not Found", UserMessage: "The media with this id cannot be found."},
+		notReady: graphError{Message: "Media ID is not available", Code: 9007, Subcode: 2207027, Title: "Media not ready", UserMessage: "The media is not ready for publishing, please wait for a moment"},
+		expired:  graphError{Message: "Media expired", Code: -2, Subcode: 2207020, Title: "Media expired", UserMessage: "The media you are trying to access has expired. Please try to upload again."},
+		failed:   graphError{Message: "Create media failed", Code: -1, Subcode: 2207032, UserMessage: "Create media fail, please try to re-create media"},
+		quota:    graphError{Message: "Application request limit reached", Code: 9, Subcode: 2207042, UserMessage: "You reached maximum number of posts that is allowed to be published by Content Publishing API."},
+		quotas:   func(bool) Rate { return s.quotaOf("instagram", "posts", 100) },
+		permalink: func(r *http.Request, _, id string) string {
+			return f.root(r) + "/p/" + id
+		},
+	}}
+	f.routes = g.route
+	return f
+}
+
+type instagram struct{ graphPublisher }
+
+func (g *instagram) route(mux *http.ServeMux) {
+	const basic, publish, comments = "instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_comments"
+	g.routeGrants(mux, graphGrants{face: g.face, exchange: "ig_exchange_token", refresh: "ig_refresh_token", permissions: true,
+		wrong: func(w http.ResponseWriter) { // the one endpoint that words errors its own way
+			writeJSON(w, http.StatusBadRequest, map[string]any{"error_type": "OAuthException", "code": 400, "error_message": "Invalid authorization code"})
+		}})
+	mux.HandleFunc("GET /instagram/p/{id}", showPost)
+	mux.HandleFunc("GET /instagram/{version}/{id}", g.graphCall(g.face, basic, g.node))
+	mux.HandleFunc("GET /instagram/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
+		"content_publishing_limit": g.graphCall(g.face, basic, g.own(g.limit)),
+		"media":                    g.graphCall(g.face, basic, g.own(g.list)),
+		"comments":                 g.graphCall(g.face, comments, g.listComments),
+	}))
+	mux.HandleFunc("POST /instagram/{version}/{id}/{edge}", graphEdges(map[string]http.HandlerFunc{
+		"media":         g.graphCall(g.face, publish, g.own(g.create)),
+		"media_publish": g.graphCall(g.face, publish, g.own(g.publish), "publish"),
+		"comments":      g.graphCall(g.face, comments, g.comment, "comments"),
+	}))
+	mux.HandleFunc("POST /instagram/ig-api-upload/{version}/{id}", g.graphCall(g.face, publish, g.upload))
+}
+
+// showPost leads a permalink to the sandbox's timeline.
+func showPost(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if strings.Trim(id, "0123456789") != "" {
+		http.NotFound(w, r)
+		return
+	}
+	http.Redirect(w, r, "/#p"+id, http.StatusFound) //nolint:gosec // id is a number, checked above
+}
+
+// node reads an account, a container, a post or a comment.
+func (g *instagram) node(w http.ResponseWriter, r *http.Request, c caller) {
+	id := r.PathValue("id")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if id == "me" || id == c.account.ID {
+		writeJSON(w, http.StatusOK, graphFields(r, map[string]any{
+			"id": "9" + c.account.ID, "user_id": c.account.ID, "username": c.account.Name, "name": capital(c.account.Name), "account_type": "BUSINESS",
+		}))
+		return
+	}
+	if made, _, ok := g.container(id, c); ok {
+		state := g.status(made, c)
+		words := map[string]string{
+			"IN_PROGRESS": "In Progress: Media is still being processed.", "FINISHED": "Finished: Media has been uploaded and it is ready to be published.",
+			"PUBLISHED": "Published: Media has been published.", "EXPIRED": "Expired: The container has expired.",
+			"ERROR": "Error: Media upload has failed with error code 2207026",
+		}
+		entity := map[string]any{"id": id, "status_code": state, "status": words[state]}
+		if made.Upload || made.Partial != "" {
+			entity["video_status"] = map[string]any{"uploading_phase": map[string]any{"status": "in_progress", "bytes_transferred": made.Received}}
+		}
+		writeJSON(w, http.StatusOK, graphFields(r, entity))
+		return
+	}
+	post := g.state.postByID[id]
+	if post == nil || post.Network != "instagram" || post.Deleted {
+		graphGone(w, r.Method, id)
+		return
+	}
+	writeJSON(w, http.StatusOK, graphFields(r, instagramEntity(post)))
+}
+
+func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+func instagramEntity(post *Post) map[string]any {
+	if post.ReplyTo != "" {
+		return map[string]any{"id": post.ID, "text": post.Text, "timestamp": graphTime(post.CreatedAt), "username": post.Account}
+	}
+	return map[string]any{
+		"id": post.ID, "caption": post.Text, "permalink": post.URL, "timestamp": graphTime(post.CreatedAt),
+		"media_type": graphMediaType(post, ""), "children": graphChildren(post), "username": post.Account,
+	}
+}
+
+func (g *instagram) limit(w http.ResponseWriter, r *http.Request, c caller) {
+	g.mu.Lock()
+	used, config := g.usage(c, false)
+	g.mu.Unlock()
+	writeJSON(w, http.StatusOK, map[string]any{"data": []any{graphFields(r, map[string]any{"quota_usage": used, "config": config})}})
+}
+
+func (g *instagram) list(w http.ResponseWriter, r *http.Request, c caller) {
+	g.mu.Lock()
+	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == "" }, instagramEntity)
+	g.mu.Unlock()
+	graphList(w, r, g.face, list)
+}
+
+// listComments lists those of one post, newest first.
+func (g *instagram) listComments(w http.ResponseWriter, r *http.Request, c caller) {
+	id := r.PathValue("id")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if post := g.state.postByID[id]; post == nil || post.Network != "instagram" || post.Deleted || post.ReplyTo != "" {
+		graphGone(w, r.Method, id)
+		return
+	}
+	list := g.graphPosts(r, c.account.ID, func(p *Post) bool { return p.ReplyTo == id }, instagramEntity)
+	graphList(w, r, g.face, list)
+}
+
+// comment answers a post; comments have none under this edge.
+func (g *instagram) comment(w http.ResponseWriter, r *http.Request, c caller) {
+	received, id, message := g.now(), r.PathValue("id"), r.FormValue("message")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	parent := g.state.postByID[id]
+	switch {
+	case parent == nil || parent.Network != "instagram" || parent.Deleted || parent.ReplyTo != "":
+		graphGone(w, r.Method, id)
+	case strings.TrimSpace(message) == "":
+		graphInvalid(w, "The parameter message is required")
+	default:
+		g.storeGraphPost(w, r, &Post{
+			ID: g.state.nextID(g.now()), Network: "instagram", AccountID: c.account.ID, Account: c.account.Name,
+			Text: message, ReplyTo: id, Visibility: "public", URL: parent.URL, ReceivedAt: received,
+		}, nil)
+	}
+}

@@ -1,0 +1,162 @@
+package fake
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// create makes a container.
+// https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
+func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
+	made := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true", Text: r.FormValue("caption")}
+	if made.Type == "" {
+		made.Type = "IMAGE"
+	}
+	if problem := captionProblem(made.Text); problem != nil {
+		refuseGraph(w, http.StatusBadRequest, *problem)
+		return
+	}
+	var problem *graphError
+	switch image, video := r.FormValue("image_url"), r.FormValue("video_url"); {
+	case made.Type == "CAROUSEL":
+		problem = g.carousel(&made, c, strings.Split(r.FormValue("children"), ","))
+	case made.Type == "VIDEO" && !made.Item:
+		problem = &graphError{Message: "(#100) The VIDEO value for media_type is no longer supported. Use the REELS media_type to publish a video to your Instagram feed.", Code: 100}
+	case (made.Type == "VIDEO" || made.Type == "REELS") && r.FormValue("upload_type") == "resumable":
+		made.Upload = true
+	case (made.Type == "VIDEO" || made.Type == "REELS") && video != "":
+		problem = g.take(r, c, &made, video, "")
+	case made.Type == "IMAGE" && image != "":
+		problem = g.take(r, c, &made, image, r.FormValue("alt_text"))
+	default:
+		problem = &graphError{Message: "(#100) The parameter image_url or video_url is required", Code: 100}
+	}
+	if problem != nil {
+		refuseGraph(w, http.StatusBadRequest, *problem)
+		return
+	}
+	g.hold(w, r, c, made)
+}
+
+// captionProblem counts apart from the adapter.
+func captionProblem(caption string) *graphError {
+	tags := regexp.MustCompile(`#[\p{L}\p{M}\p{Nd}_]+`).FindAllString(caption, -1)
+	names := regexp.MustCompile(`(?:^|[^\p{L}\p{Nd}_/])@[A-Za-z0-9_.]+`).FindAllString(caption, -1)
+	if utf8.RuneCountInString(caption) <= 2200 && len(tags) <= 30 && len(names) <= 20 {
+		return nil
+	}
+	return &graphError{Message: "The caption was too long", Code: 36004, Subcode: 2207010, Title: "Caption too long",
+		UserMessage: "The caption is too long: 2,200 characters, 30 hashtags and 20 mentions are allowed."}
+}
+
+func (g *instagram) carousel(made *graphContainer, c caller, children []string) *graphError {
+	if len(children) < 2 || len(children) > 10 {
+		return &graphError{Message: "Invalid parameter", Code: 100, Subcode: 2207028, UserMessage: "Your post won't work as a carousel. Carousels need at least 2 photos/videos and no more than 10 photos/videos."}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, id := range children {
+		child, _, ok := g.container(id, c)
+		if !ok || !child.Item || g.status(child, c) == "EXPIRED" {
+			return &graphError{Message: "(#100) The child " + id + " is no carousel item", Code: 100}
+		}
+	}
+	made.Children = children
+	return nil
+}
+
+// take fetches an attachment and looks at it.
+func (g *instagram) take(r *http.Request, c caller, made *graphContainer, address, description string) *graphError {
+	got, err := g.fetch(r.Context(), address, c, description)
+	if err != nil {
+		return &graphError{Message: "Only photo or video can be accepted as media type.", Code: 9004, Subcode: 2207052, Title: "Media download has failed",
+			UserMessage: "The media could not be fetched from this URI: " + address}
+	}
+	if problem := instagramProblem(got, made.Type); problem != nil {
+		return problem
+	}
+	made.Media = []Media{got.Media}
+	return nil
+}
+
+func instagramProblem(got fetched, kind string) *graphError {
+	switch {
+	case kind != "IMAGE" && !strings.HasPrefix(got.MIMEType, "video/"):
+		return &graphError{Message: "Unsupported video format", Code: 352, Subcode: 2207026, UserMessage: "The video format is not supported. Please check spec for supported format."}
+	case kind != "IMAGE":
+		return nil
+	case got.MIMEType != "image/jpeg":
+		return &graphError{Message: "The image format is not supported", Code: 36001, Subcode: 2207005, UserMessage: "The image format is not supported. Supported formats are: JPEG."}
+	case got.tooLarge:
+		return &graphError{Message: "The image size is too large.", Code: 36000, Subcode: 2207004, Title: "Image size too large", UserMessage: "The image is too large to download. It should be less than 8 MiB."}
+	case got.height == 0 || float64(got.width)/float64(got.height) < 0.8 || float64(got.width)/float64(got.height) > 1.91:
+		return &graphError{Message: "The aspect ratio is not supported", Code: 36003, Subcode: 2207009, UserMessage: "The submitted image with aspect ratio cannot be published. Please submit an image with a valid aspect ratio."}
+	}
+	return nil
+}
+
+// upload takes the bytes of a video from an offset on. What came of a broken
+// upload is kept, and is where the next one has to begin.
+// https://developers.facebook.com/docs/instagram-platform/content-publishing/resumable-uploads
+func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
+	refuse := func(kind, message string, retriable bool) {
+		writeJSON(w, http.StatusBadRequest, map[string]any{"debug_info": map[string]any{"retriable": retriable, "type": kind, "message": message}})
+	}
+	id := r.PathValue("id")
+	g.mu.Lock()
+	made, t, ok := g.container(id, c)
+	g.mu.Unlock()
+	offset, errOffset := strconv.ParseInt(r.Header.Get("Offset"), 10, 64)
+	size, errSize := strconv.ParseInt(r.Header.Get("File_size"), 10, 64)
+	if !ok || !made.Upload || errOffset != nil || errSize != nil || offset != made.Received || !strings.HasPrefix(r.Header.Get("Authorization"), "OAuth ") {
+		refuse("OffsetInvalidError", "Request starts at an offset that is not where the upload ended", false)
+		return
+	}
+	before := io.NopCloser(strings.NewReader(""))
+	if made.Partial != "" {
+		var err error
+		if before, err = g.mediaBytes(made.Partial); err != nil {
+			refuse("ProcessingFailedError", err.Error(), true)
+			return
+		}
+	}
+	defer func() { _ = before.Close() }()
+	got, err := g.keep(io.MultiReader(before, untilBroken{r.Body}), c, "")
+	if err != nil {
+		refuse("ProcessingFailedError", err.Error(), true)
+		return
+	}
+	made.Partial, made.Received = got.ID, got.Bytes
+	if whole := got.Bytes == size; whole {
+		made.Upload, made.Media = false, []Media{got.Media}
+		if problem := instagramProblem(got, made.Type); problem != nil {
+			made.Due.Failed = true
+		}
+	}
+	g.mu.Lock()
+	err = g.putThing(t, made)
+	g.mu.Unlock()
+	switch {
+	case err != nil:
+		refuse("ProcessingFailedError", err.Error(), true)
+	case made.Upload:
+		refuse("PartialRequestError", "Partial request (did not match length of file)", true)
+	default:
+		writeJSON(w, http.StatusOK, map[string]any{"success": true, "message": "Upload successful."})
+	}
+}
+
+// untilBroken ends where a request breaks off.
+type untilBroken struct{ io.Reader }
+
+func (b untilBroken) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil {
+		err = io.EOF
+	}
+	return n, err
+}
