@@ -9,16 +9,20 @@ import (
 	"slices"
 
 	"dateline/platforms/discord"
+	"dateline/platforms/instagram"
 	"dateline/platforms/mastodon"
 	"dateline/platforms/network"
 	"dateline/platforms/telegram"
+	"dateline/platforms/threads"
 )
 
 // Options hold each network's settings. The zero value works.
 type Options struct {
-	Discord  discord.Options
-	Mastodon mastodon.Options
-	Telegram telegram.Options
+	Discord   discord.Options
+	Instagram instagram.Options
+	Mastodon  mastodon.Options
+	Telegram  telegram.Options
+	Threads   threads.Options
 }
 
 // Registry finds networks by name. It does not change after New.
@@ -31,8 +35,10 @@ type Registry struct {
 func New(client *http.Client, options Options) Registry {
 	return registry(
 		discord.New(client, options.Discord),
+		instagram.New(client, options.Instagram),
 		mastodon.New(client, options.Mastodon),
 		telegram.New(client, options.Telegram),
+		threads.New(client, options.Threads),
 	)
 }
 

@@ -10,7 +10,7 @@ import (
 
 func TestRegistry(t *testing.T) {
 	r := platforms.New(http.DefaultClient, platforms.Options{})
-	if names := r.Names(); !slices.Equal(names, []string{"discord", "mastodon", "telegram"}) {
+	if names := r.Names(); !slices.Equal(names, []string{"discord", "instagram", "mastodon", "telegram", "threads"}) {
 		t.Errorf("names %v", names)
 	}
 	for _, name := range r.Names() {
@@ -19,8 +19,10 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("Get(%q) = %v, %v", name, n, ok)
 		}
 	}
-	if _, ok := r.Connector("mastodon"); !ok {
-		t.Error("mastodon has no connector")
+	for _, name := range []string{"instagram", "mastodon", "threads"} {
+		if _, ok := r.Connector(name); !ok {
+			t.Errorf("%s has no connector", name)
+		}
 	}
 	if _, ok := r.Get("nowhere"); ok {
 		t.Error("found a network that does not exist")

@@ -1,0 +1,234 @@
+package instagram_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+)
+
+// TestThreadsAreComments: all segments stand under the first post, and a lost
+// one is found there.
+func TestThreadsAreComments(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	pic, _ := picture(t, 640, 640, "")
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, submission("First", pic)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := submission("Second")
+	second.ReplyTo = root.RemoteID
+	two, err := d.Publish(t.Context(), d.account, d.prepared(t, second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if two.URL != root.URL {
+		t.Errorf("the comment is at %s, its post at %s", two.URL, root.URL)
+	}
+	third := submission("Third")
+	third.ReplyTo, third.RootID = two.RemoteID, root.RemoteID
+	third = d.prepared(t, third)
+	from := time.Now().Add(-time.Second)
+	d.inject(t, fake.Fault{Kind: fake.ActThenReset, Method: http.MethodPost, Path: "/instagram/v25.0/" + root.RemoteID + "/comments"})
+	_, err = d.Publish(t.Context(), d.account, third)
+	wantClass(t, err, network.Ambiguous, "")
+	finding, err := d.Reconcile(t.Context(), d.account, third, network.Window{From: from})
+	posts := d.Posts()
+	if err != nil || !finding.Found || len(posts) != 3 || finding.Receipt.RemoteID != posts[2].ID || posts[2].ReplyTo != root.RemoteID {
+		t.Errorf("%+v, %v; %+v", finding, err, posts)
+	}
+	never := submission("Never")
+	never.ReplyTo = root.RemoteID
+	if finding, err := d.Reconcile(t.Context(), d.account, never, network.Window{From: from}); err != nil || finding.Found || !finding.Conclusive {
+		t.Errorf("%+v, %v", finding, err)
+	}
+	illustrated := submission("With a picture", pic)
+	illustrated.ReplyTo = root.RemoteID
+	_, err = d.Prepare(t.Context(), d.account, illustrated)
+	wantClass(t, err, network.Rejected, "too_many_attachments")
+	_, err = d.Publish(t.Context(), d.account, illustrated)
+	wantClass(t, err, network.Rejected, "too_many_attachments")
+}
+
+func TestAPostWithoutItsPermalinkIsPosted(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	pic, _ := picture(t, 640, 640, "")
+	s := d.prepared(t, submission("Out", pic))
+	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
+	receipt, err := d.Publish(t.Context(), d.account, s)
+	if err != nil || receipt.RemoteID == "" || receipt.URL != "" || receipt.SentAt.IsZero() || len(d.Posts()) != 1 {
+		t.Errorf("%+v, %v", receipt, err)
+	}
+}
+
+func TestTheAccountsOwnQuota(t *testing.T) {
+	rates := map[string]map[string]fake.Rate{"instagram": {"posts": {Requests: 2, Per: 24 * time.Hour}}}
+	d := newDesk(t, fake.Options{NetworkRates: rates})
+	limits, err := d.Limits(t.Context(), d.account)
+	if err != nil || len(limits.Quotas) != 1 {
+		t.Fatalf("%+v, %v", limits, err)
+	}
+	if q := limits.Quotas[0]; q.Requests != 2 || q.Per != 24*time.Hour || q.Default || q.Cost(network.UsePublish) != 1 || q.Cost(network.UseReply) != 0 {
+		t.Errorf("%+v", q)
+	}
+	pic, _ := picture(t, 640, 640, "")
+	for left := 2; left > 0; left-- {
+		s := submission("Post", pic)
+		ready, err := d.Prepare(t.Context(), d.account, s)
+		if err != nil || len(ready.Rates) != 1 || ready.Rates[0].Remaining != left || ready.Rates[0].Limit != 2 || ready.Rates[0].Bucket != "posts" {
+			t.Fatalf("%+v, %v", ready, err)
+		}
+		s.Handle = ready.Handle
+		if _, err := d.Publish(t.Context(), d.account, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := d.prepared(t, submission("One too many", pic))
+	_, err = d.Publish(t.Context(), d.account, s)
+	if e := wantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
+		t.Errorf("%+v", e)
+	}
+	// An account that is not told has what is documented.
+	silent := newDesk(t, fake.Options{})
+	silent.inject(t, fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodGet, Count: -1})
+	if limits, err := silent.Limits(t.Context(), silent.account); err != nil || limits.Quotas[0].Requests != 100 || !limits.Quotas[0].Default {
+		t.Errorf("%+v, %v", limits, err)
+	}
+}
+
+// TestRenewal: a token renews itself when it is a day old, and what could not be
+// asked is no disconnect.
+func TestRenewal(t *testing.T) {
+	var ahead atomic.Int64
+	d := newDesk(t, fake.Options{AutoApprove: true, Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	app, err := d.Register(t.Context(), d.account.BaseURL, redirectURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := d.Exchange(t.Context(), app, d.approve(t, d.AuthorizeURL(app, "s", "")).Get("code"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := time.Until(account.ExpiresAt); left < 59*24*time.Hour || account.Refresh.Empty() || !account.RefreshExpiresAt.Equal(account.ExpiresAt) ||
+		!slices.Contains(account.Scopes, "instagram_business_content_publish") {
+		t.Errorf("%+v", account)
+	}
+	account.RemoteID = d.account.RemoteID
+	young, err := d.Refresh(t.Context(), app, account)
+	if err != nil || young.Token.Reveal() != account.Token.Reveal() {
+		t.Errorf("a token of today was renewed: %v", err)
+	}
+	const month = 30 * 24 * time.Hour
+	ahead.Store(int64(month))
+	account.ExpiresAt = account.ExpiresAt.Add(-month) // as it is then
+	d.inject(t, fake.Fault{Kind: fake.ResetBefore, Path: "/instagram/refresh_access_token", Count: -1})
+	_, err = d.Refresh(t.Context(), app, account)
+	wantClass(t, err, network.Transient, "")
+	d.ClearFaults()
+	renewed, err := d.Refresh(t.Context(), app, account)
+	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.ExpiresAt) < 59*24*time.Hour || renewed.RemoteID != d.account.RemoteID {
+		t.Fatalf("%+v, %v", renewed, err)
+	}
+	ahead.Store(int64(4 * month))
+	_, err = d.Refresh(t.Context(), app, account)
+	if e := wantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
+		t.Error("an error tells the token")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	limits, err := d.Limits(t.Context(), d.account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jpeg := network.MediaInfo{MIMEType: "image/jpeg", Bytes: 1000, Width: 1080, Height: 1080}
+	reel := network.MediaInfo{MIMEType: "video/mp4", Bytes: 1000, Duration: time.Minute}
+	with := func(change func(*network.MediaInfo)) []network.MediaInfo {
+		m := jpeg
+		change(&m)
+		return []network.MediaInfo{m}
+	}
+	for name, row := range map[string]struct {
+		content network.Content
+		code    string
+	}{
+		"Good":        {network.Content{Text: "#a @b", Media: []network.MediaInfo{jpeg, reel}}, ""},
+		"WordsAlone":  {network.Content{Text: "Words"}, "too_few_attachments"},
+		"PNG":         {network.Content{Media: with(func(m *network.MediaInfo) { m.MIMEType = "image/png" })}, "unsupported_type"},
+		"Tall":        {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 1351 })}, "unsupported_ratio"},
+		"Tallest":     {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 1350 })}, ""},
+		"Wide":        {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 560 })}, "unsupported_ratio"},
+		"Widest":      {network.Content{Media: with(func(m *network.MediaInfo) { m.Height = 566 })}, ""},
+		"ShortReel":   {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Duration: 2 * time.Second}}}, "too_short"},
+		"LongReel":    {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Duration: 16 * time.Minute}}}, "too_long_video"},
+		"30Tags":      {network.Content{Text: strings.Repeat("#Hà_Nội", 30), Media: []network.MediaInfo{jpeg}}, ""},
+		"31Tags":      {network.Content{Text: strings.Repeat("#tin ", 31), Media: []network.MediaInfo{jpeg}}, "too_many_hashtags"},
+		"20Mentions":  {network.Content{Text: strings.Repeat("@a.b, ", 20) + "me@mail.example", Media: []network.MediaInfo{jpeg}}, ""},
+		"21Mentions":  {network.Content{Text: strings.Repeat("@a.b, ", 21), Media: []network.MediaInfo{jpeg}}, "too_many_mentions"},
+		"Comment":     {network.Content{Text: "Words", Reply: true}, ""},
+		"FullComment": {network.Content{Text: "Words", Reply: true, Media: []network.MediaInfo{jpeg}}, "too_many_attachments"},
+		"NoComment":   {network.Content{Reply: true}, "empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			problems := d.Check(row.content, limits)
+			if row.code == "" && len(problems) == 0 {
+				return
+			}
+			if !slices.ContainsFunc(problems, func(p network.Problem) bool { return p.Code == row.code && p.Message != "" }) {
+				t.Errorf("%+v, want %q", problems, row.code)
+			}
+		})
+	}
+}
+
+func TestPreview(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	text := "Tin #HàNội#mưa cùng @desk.vn. Xem https://a.example/#top và me@a.example"
+	p := d.Preview(network.Content{Text: text, Media: []network.MediaInfo{{MIMEType: "image/jpeg", Width: 3000}, {MIMEType: "image/jpeg", Width: 100}}}, network.Limits{})
+	var got []string
+	for _, s := range p.Spans {
+		got = append(got, string(s.Kind)+":"+s.Target)
+		if text[s.Start+1:s.End] != s.Target {
+			t.Errorf("span %+v is at %q", s, text[s.Start:s.End])
+		}
+	}
+	if want := []string{"tag:HàNội", "tag:mưa", "mention:desk.vn"}; !slices.Equal(got, want) || p.Text != text || p.FoldAt != 0 || p.Card != "" {
+		t.Errorf("%v %+v, want %v", got, p, want)
+	}
+	notes := strings.Join(p.Notes, "\n")
+	for _, want := range []string{"cannot be clicked", "crops", "from 3000 down", "from 100 up"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("no note of %q in %q", want, notes)
+		}
+	}
+	long := strings.Repeat("ữ", 126)
+	if p := d.Preview(network.Content{Text: long}, network.Limits{}); p.FoldAt != 125*len("ữ") {
+		t.Errorf("folds at %d", p.FoldAt)
+	}
+	p = d.Preview(network.Content{Text: long, Reply: true}, network.Limits{})
+	if p.FoldAt != 0 || len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "comment") {
+		t.Errorf("%+v", p)
+	}
+}
+
+func FuzzPreview(f *testing.F) {
+	for _, s := range []string{"", "#a#b @c.", "@#", "\xff#\xff", "#é̂ @a@b"} {
+		f.Add(s)
+	}
+	d := desk{}
+	f.Fuzz(func(t *testing.T, text string) {
+		at := 0
+		for _, s := range d.Preview(network.Content{Text: text}, network.Limits{}).Spans {
+			if s.Start < at || s.End <= s.Start || s.End > len(text) || s.Target == "" {
+				t.Fatalf("%+v in %q", s, text)
+			}
+			at = s.End
+		}
+	})
+}

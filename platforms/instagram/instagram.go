@@ -1,0 +1,154 @@
+// Package instagram publishes to professional accounts of Instagram, through the
+// Instagram API with Instagram Login.
+//
+// https://developers.facebook.com/docs/instagram-platform/content-publishing
+package instagram
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/graph"
+	"dateline/platforms/network"
+)
+
+// Name is how this network is called in the API and the database.
+const Name = "instagram"
+
+// title is how people call it.
+const title = "Instagram"
+
+// Options are what an operator may set. The zero value works.
+type Options struct {
+	ClientID     string      `json:"client_id"` // the Instagram app id, which is not the Facebook app id
+	ClientSecret secret.Text `json:"-"`
+	Sandbox      string      `json:"-"` // base URL of the sandbox's Instagram
+
+	Version       string `json:"version"`        // default v25.0
+	AuthorizeHost string `json:"authorize_host"` // default https://www.instagram.com
+	TokenHost     string `json:"token_host"`     // default https://api.instagram.com
+	GraphHost     string `json:"graph_host"`     // default https://graph.instagram.com
+	UploadHost    string `json:"upload_host"`    // default https://rupload.facebook.com
+
+	Caption      int   `json:"caption"`        // characters; default 2,200
+	Hashtags     int   `json:"hashtags"`       // default 30
+	Mentions     int   `json:"mentions"`       // default 20
+	Carousel     int   `json:"carousel"`       // attachments; default 10
+	PostsPerDay  int   `json:"posts_per_day"`  // until the account's own limit is known; default 100
+	ImageBytes   int64 `json:"image_bytes"`    // default 8 MiB
+	VideoBytes   int64 `json:"video_bytes"`    // default 300 MB
+	VideoSeconds int   `json:"video_seconds"`  // default 900
+	AltText      int   `json:"alt_text"`       // characters; default 1,000
+	FetchSeconds int   `json:"fetch_seconds"`  // how long the address of an attachment is good; default 2 h
+	LimitsTTL    int   `json:"limits_seconds"` // how long the account's own limit is believed; default 1 h
+
+	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	UploadTimeout time.Duration `json:"-"` // for the bytes of one video; 0: 30 min
+}
+
+func (o *Options) fill() {
+	text := func(field *string, value string) {
+		if *field == "" {
+			*field = value
+		}
+		*field = strings.TrimSuffix(*field, "/")
+	}
+	text(&o.Version, "v25.0")
+	text(&o.AuthorizeHost, "https://www.instagram.com")
+	text(&o.TokenHost, "https://api.instagram.com")
+	text(&o.GraphHost, "https://graph.instagram.com")
+	text(&o.UploadHost, "https://rupload.facebook.com")
+	for field, value := range map[*int]int{
+		&o.Caption: 2200, &o.Hashtags: 30, &o.Mentions: 20, &o.Carousel: 10, &o.PostsPerDay: 100,
+		&o.VideoSeconds: 900, &o.AltText: 1000, &o.FetchSeconds: 7200, &o.LimitsTTL: 3600,
+	} {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	if o.ImageBytes == 0 {
+		o.ImageBytes = 8 << 20
+	}
+	if o.VideoBytes == 0 {
+		o.VideoBytes = 300_000_000
+	}
+	if o.UploadTimeout == 0 {
+		o.UploadTimeout = 30 * time.Minute
+	}
+}
+
+// Instagram implements network.Network and the ways to connect its accounts.
+type Instagram struct {
+	api     *graph.API
+	options Options
+	place   graph.Place
+
+	mu     sync.Mutex
+	limits map[string]known // by sandbox and account
+}
+
+var (
+	_ network.Network   = (*Instagram)(nil)
+	_ network.Preparer  = (*Instagram)(nil)
+	_ network.Connector = (*Instagram)(nil)
+	_ network.Refresher = (*Instagram)(nil)
+	_ network.Previewer = (*Instagram)(nil)
+)
+
+// New makes the adapter.
+func New(client *http.Client, options Options) *Instagram {
+	options.fill()
+	return &Instagram{
+		api: graph.New(client, graph.Options{
+			CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
+		}),
+		options: options,
+		place:   graph.Place{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+		limits:  map[string]known{},
+	}
+}
+
+// Name gives "instagram".
+func (*Instagram) Name() string { return Name }
+
+// address is where the Graph API of an account has a node or edge.
+func (i *Instagram) address(account network.Account, parts ...string) (string, error) {
+	return i.place.Address(account.BaseURL, i.options.GraphHost, i.options.Version, parts...)
+}
+
+// get reads a node or edge.
+func (i *Instagram) get(ctx context.Context, account network.Account, query url.Values, parts ...string) (*call.Response, error) {
+	address, err := i.address(account, parts...)
+	if err != nil {
+		return nil, err
+	}
+	return i.api.Do(ctx, graph.Call{Method: http.MethodGet, URL: address, Query: query, Token: account.Token})
+}
+
+// Delete cannot be done: the API has no call for it.
+func (*Instagram) Delete(context.Context, network.Account, string) error {
+	return &network.Error{Class: network.Rejected, Code: network.CodeUnsupported,
+		Message: "Instagram lets nobody delete through its API: delete the post in the app."}
+}
+
+// unknown is what the id of an account is, when it was never identified.
+func unknown(account network.Account) error {
+	if account.RemoteID != "" {
+		return nil
+	}
+	return &network.Error{Class: network.Rejected, Code: "unknown_account", Message: "The account's id at Instagram is not known: connect it again."}
+}
+
+// rejected says that the network refused a call for good.
+func rejected(err error) bool {
+	var e *network.Error
+	return errors.As(err, &e) && e.Class == network.Rejected && e.Status != 0
+}

@@ -1,0 +1,188 @@
+package instagram
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// taken stands for an attachment in Submission.MediaIDs: it goes into a
+// container together with the caption (Prepare), so there is nothing to hand
+// over before.
+const taken = "with_container"
+
+// Stage makes sure that Instagram can get at an attachment. It makes no call.
+func (i *Instagram) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
+	if _, err := i.place.Host(account.BaseURL, ""); err != nil {
+		return network.Staged{}, err
+	}
+	if media.URL == nil && !rules.Timed(media.MediaInfo) {
+		return network.Staged{}, graph.NotFetchable(title, media, "it has no address on the internet")
+	}
+	return network.Staged{RemoteID: taken, Ready: true}, nil
+}
+
+// StageStatus has nothing to ask.
+func (*Instagram) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
+	staged.Ready = true
+	return staged, nil
+}
+
+// maker makes the containers of one submission.
+type maker struct {
+	instagram  *Instagram
+	account    network.Account
+	submission network.Submission
+}
+
+var _ container.Maker = maker{}
+
+// Item makes the container of one attachment of a carousel.
+func (m maker) Item(ctx context.Context, i int) (string, bool, error) {
+	form := url.Values{"is_carousel_item": {"true"}}
+	if rules.Timed(m.submission.Media[i].MediaInfo) {
+		form.Set("media_type", "VIDEO")
+	}
+	return m.make(ctx, form, i)
+}
+
+// Whole makes the container that is published: a picture, a reel, a carousel.
+func (m maker) Whole(ctx context.Context, items []string) (string, bool, error) {
+	form := url.Values{}
+	if m.submission.Text != "" {
+		form.Set("caption", m.submission.Text)
+	}
+	if len(items) > 0 {
+		form.Set("media_type", "CAROUSEL")
+		form["children"] = []string{join(items)}
+		id, err := m.post(ctx, form, nil)
+		return id, false, err
+	}
+	if rules.Timed(m.submission.Media[0].MediaInfo) {
+		form.Set("media_type", "REELS")
+		form.Set("share_to_feed", "true")
+	}
+	return m.make(ctx, form, 0)
+}
+
+// make makes the container of one attachment: by its address, or, of a video
+// without one, for an upload. Pictures have no upload.
+// https://developers.facebook.com/docs/instagram-platform/content-publishing/resumable-uploads
+func (m maker) make(ctx context.Context, form url.Values, i int) (id string, upload bool, err error) {
+	media := m.submission.Media[i]
+	video := rules.Timed(media.MediaInfo)
+	if !video && media.AltText != "" {
+		form.Set("alt_text", media.AltText)
+	}
+	life := time.Duration(m.instagram.options.FetchSeconds) * time.Second
+	address, err := graph.FetchAddress(ctx, title, m.account, media, life)
+	switch {
+	case video && err != nil && network.AsError(err).Code == graph.CodeNotFetchable:
+		form.Set("upload_type", "resumable")
+		id, err := m.post(ctx, form, nil)
+		return id, true, err
+	case err != nil:
+		return "", false, err
+	case video:
+		form.Set("video_url", address)
+	default:
+		form.Set("image_url", address)
+	}
+	// Whoever has the address may fetch the attachment.
+	id, err = m.post(ctx, form, []secret.Text{secret.NewText(address)})
+	return id, false, err
+}
+
+func (m maker) post(ctx context.Context, form url.Values, secrets []secret.Text) (string, error) {
+	address, err := m.instagram.address(m.account, m.account.RemoteID, "media")
+	if err != nil {
+		return "", err
+	}
+	res, err := m.instagram.api.Do(ctx, graph.Call{Method: http.MethodPost, URL: address, Form: form, Token: m.account.Token, Secrets: secrets})
+	if err != nil {
+		return "", err
+	}
+	return graph.ID(res)
+}
+
+// Status asks how far a container is.
+func (m maker) Status(ctx context.Context, id string) (container.Status, error) {
+	res, err := m.instagram.get(ctx, m.account, url.Values{"fields": {"status_code,status"}}, id)
+	if err != nil {
+		return container.Status{}, err
+	}
+	var answer struct {
+		Code   container.State `json:"status_code"`
+		Status string          `json:"status"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return container.Status{}, err
+	}
+	if answer.Code == "" {
+		return container.Status{}, res.Unreadable("it has no status")
+	}
+	return container.Status{State: answer.Code, Why: answer.Status, Retry: anew(answer.Status)}, nil
+}
+
+// Upload sends the bytes of a video, from where an earlier attempt ended. They
+// are streamed, so that a large video takes no memory.
+func (m maker) Upload(ctx context.Context, i int, id string) error {
+	media := m.submission.Media[i]
+	offset, err := m.offset(ctx, id)
+	if err != nil || offset >= media.Bytes {
+		return err
+	}
+	data, err := media.Open(ctx)
+	if err == nil {
+		_, err = io.CopyN(io.Discard, data, offset)
+	}
+	if err != nil {
+		if data != nil {
+			_ = data.Close()
+		}
+		return &network.Error{Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+	}
+	host, err := m.instagram.place.Host(m.account.BaseURL, m.instagram.options.UploadHost)
+	if err != nil {
+		_ = data.Close()
+		return err
+	}
+	_, err = m.instagram.api.Do(ctx, graph.Call{
+		Method: http.MethodPost, Token: m.account.Token, Scheme: "OAuth", Timeout: m.instagram.options.UploadTimeout,
+		URL:    fmt.Sprintf("%s/ig-api-upload/%s/%s", host, m.instagram.options.Version, url.PathEscape(id)),
+		Header: http.Header{"Offset": {strconv.FormatInt(offset, 10)}, "File_size": {strconv.FormatInt(media.Bytes, 10)}},
+		Body:   &call.Body{Type: "application/octet-stream", Length: media.Bytes - offset, Reader: data, Closer: data},
+	})
+	return err
+}
+
+// offset asks how much of an upload Instagram has.
+func (m maker) offset(ctx context.Context, id string) (int64, error) {
+	res, err := m.instagram.get(ctx, m.account, url.Values{"fields": {"video_status"}}, id)
+	if err != nil {
+		return 0, err
+	}
+	var answer struct {
+		Video struct {
+			Uploading struct {
+				Bytes int64 `json:"bytes_transferred"`
+			} `json:"uploading_phase"`
+		} `json:"video_status"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return 0, err
+	}
+	return max(answer.Video.Uploading.Bytes, 0), nil
+}

@@ -1,0 +1,138 @@
+package instagram
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/graph"
+	"dateline/platforms/network"
+)
+
+// scopes are the least that publishing, comments and reconciling need.
+// https://developers.facebook.com/docs/instagram-platform/instagram-api-with-instagram-login/business-login
+const scopes = "instagram_business_basic,instagram_business_content_publish,instagram_business_manage_comments"
+
+// Register gives the operator's app.
+func (i *Instagram) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
+	return i.place.Register(baseURL, redirectURI)
+}
+
+// AuthorizeURL is Instagram's page where the person allows access. It knows no
+// code challenge.
+func (i *Instagram) AuthorizeURL(app network.App, state, _ string) string {
+	host := i.options.AuthorizeHost
+	if app.BaseURL != "" {
+		host = app.BaseURL
+	}
+	return host + "/oauth/authorize?" + url.Values{
+		"client_id": {app.ClientID}, "redirect_uri": {app.RedirectURI}, "response_type": {"code"}, "scope": {scopes}, "state": {state},
+	}.Encode()
+}
+
+// Exchange turns the code into a token of an hour, and that into one of 60 days.
+func (i *Instagram) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
+	host, err := i.place.Host(app.BaseURL, i.options.TokenHost)
+	if err != nil {
+		return network.Account{}, err
+	}
+	res, err := i.api.Do(ctx, graph.Call{
+		Method: http.MethodPost, URL: host + "/oauth/access_token", Create: true, Timeout: i.options.ReadTimeout,
+		Form: url.Values{
+			"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()}, "grant_type": {"authorization_code"},
+			"redirect_uri": {app.RedirectURI}, "code": {code},
+		},
+		Secrets: []secret.Text{app.ClientSecret, secret.NewText(code)},
+	})
+	if err != nil {
+		return network.Account{}, err
+	}
+	token, granted, err := shortToken(res)
+	if err != nil {
+		return network.Account{}, err
+	}
+	host, err = i.place.Host(app.BaseURL, i.options.GraphHost)
+	if err != nil {
+		return network.Account{}, err
+	}
+	return i.api.LongLived(ctx, host, "/access_token", "ig_exchange_token", app, network.Account{BaseURL: app.BaseURL, Token: token, Scopes: granted})
+}
+
+// shortToken reads the token and what was allowed, which has been seen as a list
+// and as one text with commas, alone and inside a list called data.
+func shortToken(res *call.Response) (secret.Text, []string, error) {
+	type answer struct {
+		AccessToken string          `json:"access_token"`
+		Permissions json.RawMessage `json:"permissions"`
+	}
+	var outer struct {
+		answer
+		Data []answer `json:"data"`
+	}
+	if err := res.Decode(&outer); err != nil {
+		return secret.Text{}, nil, err
+	}
+	a := outer.answer
+	if len(outer.Data) > 0 {
+		a = outer.Data[0]
+	}
+	if a.AccessToken == "" {
+		return secret.Text{}, nil, res.Unreadable("it has no access token")
+	}
+	granted := strings.Split(scopes, ",")
+	var list []string
+	var text string
+	switch {
+	case json.Unmarshal(a.Permissions, &list) == nil && len(list) > 0:
+		granted = list
+	case json.Unmarshal(a.Permissions, &text) == nil && text != "":
+		granted = strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	return secret.NewText(a.AccessToken), granted, nil
+}
+
+// Refresh renews a token for another 60 days. One that is not a day old yet
+// cannot be renewed, and is given back as it is.
+func (i *Instagram) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
+	host, err := i.place.Host(account.BaseURL, i.options.GraphHost)
+	if err != nil || graph.TooYoung(account) {
+		return account, err
+	}
+	return i.api.LongLived(ctx, host, "/refresh_access_token", "ig_refresh_token", network.App{}, account)
+}
+
+// Accounts gives the one account of a token.
+func (i *Instagram) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
+	res, err := i.get(ctx, account, url.Values{"fields": {"user_id,username,name"}}, "me")
+	if err != nil {
+		return nil, err
+	}
+	type answer struct {
+		ID       string `json:"user_id"` // of the account; id is of this app alone
+		Username string `json:"username"`
+		Name     string `json:"name"`
+	}
+	var outer struct {
+		answer
+		Data []answer `json:"data"` // as in the documentation
+	}
+	if err := res.Decode(&outer); err != nil {
+		return nil, err
+	}
+	a := outer.answer
+	if len(outer.Data) > 0 {
+		a = outer.Data[0]
+	}
+	if a.ID == "" || a.Username == "" {
+		return nil, res.Unreadable("it has no account id or user name")
+	}
+	account.RemoteID, account.Handle, account.Name = a.ID, "@"+a.Username, a.Name
+	if account.Name == "" {
+		account.Name = a.Username
+	}
+	return []network.Account{account}, nil
+}

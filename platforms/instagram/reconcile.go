@@ -1,0 +1,90 @@
+package instagram
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"dateline/platforms/call"
+	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
+	"dateline/platforms/network"
+)
+
+// Reconcile asks the container whether it was published, and finds the post in
+// the account's list. Comments have no container: they are looked for under the
+// post that they answer.
+func (i *Instagram) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+	if err := unknown(account); err != nil {
+		return network.Finding{}, err
+	}
+	if submission.ReplyTo != "" {
+		return container.Search(ctx, submission, window, i.comments(account, submission))
+	}
+	return container.Reconcile(ctx, title, maker{i, account, submission}, submission, window, i.posts(account))
+}
+
+// entry is one of a list, of posts or of comments.
+type entry struct {
+	ID        string     `json:"id"`
+	Caption   string     `json:"caption"`
+	Text      string     `json:"text"`
+	Permalink string     `json:"permalink"`
+	Timestamp graph.Time `json:"timestamp"`
+	Type      string     `json:"media_type"`
+	Username  string     `json:"username"`
+	Children  struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	} `json:"children"`
+}
+
+// posts lists the account's own.
+// https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
+func (i *Instagram) posts(account network.Account) container.List {
+	return func(ctx context.Context, after string) ([]container.Listed, string, *call.Response, error) {
+		entries, next, res, err := i.list(ctx, account, after, "id,caption,permalink,timestamp,media_type,children", account.RemoteID, "media")
+		posts := make([]container.Listed, len(entries))
+		for n, e := range entries {
+			posts[n] = container.Listed{ID: e.ID, Text: e.Caption, URL: e.Permalink, At: e.Timestamp.Time, Media: 1}
+			if e.Type == "CAROUSEL_ALBUM" {
+				posts[n].Media = len(e.Children.Data)
+			}
+		}
+		return posts, next, res, err
+	}
+}
+
+// comments lists those under the post that a submission answers, newest first,
+// without other people's.
+// https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-media/comments
+func (i *Instagram) comments(account network.Account, submission network.Submission) container.List {
+	parent, own := target(submission), strings.TrimPrefix(account.Handle, "@")
+	return func(ctx context.Context, after string) ([]container.Listed, string, *call.Response, error) {
+		entries, next, res, err := i.list(ctx, account, after, "id,text,timestamp,username", parent, "comments")
+		var posts []container.Listed
+		for _, e := range entries {
+			if e.Username == "" || strings.EqualFold(e.Username, own) {
+				posts = append(posts, container.Listed{ID: e.ID, Text: e.Text, At: e.Timestamp.Time, ReplyTo: submission.ReplyTo})
+			}
+		}
+		return posts, next, res, err
+	}
+}
+
+func (i *Instagram) list(ctx context.Context, account network.Account, after, fields string, parts ...string) ([]entry, string, *call.Response, error) {
+	query := url.Values{"fields": {fields}, "limit": {"50"}}
+	if after != "" {
+		query.Set("after", after)
+	}
+	res, err := i.get(ctx, account, query, parts...)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	var page graph.Page[entry]
+	if err := res.Decode(&page); err != nil {
+		return nil, "", nil, err
+	}
+	return page.Data, page.After(), res, nil
+}

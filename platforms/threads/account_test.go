@@ -1,0 +1,178 @@
+package threads_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+)
+
+func TestAPostWithoutItsPermalinkIsPosted(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	s := d.prepared(t, submission("Out"))
+	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
+	receipt, err := d.Publish(t.Context(), d.account, s)
+	if err != nil || receipt.RemoteID == "" || receipt.URL != "" || receipt.SentAt.IsZero() || len(d.Posts()) != 1 {
+		t.Errorf("%+v, %v", receipt, err)
+	}
+}
+
+func TestTheAccountsOwnQuotas(t *testing.T) {
+	rates := map[string]map[string]fake.Rate{"threads": {"posts": {Requests: 1, Per: 24 * time.Hour}, "replies": {Requests: 7, Per: 24 * time.Hour}}}
+	d := newDesk(t, fake.Options{NetworkRates: rates})
+	limits, err := d.Limits(t.Context(), d.account)
+	if err != nil || len(limits.Quotas) != 2 {
+		t.Fatalf("%+v, %v", limits, err)
+	}
+	posts, replies := limits.Quotas[0], limits.Quotas[1]
+	if posts.Requests != 1 || posts.Cost(network.UsePublish) != 1 || posts.Cost(network.UseReply) != 0 ||
+		replies.Requests != 7 || replies.Cost(network.UsePublish) != 0 || replies.Cost(network.UseReply) != 1 || replies.Per != 24*time.Hour {
+		t.Errorf("%+v, %+v", posts, replies)
+	}
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, submission("Post")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply := submission("Reply")
+	reply.ReplyTo = root.RemoteID
+	ready, err := d.Prepare(t.Context(), d.account, reply)
+	if err != nil || len(ready.Rates) != 1 || ready.Rates[0].Bucket != "replies" || ready.Rates[0].Remaining != 7 {
+		t.Fatalf("%+v, %v", ready, err)
+	}
+	reply.Handle = ready.Handle
+	if _, err := d.Publish(t.Context(), d.account, reply); err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Publish(t.Context(), d.account, d.prepared(t, submission("One too many")))
+	if e := wantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestRenewal: a token renews itself when it is a day old, and what could not be
+// asked is no disconnect.
+func TestRenewal(t *testing.T) {
+	var ahead atomic.Int64
+	d := newDesk(t, fake.Options{AutoApprove: true, Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	app, err := d.Register(t.Context(), d.account.BaseURL, redirectURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := d.Exchange(t.Context(), app, d.approve(t, d.AuthorizeURL(app, "s", "")).Get("code"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := time.Until(account.ExpiresAt); left < 59*24*time.Hour || account.Refresh.Empty() || !account.RefreshExpiresAt.Equal(account.ExpiresAt) ||
+		!slices.Contains(account.Scopes, "threads_content_publish") {
+		t.Errorf("%+v", account)
+	}
+	account.RemoteID = d.account.RemoteID
+	young, err := d.Refresh(t.Context(), app, account)
+	if err != nil || young.Token.Reveal() != account.Token.Reveal() {
+		t.Errorf("a token of today was renewed: %v", err)
+	}
+	const month = 30 * 24 * time.Hour
+	ahead.Store(int64(month))
+	account.ExpiresAt = account.ExpiresAt.Add(-month) // as it is then
+	d.inject(t, fake.Fault{Kind: fake.ResetBefore, Path: "/threads/refresh_access_token", Count: -1})
+	_, err = d.Refresh(t.Context(), app, account)
+	wantClass(t, err, network.Transient, "")
+	d.ClearFaults()
+	renewed, err := d.Refresh(t.Context(), app, account)
+	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.ExpiresAt) < 59*24*time.Hour || renewed.RemoteID != d.account.RemoteID {
+		t.Fatalf("%+v, %v", renewed, err)
+	}
+	ahead.Store(int64(4 * month))
+	_, err = d.Refresh(t.Context(), app, account)
+	if e := wantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
+		t.Error("an error tells the token")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	limits, err := d.Limits(t.Context(), d.account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	png := network.MediaInfo{MIMEType: "image/png", Bytes: 1000, Width: 1000, Height: 1000}
+	for name, row := range map[string]struct {
+		content network.Content
+		code    string
+	}{
+		"Mixed":       {network.Content{Media: []network.MediaInfo{png, {MIMEType: "video/mp4", Duration: time.Minute}}}, ""},
+		"WebP":        {network.Content{Media: []network.MediaInfo{{MIMEType: "image/webp"}}}, "unsupported_type"},
+		"Strip":       {network.Content{Media: []network.MediaInfo{{MIMEType: "image/png", Width: 1001, Height: 100}}}, "unsupported_ratio"},
+		"Long":        {network.Content{Media: []network.MediaInfo{{MIMEType: "video/mp4", Duration: 6 * time.Minute}}}, "too_long_video"},
+		"Emoji":       {network.Content{Text: strings.Repeat("😀", 125)}, ""},
+		"OneMore":     {network.Content{Text: strings.Repeat("😀", 125) + "!"}, "too_long"},
+		"FiveLinks":   {network.Content{Text: "https://a.example https://b.example, www.c.example (http://d.example) https://e.example. https://a.example"}, ""},
+		"SixLinks":    {network.Content{Text: "https://a.example https://b.example www.c.example http://d.example https://e.example https://a.example/2"}, "too_many_links"},
+		"NoLinkAtAll": {network.Content{Text: "xhttps://a.example awww.b.example https:// www. @www. a.b c.d e.f g.h i.j k.l"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			problems := d.Check(row.content, limits)
+			if row.code == "" && len(problems) == 0 {
+				return
+			}
+			if !slices.ContainsFunc(problems, func(p network.Problem) bool { return p.Code == row.code && p.Message != "" }) {
+				t.Errorf("%+v, want %q", problems, row.code)
+			}
+		})
+	}
+}
+
+func TestPreview(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	text := "Tin #mưa #nắng của @desk.vn. (www.a.example/x_(y)) https://b.example/#top, me@c.example"
+	p := d.Preview(network.Content{Text: text}, network.Limits{})
+	var got []string
+	for _, s := range p.Spans {
+		got = append(got, string(s.Kind)+":"+s.Target)
+	}
+	want := []string{"tag:mưa", "mention:desk.vn", "link:https://www.a.example/x_(y)", "link:https://b.example/#top"}
+	if !slices.Equal(got, want) || p.Card != "https://www.a.example/x_(y)" || p.Text != text || len(p.Notes) != 1 {
+		t.Errorf("%v, want %v; %+v", got, want, p)
+	}
+	p = d.Preview(network.Content{Text: text, Media: []network.MediaInfo{{MIMEType: "image/png", Width: 2000}}}, network.Limits{})
+	if p.Card != "" || len(p.Notes) != 2 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func FuzzPreview(f *testing.F) {
+	for _, s := range []string{"", "#a#b @c.", "@#", "\xff#\xff", "https://", "www.a)))", "http://(x"} {
+		f.Add(s)
+	}
+	d := desk{}
+	f.Fuzz(func(t *testing.T, text string) {
+		at := 0
+		for _, s := range d.Preview(network.Content{Text: text}, network.Limits{}).Spans {
+			if s.Start < at || s.End <= s.Start || s.End > len(text) || s.Target == "" {
+				t.Fatalf("%+v in %q", s, text)
+			}
+			at = s.End
+		}
+	})
+}
+
+// TestTheNetworkCountsAlike: the fake counts by code of its own. Each text is
+// filled up to the limit, and over it.
+func TestTheNetworkCountsAlike(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	for _, row := range counts(t) {
+		full := row.Text + " " + strings.Repeat("x", 499-row.Want)
+		if _, err := d.Prepare(t.Context(), d.account, submission(full)); err != nil {
+			t.Errorf("%s: %v", row.Name, err)
+		}
+		_, err := d.Prepare(t.Context(), d.account, submission(full+"x"))
+		if e := network.AsError(err); e == nil || e.Class != network.Rejected || e.Code != "100" {
+			t.Errorf("%s: one more was taken: %v", row.Name, err)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package threads_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/fake"
+	"dateline/platforms/graph"
+	"dateline/platforms/network"
+	"dateline/platforms/threads"
+)
+
+func TestCodes(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	account := "/threads/v1.0/" + d.account.RemoteID
+	for _, row := range []struct {
+		code, subcode    int
+		prepare, publish network.Class
+	}{
+		{24, 4279009, network.Transient, network.Transient},
+		{24, 4279013, network.Rejected, network.Rejected},
+		{4, 2207051, network.Rejected, network.Ambiguous},
+		{9, 2207042, network.Throttled, network.Throttled},
+		{9004, 2207052, network.Rejected, network.Rejected},
+		{1, 0, network.Transient, network.Ambiguous},
+		{10, 0, network.Rejected, network.Rejected},
+	} {
+		t.Run(fmt.Sprintf("%d_%d", row.code, row.subcode), func(t *testing.T) {
+			s := submission("Codes " + rand.Text())
+			d.inject(t, says(account+"/threads", row.code, row.subcode))
+			_, err := d.Prepare(t.Context(), d.account, s)
+			wantClass(t, err, row.prepare, "")
+			d.ClearFaults()
+			s = d.prepared(t, s)
+			from := time.Now().Add(-time.Second)
+			d.inject(t, says(account+"/threads_publish", row.code, row.subcode))
+			_, err = d.Publish(t.Context(), d.account, s)
+			e := wantClass(t, err, row.publish, "")
+			if e.RequestID != "trace" || row.subcode != 0 && (e.Class == network.Throttled || e.Class == network.Transient) && e.RetryAt.IsZero() {
+				t.Errorf("%+v", e)
+			}
+			finding, err := d.Reconcile(t.Context(), d.account, s, network.Window{From: from})
+			if err != nil || finding.Found || !finding.Conclusive {
+				t.Errorf("%+v, %v", finding, err)
+			}
+			if e.Class != network.Transient {
+				return
+			}
+			// The same container, a little later.
+			if _, err := d.Publish(t.Context(), d.account, s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNotFoundIsAskedAbout: "media not found" is said of containers that are too
+// young, published, and gone, and each means something else.
+func TestNotFoundIsAskedAbout(t *testing.T) {
+	var ahead atomic.Int64
+	d := newDesk(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	from := time.Now().Add(-time.Second)
+	s := d.prepared(t, submission("Once"))
+	receipt, err := d.Publish(t.Context(), d.account, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Publish(t.Context(), d.account, s)
+	wantClass(t, err, network.Ambiguous, "24/4279009")
+	finding, err := d.Reconcile(t.Context(), d.account, s, network.Window{From: from})
+	if err != nil || finding.Receipt.RemoteID != receipt.RemoteID || len(d.Posts()) != 1 {
+		t.Errorf("%+v, %v; %d posts", finding, err, len(d.Posts()))
+	}
+	s = d.prepared(t, submission("Late"))
+	ahead.Store(int64(25 * time.Hour))
+	_, err = d.Publish(t.Context(), d.account, s)
+	wantClass(t, err, network.Transient, network.CodeMediaGone)
+	unknown := s
+	unknown.Handle = `{"whole":{"id":"1"},"made":"2026-11-21T00:00:00Z"}`
+	_, err = d.Publish(t.Context(), d.account, unknown)
+	wantClass(t, err, network.Ambiguous, "")
+}
+
+func TestCarouselAnswersAPost(t *testing.T) {
+	d := newDesk(t, fake.Options{MediaDelay: 30 * time.Millisecond})
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, submission("First")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, fetched := picture(t, 640, 640, "the first")
+	two, _ := video(t, 4000)
+	s := submission("Second", one, two)
+	s.ReplyTo = root.RemoteID
+	s = d.prepared(t, s)
+	from := time.Now().Add(-time.Second)
+	d.inject(t, fake.Fault{Kind: fake.ActThen500, Method: http.MethodPost, Path: "/threads/v1.0/" + d.account.RemoteID + "/threads_publish"})
+	_, err = d.Publish(t.Context(), d.account, s)
+	wantClass(t, err, network.Ambiguous, "")
+	finding, err := d.Reconcile(t.Context(), d.account, s, network.Window{From: from})
+	posts := d.Posts()
+	if err != nil || len(posts) != 2 || finding.Receipt.RemoteID != posts[1].ID || posts[1].ReplyTo != root.RemoteID || len(posts[1].Media) != 2 ||
+		posts[1].Media[0].Description != "the first" || fetched.Load() != 1 {
+		t.Errorf("%+v, %v; %+v", finding, err, posts)
+	}
+}
+
+func TestAttachmentsNeedAnAddress(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	clip, _ := video(t, 4000)
+	none := clip
+	none.URL = nil
+	_, err := d.Stage(t.Context(), d.account, none)
+	if e := wantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
+		t.Errorf("says %q", e.Message)
+	}
+	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
+	_, err = d.Prepare(t.Context(), real, submission("Private", clip))
+	wantClass(t, err, network.Rejected, graph.CodeNotFetchable)
+	short := submission("Lost", clip)
+	short.Media = nil
+	_, err = d.Prepare(t.Context(), d.account, short)
+	wantClass(t, err, network.Rejected, "missing_attachments")
+	_, err = d.Publish(t.Context(), d.account, submission("Not prepared"))
+	wantClass(t, err, network.NotSent, "not_prepared")
+}
+
+func TestAddresses(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	elsewhere := d.account
+	elsewhere.BaseURL = "https://evil.example"
+	_, err := d.Prepare(t.Context(), elsewhere, submission("x"))
+	wantClass(t, err, network.Rejected, "bad_address")
+	_, err = d.Register(t.Context(), "", redirectURI)
+	wantClass(t, err, network.Rejected, network.CodeNotConfigured)
+	real := threads.New(http.DefaultClient, threads.Options{ClientID: "id", ClientSecret: secret.NewText("s")})
+	app, err := real.Register(t.Context(), "", redirectURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := real.AuthorizeURL(app, "s t", "challenge"); !strings.HasPrefix(got, "https://threads.net/oauth/authorize?client_id=id&") ||
+		!strings.Contains(got, "state=s+t") || !strings.Contains(got, "threads_content_publish") || strings.Contains(got, "challenge") {
+		t.Errorf("authorize at %s", got)
+	}
+}
+
+// TestTheTokenMayBeAParameter, as the documentation shows it.
+func TestTheTokenMayBeAParameter(t *testing.T) {
+	d := newDesk(t, fake.Options{})
+	d.Threads = threads.New(d.client, threads.Options{Sandbox: d.account.BaseURL, TokenParameter: true})
+	receipt, err := d.Publish(t.Context(), d.account, d.prepared(t, submission("As a parameter")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Delete(t.Context(), d.account, receipt.RemoteID); err != nil || !d.Posts()[0].Deleted {
+		t.Errorf("%v", err)
+	}
+}

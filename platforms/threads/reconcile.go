@@ -1,0 +1,69 @@
+package threads
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"dateline/platforms/call"
+	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
+	"dateline/platforms/network"
+)
+
+// Reconcile asks the container whether it was published, and finds the post in
+// the account's list.
+func (t *Threads) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+	if err := unknown(account); err != nil {
+		return network.Finding{}, err
+	}
+	return container.Reconcile(ctx, title, maker{t, account, submission}, submission, window, t.posts(account, submission.ReplyTo != ""))
+}
+
+// posts lists the account's own: replies stand in a list of their own.
+// https://developers.facebook.com/docs/threads/threads-media
+// https://developers.facebook.com/docs/threads/reply-management#a-user-s-replies
+func (t *Threads) posts(account network.Account, replies bool) container.List {
+	edge := "threads"
+	if replies {
+		edge = "replies"
+	}
+	return func(ctx context.Context, after string) ([]container.Listed, string, *call.Response, error) {
+		query := url.Values{"fields": {"id,text,timestamp,permalink,media_type,children,replied_to"}, "limit": {"50"}}
+		if after != "" {
+			query.Set("after", after)
+		}
+		res, err := t.do(ctx, account, graph.Call{Method: http.MethodGet, Query: query}, account.RemoteID, edge)
+		if err != nil {
+			return nil, "", nil, err
+		}
+		type node struct {
+			ID string `json:"id"`
+		}
+		var page graph.Page[struct {
+			node
+			Text      string     `json:"text"`
+			Permalink string     `json:"permalink"`
+			Timestamp graph.Time `json:"timestamp"`
+			Type      string     `json:"media_type"`
+			RepliedTo node       `json:"replied_to"`
+			Children  struct {
+				Data []node `json:"data"`
+			} `json:"children"`
+		}]
+		if err := res.Decode(&page); err != nil {
+			return nil, "", nil, err
+		}
+		posts := make([]container.Listed, len(page.Data))
+		for i, p := range page.Data {
+			posts[i] = container.Listed{ID: p.ID, Text: p.Text, URL: p.Permalink, At: p.Timestamp.Time, ReplyTo: p.RepliedTo.ID, Media: 1}
+			switch p.Type {
+			case "TEXT_POST", "":
+				posts[i].Media = 0
+			case "CAROUSEL_ALBUM":
+				posts[i].Media = len(p.Children.Data)
+			}
+		}
+		return posts, page.After(), res, nil
+	}
+}

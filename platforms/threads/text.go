@@ -1,0 +1,194 @@
+package threads
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// Count counts characters, and of emoji the bytes of UTF-8.
+// https://developers.facebook.com/docs/threads/posts#limitations
+//
+// An emoji is the whole of what is drawn as one: a family, a flag, a thumb with
+// its skin. What is not an emoji counts by its code points, so that letters with
+// separate marks count as more than one.
+func (*Threads) Count(text string, _ network.Limits) int {
+	n, state := 0, -1
+	for text != "" {
+		var cluster string
+		cluster, text, _, state = uniseg.FirstGraphemeClusterInString(text, state)
+		if emoji(cluster) {
+			n += len(cluster)
+		} else {
+			n += utf8.RuneCountInString(cluster)
+		}
+	}
+	return n
+}
+
+// emoji says whether a grapheme cluster is drawn in colour: what has Unicode's
+// property Emoji_Presentation, and what variation selector 16 or the keycap
+// makes one. Of the planes above the first, whatever lies among the pictographs
+// is taken for one, text style or not: counting too much there costs a few
+// characters, counting too little the post.
+// https://unicode.org/Public/16.0.0/ucd/emoji/emoji-data.txt
+func emoji(cluster string) bool {
+	for _, r := range cluster {
+		if r == 0xFE0F || r == 0x20E3 || r >= 0x1F000 && r <= 0x1FAFF || basicEmoji(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// basicEmoji are the characters of the first plane that have Emoji_Presentation.
+func basicEmoji(r rune) bool {
+	switch r {
+	case 0x23F0, 0x23F3, 0x267F, 0x2693, 0x26A1, 0x26CE, 0x26D4, 0x26EA, 0x26F5, 0x26FA, 0x26FD,
+		0x2705, 0x2728, 0x274C, 0x274E, 0x2757, 0x27B0, 0x27BF, 0x2B50, 0x2B55:
+		return true
+	}
+	return r >= 0x231A && r <= 0x231B || r >= 0x23E9 && r <= 0x23EC || r >= 0x25FD && r <= 0x25FE ||
+		r >= 0x2614 && r <= 0x2615 || r >= 0x2648 && r <= 0x2653 || r >= 0x26AA && r <= 0x26AB ||
+		r >= 0x26BD && r <= 0x26BE || r >= 0x26C4 && r <= 0x26C5 || r >= 0x26F2 && r <= 0x26F3 ||
+		r >= 0x270A && r <= 0x270B || r >= 0x2753 && r <= 0x2755 || r >= 0x2795 && r <= 0x2797 ||
+		r >= 0x2B1B && r <= 0x2B1C
+}
+
+// Check lists what Threads would refuse.
+func (t *Threads) Check(content network.Content, limits network.Limits) []network.Problem {
+	problems := rules.Check(title, content, limits, t.Count(content.Text, limits))
+	var links []string
+	for _, e := range entities(content.Text) {
+		if e.Kind == network.SpanLink && !slices.Contains(links, e.Target) {
+			links = append(links, e.Target) // the same address again is not counted
+		}
+	}
+	if most := limits.MaxLinks; most > 0 && len(links) > most {
+		problems = append(problems, network.Problem{Field: "content", Code: "too_many_links",
+			Message: fmt.Sprintf("The text has %d links; Threads allows %d.", len(links), most)})
+	}
+	return problems
+}
+
+// entities finds links, with their scheme or with www, mentions, and the topic:
+// of the hashtags Threads takes the first alone.
+// https://developers.facebook.com/docs/threads/create-posts/topic-tags
+func entities(text string) []network.Span {
+	var found []network.Span
+	topic := false
+	before := ' '
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		span := network.Span{Start: at}
+		if !word(before) {
+			switch length := linkLength(text[at:]); {
+			case length > 0:
+				span.Kind, span.End = network.SpanLink, at+length
+				span.Target = text[at:span.End]
+				if !strings.Contains(span.Target, "://") {
+					span.Target = "https://" + span.Target
+				}
+			case r == '@':
+				span.Kind, span.End = network.SpanMention, at+1+nameLength(text[at+1:])
+				span.Target = text[at+1 : span.End]
+			case r == '#' && !topic:
+				span.Kind, span.End = network.SpanTag, at+1+tagLength(text[at+1:])
+				span.Target = text[at+1 : span.End]
+				topic = span.Target != ""
+			}
+		}
+		if span.Target == "" {
+			before = r
+			at += size
+			continue
+		}
+		found = append(found, span)
+		before, _ = utf8.DecodeLastRuneInString(text[:span.End])
+		at = span.End
+	}
+	return found
+}
+
+// linkLength is how much of text's beginning is a link; 0: it is none.
+func linkLength(text string) int {
+	prefix := 0
+	for _, p := range []string{"https://", "http://", "www."} {
+		if len(text) > len(p) && strings.EqualFold(text[:len(p)], p) {
+			prefix = len(p)
+			break
+		}
+	}
+	if prefix == 0 {
+		return 0
+	}
+	end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`<>"`, r) })
+	if end < 0 {
+		end = len(text)
+	}
+	link := strings.TrimRight(text[:end], `.,;:!?'*_~`)
+	if strings.HasSuffix(link, ")") && strings.Count(link, "(") < strings.Count(link, ")") {
+		link = strings.TrimRight(link[:len(link)-1], `.,;:!?'`)
+	}
+	if len(link) <= prefix {
+		return 0
+	}
+	return len(link)
+}
+
+func nameLength(text string) int {
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+	if end < 0 {
+		end = len(text)
+	}
+	return len(strings.TrimRight(text[:end], "."))
+}
+
+func tagLength(text string) int {
+	end := strings.IndexFunc(text, func(r rune) bool { return !word(r) })
+	if end < 0 {
+		end = len(text)
+	}
+	return end
+}
+
+func word(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
+
+// Preview shows a post as the feed does: of a text alone, the first link stands
+// below it as a card.
+func (*Threads) Preview(content network.Content, _ network.Limits) network.Preview {
+	p := network.Preview{Text: content.Text, Spans: entities(content.Text)}
+	tags := 0
+	for _, s := range p.Spans {
+		if s.Kind == network.SpanLink && p.Card == "" && len(content.Media) == 0 {
+			p.Card = s.Target
+		}
+	}
+	for _, field := range strings.Fields(content.Text) {
+		if len(field) > 1 && field[0] == '#' && tagLength(field[1:]) > 0 {
+			tags++
+		}
+	}
+	if tags > 1 {
+		p.Notes = append(p.Notes, "Threads takes only the first hashtag as the topic; the others stay plain text.")
+	}
+	for i, m := range content.Media {
+		switch {
+		case rules.Timed(m):
+		case m.Width > 1440:
+			p.Notes = append(p.Notes, fmt.Sprintf("Threads scales attachment %d from %d down to 1440 pixels of width.", i+1, m.Width))
+		case m.Width > 0 && m.Width < 320:
+			p.Notes = append(p.Notes, fmt.Sprintf("Threads scales attachment %d from %d up to 320 pixels of width.", i+1, m.Width))
+		}
+	}
+	return p
+}

@@ -1,0 +1,137 @@
+// Package threads publishes to Threads.
+//
+// https://developers.facebook.com/docs/threads
+package threads
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/graph"
+	"dateline/platforms/network"
+)
+
+// Name is how this network is called in the API and the database.
+const Name = "threads"
+
+// title is how people call it.
+const title = "Threads"
+
+// Options are what an operator may set. The zero value works.
+type Options struct {
+	ClientID     string      `json:"client_id"` // the Threads app id, which is not the Facebook app id
+	ClientSecret secret.Text `json:"-"`
+	Sandbox      string      `json:"-"` // base URL of the sandbox's Threads
+
+	Version       string `json:"version"`        // default v1.0
+	AuthorizeHost string `json:"authorize_host"` // default https://threads.net
+	GraphHost     string `json:"graph_host"`     // default https://graph.threads.net
+
+	// TokenParameter sends tokens as the documentation shows it, as a parameter
+	// that stands in the address of what is read, and not as a header.
+	TokenParameter bool `json:"token_parameter"`
+
+	Characters    int   `json:"characters"`      // default 500
+	Links         int   `json:"links"`           // default 5
+	Carousel      int   `json:"carousel"`        // attachments; default 20
+	PostsPerDay   int   `json:"posts_per_day"`   // default 250
+	RepliesPerDay int   `json:"replies_per_day"` // default 1,000
+	ImageBytes    int64 `json:"image_bytes"`     // default 8 MiB
+	VideoBytes    int64 `json:"video_bytes"`     // default 1 GB
+	VideoSeconds  int   `json:"video_seconds"`   // default 300
+	AltText       int   `json:"alt_text"`        // characters; default 1,000
+	FetchSeconds  int   `json:"fetch_seconds"`   // how long the address of an attachment is good; default 2 h
+	LimitsTTL     int   `json:"limits_seconds"`  // how long the account's own limits are believed; default 1 h
+
+	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+}
+
+func (o *Options) fill() {
+	text := func(field *string, value string) {
+		if *field == "" {
+			*field = value
+		}
+		*field = strings.TrimSuffix(*field, "/")
+	}
+	text(&o.Version, "v1.0")
+	text(&o.AuthorizeHost, "https://threads.net")
+	text(&o.GraphHost, "https://graph.threads.net")
+	for field, value := range map[*int]int{
+		&o.Characters: 500, &o.Links: 5, &o.Carousel: 20, &o.PostsPerDay: 250, &o.RepliesPerDay: 1000,
+		&o.VideoSeconds: 300, &o.AltText: 1000, &o.FetchSeconds: 7200, &o.LimitsTTL: 3600,
+	} {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	if o.ImageBytes == 0 {
+		o.ImageBytes = 8 << 20
+	}
+	if o.VideoBytes == 0 {
+		o.VideoBytes = 1_000_000_000
+	}
+}
+
+// Threads implements network.Network and the ways to connect its accounts.
+type Threads struct {
+	api     *graph.API
+	options Options
+	place   graph.Place
+
+	mu     sync.Mutex
+	limits map[string]known // by sandbox and account
+}
+
+var (
+	_ network.Network   = (*Threads)(nil)
+	_ network.Preparer  = (*Threads)(nil)
+	_ network.Connector = (*Threads)(nil)
+	_ network.Refresher = (*Threads)(nil)
+	_ network.Previewer = (*Threads)(nil)
+)
+
+// New makes the adapter.
+func New(client *http.Client, options Options) *Threads {
+	options.fill()
+	return &Threads{
+		api: graph.New(client, graph.Options{
+			CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
+		}),
+		options: options,
+		place:   graph.Place{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+		limits:  map[string]known{},
+	}
+}
+
+// Name gives "threads".
+func (*Threads) Name() string { return Name }
+
+// do calls a node or edge.
+func (t *Threads) do(ctx context.Context, account network.Account, c graph.Call, parts ...string) (*call.Response, error) {
+	address, err := t.place.Address(account.BaseURL, t.options.GraphHost, t.options.Version, parts...)
+	if err != nil {
+		return nil, err
+	}
+	c.URL, c.Token, c.TokenParameter = address, account.Token, t.options.TokenParameter
+	return t.api.Do(ctx, c)
+}
+
+// get reads fields of a node or edge.
+func (t *Threads) get(ctx context.Context, account network.Account, fields string, parts ...string) (*call.Response, error) {
+	return t.do(ctx, account, graph.Call{Method: http.MethodGet, Query: url.Values{"fields": {fields}}}, parts...)
+}
+
+// unknown is the problem of an account that was never identified.
+func unknown(account network.Account) error {
+	if account.RemoteID != "" {
+		return nil
+	}
+	return &network.Error{Class: network.Rejected, Code: "unknown_account", Message: "The account's id at Threads is not known: connect it again."}
+}
