@@ -35,7 +35,7 @@ type face struct {
 
 // faces lists the networks that the server plays.
 func (s *Server) listFaces() []*face {
-	return []*face{s.mastodonFace(), s.telegramFace(), s.discordFace(), s.instagramFace(), s.threadsFace()}
+	return []*face{s.mastodonFace(), s.telegramFace(), s.discordFace(), s.instagramFace(), s.threadsFace(), s.xFace()}
 }
 
 // faceOf finds whose API an address is of; nil for pages and controls.

@@ -1,0 +1,142 @@
+package fake
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rivo/uniseg"
+	"golang.org/x/text/unicode/norm"
+)
+
+// xLink finds links: a plainer form of the real rules, written apart from the
+// adapter's so that each checks the other.
+func xLink() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)https?://[a-z0-9._\p{L}-]+\.\p{L}{2,}[^\s<>"“”]*|\b(?:[a-z0-9-]+\.)+(?:com|org|net|vn|io|co)\b(?:/[^\s<>"“”]*)?`)
+}
+
+// xLinks gives where links are, without the punctuation after them.
+func xLinks(text string) [][2]int {
+	var found [][2]int
+	for _, at := range xLink().FindAllStringIndex(text, -1) {
+		link := strings.TrimRight(text[at[0]:at[1]], `.,;:!?'"*…`)
+		for strings.HasSuffix(link, ")") && strings.Count(link, ")") > strings.Count(link, "(") {
+			link = strings.TrimRight(strings.TrimSuffix(link, ")"), `.,;:!?'"*…`)
+		}
+		found = append(found, [2]int{at[0], at[0] + len(link)})
+	}
+	return found
+}
+
+// xWeight weighs a text (https://docs.x.com/fundamentals/counting-characters).
+func xWeight(text string) int {
+	text = norm.NFC.String(text)
+	weight, at := 0, 0
+	for _, l := range xLinks(text) {
+		weight += xPlainWeight(text[at:l[0]]) + 23
+		at = l[1]
+	}
+	return weight + xPlainWeight(text[at:])
+}
+
+func xPlainWeight(text string) int {
+	weight := 0
+	for clusters := uniseg.NewGraphemes(text); clusters.Next(); {
+		runes := clusters.Runes()
+		// More than one character that share a look are an emoji.
+		if len(runes) > 1 && (runes[0] >= 0x203C || slices.Contains(runes, 0xFE0F) || slices.Contains(runes, 0x20E3)) {
+			weight += 2
+			continue
+		}
+		for _, r := range runes {
+			weight++
+			if r > 0x10FF && (r < 0x2000 || r > 0x200D) && (r < 0x2010 || r > 0x201F) && (r < 0x2032 || r > 0x2037) {
+				weight++
+			}
+		}
+	}
+	return weight
+}
+
+// xShort is the address of t.co that a link gets.
+func xShort(seed string) string {
+	sum := sha256.Sum256([]byte(seed))
+	return "https://t.co/" + hex.EncodeToString(sum[:])[:10]
+}
+
+// xShown is a post's text as the API shows it, and its links: shortened to t.co,
+// with one more for attachments, and three characters escaped.
+func xShown(p Post, origin string) (text string, links []map[string]any) {
+	var out strings.Builder
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	add := func(short, expanded, mediaKey string) {
+		start := len([]rune(out.String()))
+		link := map[string]any{"start": start, "end": start + len(short), "url": short, "expanded_url": expanded, "display_url": expanded}
+		if mediaKey != "" {
+			link["media_key"] = mediaKey
+		}
+		links = append(links, link)
+	}
+	written, at := norm.NFC.String(strings.TrimSpace(p.Text)), 0
+	for i, l := range xLinks(written) {
+		out.WriteString(escape.Replace(written[at:l[0]]))
+		expanded := written[l[0]:l[1]]
+		if !strings.HasPrefix(strings.ToLower(expanded), "http") {
+			expanded = "http://" + expanded
+		}
+		short := xShort(p.ID + "/" + strconv.Itoa(i))
+		add(short, expanded, "")
+		out.WriteString(short)
+		at = l[1]
+	}
+	out.WriteString(escape.Replace(written[at:]))
+	if len(p.Media) > 0 {
+		if out.Len() > 0 {
+			out.WriteByte(' ')
+		}
+		short := xShort(p.ID + "/media")
+		for i, m := range p.Media {
+			add(short, origin+"/"+p.Account+"/status/"+p.ID+"/photo/"+strconv.Itoa(i+1), xMediaKey("", m.ID))
+		}
+		out.WriteString(short)
+	}
+	return out.String(), links
+}
+
+// xEntity is a post as listings show it: the id, the text, and what was asked for.
+func xEntity(p Post, origin string, fields []string) map[string]any {
+	text, links := xShown(p, origin)
+	entity := map[string]any{"id": p.ID, "text": text, "edit_history_tweet_ids": []string{p.ID}}
+	asked := func(field string) bool { return slices.Contains(fields, field) }
+	if xWeight(p.Text) > xMaxWeight {
+		// Long posts are cut off, and come whole only on request.
+		if asked("note_tweet") {
+			whole := p
+			whole.Media = nil
+			long, own := xShown(whole, origin)
+			entity["note_tweet"] = map[string]any{"text": long, "entities": map[string]any{"urls": own}}
+		}
+		entity["text"] = string([]rune(text)[:min(200, len([]rune(text)))]) + "… " + xShort(p.ID+"/more")
+	}
+	if asked("created_at") {
+		entity["created_at"] = p.CreatedAt.UTC().Truncate(time.Second).Format("2006-01-02T15:04:05.000Z")
+	}
+	if asked("entities") && len(links) > 0 {
+		entity["entities"] = map[string]any{"urls": links}
+	}
+	if asked("attachments") && len(p.Media) > 0 {
+		keys := make([]string, len(p.Media))
+		for i, m := range p.Media {
+			keys[i] = xMediaKey("", m.ID)
+		}
+		entity["attachments"] = map[string]any{"media_keys": keys}
+	}
+	if asked("referenced_tweets") && p.ReplyTo != "" {
+		entity["referenced_tweets"] = []map[string]string{{"type": "replied_to", "id": p.ReplyTo}}
+	}
+	return entity
+}
