@@ -14,6 +14,7 @@ import (
 	"dateline/platforms/network"
 	"dateline/platforms/telegram"
 	"dateline/platforms/threads"
+	"dateline/platforms/x"
 )
 
 // Options hold each network's settings. The zero value works.
@@ -23,6 +24,7 @@ type Options struct {
 	Mastodon  mastodon.Options
 	Telegram  telegram.Options
 	Threads   threads.Options
+	X         x.Options
 }
 
 // Registry finds networks by name. It does not change after New.
@@ -39,6 +41,7 @@ func New(client *http.Client, options Options) Registry {
 		mastodon.New(client, options.Mastodon),
 		telegram.New(client, options.Telegram),
 		threads.New(client, options.Threads),
+		x.New(client, options.X),
 	)
 }
 

@@ -67,6 +67,8 @@ type Subject struct {
 	Resolution time.Duration
 	// Blind: the network shows nobody what was published, so that nothing lost can be found.
 	Blind bool
+	// RefusesTwins: the same words without an attachment are refused as Duplicate.
+	RefusesTwins bool
 	// ByHandle: a lost post is looked for by what was fixed before, so that twins are told apart.
 	ByHandle bool
 	// Classes are the faults of testFaults that this network answers with another class.

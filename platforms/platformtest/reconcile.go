@@ -82,10 +82,19 @@ func testReconcile(t *testing.T, s Subject) {
 			testTwinsByHandle(t, s, window)
 			return
 		}
-		sub := prepared(t, s, submission(t, s, "Twice"))
+		sub := submission(t, s, "Twice")
+		if s.RefusesTwins {
+			testRefusedTwin(t, s, submission(t, s, "Once"))
+			attach(t, s, &sub, "first")
+		}
+		sub = prepared(t, s, sub)
 		first := publish(t, s, sub)
 		second := sub
 		second.Key, second.Handle = second.Key+"2", ""
+		if s.RefusesTwins {
+			second.MediaIDs, second.Media = nil, nil
+			attach(t, s, &second, "second")
+		}
 		second = prepared(t, s, second)
 		publish(t, s, second)
 		if finding := reconcile(t, s, sub, window); finding.Found || finding.Conclusive {
@@ -119,6 +128,20 @@ func testReconcile(t *testing.T, s Subject) {
 			t.Errorf("claimed a post without the picture: %+v", finding)
 		}
 	})
+}
+
+// testRefusedTwin: words that are there already are not published again, and the
+// refusal says so.
+func testRefusedTwin(t *testing.T, s Subject, sub network.Submission) {
+	t.Helper()
+	publish(t, s, sub)
+	again := sub
+	again.Key += "2"
+	_, err := s.Network.Publish(t.Context(), s.Account, prepared(t, s, again))
+	wantError(t, err, network.Duplicate, s.Account.Token)
+	if s.Fake != nil && len(published(s, sub)) != 1 {
+		t.Errorf("published %+v", published(s, sub))
+	}
 }
 
 // testTwinsByHandle: of two posts with the same words each is found as itself.

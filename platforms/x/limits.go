@@ -1,0 +1,91 @@
+package x
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+const gif = "image/gif"
+
+// Limits come from the options: X's API does not tell them.
+func (x *X) Limits(_ context.Context, account network.Account) (network.Limits, error) {
+	if _, _, err := x.hosts(account.BaseURL); err != nil {
+		return network.Limits{}, err
+	}
+	o := x.options
+	characters := o.MaxCharacters
+	if account.Settings["tier"] == "premium" {
+		characters = o.MaxCharactersPremium
+	}
+	return network.Limits{
+		AllowedBy:        "X",
+		MaxCharacters:    characters,
+		CharactersPerURL: o.CharactersPerURL,
+		MaxMedia:         o.MaxImages,
+		MIMETypes:        []string{"image/jpeg", "image/png", "image/webp", gif, "video/mp4", "video/quicktime"},
+		MaxImageBytes:    o.MaxImageBytes,
+		MaxVideoBytes:    o.MaxVideoBytes,
+		MinVideoDuration: time.Duration(o.MinVideoMillis) * time.Millisecond,
+		MaxVideoDuration: time.Duration(o.MaxVideoSeconds) * time.Second,
+		MaxAltText:       o.MaxAltText,
+		SupportsReply:    true,
+		Quotas:           x.quotas(),
+	}, nil
+}
+
+// Check lists what X would refuse.
+func (x *X) Check(content network.Content, limits network.Limits) []network.Problem {
+	stills := content
+	stills.Media = make([]network.MediaInfo, len(content.Media))
+	var own []network.Problem
+	for i, media := range content.Media {
+		if media.MIMEType == gif {
+			if media.Bytes > x.options.MaxGIFBytes {
+				own = append(own, network.Problem{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_large", Message: fmt.Sprintf(
+					"Attachment %d has %.1f MiB; X allows a GIF %.1f MiB.", i+1, float64(media.Bytes)/(1<<20), float64(x.options.MaxGIFBytes)/(1<<20))})
+			}
+			if len(content.Media) > 1 {
+				own = append(own, network.Problem{Field: "attachments", Code: "mixed_attachments",
+					Message: "X takes a GIF only as the single attachment of a post."})
+			}
+			media.Bytes = 0 // the limit of images is not its own
+		}
+		stills.Media[i] = media
+	}
+	problems := append(rules.Check("X", stills, limits, x.Count(content.Text, limits)), own...)
+	if strings.ContainsFunc(content.Text, invalidChar) {
+		problems = append(problems, network.Problem{Field: "content", Code: "invalid_text",
+			Message: "The text holds a character that X takes in no post (U+FEFF, U+FFFE or U+FFFF)."})
+	}
+	if n := cashtags(content.Text); x.options.MaxCashtags >= 0 && n > x.options.MaxCashtags {
+		problems = append(problems, network.Problem{Field: "content", Code: "too_many_cashtags", Message: fmt.Sprintf(
+			"The text has %d cashtags such as $NYSE; X allows %d.", n, x.options.MaxCashtags)})
+	}
+	return problems
+}
+
+// Price is what X bills for a post (https://docs.x.com/x-api/getting-started/pricing).
+func (x *X) Price(content network.Content) network.Price {
+	price := network.Price{MicroUSD: max(x.options.PostPrice, 0), Why: "X bills every post."}
+	if len(links([]rune(norm.NFC.String(content.Text)))) > 0 {
+		price = network.Price{MicroUSD: max(x.options.PostWithURL, 0), Why: "X bills a post with a link more than one without."}
+	}
+	described := int64(0)
+	for _, media := range content.Media {
+		if media.AltText != "" {
+			described++
+		}
+	}
+	if each := max(x.options.AltTextPrice, 0); described > 0 && each > 0 {
+		price.MicroUSD += described * each
+		price.Why += " Descriptions of attachments are billed as well."
+	}
+	return price
+}

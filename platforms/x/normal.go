@@ -1,0 +1,97 @@
+package x
+
+import (
+	"html"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
+
+	"dateline/platforms/network"
+)
+
+// same says whether a listed post has the words of a submission, which are
+// brought into normal form already.
+func same(l listed, wanted string, account network.Account) bool {
+	text, unfolding := l.Text, l.Entities
+	if l.Note != nil {
+		text, unfolding = l.Note.Text, l.Note.Entities
+		unfolding.URLs = append(unfolding.URLs, l.Entities.URLs...) // of attachments
+	}
+	got := normal(unfold(text, unfolding))
+	if got == wanted {
+		return true
+	}
+	// X may put the name of whom a post answers before its text; in a thread that
+	// is the account itself.
+	name, rest, _ := strings.Cut(got, " ")
+	return l.replyTo() != "" && strings.EqualFold(name, account.Handle) && rest == wanted
+}
+
+// unfold turns a listed text back into what was written: X escapes three
+// characters, shortens links to t.co, and appends one for attachments.
+func unfold(text string, short entities) string {
+	for _, l := range short.URLs {
+		switch {
+		case l.URL == "":
+		case l.MediaKey != "" || attachment(l.Expanded):
+			text = strings.TrimSuffix(strings.TrimRight(text, " \n"), l.URL)
+		case l.Expanded != "":
+			text = strings.ReplaceAll(text, l.URL, html.EscapeString(l.Expanded))
+		}
+	}
+	return html.UnescapeString(text)
+}
+
+// attachment knows the page of a post's own pictures or video.
+func attachment(expanded string) bool {
+	u, err := url.Parse(expanded)
+	if err != nil {
+		return false
+	}
+	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+	return (u.Host == "x.com" || u.Host == "twitter.com") && len(parts) == 5 && parts[1] == "status" && (parts[3] == "photo" || parts[3] == "video")
+}
+
+// normal brings a text into the one form in which what was sent and what is
+// listed are equal: NFC, single spaces, and links without scheme, with their host
+// in lower case and ASCII and no slash at the end, because X fills in what is
+// missing.
+func normal(text string) string {
+	runes := []rune(norm.NFC.String(text))
+	var out strings.Builder
+	at := 0
+	for _, l := range links(runes) {
+		if l.start < at {
+			continue
+		}
+		out.WriteString(string(runes[at:l.start]))
+		out.WriteString(plainAddress(string(runes[l.start:min(l.end, len(runes))])))
+		at = min(l.end, len(runes))
+	}
+	out.WriteString(string(runes[at:]))
+	// Where X sees a link that we do not, it has given it a scheme all the same.
+	bare := strings.NewReplacer("https://", "", "http://", "").Replace(out.String())
+	return strings.Join(strings.Fields(bare), " ")
+}
+
+func plainAddress(address string) string {
+	for _, scheme := range []string{"https://", "http://"} {
+		if len(address) > len(scheme) && strings.EqualFold(address[:len(scheme)], scheme) {
+			address = address[len(scheme):]
+			break
+		}
+	}
+	host, rest := address, ""
+	if i := strings.IndexAny(address, "/?#:"); i >= 0 {
+		host, rest = address[:i], address[i:]
+	}
+	if ascii, err := idna.Punycode.ToASCII(strings.ToLower(host)); err == nil {
+		host = ascii
+	}
+	if unescaped, err := url.PathUnescape(rest); err == nil {
+		rest = unescaped // X may escape what is not of ASCII
+	}
+	return host + strings.TrimSuffix(rest, "/")
+}

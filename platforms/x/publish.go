@@ -1,0 +1,104 @@
+package x
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// Publish makes a post (POST /2/tweets). X remembers no key: a call whose answer
+// is lost is looked for (Reconcile), and words that were posted lately are
+// refused as a duplicate.
+func (x *X) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+	type media struct {
+		IDs []string `json:"media_ids"`
+	}
+	type reply struct {
+		To string `json:"in_reply_to_tweet_id"`
+	}
+	content := struct {
+		Text  string `json:"text"` // X wants it even when empty
+		Media *media `json:"media,omitempty"`
+		Reply *reply `json:"reply,omitempty"`
+	}{Text: submission.Text}
+	if len(submission.MediaIDs) > 0 {
+		content.Media = &media{submission.MediaIDs}
+	}
+	if submission.ReplyTo != "" {
+		content.Reply = &reply{submission.ReplyTo}
+	}
+	body, err := call.JSON(content)
+	if err != nil {
+		return network.Receipt{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+	}
+	res, err := x.do(ctx, account.BaseURL, "/tweets", call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Create: true})
+	if e := network.AsError(err); e != nil {
+		if submission.ReplyTo != "" && threadRefused(e) {
+			e.Code = CodeThreadNotAllowed
+			e.Message = "X does not let this application answer the post before it, so the thread ends there. " +
+				"Put the text into one post, or post the rest by hand. X said: " + e.Message
+		}
+		return network.Receipt{}, e
+	}
+	var answer struct {
+		Data struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return network.Receipt{}, err
+	}
+	id, err := strconv.ParseUint(answer.Data.ID, 10, 64)
+	if err != nil {
+		return network.Receipt{}, partial(res, "post id")
+	}
+	return network.Receipt{
+		RemoteID: answer.Data.ID, URL: x.permalink(account, answer.Data.ID), CreatedAt: timeOf(id),
+		SentAt: res.Sent, RequestID: res.RequestID, Rates: rates(res, bucketPosts),
+	}, nil
+}
+
+// permalink is the page of a post. X finds it by the id alone, whatever the name.
+func (x *X) permalink(account network.Account, id string) string {
+	_, web, err := x.hosts(account.BaseURL)
+	if err != nil {
+		web = x.options.Web
+	}
+	name := strings.TrimPrefix(account.Handle, "@")
+	if name == "" {
+		name = "i"
+	}
+	return strings.TrimSuffix(web, "/") + "/" + url.PathEscape(name) + "/status/" + url.PathEscape(id)
+}
+
+// Delete removes a post (DELETE /2/tweets/:id).
+func (x *X) Delete(ctx context.Context, account network.Account, remoteID string) error {
+	res, err := x.do(ctx, account.BaseURL, "/tweets/"+url.PathEscape(remoteID), call.Request{Method: http.MethodDelete, Token: account.Token})
+	if e := network.AsError(err); e != nil {
+		if e.Status == http.StatusNotFound {
+			return nil
+		}
+		return e
+	}
+	var answer struct {
+		Data struct {
+			Deleted bool `json:"deleted"`
+		} `json:"data"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return err
+	}
+	if answer.Data.Deleted {
+		return nil
+	}
+	e := partial(res, "word that the post is deleted")
+	if e.Code == "resource-not-found" {
+		return nil
+	}
+	return e
+}

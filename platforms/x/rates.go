@@ -1,0 +1,98 @@
+package x
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+const (
+	bucketPosts    = "posts"
+	bucketPostsDay = "posts_day" // of some plans; X says how many
+	bucketPostsApp = "posts_app"
+	bucketUploads  = "uploads"
+)
+
+// quotas are those of https://docs.x.com/x-api/fundamentals/rate-limits.
+func (x *X) quotas() []network.Quota {
+	post := map[network.Use]int{network.UsePublish: 1}
+	return []network.Quota{
+		{Bucket: bucketPosts, Scope: network.ScopeAccount, Requests: x.options.PostsPer15Min, Per: 15 * time.Minute, Costs: post},
+		{Bucket: bucketPostsDay, Scope: network.ScopeAccount, Per: 24 * time.Hour, Costs: post},
+		{Bucket: bucketPostsApp, Scope: network.ScopeApp, Requests: x.options.AppPostsPerDay, Per: 24 * time.Hour, Costs: post},
+		{Bucket: bucketUploads, Scope: network.ScopeAccount, Requests: x.options.UploadsPer15Min, Per: 15 * time.Minute,
+			Costs: map[network.Use]int{network.UseUpload: 1}},
+	}
+}
+
+func bucketOf(method, path string) string {
+	switch {
+	case method == http.MethodPost && path == "/tweets":
+		return bucketPosts
+	case method == http.MethodPost && path == "/media/upload/initialize":
+		return bucketUploads
+	default:
+		return ""
+	}
+}
+
+// rates reads the headers of an answer: the limit of the call per account, and
+// of posts also those of a day, which plans with a daily limit report
+// (x-app-limit-24hour-*, x-user-limit-24hour-*).
+func rates(res *call.Response, bucket string) []network.Rate {
+	var said []network.Rate
+	add := func(prefix, bucket string, scope network.Scope) {
+		if r, ok := rateOf(res, prefix); ok {
+			r.Bucket, r.Scope = bucket, scope
+			said = append(said, r)
+		}
+	}
+	if bucket != "" {
+		add("X-Rate-Limit-", bucket, network.ScopeAccount)
+	}
+	if bucket == bucketPosts {
+		add("X-User-Limit-24hour-", bucketPostsDay, network.ScopeAccount)
+		add("X-App-Limit-24hour-", bucketPostsApp, network.ScopeApp)
+	}
+	return said
+}
+
+// rateOf reads three headers; the reset is in seconds since 1970 by X's clock.
+func rateOf(res *call.Response, prefix string) (network.Rate, bool) {
+	limit, errLimit := strconv.Atoi(res.Header.Get(prefix + "Limit"))
+	remaining, errRemaining := strconv.Atoi(res.Header.Get(prefix + "Remaining"))
+	if errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
+		return network.Rate{}, false
+	}
+	rate := network.Rate{Limit: limit, Remaining: min(remaining, limit)}
+	if reset, err := strconv.ParseInt(res.Header.Get(prefix+"Reset"), 10, 64); err == nil && reset > 0 {
+		rate.ResetAt = res.Local(time.Unix(reset, 0))
+	}
+	return rate, true
+}
+
+// throttle says whose limit a 429 is about and when it ends: the exhausted one
+// that ends last.
+func throttle(e *network.Error, res *call.Response) {
+	for prefix, scope := range map[string]network.Scope{
+		"X-Rate-Limit-": network.ScopeAccount, "X-User-Limit-24hour-": network.ScopeAccount, "X-App-Limit-24hour-": network.ScopeApp,
+	} {
+		r, ok := rateOf(res, prefix)
+		if ok && r.Remaining == 0 && (e.Scope == "" || r.ResetAt.After(e.RetryAt)) {
+			e.Scope = scope
+			if r.ResetAt.After(e.RetryAt) {
+				e.RetryAt = r.ResetAt
+			}
+		}
+	}
+	if e.Scope == "" {
+		// What the app has bought is used up, which no header tells of.
+		e.Scope = network.ScopeApp
+		if e.RetryAt.IsZero() {
+			e.RetryAt = res.Received.Add(capPause)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package x
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+const (
+	maxSegments  = 1000 // segment_index is at most 999
+	segmentTries = 3
+)
+
+// appendAll sends the bytes of an attachment (POST /2/media/upload/:id/append).
+func (x *X) appendAll(ctx context.Context, account network.Account, id string, media network.Media, data io.Reader) error {
+	size := max(x.options.SegmentBytes, (media.Bytes+maxSegments-1)/maxSegments)
+	for index := 0; ; index++ {
+		// Each has its own memory: net/http may still be reading the one before
+		// when a call has ended early.
+		var segment bytes.Buffer
+		n, err := segment.ReadFrom(io.LimitReader(data, size))
+		if err != nil {
+			return unreadable(media, err)
+		}
+		if n == 0 {
+			return nil
+		}
+		if err := x.appendOne(ctx, account, id, index, segment.Bytes()); err != nil {
+			return gone(err)
+		}
+	}
+}
+
+// appendOne sends a segment, and again when its answer was lost: the same index
+// takes the place of what came before.
+func (x *X) appendOne(ctx context.Context, account network.Account, id string, index int, segment []byte) error {
+	for try := 1; ; try++ {
+		body, err := call.Multipart(map[string]string{"segment_index": strconv.Itoa(index)}, call.File{
+			Field: "media", Name: "segment", Type: "application/octet-stream",
+			Bytes: int64(len(segment)), Data: io.NopCloser(bytes.NewReader(segment)),
+		})
+		if err != nil {
+			return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+		}
+		_, err = x.do(ctx, account.BaseURL, "/media/upload/"+url.PathEscape(id)+"/append", call.Request{
+			Method: http.MethodPost, Token: account.Token, Body: body, Timeout: x.options.UploadTimeout,
+		})
+		var e *network.Error
+		again := errors.As(err, &e) && (e.Class == network.Transient || e.Class == network.NotSent)
+		if !again || try == segmentTries || !pause(ctx, time.Duration(try)*x.options.SegmentPause) {
+			return err
+		}
+	}
+}
+
+// pause says false when the caller gave up meanwhile.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
