@@ -70,7 +70,7 @@ func submission(text string, media ...network.Media) network.Submission {
 // prepared prepares to the end, and counts how often it was asked.
 func (d desk) prepared(t *testing.T, s network.Submission) network.Submission {
 	t.Helper()
-	for range 50 {
+	for range 500 {
 		ready, err := d.Prepare(t.Context(), d.account, s)
 		if err != nil {
 			t.Fatal(err)

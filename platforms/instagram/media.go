@@ -135,14 +135,32 @@ func (m maker) Status(ctx context.Context, id string) (container.Status, error) 
 	return container.Status{State: answer.Code, Why: answer.Status, Retry: anew(answer.Status)}, nil
 }
 
+// uploads is how often a video is sent on from another place.
+const uploads = 4
+
 // Upload sends the bytes of a video, from where an earlier attempt ended. They
 // are streamed, so that a large video takes no memory.
 func (m maker) Upload(ctx context.Context, i int, id string) error {
 	media := m.submission.Media[i]
 	offset, err := m.offset(ctx, id)
-	if err != nil || offset >= media.Bytes {
-		return err
+	for n := 0; err == nil && offset < media.Bytes; n++ {
+		if err = m.uploadFrom(ctx, media, id, offset); err == nil {
+			return nil
+		}
+		// What was left of a broken upload may have arrived since it was asked for.
+		if e := network.AsError(err); e.Status != http.StatusBadRequest || n == uploads {
+			return err
+		}
+		now, asked := m.offset(ctx, id)
+		if asked != nil || now == offset {
+			return err
+		}
+		offset, err = now, nil
 	}
+	return err
+}
+
+func (m maker) uploadFrom(ctx context.Context, media network.Media, id string, offset int64) error {
 	data, err := media.Open(ctx)
 	if err == nil {
 		_, err = io.CopyN(io.Discard, data, offset)
