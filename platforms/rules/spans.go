@@ -1,0 +1,136 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"dateline/platforms/network"
+)
+
+// Spans finds what most networks make clickable in a text: addresses that begin
+// with http:// or https://, and hashtags. In order, not overlapping.
+func Spans(text string) []network.Span {
+	links := Links(text)
+	spans := slices.Concat(links, tags(text, links))
+	slices.SortFunc(spans, func(a, b network.Span) int { return a.Start - b.Start })
+	return spans
+}
+
+// Links finds the addresses in a text. What ends a sentence does not belong to
+// an address, nor does a bracket that was opened before it.
+func Links(text string) []network.Span {
+	var found []network.Span
+	for at := 0; ; {
+		i := strings.Index(text[at:], "://")
+		if i < 0 {
+			return found
+		}
+		i += at
+		at = i + len("://")
+		start := schemeBefore(text, i)
+		if start < 0 {
+			continue
+		}
+		end := at
+		for end < len(text) {
+			r, n := utf8.DecodeRuneInString(text[end:])
+			if unicode.IsSpace(r) || strings.ContainsRune("<>\"`", r) {
+				break
+			}
+			end += n
+		}
+		if end = trimmed(text, start, end); end > at {
+			found = append(found, network.Span{Start: start, End: end, Kind: network.SpanLink, Target: text[start:end]})
+			at = end
+		}
+	}
+}
+
+// schemeBefore gives where http or https begins that ends at i; -1 when neither
+// does, or when it is a part of a longer word.
+func schemeBefore(text string, i int) int {
+	for _, scheme := range []string{"https", "http"} {
+		start := i - len(scheme)
+		if start < 0 || !strings.EqualFold(text[start:i], scheme) {
+			continue
+		}
+		if before, _ := utf8.DecodeLastRuneInString(text[:start]); start > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
+			return -1
+		}
+		return start
+	}
+	return -1
+}
+
+func trimmed(text string, start, end int) int {
+	for end > start {
+		r, n := utf8.DecodeLastRuneInString(text[start:end])
+		switch {
+		case strings.ContainsRune(".,;:!?'…”’»", r):
+		case r == ')' && strings.Count(text[start:end], "(") < strings.Count(text[start:end], ")"):
+		case r == ']' && strings.Count(text[start:end], "[") < strings.Count(text[start:end], "]"):
+		default:
+			return end
+		}
+		end -= n
+	}
+	return end
+}
+
+// tags finds hashtags outside of links: a # that follows no word, and letters,
+// digits and underscores with a letter among them.
+func tags(text string, links []network.Span) []network.Span {
+	var found []network.Span
+	for i := 0; i < len(text); i++ {
+		if text[i] != '#' || slices.ContainsFunc(links, func(l network.Span) bool { return i >= l.Start && i < l.End }) {
+			continue
+		}
+		if before, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && (wordRune(before) || strings.ContainsRune("#&/", before)) {
+			continue
+		}
+		end, letter := i+1, false
+		for end < len(text) {
+			r, n := utf8.DecodeRuneInString(text[end:])
+			if !wordRune(r) {
+				break
+			}
+			letter = letter || unicode.IsLetter(r)
+			end += n
+		}
+		if letter {
+			found = append(found, network.Span{Start: i, End: end, Kind: network.SpanTag, Target: text[i+1 : end]})
+			i = end - 1
+		}
+	}
+	return found
+}
+
+func wordRune(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+}
+
+// Fold gives the byte after which a network hides the rest of a text: after so
+// many characters as people see them, or before the line break that ends so many
+// lines, whatever comes first. 0: all is shown.
+func Fold(text string, characters, lines int) int {
+	seen, breaks, state := 0, 0, -1
+	for at := 0; at < len(text); {
+		if characters > 0 && seen == characters {
+			return at
+		}
+		var cluster string
+		cluster, _, _, state = uniseg.FirstGraphemeClusterInString(text[at:], state)
+		if strings.Contains(cluster, "\n") {
+			if breaks++; lines > 0 && breaks == lines && strings.TrimSpace(text[at:]) != "" {
+				return at
+			}
+		}
+		seen++
+		at += len(cluster)
+	}
+	return 0
+}
