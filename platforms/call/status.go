@@ -39,7 +39,7 @@ func (r *Response) Unreadable(why string) *network.Error {
 func (r *Response) NewError(class network.Class, code, message string) *network.Error {
 	return &network.Error{
 		Class:     class,
-		Code:      code,
+		Code:      Redact(code, r.secrets...),
 		Message:   Redact(message, r.secrets...),
 		Status:    r.Status,
 		RequestID: r.RequestID,
