@@ -95,7 +95,9 @@ func (p *Publish) duplicate(ctx context.Context, j *job, call post.Call, e *netw
 	if err != nil {
 		return TargetResult{}, err
 	}
-	if known[e.Earlier.RemoteID] {
+	// A post that another operation made, or that is older than our first send, is
+	// not ours.
+	if at := e.Earlier.CreatedAt; known[e.Earlier.RemoteID] || !at.IsZero() && at.Before(since.Add(-clockSkew)) {
 		return p.failed(ctx, j, call, e)
 	}
 	evidence := "The network refused to publish it again and named the first one."
@@ -161,7 +163,8 @@ const keyMargin = 10 * time.Minute
 // again before then publishes nothing twice. Zero when it has no keys.
 func (p *Publish) keyGoodUntil(ctx context.Context, j *job, call post.Call) time.Time {
 	limits, err := j.adapter.Limits(ctx, j.account)
-	if err != nil || limits.IdempotencyWindow == 0 {
+	reply := call.Segment > 0 || j.post.ThreadParentID != nil
+	if err != nil || limits.IdempotencyWindow == 0 || reply && limits.IdempotentPostsOnly {
 		return time.Time{}
 	}
 	return call.SentAt.Add(time.Duration(limits.IdempotencyWindow)*time.Second - keyMargin)

@@ -28,7 +28,9 @@ type Limits struct {
 	// and content publishes nothing: the network answers with the first post, or
 	// Duplicate with Error.Earlier. 0: it has no such memory.
 	IdempotencyWindow int
-	Quotas            []Quota
+	// IdempotentPostsOnly: IdempotencyWindow holds for posts, and not for replies.
+	IdempotentPostsOnly bool
+	Quotas              []Quota
 }
 
 // Problem is one reason why a network would refuse content. Code is stable,
