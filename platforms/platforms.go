@@ -10,6 +10,7 @@ import (
 
 	"dateline/platforms/discord"
 	"dateline/platforms/instagram"
+	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
 	"dateline/platforms/network"
 	"dateline/platforms/telegram"
@@ -21,6 +22,7 @@ import (
 type Options struct {
 	Discord   discord.Options
 	Instagram instagram.Options
+	LinkedIn  linkedin.Options
 	Mastodon  mastodon.Options
 	Telegram  telegram.Options
 	Threads   threads.Options
@@ -38,6 +40,7 @@ func New(client *http.Client, options Options) Registry {
 	return registry(
 		discord.New(client, options.Discord),
 		instagram.New(client, options.Instagram),
+		linkedin.New(client, options.LinkedIn),
 		mastodon.New(client, options.Mastodon),
 		telegram.New(client, options.Telegram),
 		threads.New(client, options.Threads),

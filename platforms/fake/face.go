@@ -27,6 +27,9 @@ type face struct {
 	rate func(h http.Header, rate Rate, left int, reset time.Time)
 	// throttled adds to a 429 what is said besides its headers; nil: refuse says it.
 	throttled func(w http.ResponseWriter, wait time.Duration)
+	// spoil breaks the headers of a success as Malformed2xx breaks its body, for
+	// networks that answer in headers; nil: nothing to break.
+	spoil func(h http.Header)
 	// requestID names the header that identifies a call; empty: none does.
 	requestID string
 	// routes adds the handlers, whose addresses all begin with prefix.
@@ -35,7 +38,7 @@ type face struct {
 
 // faces lists the networks that the server plays.
 func (s *Server) listFaces() []*face {
-	return []*face{s.mastodonFace(), s.telegramFace(), s.discordFace(), s.instagramFace(), s.threadsFace(), s.xFace()}
+	return []*face{s.mastodonFace(), s.telegramFace(), s.discordFace(), s.instagramFace(), s.threadsFace(), s.xFace(), s.linkedinFace()}
 }
 
 // faceOf finds whose API an address is of; nil for pages and controls.

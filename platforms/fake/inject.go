@@ -92,6 +92,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, as *face, f Fault)
 		reset(w)
 	case Malformed2xx:
 		maps.Copy(w.Header(), lost.header)
+		if as.spoil != nil {
+			as.spoil(w.Header())
+		}
 		w.WriteHeader(http.StatusOK)
 		_, _ = w.Write(lost.body.Bytes()[:lost.body.Len()/2])
 	}

@@ -71,6 +71,12 @@ type Subject struct {
 	RefusesTwins bool
 	// ByHandle: a lost post is looked for by what was fixed before, so that twins are told apart.
 	ByHandle bool
+	// OneOfTwins: of two posts with the same content the network takes one, with attachments too.
+	OneOfTwins bool
+	// DailyLimits: limits count by the day (UTC), and a refusal says so and no more.
+	DailyLimits bool
+	// UnseenMedia: the network does not say how the processing of an upload goes.
+	UnseenMedia bool
 	// Classes are the faults of testFaults that this network answers with another class.
 	Classes map[string]network.Class
 	// Client is the adapter's own: its idle connections are dropped before the

@@ -1,0 +1,59 @@
+package linkedin
+
+import (
+	"fmt"
+
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// Count counts UTF-16 code units of what people read: an emoji takes two or
+// more, a letter of any alphabet one, escapes nothing. LinkedIn does not
+// document its unit; that it is this one is the finding of Buffer
+// (https://developers.buffer.com/guides/character-limits), and of the possible
+// ones it is the strictest for ordinary texts.
+func (l *LinkedIn) Count(text string, _ network.Limits) int { return units(text) }
+
+// Check lists what LinkedIn would refuse. A reply is a comment, which takes less
+// text and one picture at most.
+func (l *LinkedIn) Check(content network.Content, limits network.Limits) []network.Problem {
+	if content.Reply {
+		limits.MaxCharacters = min(limits.MaxCharacters, l.options.Text.Comment)
+		limits.AllowedBy = "LinkedIn in a comment"
+		limits.MaxMedia = min(limits.MaxMedia, 1)
+		limits.MIMETypes = []string{"image/jpeg", "image/png", "image/gif"}
+	}
+	problems := rules.Check("LinkedIn", content, limits, l.Count(content.Text, limits))
+	for i, media := range content.Media {
+		if least := l.options.Media.MinVideoBytes; rules.Timed(media) && media.Bytes > 0 && media.Bytes < least {
+			problems = append(problems, network.Problem{Field: fmt.Sprintf("attachments[%d]", i), Code: "too_small",
+				Message: fmt.Sprintf("Attachment %d has %d bytes; LinkedIn takes no video of less than %d.", i+1, media.Bytes, least)})
+		}
+	}
+	return problems
+}
+
+// Preview shows the text as it stands in the feed.
+func (l *LinkedIn) Preview(content network.Content, _ network.Limits) network.Preview {
+	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
+	if content.Reply {
+		p.Notes = append(p.Notes, "On LinkedIn, this stands as a comment under the post.")
+		for _, media := range content.Media {
+			if media.AltText != "" {
+				p.Notes = append(p.Notes, "LinkedIn keeps no description of a picture in a comment.")
+				break
+			}
+		}
+		return p
+	}
+	p.FoldAt = rules.Fold(content.Text, l.options.Text.Fold, l.options.Text.FoldLines)
+	for _, media := range content.Media {
+		if rules.Timed(media) && media.AltText != "" {
+			p.Notes = append(p.Notes, "LinkedIn keeps no description of a video.")
+		}
+	}
+	if len(content.Media) == 0 && len(rules.Links(content.Text)) > 0 {
+		p.Notes = append(p.Notes, "The link gets a card, of its host's name alone, only where the account's setting "+settingCard+" asks for it.")
+	}
+	return p
+}

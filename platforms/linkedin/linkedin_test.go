@@ -1,0 +1,126 @@
+package linkedin_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"testing"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/fake"
+	"dateline/platforms/linkedin"
+	"dateline/platforms/network"
+	"dateline/platforms/platformtest"
+)
+
+const redirectURI = "http://127.0.0.1:9/callback"
+
+// newsroom is a sandbox in which a member may post for one organisation.
+type newsroom struct {
+	server               *fake.Server
+	base                 string
+	client               *http.Client
+	member, organization network.Account
+}
+
+func startFake(t *testing.T, options fake.Options) newsroom {
+	t.Helper()
+	server, err := fake.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	person, err := server.Add(fake.Account{Network: "linkedin", Name: "desk"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := server.Add(fake.Account{Network: "linkedin", Kind: "organization", OwnerID: person.ID, Name: "dateline"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := call.NewClient([]string{"127.0.0.0/8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	n := newsroom{server: server, base: server.URL() + "/linkedin", client: client}
+	n.member = network.Account{BaseURL: n.base, RemoteID: "urn:li:person:" + person.ID, Handle: "Desk", Name: "Desk", Token: secret.NewText(person.Token)}
+	n.organization = n.member
+	n.organization.RemoteID, n.organization.Kind = "urn:li:organization:"+page.ID, network.Organization
+	return n
+}
+
+func (n newsroom) adapter() *linkedin.LinkedIn {
+	return linkedin.New(n.client, linkedin.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond, CheckMedia: 10 * time.Millisecond})
+}
+
+// approve acts as the person on the consent page.
+func (n newsroom) approve(t *testing.T, authorizeURL string) url.Values {
+	t.Helper()
+	page := *n.client
+	page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := page.Get(authorizeURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	back, err := res.Location()
+	if err != nil {
+		t.Fatalf("%s: %v", res.Status, err)
+	}
+	return back.Query()
+}
+
+func counts(t *testing.T) []platformtest.Count {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/counts.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []platformtest.Count
+	if err := json.Unmarshal(raw, &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) < 100 {
+		t.Fatalf("%d counts", len(rows))
+	}
+	return rows
+}
+
+func (n newsroom) subject(t *testing.T, account network.Account) platformtest.Subject {
+	l := n.adapter()
+	limits, err := l.Limits(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return platformtest.Subject{
+		Network: l, Account: account, Fake: n.server, Client: n.client, CreatePath: "/linkedin/rest/posts",
+		BaseURL: n.base, RedirectURI: redirectURI, Limits: limits, Counts: counts(t),
+		NoLanguage: true, NoPKCE: true, OneOfTwins: true, DailyLimits: true,
+	}
+}
+
+func TestOrganization(t *testing.T) {
+	n := startFake(t, fake.Options{AutoApprove: true, MediaDelay: 10 * time.Millisecond, TokenLife: 60 * 24 * time.Hour})
+	s := n.subject(t, n.organization)
+	s.Connector, s.Approve = n.adapter(), n.approve
+	platformtest.Run(t, s)
+}
+
+// TestMember: a member's token reads neither posts nor the state of pictures.
+func TestMember(t *testing.T) {
+	n := startFake(t, fake.Options{MediaDelay: 10 * time.Millisecond})
+	s := n.subject(t, n.member)
+	s.Blind, s.UnseenMedia, s.Counts = true, true, nil
+	platformtest.Run(t, s)
+}

@@ -1,0 +1,255 @@
+package linkedin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// Register gives the operator's app, or the sandbox's.
+func (l *LinkedIn) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
+	if _, err := l.host(baseURL, ""); err != nil {
+		return network.App{}, err
+	}
+	if baseURL != "" {
+		return network.SandboxApp(baseURL, redirectURI), nil
+	}
+	if l.options.ClientID == "" || l.options.ClientSecret.Empty() {
+		return network.App{}, &network.Error{Class: network.Rejected, Code: network.CodeNotConfigured,
+			Message: "LinkedIn is not set up here: the operator has to enter an app of developer.linkedin.com."}
+	}
+	return network.App{RedirectURI: redirectURI, ClientID: l.options.ClientID, ClientSecret: l.options.ClientSecret}, nil
+}
+
+// AuthorizeURL is LinkedIn's page where the person allows access (Authorization
+// Code Flow). Apps for which PKCE is enabled have a page of their own.
+func (l *LinkedIn) AuthorizeURL(app network.App, state, challenge string) string {
+	host, _ := l.host(app.BaseURL, l.options.WebHost)
+	scopes := slices.Clone(l.options.MemberScopes)
+	if l.options.Organizations || app.BaseURL != "" {
+		scopes = append(scopes, l.options.OrganizationScopes...)
+	}
+	query := url.Values{
+		"response_type": {"code"},
+		"client_id":     {app.ClientID},
+		"redirect_uri":  {app.RedirectURI},
+		"state":         {state},
+		"scope":         {strings.Join(scopes, " ")},
+	}
+	path := "/oauth/v2/authorization?"
+	if l.options.PKCE && app.BaseURL == "" {
+		path = "/oauth/native-pkce/authorization?"
+		query.Set("code_challenge", challenge)
+		query.Set("code_challenge_method", "S256")
+	}
+	return host + path + query.Encode()
+}
+
+// tokens is the answer of the token endpoint.
+type tokens struct {
+	AccessToken    string `json:"access_token"`
+	ExpiresIn      int64  `json:"expires_in"`
+	RefreshToken   string `json:"refresh_token"`
+	RefreshExpires int64  `json:"refresh_token_expires_in"`
+	Scope          string `json:"scope"`
+}
+
+// Exchange turns the code into a token of 60 days. A refresh token comes with it
+// only for apps of partner programmes.
+func (l *LinkedIn) Exchange(ctx context.Context, app network.App, code, verifier string) (network.Account, error) {
+	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {app.RedirectURI}}
+	if l.options.PKCE && app.BaseURL == "" {
+		form.Set("code_verifier", verifier)
+	}
+	res, err := l.token(ctx, app, form, call.Request{Create: true, Timeout: l.options.ReadTimeout, Secrets: []secret.Text{secret.NewText(code), secret.NewText(verifier)}})
+	var e *network.Error
+	if errors.As(err, &e) && e.Class == network.Auth {
+		e.Class = network.Rejected // 401 is of the app and its code: there is no account yet
+	}
+	if err != nil {
+		return network.Account{}, err
+	}
+	account := network.Account{BaseURL: app.BaseURL}
+	err = res.into(&account)
+	return account, err
+}
+
+// token asks the token endpoint.
+func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, request call.Request) (*answer, error) {
+	host, err := l.host(app.BaseURL, l.options.WebHost)
+	if err != nil {
+		return nil, err
+	}
+	form.Set("client_id", app.ClientID)
+	form.Set("client_secret", app.ClientSecret.Reveal())
+	request.Method, request.URL, request.Body = http.MethodPost, host+"/oauth/v2/accessToken", call.Form(form)
+	request.Secrets = append(request.Secrets, app.ClientSecret)
+	res, err := l.do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{res}, nil
+}
+
+type answer struct{ res *call.Response }
+
+// into puts the tokens of an answer into an account. What an answer leaves out
+// stays as it is.
+func (a *answer) into(account *network.Account) error {
+	var t tokens
+	if err := a.res.Decode(&t); err != nil {
+		return err
+	}
+	if t.AccessToken == "" {
+		return a.res.Unreadable("it has no access token")
+	}
+	account.Token = secret.NewText(t.AccessToken)
+	account.ExpiresAt = a.in(t.ExpiresIn)
+	if t.RefreshToken != "" {
+		account.Refresh = secret.NewText(t.RefreshToken)
+	}
+	if t.RefreshExpires > 0 {
+		account.RefreshExpiresAt = a.in(t.RefreshExpires)
+	}
+	if t.Scope != "" { // with commas, though the standard says spaces
+		account.Scopes = strings.FieldsFunc(t.Scope, func(r rune) bool { return r == ' ' || r == ',' })
+	}
+	return nil
+}
+
+func (a *answer) in(seconds int64) time.Time {
+	if seconds <= 0 {
+		return time.Time{}
+	}
+	return a.res.Received.Add(time.Duration(seconds) * time.Second).UTC()
+}
+
+// Refresh renews the token (Refresh Tokens with OAuth 2.0). The refresh token
+// stays the same and lives no longer for it, so this may be repeated.
+func (l *LinkedIn) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
+	if account.Refresh.Empty() {
+		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token",
+			Message: "LinkedIn gives this app no means to renew access: connect the account anew."}
+	}
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.Refresh.Reveal()}}
+	res, err := l.token(ctx, app, form, call.Request{Secrets: []secret.Text{account.Refresh, account.Token}})
+	var e *network.Error
+	if errors.As(err, &e) && e.Class == network.Rejected && (e.Code == "invalid_grant" ||
+		e.Code == "invalid_request" && (strings.Contains(e.Message, "refresh token") || strings.Contains(e.Message, "revoked"))) {
+		e.Class = network.Auth
+	}
+	if err != nil {
+		return account, err
+	}
+	err = res.into(&account)
+	return account, err
+}
+
+// Accounts gives the member and, where the token has the right to ask, the
+// organisations that they may post for.
+func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
+	host, err := l.host(account.BaseURL, l.options.APIHost)
+	if err != nil {
+		return nil, err
+	}
+	// Sign In with LinkedIn using OpenID Connect. This call has no version.
+	res, err := l.do(ctx, call.Request{Method: http.MethodGet, URL: host + "/v2/userinfo", Token: account.Token})
+	if err != nil {
+		return nil, err
+	}
+	var person struct {
+		Sub  string `json:"sub"`
+		Name string `json:"name"`
+	}
+	if err := res.Decode(&person); err != nil {
+		return nil, err
+	}
+	if person.Sub == "" || person.Name == "" {
+		return nil, res.Unreadable("it has no id or name of the member")
+	}
+	member := account
+	member.RemoteID, member.Kind = "urn:li:person:"+person.Sub, network.Person
+	member.Name, member.Handle = person.Name, person.Name // its address is not told
+	found := []network.Account{member}
+	if !slices.ContainsFunc(account.Scopes, func(s string) bool { return s == "rw_organization_admin" || s == "r_organization_admin" }) {
+		return found, nil
+	}
+	organizations, err := l.organizations(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	return append(found, organizations...), nil
+}
+
+// organizations lists those in which the member has a role that may post
+// (Organization Access Control by Role; Organization Lookup).
+func (l *LinkedIn) organizations(ctx context.Context, account network.Account) ([]network.Account, error) {
+	res, err := l.rest(ctx, account, "/rest/organizationAcls?q=roleAssignee&state=APPROVED&count=100", finder())
+	if err != nil {
+		return nil, err
+	}
+	var acls listed[struct {
+		Organization string `json:"organization"`
+		Role         string `json:"role"`
+		State        string `json:"state"`
+	}]
+	if err := res.Decode(&acls); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, a := range acls.Elements {
+		id, ok := strings.CutPrefix(a.Organization, "urn:li:organization:")
+		if ok && a.State == "APPROVED" && mayPost(a.Role) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	res, err = l.rest(ctx, account, "/rest/organizations?ids=List("+strings.Join(ids, ",")+")",
+		call.Request{Method: http.MethodGet, Header: http.Header{"X-Restli-Method": {"BATCH_GET"}}})
+	if err != nil {
+		return nil, err
+	}
+	var names struct {
+		Results map[string]struct {
+			Name   string `json:"localizedName"`
+			Vanity string `json:"vanityName"`
+		} `json:"results"`
+	}
+	if err := res.Decode(&names); err != nil {
+		return nil, err
+	}
+	found := make([]network.Account, len(ids))
+	for i, id := range ids {
+		one, known := account, names.Results[id]
+		one.RemoteID, one.Kind = "urn:li:organization:"+id, network.Organization
+		one.Name, one.Handle = known.Name, "linkedin.com/company/"+known.Vanity
+		if known.Name == "" {
+			one.Name = "Organization " + id
+		}
+		if known.Vanity == "" {
+			one.Handle = "linkedin.com/company/" + id
+		}
+		found[i] = one
+	}
+	return found, nil
+}
+
+// mayPost knows the roles that w_organization_social works for (Posts API,
+// Permissions).
+func mayPost(role string) bool {
+	switch role {
+	case "ADMINISTRATOR", "CONTENT_ADMINISTRATOR", "CONTENT_ADMIN", "DIRECT_SPONSORED_CONTENT_POSTER":
+		return true
+	}
+	return false
+}

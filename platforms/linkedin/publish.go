@@ -1,0 +1,218 @@
+package linkedin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// What people may choose for an account.
+const (
+	settingVisibility = "visibility" // PUBLIC (also when empty) or CONNECTIONS
+	settingCard       = "link_card"  // "first": the first link of a text without attachments gets a card
+)
+
+// chosen is what the account's settings said when the post was prepared. All
+// attempts share it, because LinkedIn knows a repeated post by its content.
+type chosen struct {
+	Visibility string `json:"visibility"`
+	Card       string `json:"card,omitempty"`
+}
+
+func choose(account network.Account, submission network.Submission) chosen {
+	c := chosen{Visibility: "PUBLIC"}
+	if account.Settings[settingVisibility] == "CONNECTIONS" && !organization(account) {
+		c.Visibility = "CONNECTIONS"
+	}
+	if links := rules.Links(submission.Text); account.Settings[settingCard] == "first" && len(submission.MediaIDs) == 0 && len(links) > 0 {
+		c.Card = links[0].Target
+	}
+	return c
+}
+
+// Prepare makes no call. It fixes what may change before the last attempt.
+func (l *LinkedIn) Prepare(_ context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
+	if submission.Handle != "" {
+		return network.Prepared{Handle: submission.Handle, Ready: true}, nil
+	}
+	handle, err := json.Marshal(choose(account, submission))
+	if err != nil {
+		return network.Prepared{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+	}
+	return network.Prepared{Handle: string(handle), Ready: true}, nil
+}
+
+// body is a post as the Posts API takes it. It follows from the submission
+// alone, to the byte.
+type body struct {
+	Author       string       `json:"author"`
+	Commentary   string       `json:"commentary"`
+	Visibility   string       `json:"visibility"`
+	Distribution distribution `json:"distribution"`
+	Content      *content     `json:"content,omitempty"`
+	Lifecycle    string       `json:"lifecycleState"`
+	NoReshare    bool         `json:"isReshareDisabledByAuthor"`
+}
+
+type distribution struct {
+	Feed     string   `json:"feedDistribution"`
+	Targets  []string `json:"targetEntities"`
+	Channels []string `json:"thirdPartyDistributionChannels"`
+}
+
+type content struct {
+	Media      *attached   `json:"media,omitempty"`
+	MultiImage *multiImage `json:"multiImage,omitempty"`
+	Article    *article    `json:"article,omitempty"`
+}
+
+type attached struct {
+	ID      string `json:"id"`
+	AltText string `json:"altText,omitempty"`
+}
+
+type multiImage struct {
+	Images []attached `json:"images"`
+}
+
+type article struct {
+	Source string `json:"source"`
+	Title  string `json:"title"`
+}
+
+func bodyOf(account network.Account, submission network.Submission) body {
+	var c chosen
+	if json.Unmarshal([]byte(submission.Handle), &c) != nil { // not prepared
+		c = choose(account, submission)
+	}
+	b := body{
+		Author: account.RemoteID, Commentary: little(submission.Text), Visibility: c.Visibility,
+		Distribution: distribution{Feed: "MAIN_FEED", Targets: []string{}, Channels: []string{}},
+		Lifecycle:    "PUBLISHED",
+	}
+	media := make([]attached, len(submission.MediaIDs))
+	for i, id := range submission.MediaIDs {
+		media[i].ID, media[i].AltText = splitStaged(id)
+	}
+	switch {
+	case len(media) == 1:
+		b.Content = &content{Media: &media[0]}
+	case len(media) > 1:
+		b.Content = &content{MultiImage: &multiImage{Images: media}}
+	case c.Card != "":
+		// The API reads nothing from the page itself, and wants a title.
+		title := c.Card
+		if u, err := url.Parse(c.Card); err == nil && u.Host != "" {
+			title = strings.TrimPrefix(u.Host, "www.")
+		}
+		b.Content = &content{Article: &article{Source: c.Card, Title: title}}
+	}
+	return b
+}
+
+// Publish makes a post (Posts API, POST /rest/posts), or a comment where it
+// answers another one.
+//
+// LinkedIn knows a post that it has from a body that is the same to the byte,
+// and names it in its refusal.
+func (l *LinkedIn) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+	if submission.ReplyTo != "" {
+		return l.comment(ctx, account, submission)
+	}
+	encoded, err := call.JSON(bodyOf(account, submission))
+	if err != nil {
+		return network.Receipt{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+	}
+	res, err := l.rest(ctx, account, "/rest/posts", call.Request{Method: http.MethodPost, Body: encoded, Create: true})
+	if err != nil {
+		return network.Receipt{}, l.refused(ctx, account, submission, err)
+	}
+	urn := res.Header.Get("X-Restli-Id")
+	if !strings.HasPrefix(urn, "urn:li:") {
+		return network.Receipt{}, res.Unreadable("it has no x-restli-id")
+	}
+	return network.Receipt{RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: bornAt(urn), SentAt: res.Sent, RequestID: res.RequestID}, nil
+}
+
+// refused refines the refusal of a post.
+func (l *LinkedIn) refused(ctx context.Context, account network.Account, submission network.Submission, err error) error {
+	var e *network.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	lost(e, submission.MediaIDs)
+	if e.Class == network.Throttled {
+		e.Rates = l.spent(e, submission)
+	}
+	if e.Earlier == nil {
+		return e
+	}
+	e.Earlier.URL = l.permalink(account, e.Earlier.RemoteID)
+	// LinkedIn remembers posts for longer than it has them, and was seen to name
+	// ones that never were. Organisations can look; a member's token may not.
+	if organization(account) {
+		_, err := l.rest(ctx, account, "/rest/posts/"+escape(e.Earlier.RemoteID), call.Request{Method: http.MethodGet})
+		if found := network.AsError(err); found != nil && found.Status == http.StatusNotFound {
+			e.Earlier = nil
+		}
+	}
+	return e
+}
+
+// spent says that a day's quota is used up, where that is what was refused.
+func (l *LinkedIn) spent(e *network.Error, submission network.Submission) []network.Rate {
+	if e.RetryAt.IsZero() {
+		return nil
+	}
+	use := network.UsePublish
+	if submission.ReplyTo != "" {
+		use = network.UseReply
+	}
+	for _, q := range l.quotas() {
+		if q.Scope == e.Scope && q.Cost(use) > 0 {
+			return []network.Rate{{Bucket: q.Bucket, Scope: q.Scope, Limit: q.Requests, ResetAt: e.RetryAt}}
+		}
+	}
+	return nil
+}
+
+func (l *LinkedIn) permalink(account network.Account, urn string) string {
+	host, _ := l.host(account.BaseURL, l.options.WebHost)
+	thread, id, ok := splitComment(urn)
+	if !ok {
+		return host + "/feed/update/" + urn
+	}
+	short := "urn:li:comment:(" + strings.TrimPrefix(thread, "urn:li:") + "," + id + ")"
+	return host + "/feed/update/" + thread + "?commentUrn=" + escape(short)
+}
+
+// Delete removes a post or comment. LinkedIn answers the same when it is gone
+// already (Posts API, Delete Posts: idempotent).
+func (l *LinkedIn) Delete(ctx context.Context, account network.Account, remoteID string) error {
+	path := "/rest/posts/" + escape(remoteID)
+	if thread, id, ok := splitComment(remoteID); ok {
+		path = "/rest/socialActions/" + escape(thread) + "/comments/" + escape(id) + "?actor=" + escape(account.RemoteID)
+	}
+	_, err := l.rest(ctx, account, path, call.Request{Method: http.MethodDelete, Header: http.Header{"X-Restli-Method": {"DELETE"}}})
+	var e *network.Error
+	if errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
+		return nil
+	}
+	return err
+}
+
+// millis is a time as LinkedIn writes it.
+func millis(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

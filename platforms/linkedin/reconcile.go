@@ -1,0 +1,179 @@
+package linkedin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+const (
+	pageSize = 50
+	maxPages = 6
+)
+
+// candidate is a post or comment of the account's own.
+type candidate struct {
+	receipt network.Receipt
+	text    string
+	media   []string
+}
+
+// page gives what a list holds from start on, and says whether it goes on.
+type page func(ctx context.Context, start int) (list []candidate, more bool, res *call.Response, err error)
+
+// Reconcile reads an organisation's own posts, or the comments under the post
+// that was answered, and looks for the one that equals the submission: the text
+// that people read, and the URNs of the attachments, which no other post has.
+//
+// A member's token may not read posts. Nothing is asked then: sending the same
+// again within Limits.IdempotencyWindow makes LinkedIn name the post.
+func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+	if account.RemoteID == "" {
+		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
+			Message: "The account's id at LinkedIn is not known: identify it before reconciling."}
+	}
+	if !organization(account) {
+		return network.Finding{Evidence: "LinkedIn shows no app the posts of a member, so that it cannot be asked for this one."}, nil
+	}
+	next, sorted := l.ownPosts(account), true
+	if submission.ReplyTo != "" {
+		next, sorted = l.ownComments(account, threadOf(submission.ReplyTo)), false
+	}
+	wanted := candidate{text: normal(submission.Text)}
+	for _, id := range submission.MediaIDs {
+		urn, _ := splitStaged(id)
+		wanted.media = append(wanted.media, urn)
+	}
+	return search(ctx, next, sorted, wanted, window)
+}
+
+// search reads a list to its end or, when it is sorted, to the window's start.
+func search(ctx context.Context, next page, sorted bool, wanted candidate, window network.Window) (network.Finding, error) {
+	from := window.From.Truncate(time.Millisecond)
+	var matches []network.Receipt
+	seen, complete := 0, false
+	for n := 0; n < maxPages && !complete; n++ {
+		list, more, res, err := next(ctx, n*pageSize)
+		if err != nil {
+			return network.Finding{}, err
+		}
+		// A clock that is behind dates posts before we sent them. The window only
+		// ever grows: a post missed is a post made twice.
+		if skew := res.Skew(); skew < 0 && window.From.Add(skew).Before(from) {
+			from = window.From.Add(skew)
+		}
+		complete = !more
+		for _, c := range list {
+			if c.receipt.CreatedAt.Before(from) || c.receipt.RemoteID == window.SinceID {
+				if sorted {
+					complete = true
+					break
+				}
+				continue
+			}
+			seen++
+			if !window.Known[c.receipt.RemoteID] && normal(c.text) == wanted.text && slices.Equal(c.media, wanted.media) {
+				matches = append(matches, c.receipt)
+			}
+		}
+	}
+	since := from.UTC().Format(time.RFC3339)
+	switch {
+	case len(matches) == 1:
+		return network.Finding{Found: true, Conclusive: true, Receipt: matches[0], Evidence: fmt.Sprintf(
+			"Among %d posts of the account since %s, %s has the same text and attachments.", seen, since, matches[0].RemoteID)}, nil
+	case len(matches) > 1:
+		return network.Finding{Evidence: fmt.Sprintf(
+			"%d posts since %s have the same text and attachments: which of them is this one cannot be told.", len(matches), since)}, nil
+	default:
+		return network.Finding{Conclusive: complete, Evidence: fmt.Sprintf(
+			"None of %d posts of the account since %s has the same text and attachments.", seen, since)}, nil
+	}
+}
+
+// listed holds what is used of a list (API concepts, Pagination).
+type listed[T any] struct {
+	Elements []T `json:"elements"`
+}
+
+// ownPosts lists an organisation's posts, newest first (Posts API, Find Posts by
+// Authors).
+func (l *LinkedIn) ownPosts(account network.Account) page {
+	type post struct {
+		ID         string  `json:"id"`
+		Commentary string  `json:"commentary"`
+		CreatedAt  int64   `json:"createdAt"`
+		Content    content `json:"content"`
+	}
+	return func(ctx context.Context, start int) ([]candidate, bool, *call.Response, error) {
+		res, err := l.rest(ctx, account, "/rest/posts?q=author&author="+escape(account.RemoteID)+"&sortBy=CREATED&count="+
+			strconv.Itoa(pageSize)+"&start="+strconv.Itoa(start), finder())
+		if err != nil {
+			return nil, false, nil, err
+		}
+		var answer listed[post]
+		if err := res.Decode(&answer); err != nil {
+			return nil, false, nil, err
+		}
+		list := make([]candidate, len(answer.Elements))
+		for i, p := range answer.Elements {
+			list[i] = candidate{
+				receipt: network.Receipt{RemoteID: p.ID, URL: l.permalink(account, p.ID), CreatedAt: millis(p.CreatedAt), RequestID: res.RequestID},
+				text:    plain(p.Commentary),
+			}
+			switch c := p.Content; {
+			case c.Media != nil:
+				list[i].media = []string{c.Media.ID}
+			case c.MultiImage != nil:
+				for _, image := range c.MultiImage.Images {
+					list[i].media = append(list[i].media, image.ID)
+				}
+			}
+		}
+		return list, len(list) == pageSize, res, nil
+	}
+}
+
+// ownComments lists the comments under a post that the account wrote (Comments
+// API). Their order is not documented, so none ends the search by its age.
+func (l *LinkedIn) ownComments(account network.Account, thread string) page {
+	return func(ctx context.Context, start int) ([]candidate, bool, *call.Response, error) {
+		res, err := l.rest(ctx, account, "/rest/socialActions/"+escape(thread)+"/comments?count="+strconv.Itoa(pageSize)+
+			"&start="+strconv.Itoa(start), call.Request{Method: http.MethodGet})
+		if err != nil {
+			return nil, false, nil, err
+		}
+		var answer listed[comment]
+		if err := res.Decode(&answer); err != nil {
+			return nil, false, nil, err
+		}
+		var list []candidate
+		for _, c := range answer.Elements {
+			if c.Actor == account.RemoteID {
+				r := c.receipt(l, account)
+				r.RequestID = res.RequestID
+				list = append(list, candidate{receipt: r, text: c.Message.Text, media: c.images()})
+			}
+		}
+		return list, len(answer.Elements) == pageSize, res, nil
+	}
+}
+
+func finder() call.Request {
+	return call.Request{Method: http.MethodGet, Header: http.Header{"X-Restli-Method": {"FINDER"}}}
+}
+
+// normal brings a text into the one form in which what was sent and what is
+// listed are equal.
+func normal(text string) string {
+	return strings.Join(strings.Fields(norm.NFC.String(text)), " ")
+}

@@ -1,0 +1,135 @@
+package linkedin
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// reserved are the characters that mean something in LinkedIn's "little" text
+// format and stand for themselves only behind a backslash. A text with one of
+// them bare is cut off there, without an error.
+// https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/little-text-format
+const reserved = `\|{}@[]()<>#*_~`
+
+// little writes a text so that LinkedIn shows exactly what the author wrote:
+// hashtags as the template that makes them clickable, all else as plain text.
+func little(text string) string {
+	var out strings.Builder
+	at := 0
+	for _, span := range rules.Spans(text) {
+		if span.Kind != network.SpanTag {
+			continue
+		}
+		escapeLittle(&out, text[at:span.Start])
+		out.WriteString(`{hashtag|\#|`)
+		escapeLittle(&out, span.Target)
+		out.WriteByte('}')
+		at = span.End
+	}
+	escapeLittle(&out, text[at:])
+	return out.String()
+}
+
+func escapeLittle(out *strings.Builder, text string) {
+	for i := range len(text) {
+		if strings.IndexByte(reserved, text[i]) >= 0 {
+			out.WriteByte('\\')
+		}
+		out.WriteByte(text[i])
+	}
+}
+
+// plain is what people read of a commentary: the inverse of little, which also
+// reads mentions and the short form of hashtags.
+func plain(commentary string) string {
+	var out strings.Builder
+	for i := 0; i < len(commentary); {
+		rest := commentary[i:]
+		switch {
+		case rest[0] == '\\' && len(rest) > 1:
+			out.WriteByte(rest[1])
+			i += 2
+			continue
+		case strings.HasPrefix(rest, "{hashtag|"):
+			if words, n := template(rest); n > 0 {
+				out.WriteString(words)
+				i += n
+				continue
+			}
+		case strings.HasPrefix(rest, "@["):
+			if name, n := mention(rest); n > 0 {
+				out.WriteString(name)
+				i += n
+				continue
+			}
+		}
+		out.WriteByte(rest[0])
+		i++
+	}
+	return out.String()
+}
+
+// template reads {hashtag|\#|tag}; n is its length, 0 when it is none.
+func template(text string) (words string, n int) {
+	end := bare(text, '}')
+	if end < 0 {
+		return "", 0
+	}
+	parts := strings.SplitN(text[1:end], "|", 3)
+	if len(parts) != 3 {
+		return "", 0
+	}
+	return unescape(parts[1] + parts[2]), end + 1
+}
+
+// mention reads @[Name](urn).
+func mention(text string) (name string, n int) {
+	end := bare(text, ']')
+	if end < 0 || !strings.HasPrefix(text[end+1:], "(") {
+		return "", 0
+	}
+	closing := bare(text[end+1:], ')')
+	if closing < 0 {
+		return "", 0
+	}
+	return unescape(text[2:end]), end + 1 + closing + 1
+}
+
+// bare finds a character that has no backslash before it.
+func bare(text string, wanted byte) int {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case wanted:
+			return i
+		}
+	}
+	return -1
+}
+
+func unescape(text string) string {
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			i++
+		}
+		out.WriteByte(text[i])
+	}
+	return out.String()
+}
+
+// units counts UTF-16 code units.
+func units(text string) int {
+	n := 0
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		n += utf16.RuneLen(r)
+		text = text[size:]
+	}
+	return n
+}
