@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"dateline/platforms/discord"
+	"dateline/platforms/facebook"
 	"dateline/platforms/instagram"
 	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
@@ -21,6 +22,7 @@ import (
 // Options hold each network's settings. The zero value works.
 type Options struct {
 	Discord   discord.Options
+	Facebook  facebook.Options
 	Instagram instagram.Options
 	LinkedIn  linkedin.Options
 	Mastodon  mastodon.Options
@@ -39,6 +41,7 @@ type Registry struct {
 func New(client *http.Client, options Options) Registry {
 	return registry(
 		discord.New(client, options.Discord),
+		facebook.New(client, options.Facebook),
 		instagram.New(client, options.Instagram),
 		linkedin.New(client, options.LinkedIn),
 		mastodon.New(client, options.Mastodon),

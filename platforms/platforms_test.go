@@ -10,7 +10,7 @@ import (
 
 func TestRegistry(t *testing.T) {
 	r := platforms.New(http.DefaultClient, platforms.Options{})
-	if names := r.Names(); !slices.Equal(names, []string{"discord", "instagram", "linkedin", "mastodon", "telegram", "threads", "x"}) {
+	if names := r.Names(); !slices.Equal(names, []string{"discord", "facebook", "instagram", "linkedin", "mastodon", "telegram", "threads", "x"}) {
 		t.Errorf("names %v", names)
 	}
 	for _, name := range r.Names() {
@@ -19,7 +19,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("Get(%q) = %v, %v", name, n, ok)
 		}
 	}
-	for _, name := range []string{"instagram", "linkedin", "mastodon", "threads", "x"} {
+	for _, name := range []string{"facebook", "instagram", "linkedin", "mastodon", "threads", "x"} {
 		if _, ok := r.Connector(name); !ok {
 			t.Errorf("%s has no connector", name)
 		}

@@ -29,13 +29,13 @@ func (t *TextLimits) defaults() {
 
 // MediaLimits are of attachments (Images API, MultiImage API, Videos API).
 type MediaLimits struct {
-	Images        int           `json:"images"`
-	ImageBytes    int64         `json:"image_bytes"`
-	ImagePixels   int64         `json:"image_pixels"`
-	MinVideoBytes int64         `json:"min_video_bytes"`
-	VideoBytes    int64         `json:"video_bytes"`
-	MinVideo      time.Duration `json:"min_video"`
-	MaxVideo      time.Duration `json:"max_video"`
+	Images          int   `json:"images"`
+	ImageBytes      int64 `json:"image_bytes"`
+	ImagePixels     int64 `json:"image_pixels"`
+	MinVideoBytes   int64 `json:"min_video_bytes"`
+	VideoBytes      int64 `json:"video_bytes"`
+	MinVideoSeconds int   `json:"min_video_seconds"`
+	VideoSeconds    int   `json:"video_seconds"`
 }
 
 func (m *MediaLimits) defaults() {
@@ -46,8 +46,8 @@ func (m *MediaLimits) defaults() {
 	m.ImagePixels = cmp.Or(m.ImagePixels, 36_152_320-1)
 	m.MinVideoBytes = cmp.Or(m.MinVideoBytes, 75<<10)
 	m.VideoBytes = cmp.Or(m.VideoBytes, 500<<20)
-	m.MinVideo = cmp.Or(m.MinVideo, 3*time.Second)
-	m.MaxVideo = cmp.Or(m.MaxVideo, 30*time.Minute)
+	m.MinVideoSeconds = cmp.Or(m.MinVideoSeconds, 3)
+	m.VideoSeconds = cmp.Or(m.VideoSeconds, 30*60)
 }
 
 // QuotaLimits are how many calls a day LinkedIn takes. It tells an app its
@@ -90,8 +90,8 @@ func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.L
 		MaxImageBytes:       media.ImageBytes,
 		MaxImagePixels:      media.ImagePixels,
 		MaxVideoBytes:       media.VideoBytes,
-		MinVideoDuration:    media.MinVideo,
-		MaxVideoDuration:    media.MaxVideo,
+		MinVideoDuration:    time.Duration(media.MinVideoSeconds) * time.Second,
+		MaxVideoDuration:    time.Duration(media.VideoSeconds) * time.Second,
 		MaxAltText:          text.AltText,
 		SupportsReply:       true,
 		IdempotencyWindow:   duplicateMemory,

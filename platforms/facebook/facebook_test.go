@@ -1,0 +1,103 @@
+package facebook_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"testing"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/facebook"
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+	"dateline/platforms/platformtest"
+)
+
+const redirectURI = "http://127.0.0.1:9/callback"
+
+// newsroom is a sandbox with one Page.
+type newsroom struct {
+	server *fake.Server
+	base   string
+	client *http.Client
+	page   network.Account
+}
+
+func startFake(t *testing.T, options fake.Options) newsroom {
+	t.Helper()
+	server, err := fake.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	person, err := server.Add(fake.Account{Network: "facebook", Name: "editor"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := server.Add(fake.Account{Network: "facebook", Kind: "page", OwnerID: person.ID, Name: "dateline"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := call.NewClient([]string{"127.0.0.0/8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	n := newsroom{server: server, base: server.URL() + "/facebook", client: client}
+	n.page = network.Account{BaseURL: n.base, RemoteID: page.ID, Handle: "@dateline", Name: "Dateline", Kind: network.Page, Token: secret.NewText(page.Token)}
+	return n
+}
+
+func (n newsroom) adapter() *facebook.Facebook {
+	return facebook.New(n.client, facebook.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond})
+}
+
+// approve acts as the person in the dialog.
+func (n newsroom) approve(t *testing.T, authorizeURL string) url.Values {
+	t.Helper()
+	page := *n.client
+	page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := page.Get(authorizeURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	back, err := res.Location()
+	if err != nil {
+		t.Fatalf("%s: %v", res.Status, err)
+	}
+	return back.Query()
+}
+
+func TestConformance(t *testing.T) {
+	n := startFake(t, fake.Options{AutoApprove: true})
+	f := n.adapter()
+	limits, err := f.Limits(t.Context(), n.page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile("testdata/counts.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts []platformtest.Count
+	if err := json.Unmarshal(raw, &counts); err != nil || len(counts) < 100 {
+		t.Fatalf("%d counts, %v", len(counts), err)
+	}
+	platformtest.Run(t, platformtest.Subject{
+		Network: f, Connector: f, Account: n.page, Fake: n.server, Client: n.client, Approve: n.approve,
+		CreatePath: "/facebook/v25.0/" + n.page.RemoteID + "/feed", BaseURL: n.base, RedirectURI: redirectURI,
+		Limits: limits, Counts: counts,
+		NoLanguage: true, NoPKCE: true, RefusesTwins: true, Resolution: time.Second, UnseenMedia: true,
+	})
+}

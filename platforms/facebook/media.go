@@ -1,0 +1,204 @@
+package facebook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/graph"
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// Stage gives Facebook an attachment ahead of the post. A photo is uploaded
+// unpublished, so that at its time only the post itself is made; its id tells in
+// listings which post has it.
+// https://developers.facebook.com/docs/graph-api/reference/page/photos
+func (f *Facebook) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
+	data, err := media.Open(ctx)
+	if err != nil {
+		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+	}
+	if rules.Timed(media.MediaInfo) {
+		defer func() { _ = data.Close() }()
+		return f.stageVideo(ctx, account, media, data)
+	}
+	fields := map[string]string{"published": "false"}
+	if media.AltText != "" {
+		fields["alt_text_custom"] = media.AltText
+	}
+	body, err := call.Multipart(fields, call.File{Field: "source", Name: nameOf(media), Type: media.MIMEType, Bytes: media.Bytes, Data: data})
+	if err != nil {
+		_ = data.Close()
+		return network.Staged{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+	}
+	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{
+		Method: http.MethodPost, URL: "/" + url.PathEscape(account.RemoteID) + "/photos", Body: body, Timeout: f.options.UploadTimeout,
+	})
+	if err != nil {
+		return network.Staged{}, err
+	}
+	id, err := graph.ID(res)
+	return network.Staged{RemoteID: id, Ready: err == nil, ExpiresAt: f.photoEnds()}, err
+}
+
+func (f *Facebook) photoEnds() time.Time {
+	return time.Now().Add(time.Duration(f.options.PhotoHours) * time.Hour)
+}
+
+func nameOf(media network.Media) string {
+	if media.FileName == "" {
+		return "attachment"
+	}
+	return media.FileName
+}
+
+// A staged video is written video:id:session. Its id is known before it is
+// published.
+func videoOf(staged string) (id, session string, ok bool) {
+	rest, ok := strings.CutPrefix(staged, "video:")
+	id, session, colon := strings.Cut(rest, ":")
+	return id, session, ok && colon
+}
+
+// maxPart bounds what is held in memory of a video.
+const maxPart = 16 << 20
+
+// maxParts bounds an upload that makes no headway.
+const maxParts = 10_000
+
+// stageVideo begins an upload and sends all of the video; Publish ends it.
+// https://developers.facebook.com/docs/graph-api/reference/page/videos (upload_phase)
+func (f *Facebook) stageVideo(ctx context.Context, account network.Account, media network.Media, data io.Reader) (network.Staged, error) {
+	var begun struct {
+		Session string `json:"upload_session_id"`
+		Video   string `json:"video_id"`
+		offsets
+	}
+	res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{Method: http.MethodPost, URL: videos(account),
+		Form: url.Values{"upload_phase": {"start"}, "file_size": {strconv.FormatInt(media.Bytes, 10)}}})
+	if err != nil {
+		return network.Staged{}, err
+	}
+	if err := res.Decode(&begun); err != nil {
+		return network.Staged{}, err
+	}
+	if begun.Session == "" || begun.Video == "" {
+		return network.Staged{}, res.Unreadable("it has no video id or upload session")
+	}
+	part, sent := begun.offsets, int64(0)
+	for n := 0; part.Start < part.End; n++ {
+		size := min(part.End-part.Start, maxPart)
+		if part.Start != sent || n == maxParts {
+			return network.Staged{}, res.Unreadable("it asks for a part of the video out of order")
+		}
+		held := make([]byte, size)
+		if _, err := io.ReadFull(data, held); err != nil {
+			return network.Staged{}, &network.Error{Class: network.NotSent, Code: "media_unreadable", Message: "The video could not be read from storage.", Err: err}
+		}
+		if part, err = f.transfer(ctx, account, begun.Session, part.Start, media, held); err != nil {
+			return network.Staged{}, err
+		}
+		sent += size
+	}
+	return network.Staged{RemoteID: "video:" + begun.Video + ":" + begun.Session, Ready: true, ExpiresAt: f.photoEnds()}, nil
+}
+
+func videos(account network.Account) string {
+	return "/" + url.PathEscape(account.RemoteID) + "/videos"
+}
+
+// offsets are which bytes Facebook wants next; they come as text.
+type offsets struct {
+	Start int64 `json:"start_offset,string"`
+	End   int64 `json:"end_offset,string"` // the first byte that it does not want
+}
+
+const transferTries = 3
+
+// transfer sends one part. A part that was lost is sent again: Facebook knows it
+// by its offset, and says with an error which one it wants when it has it.
+func (f *Facebook) transfer(ctx context.Context, account network.Account, session string, start int64, media network.Media, held []byte) (offsets, error) {
+	for try := 1; ; try++ {
+		body, err := call.Multipart(map[string]string{
+			"upload_phase": "transfer", "upload_session_id": session, "start_offset": strconv.FormatInt(start, 10),
+		}, call.File{Field: "video_file_chunk", Name: nameOf(media), Type: media.MIMEType, Bytes: int64(len(held)), Data: io.NopCloser(bytes.NewReader(held))})
+		if err != nil {
+			return offsets{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
+		}
+		res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{Method: http.MethodPost, URL: videos(account), Body: body, Timeout: f.options.UploadTimeout})
+		if err == nil {
+			var next offsets
+			return next, res.Decode(&next)
+		}
+		if next, ok := wanted(res, start+int64(len(held))); ok {
+			return next, nil
+		}
+		e := network.AsError(err)
+		if try == transferTries || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
+			return offsets{}, err
+		}
+	}
+}
+
+// subcodeOffset is of the error that names the offset to go on from.
+const subcodeOffset = 1363037
+
+// wanted reads from a refusal that a part is there already, and what comes next.
+func wanted(res *call.Response, after int64) (offsets, bool) {
+	var answer struct {
+		Error struct {
+			Subcode int `json:"error_subcode"`
+			Data    struct {
+				Start int64 `json:"start_offset"`
+				End   int64 `json:"end_offset"`
+			} `json:"error_data"`
+		} `json:"error"`
+	}
+	if res == nil || res.OK() {
+		return offsets{}, false
+	}
+	probe := call.Response{Status: http.StatusOK, Body: res.Body}
+	if probe.Decode(&answer) != nil || answer.Error.Subcode != subcodeOffset || answer.Error.Data.Start != after {
+		return offsets{}, false
+	}
+	return offsets{answer.Error.Data.Start, answer.Error.Data.End}, true
+}
+
+// StageStatus has nothing to wait for: photos are processed as they come, and
+// videos once they are published. It says whether Facebook still has them.
+func (f *Facebook) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
+	id, _, ok := videoOf(staged.RemoteID)
+	if !ok {
+		id = staged.RemoteID
+	}
+	var answer struct {
+		ID string `json:"id"`
+	}
+	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id"}}, &answer)
+	if gone(err) {
+		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaGone, Message: "Facebook has dropped the attachment.", Err: err}
+	}
+	if err != nil {
+		return staged, err
+	}
+	staged.Ready = true
+	return staged, nil
+}
+
+// gone says that there is nothing of an id (any more).
+func gone(err error) bool {
+	var e *network.Error
+	return errors.As(err, &e) && e.Code == codeGone
+}
+
+// codeGone is Meta's code for what is not there or not to be seen.
+const codeGone = "100/33"

@@ -1,0 +1,143 @@
+package facebook
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/graph"
+	"dateline/platforms/network"
+)
+
+// scopes are the least that choosing a Page, publishing, comments and
+// reconciling need.
+// https://developers.facebook.com/docs/permissions
+const scopes = "pages_show_list,pages_manage_posts,pages_read_engagement,pages_manage_engagement"
+
+// Register gives the operator's app, or the sandbox's.
+func (f *Facebook) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
+	return f.place.Register(baseURL, redirectURI)
+}
+
+// AuthorizeURL is the dialog where the person allows access and chooses Pages.
+// https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow
+func (f *Facebook) AuthorizeURL(app network.App, state, _ string) string {
+	host, _ := f.place.Host(app.BaseURL, f.options.WebHost)
+	return host + "/" + f.options.Version + "/dialog/oauth?" + url.Values{
+		"client_id": {app.ClientID}, "redirect_uri": {app.RedirectURI}, "response_type": {"code"}, "scope": {scopes}, "state": {state},
+	}.Encode()
+}
+
+// Exchange turns the code into a token of an hour, and that into one of 60 days:
+// tokens of Pages that come of it do not expire.
+// https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived
+func (f *Facebook) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
+	short, err := f.token(ctx, app, url.Values{"code": {code}, "redirect_uri": {app.RedirectURI}}, secret.NewText(code))
+	if err != nil {
+		return network.Account{}, err
+	}
+	account, err := f.token(ctx, app, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {short.Token.Reveal()}}, short.Token)
+	if err != nil {
+		return network.Account{}, err
+	}
+	account.RefreshExpiresAt = time.Now().UTC().AddDate(0, 0, f.options.AccessDays)
+	account.Scopes, err = f.granted(ctx, account)
+	return account, err
+}
+
+// token asks the token endpoint, in a form: so no secret stands in an address.
+func (f *Facebook) token(ctx context.Context, app network.App, form url.Values, secrets ...secret.Text) (network.Account, error) {
+	host, err := f.place.Host(app.BaseURL, f.options.GraphHost)
+	if err != nil {
+		return network.Account{}, err
+	}
+	form.Set("client_id", app.ClientID)
+	form.Set("client_secret", app.ClientSecret.Reveal())
+	res, err := f.api.Do(ctx, graph.Call{
+		Method: http.MethodPost, URL: host + "/" + f.options.Version + "/oauth/access_token", Form: form, Create: true,
+		Timeout: f.options.ReadTimeout, Secrets: append(secrets, app.ClientSecret),
+	})
+	if err != nil {
+		return network.Account{}, err
+	}
+	var answer struct {
+		AccessToken string `json:"access_token"`
+		ExpiresIn   int64  `json:"expires_in"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return network.Account{}, err
+	}
+	if answer.AccessToken == "" {
+		return network.Account{}, res.Unreadable("it has no access token")
+	}
+	account := network.Account{BaseURL: app.BaseURL, Token: secret.NewText(answer.AccessToken)}
+	if answer.ExpiresIn > 0 {
+		account.ExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second).UTC()
+	}
+	return account, nil
+}
+
+// granted lists what the person allowed; the dialog lets them leave out some.
+func (f *Facebook) granted(ctx context.Context, account network.Account) ([]string, error) {
+	var answer graph.Page[struct {
+		Permission string `json:"permission"`
+		Status     string `json:"status"`
+	}]
+	if _, err := f.get(ctx, account, "/me/permissions", nil, &answer); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range answer.Data {
+		if p.Status == "granted" {
+			names = append(names, p.Permission)
+		}
+	}
+	return names, nil
+}
+
+// maxPages bounds how many pages of a list are read.
+const maxPages = 5
+
+// Accounts gives the Pages that the person may write on, each with a token of
+// its own.
+// https://developers.facebook.com/docs/graph-api/reference/user/accounts
+func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
+	var found []network.Account
+	query := url.Values{"fields": {"id,name,username,access_token,tasks"}, "limit": {"100"}}
+	for range maxPages {
+		var answer graph.Page[struct {
+			ID       string   `json:"id"`
+			Name     string   `json:"name"`
+			Username string   `json:"username"`
+			Token    string   `json:"access_token"`
+			Tasks    []string `json:"tasks"`
+		}]
+		if _, err := f.get(ctx, account, "/me/accounts", query, &answer); err != nil {
+			return nil, err
+		}
+		for _, p := range answer.Data {
+			if p.ID == "" || p.Name == "" || p.Token == "" || !slices.Contains(p.Tasks, "CREATE_CONTENT") {
+				continue
+			}
+			page := account
+			page.RemoteID, page.Name, page.Handle, page.Kind = p.ID, p.Name, p.Name, network.Page
+			if p.Username != "" {
+				page.Handle = "@" + p.Username
+			}
+			page.Token, page.ExpiresAt = secret.NewText(p.Token), time.Time{}
+			found = append(found, page)
+		}
+		if answer.After() == "" {
+			break
+		}
+		query.Set("after", answer.After())
+	}
+	if len(found) == 0 {
+		return nil, &network.Error{Class: network.Rejected, Code: "no_pages",
+			Message: "This person may publish on no Page, or has allowed access to none."}
+	}
+	return found, nil
+}

@@ -1,0 +1,83 @@
+package facebook
+
+import (
+	"context"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// settingCard of an account: "off" leaves links without the card that Facebook
+// makes of the page they lead to.
+const settingCard = "link_card"
+
+// Limits are the same for every Page; there is no call that tells them. Nor are
+// there quotas in numbers: what a Page may do grows with its readers, and
+// Facebook says when it is too much.
+// https://developers.facebook.com/docs/graph-api/overview/rate-limiting
+func (f *Facebook) Limits(_ context.Context, account network.Account) (network.Limits, error) {
+	if _, err := f.place.Host(account.BaseURL, ""); err != nil {
+		return network.Limits{}, err
+	}
+	o := f.options
+	return network.Limits{
+		AllowedBy:        title,
+		MaxCharacters:    o.Characters,
+		MaxMedia:         o.Photos,
+		MIMETypes:        []string{"image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/quicktime"},
+		MaxImageBytes:    o.PhotoBytes,
+		MaxVideoBytes:    o.VideoBytes,
+		MaxVideoDuration: time.Duration(o.VideoSeconds) * time.Second,
+		SupportsReply:    true,
+	}, nil
+}
+
+// Count counts UTF-16 code units. Facebook does not say what it counts; of the
+// possible units this is the strictest for ordinary texts, and none comes near
+// the limit.
+func (*Facebook) Count(text string, _ network.Limits) int {
+	n := 0
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		n += utf16.RuneLen(r)
+		text = text[size:]
+	}
+	return n
+}
+
+// Check lists what Facebook would refuse. A reply is a comment, which takes one
+// photo at most.
+func (f *Facebook) Check(content network.Content, limits network.Limits) []network.Problem {
+	if content.Reply {
+		limits.AllowedBy = "Facebook in a comment"
+		limits.MaxCharacters = min(limits.MaxCharacters, f.options.CommentCharacters)
+		limits.MaxMedia = min(limits.MaxMedia, 1)
+		limits.MIMETypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
+	}
+	return rules.Check(title, content, limits, f.Count(content.Text, limits))
+}
+
+// Preview shows the text as it stands in the feed, and which link gets a card.
+func (f *Facebook) Preview(content network.Content, _ network.Limits) network.Preview {
+	p := network.Preview{Text: content.Text, Spans: rules.Spans(content.Text)}
+	if content.Reply {
+		p.Notes = append(p.Notes, "On Facebook, this stands as a comment under the post.")
+		return p
+	}
+	p.FoldAt = rules.Fold(content.Text, f.options.Fold, f.options.FoldLines)
+	if links := rules.Links(content.Text); len(links) > 0 && len(content.Media) == 0 {
+		p.Card = links[0].Target
+	}
+	for _, media := range content.Media {
+		if rules.Timed(media) {
+			p.Notes = append(p.Notes, "Facebook shows a video when it has processed it, which may be minutes after the post's time.")
+			if media.AltText != "" {
+				p.Notes = append(p.Notes, "Facebook keeps no description of a video.")
+			}
+		}
+	}
+	return p
+}
