@@ -107,9 +107,10 @@ func (s *Server) facebookBegin(w http.ResponseWriter, r *http.Request, c caller)
 	defer s.mu.Unlock()
 	u := facebookSession{Video: s.state.nextID(s.now()), Bytes: size}
 	session := s.state.nextID(s.now())
-	if err := s.putThing(Thing{ID: session, Network: "facebook", Kind: kindFacebookSession, AccountID: c.account.ID, CreatedAt: s.now()}, u); err == nil {
-		err = s.putThing(Thing{ID: u.Video, Network: "facebook", Kind: "video", AccountID: c.account.ID, CreatedAt: s.now()}, session)
-	}
+	err = errors.Join(
+		s.putThing(Thing{ID: session, Network: "facebook", Kind: kindFacebookSession, AccountID: c.account.ID, CreatedAt: s.now()}, u),
+		s.putThing(Thing{ID: u.Video, Network: "facebook", Kind: "video", AccountID: c.account.ID, CreatedAt: s.now()}, session),
+	)
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return

@@ -102,7 +102,7 @@ func TestLinkedInRemembersContents(t *testing.T) {
 		return res.StatusCode, res.Header.Get("X-Restli-Id"), answer
 	}
 	_, first, _ := post("Once")
-	if res, _ := linkedin(t, server, person.Token, "DELETE", "/linkedin/rest/posts/"+url.QueryEscape(first), ""); res.StatusCode != 204 {
+	if res, _ := linkedin(t, server, person.Token, "DELETE", "/linkedin/rest/posts/"+url.QueryEscape(first), ""); res.StatusCode != http.StatusNoContent {
 		t.Errorf("delete: %s", res.Status)
 	}
 	if status, _, answer := post("Once"); status != 422 || !strings.Contains(answer, "duplicate of "+first) || !strings.Contains(answer, "DUPLICATE_POST") {
@@ -114,7 +114,7 @@ func TestLinkedInRemembersContents(t *testing.T) {
 	}
 	// A member's token reads nothing.
 	for _, path := range []string{"/linkedin/rest/posts/" + url.QueryEscape(first), "/linkedin/rest/posts?q=author&author=" + url.QueryEscape(author)} {
-		if res, answer := linkedin(t, server, person.Token, "GET", path, "", "X-Restli-Method", "FINDER"); res.StatusCode != 403 && res.StatusCode != 404 {
+		if res, answer := linkedin(t, server, person.Token, "GET", path, "", "X-Restli-Method", "FINDER"); res.StatusCode != http.StatusForbidden && res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %s %s", path, res.Status, answer)
 		}
 	}
@@ -130,7 +130,7 @@ func TestLinkedInPermalinksLeadToTheTimeline(t *testing.T) {
 	res, _ := linkedin(t, server, person.Token, "POST", "/linkedin/rest/posts", linkedinBody(author, "On the timeline"))
 	share := res.Header.Get("X-Restli-Id")
 	if res, answer := linkedin(t, server, person.Token, "POST", "/linkedin/rest/socialActions/"+url.QueryEscape(share)+"/comments",
-		`{"actor":"`+author+`","object":"`+share+`","message":{"text":"As a comment"}}`); res.StatusCode != 201 {
+		`{"actor":"`+author+`","object":"`+share+`","message":{"text":"As a comment"}}`); res.StatusCode != http.StatusCreated {
 		t.Fatalf("%s %s", res.Status, answer)
 	}
 	_, page := linkedin(t, server, "", "GET", "/", "")
