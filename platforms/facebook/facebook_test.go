@@ -98,6 +98,6 @@ func TestConformance(t *testing.T) {
 		Network: f, Connector: f, Account: n.page, Fake: n.server, Client: n.client, Approve: n.approve,
 		CreatePath: "/facebook/v25.0/" + n.page.RemoteID + "/feed", BaseURL: n.base, RedirectURI: redirectURI,
 		Limits: limits, Counts: counts,
-		NoLanguage: true, NoPKCE: true, RefusesTwins: true, Resolution: time.Second, UnseenMedia: true,
+		NoLanguage: true, NoPKCE: true, OneOfTwins: true, Resolution: time.Second, UnseenMedia: true,
 	})
 }
