@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"dateline/platforms/bluesky"
 	"dateline/platforms/discord"
 	"dateline/platforms/facebook"
 	"dateline/platforms/instagram"
@@ -21,6 +22,7 @@ import (
 
 // Options hold each network's settings. The zero value works.
 type Options struct {
+	Bluesky   bluesky.Options
 	Discord   discord.Options
 	Facebook  facebook.Options
 	Instagram instagram.Options
@@ -40,6 +42,7 @@ type Registry struct {
 // addresses (call.NewClient).
 func New(client *http.Client, options Options) Registry {
 	return registry(
+		bluesky.New(client, options.Bluesky),
 		discord.New(client, options.Discord),
 		facebook.New(client, options.Facebook),
 		instagram.New(client, options.Instagram),

@@ -10,7 +10,7 @@ import (
 
 func TestRegistry(t *testing.T) {
 	r := platforms.New(http.DefaultClient, platforms.Options{})
-	if names := r.Names(); !slices.Equal(names, []string{"discord", "facebook", "instagram", "linkedin", "mastodon", "telegram", "threads", "x"}) {
+	if names := r.Names(); !slices.Equal(names, []string{"bluesky", "discord", "facebook", "instagram", "linkedin", "mastodon", "telegram", "threads", "x"}) {
 		t.Errorf("names %v", names)
 	}
 	for _, name := range r.Names() {
@@ -23,6 +23,9 @@ func TestRegistry(t *testing.T) {
 		if _, ok := r.Connector(name); !ok {
 			t.Errorf("%s has no connector", name)
 		}
+	}
+	if _, ok := r.Form("bluesky"); !ok {
+		t.Error("bluesky has no form")
 	}
 	if _, ok := r.Get("nowhere"); ok {
 		t.Error("found a network that does not exist")

@@ -180,7 +180,9 @@ func newRequest(ctx context.Context, request Request) (*http.Request, error) {
 	if !request.Token.Empty() {
 		req.Header.Set("Authorization", "Bearer "+request.Token.Reveal())
 	}
-	req.Header.Set("Accept", "application/json")
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "application/json")
+	}
 	req.Header.Set("User-Agent", "Dateline")
 	return req, nil
 }

@@ -38,7 +38,7 @@ type face struct {
 
 // faces lists the networks that the server plays.
 func (s *Server) listFaces() []*face {
-	return []*face{s.mastodonFace(), s.telegramFace(), s.discordFace(), s.instagramFace(), s.threadsFace(), s.xFace(), s.linkedinFace(), s.facebookFace()}
+	return []*face{s.mastodonFace(), s.telegramFace(), s.discordFace(), s.instagramFace(), s.threadsFace(), s.xFace(), s.linkedinFace(), s.facebookFace(), s.blueskyFace()}
 }
 
 // faceOf finds whose API an address is of; nil for pages and controls.

@@ -93,3 +93,15 @@ func (s *Server) saveMedia(id string, data io.Reader) (int64, error) {
 	n, err := io.Copy(file, data)
 	return n, errors.Join(err, file.Close())
 }
+
+// renameMedia gives an upload the name under which it is found.
+func (s *Server) renameMedia(from, to string) error {
+	if s.options.Journal != "" {
+		return os.Rename(filepath.Join(s.mediaDir(), from), filepath.Join(s.mediaDir(), to))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.data[to] = s.state.data[from]
+	delete(s.state.data, from)
+	return nil
+}

@@ -150,11 +150,16 @@ func testMediaFaults(t *testing.T, s Subject) {
 	})
 }
 
-// unready stages a picture and prepares a post of it, and gives the error that
+// unready stages an attachment and prepares a post of it, and gives the error that
 // ends the processing.
 func unready(t *testing.T, s Subject) error {
 	t.Helper()
-	media := picture(t, s, "unready")
+	var media network.Media
+	if s.Processed != nil {
+		media = s.Processed(t)
+	} else {
+		media = picture(t, s, "unready")
+	}
 	staged, err := s.Network.Stage(t.Context(), s.Account, media)
 	for n := 0; err == nil && !staged.Ready; n++ {
 		if n == 100 {

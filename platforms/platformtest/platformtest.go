@@ -77,6 +77,13 @@ type Subject struct {
 	DailyLimits bool
 	// UnseenMedia: the network does not say how the processing of an upload goes.
 	UnseenMedia bool
+	// NoWindow: the handle is the post's own name at the network, so that no search has to be bounded in time.
+	NoWindow bool
+	// OpenReads: posts are read without a token, so that a bad one is not noticed.
+	OpenReads bool
+	// Processed makes an attachment that the network works on after the upload;
+	// nil: it does so with pictures.
+	Processed func(t *testing.T) network.Media
 	// Classes are the faults of testFaults that this network answers with another class.
 	Classes map[string]network.Class
 	// Client is the adapter's own: its idle connections are dropped before the
@@ -265,6 +272,10 @@ func picture(t *testing.T, s Subject, altText string) network.Media {
 	img := image.NewNRGBA(image.Rect(0, 0, pictureSide, pictureSide))
 	for i := range pictureSide {
 		img.Set(i, i, color.NRGBA{R: 200, G: 80, B: 40, A: 255})
+	}
+	// No two are the same: networks know bytes that they have seen.
+	for i, b := range []byte(rand.Text()) {
+		img.Set(16*i, 8, color.NRGBA{R: b, G: 255 - b, B: 8 * b, A: 255})
 	}
 	var buf bytes.Buffer
 	mimeType, name := "image/png", "ảnh \"1\".png"

@@ -1,0 +1,210 @@
+// Package bluesky publishes to Bluesky and to every server of the AT Protocol
+// that keeps its posts.
+//
+// The protocol is described at https://atproto.com/specs/ and its calls, by
+// name, at https://docs.bsky.app/docs/category/http-reference; behaviour that is
+// not written there is cited from the reference server's source by file.
+package bluesky
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// Name is how this network is called in the API and the database.
+const Name = "bluesky"
+
+// collection holds an account's posts.
+const collection = "app.bsky.feed.post"
+
+// Options are what an operator may set. The zero value works.
+type Options struct {
+	Entryway  string `json:"entryway"`  // server that knows every name; default https://bsky.social
+	Directory string `json:"directory"` // of did:plc identities; default https://plc.directory
+	Web       string `json:"web"`       // pages for people; default https://bsky.app
+	Video     string `json:"video"`     // service that takes videos; default https://video.bsky.app
+	// VideoDirect hands videos to the account's own server as they are. The
+	// network then transcodes one when it is first watched.
+	VideoDirect bool `json:"video_direct"`
+	// NoCards shows no card for the first link of a post.
+	NoCards bool `json:"no_cards"`
+	// PlainHTTP lists host:port of servers that may be reached without TLS,
+	// besides those on loopback.
+	PlainHTTP []string `json:"plain_http"`
+
+	MaxGraphemes    int   `json:"max_graphemes"`     // default 300
+	MaxTextBytes    int   `json:"max_text_bytes"`    // default 3000
+	MaxImages       int   `json:"max_images"`        // default 4
+	MaxImageBytes   int64 `json:"max_image_bytes"`   // default 2,000,000
+	MaxVideoBytes   int64 `json:"max_video_bytes"`   // default 300,000,000
+	MaxVideoSeconds int   `json:"max_video_seconds"` // default 180
+	MaxAltText      int   `json:"max_alt_text"`      // default 2000, as in the app
+	BlobSeconds     int   `json:"blob_seconds"`      // how long an upload waits for its post; default 3000
+
+	CallsPer5Min  int `json:"calls_per_5_min"` // default 3000
+	WritesPerHour int `json:"writes_per_hour"` // points, of which a post takes 3; default 5000
+	WritesPerDay  int `json:"writes_per_day"`  // default 35000
+	UploadsPerDay int `json:"uploads_per_day"` // default 1000
+
+	Sandbox       string        `json:"-"` // base address of the sandbox's copy; empty: none
+	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	UploadTimeout time.Duration `json:"-"` // for one attachment; 0: 15 min
+	AsideTimeout  time.Duration `json:"-"` // for what a post can do without: names, cards; 0: 5 s
+}
+
+// fill puts the default in place of what is not set.
+func (o *Options) fill() {
+	fallback(&o.Entryway, "https://bsky.social")
+	fallback(&o.Directory, "https://plc.directory")
+	fallback(&o.Web, "https://bsky.app")
+	fallback(&o.Video, "https://video.bsky.app")
+	// The limits of the lexicons app.bsky.feed.post, app.bsky.embed.images and
+	// app.bsky.embed.video.
+	fallback(&o.MaxGraphemes, 300)
+	fallback(&o.MaxTextBytes, 3000)
+	fallback(&o.MaxImages, 4)
+	fallback(&o.MaxImageBytes, 2_000_000)
+	fallback(&o.MaxVideoBytes, 300_000_000)
+	fallback(&o.MaxVideoSeconds, 180)
+	fallback(&o.MaxAltText, 2000)
+	// Servers keep an upload without a post for about an hour and promise
+	// minutes. https://atproto.com/guides/blob-lifecycle
+	fallback(&o.BlobSeconds, 3000)
+	// https://docs.bsky.app/docs/advanced-guides/rate-limits
+	fallback(&o.CallsPer5Min, 3000)
+	fallback(&o.WritesPerHour, 5000)
+	fallback(&o.WritesPerDay, 35_000)
+	fallback(&o.UploadsPerDay, 1000)
+	fallback(&o.UploadTimeout, 15*time.Minute)
+	fallback(&o.AsideTimeout, 5*time.Second)
+}
+
+func fallback[T comparable](value *T, instead T) {
+	if *value == *new(T) {
+		*value = instead
+	}
+}
+
+// Bluesky implements network.Network and the ways to connect its accounts.
+type Bluesky struct {
+	calls   *call.Caller
+	options Options
+	tids    *tidClock
+}
+
+var (
+	_ network.Network       = (*Bluesky)(nil)
+	_ network.Preparer      = (*Bluesky)(nil)
+	_ network.Previewer     = (*Bluesky)(nil)
+	_ network.FormConnector = (*Bluesky)(nil)
+	_ network.Refresher     = (*Bluesky)(nil)
+	_ network.Revoker       = (*Bluesky)(nil)
+)
+
+// New makes the adapter. client should refuse private addresses (see
+// call.NewClient), because servers and linked pages are named by users.
+func New(client *http.Client, options Options) *Bluesky {
+	options.fill()
+	return &Bluesky{calls: call.New(client), options: options, tids: &tidClock{now: time.Now}}
+}
+
+// Name gives "bluesky".
+func (b *Bluesky) Name() string { return Name }
+
+// do makes one call of the protocol at a server and turns every refusal into a
+// *network.Error.
+func (b *Bluesky) do(ctx context.Context, server, method string, query url.Values, request call.Request) (*call.Response, error) {
+	root, err := b.base(server)
+	if err != nil {
+		if request.Body != nil && request.Body.Closer != nil {
+			_ = request.Body.Closer.Close()
+		}
+		return nil, err
+	}
+	request.URL = root + "/xrpc/" + method
+	if len(query) > 0 {
+		request.URL += "?" + query.Encode()
+	}
+	if request.Method == "" {
+		request.Method = http.MethodGet
+	}
+	if request.Timeout == 0 {
+		request.Timeout = b.options.ReadTimeout
+		if request.Create {
+			request.Timeout = b.options.CreateTimeout
+		}
+	}
+	res, err := b.calls.Do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if !res.OK() {
+		return res, refusal(res, method)
+	}
+	return res, nil
+}
+
+// base validates a server's address and gives it without a trailing slash.
+func (b *Bluesky) base(address string) (string, error) {
+	address = strings.TrimSpace(address)
+	if b.sandboxed(address) {
+		return address, nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		return "", badAddress("Give the server's address as https://host, for example https://bsky.social.")
+	}
+	// A token sent without TLS is a token lost.
+	if u.Scheme != "https" && (u.Scheme != "http" || !b.mayBePlain(u)) {
+		return "", badAddress("The server's address must begin with https://.")
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+}
+
+// sandboxed says whether an account is of the sandbox, all of whose services
+// are at one address.
+func (b *Bluesky) sandboxed(address string) bool {
+	return b.options.Sandbox != "" && address == b.options.Sandbox
+}
+
+func (b *Bluesky) mayBePlain(u *url.URL) bool {
+	for _, allowed := range b.options.PlainHTTP {
+		if strings.EqualFold(allowed, u.Host) {
+			return true
+		}
+	}
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return addr.IsLoopback()
+	}
+	return strings.EqualFold(u.Hostname(), "localhost")
+}
+
+func badAddress(message string) *network.Error {
+	return &network.Error{Class: network.Rejected, Code: "bad_address", Field: fieldServer, Message: message}
+}
+
+// permalink is the page of a post. People are named there by their handle,
+// which may change; the identity works too and does not.
+func (b *Bluesky) permalink(account network.Account, key string) string {
+	root := b.options.Web
+	if b.sandboxed(account.BaseURL) {
+		root = account.BaseURL
+	}
+	who := strings.TrimPrefix(account.Handle, "@")
+	if who == "" || who == invalidHandle {
+		who = account.RemoteID
+	}
+	return root + "/profile/" + url.PathEscape(who) + "/post/" + url.PathEscape(key)
+}
+
+func notSent(err error) *network.Error {
+	return &network.Error{Class: network.NotSent, Code: "bad_request", Message: "The request could not be built: " + err.Error(), Err: err}
+}

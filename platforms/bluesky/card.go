@@ -1,0 +1,186 @@
+package bluesky
+
+import (
+	"bytes"
+	"context"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+const (
+	maxPage        = 4 << 20   // bytes of a page that is read for its card
+	maxHead        = 512 << 10 // of it, what is looked through
+	maxThumb       = 1_000_000 // lexicon app.bsky.embed.external
+	maxTitle       = 300       // characters
+	maxDescription = 1000
+)
+
+// card is what a post shows of the page that it links to.
+type card struct {
+	URI         string    `json:"uri"`
+	Title       string    `json:"title"`
+	Description string    `json:"description,omitempty"`
+	Thumb       *blob     `json:"thumb,omitempty"`
+	ThumbUntil  time.Time `json:"thumb_until,omitzero"`
+}
+
+type externalEmbed struct {
+	Type     string `json:"$type"`
+	External struct {
+		URI         string `json:"uri"`
+		Title       string `json:"title"`
+		Description string `json:"description"`
+		Thumb       *blob  `json:"thumb,omitempty"`
+	} `json:"external"`
+}
+
+// embed puts the card into the form of app.bsky.embed.external. A picture that
+// the server may have dropped by now is left out: it would keep the post back.
+func (c card) embed(now time.Time) externalEmbed {
+	made := externalEmbed{Type: "app.bsky.embed.external"}
+	made.External.URI, made.External.Title, made.External.Description = c.URI, c.Title, c.Description
+	if now.Before(c.ThumbUntil) {
+		made.External.Thumb = c.Thumb
+	}
+	return made
+}
+
+// card asks the page itself, as Bluesky's apps do when a post is written: its
+// servers fetch nothing. Whatever goes wrong, the post goes out without a card;
+// one without a title would repeat the link and say nothing.
+func (b *Bluesky) card(ctx context.Context, account network.Account, link string) *card {
+	ctx, cancel := context.WithTimeout(ctx, 3*b.options.AsideTimeout)
+	defer cancel()
+	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: link, Timeout: b.options.AsideTimeout,
+		MaxBody: maxPage, Header: http.Header{"Accept": {"text/html, application/xhtml+xml"}}})
+	if err != nil || !res.OK() {
+		return nil
+	}
+	kind := res.Header.Get("Content-Type")
+	if media, _, err := mime.ParseMediaType(kind); err != nil || media != "text/html" && media != "application/xhtml+xml" {
+		return nil
+	}
+	page := readPage(res.Body, kind)
+	if page.title == "" {
+		return nil
+	}
+	made := &card{URI: link, Title: page.title, Description: page.description}
+	if thumb, ok := b.thumb(ctx, account, link, page.image); ok {
+		made.Thumb, made.ThumbUntil = &thumb, b.blobExpiry().UTC().Truncate(time.Second)
+	}
+	return made
+}
+
+// thumb copies a page's picture to the account's server.
+func (b *Bluesky) thumb(ctx context.Context, account network.Account, link, image string) (blob, bool) {
+	base, err := url.Parse(link)
+	if err != nil || image == "" {
+		return blob{}, false
+	}
+	address, err := base.Parse(image)
+	if err != nil || address.Scheme != "https" && address.Scheme != "http" {
+		return blob{}, false
+	}
+	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: address.String(), Timeout: b.options.AsideTimeout,
+		MaxBody: maxThumb, Header: http.Header{"Accept": {"image/jpeg, image/png, image/webp"}}})
+	if err != nil || !res.OK() {
+		return blob{}, false
+	}
+	kind := http.DetectContentType(res.Body)
+	if kind != "image/jpeg" && kind != "image/png" && kind != "image/webp" {
+		return blob{}, false
+	}
+	made, _, err := b.uploadBlob(ctx, account, &call.Body{Type: kind, Length: int64(len(res.Body)), Reader: bytes.NewReader(res.Body)}, b.options.AsideTimeout)
+	return made, err == nil
+}
+
+// page is what a page says of itself. https://ogp.me
+type page struct{ title, description, image string }
+
+// readPage looks through a page's head for its Open Graph properties, else for
+// its title and description.
+func readPage(body []byte, contentType string) page {
+	reader, err := charset.NewReader(bytes.NewReader(body[:min(len(body), maxHead)]), contentType)
+	if err != nil {
+		return page{}
+	}
+	said := map[string]string{}
+	tokens := html.NewTokenizer(reader)
+	tokens.SetMaxBuf(maxHead)
+	for inTitle := false; ; {
+		switch tokens.Next() {
+		case html.ErrorToken: // the end, of the page or of what is looked through
+			return page{
+				title:       cut(first(said["og:title"], said["title"]), maxTitle),
+				description: cut(first(said["og:description"], said["description"]), maxDescription),
+				image:       first(said["og:image:secure_url"], said["og:image"]),
+			}
+		case html.TextToken:
+			if inTitle {
+				keep(said, "title", string(tokens.Text()))
+			}
+		case html.EndTagToken:
+			inTitle = false
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := tokens.TagName()
+			switch atom.Lookup(name) {
+			case atom.Title:
+				inTitle = true
+			case atom.Meta:
+				property, content := metaOf(tokens, more)
+				keep(said, property, content)
+			}
+		}
+	}
+}
+
+func metaOf(tokens *html.Tokenizer, more bool) (property, content string) {
+	for more {
+		var key, value []byte
+		key, value, more = tokens.TagAttr()
+		switch string(key) {
+		case "property", "name":
+			if property == "" {
+				property = strings.ToLower(strings.TrimSpace(string(value)))
+			}
+		case "content":
+			content = string(value)
+		}
+	}
+	return property, content
+}
+
+// keep holds the first that a page says of something.
+func keep(said map[string]string, property, content string) {
+	content = strings.Join(strings.Fields(strings.ToValidUTF8(content, "")), " ")
+	if property != "" && content != "" && said[property] == "" {
+		said[property] = content
+	}
+}
+
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
+}

@@ -1,0 +1,202 @@
+package bluesky
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/publicsuffix"
+
+	"dateline/platforms/network"
+)
+
+// entity is a stretch of a text, in bytes, that people can click.
+type entity struct {
+	start, end int
+	kind       network.SpanKind
+	target     string // the address, the name without @, the tag without #
+}
+
+// entities finds what Bluesky's own apps find when a post is written
+// (packages/api/src/rich-text/detection.ts): the server finds nothing by itself.
+// Where two overlap, the earlier one stays.
+func entities(text string) []entity {
+	var found []entity
+	before := rune(' ') // the character before position i; the text's start is like a space
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		var e entity
+		if isSpace(before) || before == '(' {
+			e = entityAt(text, i, before)
+		}
+		if e.end > i {
+			found = append(found, e)
+			before, _ = utf8.DecodeLastRuneInString(text[:e.end])
+			i = e.end
+			continue
+		}
+		before = r
+		i += size
+	}
+	return found
+}
+
+func entityAt(text string, i int, before rune) entity {
+	switch r, _ := utf8.DecodeRuneInString(text[i:]); {
+	case r == '@':
+		return mentionAt(text, i)
+	case (r == '#' || r == '＃') && before != '(':
+		return tagAt(text, i)
+	case r == '$':
+		return cashtagAt(text, i)
+	case isLetter(r):
+		return linkAt(text, i)
+	default:
+		return entity{}
+	}
+}
+
+// mentionAt takes a name of letters, digits, dots and hyphens that ends at a
+// word's end and under a known top level, or .test.
+func mentionAt(text string, i int) entity {
+	end := i + 1
+	for end < len(text) && (isAlnum(rune(text[end])) || text[end] == '.' || text[end] == '-') {
+		end++
+	}
+	if end < len(text) && text[end] == '_' {
+		return entity{} // the word goes on
+	}
+	name := strings.TrimRight(text[i+1:end], ".-")
+	if !isHandle(name) || !knownTopLevel(name) && !strings.HasSuffix(name, ".test") {
+		return entity{}
+	}
+	return entity{start: i, end: i + 1 + len(name), kind: network.SpanMention, target: name}
+}
+
+// linkAt takes everything up to the next space that begins with http:// or
+// https:// or with a domain of a known top level, less one mark of punctuation
+// and a closing bracket that was never opened.
+func linkAt(text string, i int) entity {
+	rest := text[i:]
+	if end := strings.IndexFunc(rest, isSpace); end >= 0 {
+		rest = rest[:end]
+	}
+	uri, added := rest, ""
+	if !strings.HasPrefix(rest, "http://") && !strings.HasPrefix(rest, "https://") {
+		if domain := domainLength(rest); domain == 0 || !knownTopLevel(rest[:domain]) {
+			return entity{}
+		}
+		added = "https://"
+	}
+	if strings.IndexByte(".,;:!?", uri[len(uri)-1]) >= 0 {
+		uri = uri[:len(uri)-1]
+	}
+	if strings.HasSuffix(uri, ")") && !strings.Contains(uri, "(") {
+		uri = uri[:len(uri)-1]
+	}
+	// One bad address would make the server refuse the whole post.
+	if u, err := url.Parse(added + uri); err != nil || u.Hostname() == "" || len(uri) > 8000 {
+		return entity{}
+	}
+	return entity{start: i, end: i + len(uri), kind: network.SpanLink, target: added + uri}
+}
+
+// domainLength is how much of text is letters and digits with dots between,
+// beginning with a letter; 0: no domain.
+func domainLength(text string) int {
+	end, label := 0, 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && isAlnum(rune(text[i])) {
+			continue
+		}
+		if i == label {
+			break
+		}
+		if label > 0 {
+			end = i
+		}
+		if i == len(text) || text[i] != '.' {
+			break
+		}
+		label = i + 1
+	}
+	return end
+}
+
+// tagAt takes what follows a number sign up to a space or an invisible
+// character, if some of it is more than digits and punctuation.
+func tagAt(text string, i int) entity {
+	_, sign := utf8.DecodeRuneInString(text[i:])
+	rest := text[i+sign:]
+	if strings.HasPrefix(rest, "\ufe0f") { // the keycap emoji
+		return entity{}
+	}
+	if end := strings.IndexFunc(rest, endsTag); end >= 0 {
+		rest = rest[:end]
+	}
+	tag := strings.TrimRightFunc(rest, unicode.IsPunct)
+	if !strings.ContainsFunc(tag, func(r rune) bool { return !unicode.IsPunct(r) && (r < '0' || r > '9') }) || utf16Length(tag) > 64 {
+		return entity{}
+	}
+	return entity{start: i, end: i + sign + len(tag), kind: network.SpanTag, target: tag}
+}
+
+// cashtagAt takes a dollar sign with one to five letters and digits.
+func cashtagAt(text string, i int) entity {
+	end := i + 1
+	for end < len(text) && isAlnum(rune(text[end])) {
+		end++
+	}
+	after, _ := utf8.DecodeRuneInString(text[end:])
+	if n := end - i - 1; n < 1 || n > 5 || !isLetter(rune(text[i+1])) ||
+		end < len(text) && !isSpace(after) && !strings.ContainsRune(".,;:!?)\"'’", after) {
+		return entity{}
+	}
+	return entity{start: i, end: end, kind: network.SpanTag, target: strings.ToUpper(text[i:end])}
+}
+
+func endsTag(r rune) bool {
+	return isSpace(r) || strings.ContainsRune("\u00ad\u2060\u200b\u200c\u200d\u20e2", r)
+}
+
+// isSpace is what JavaScript's expressions call white space, which is how the
+// rules are written.
+func isSpace(r rune) bool {
+	return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r)
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+func isAlnum(r rune) bool  { return isLetter(r) || r >= '0' && r <= '9' }
+
+func knownTopLevel(domain string) bool {
+	_, icann := publicsuffix.PublicSuffix(strings.ToLower(domain[strings.LastIndexByte(domain, '.')+1:]))
+	return icann
+}
+
+// utf16Length is the length by which JavaScript measures.
+func utf16Length(text string) int {
+	n := 0
+	for _, r := range text {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// isHandle says whether a name can be one. https://atproto.com/specs/handle
+func isHandle(name string) bool {
+	labels := strings.Split(name, ".")
+	if len(labels) < 2 || len(name) > 253 {
+		return false
+	}
+	for _, label := range labels {
+		if label == "" || len(label) > 63 || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") ||
+			strings.ContainsFunc(label, func(r rune) bool { return !isAlnum(r) && r != '-' }) {
+			return false
+		}
+	}
+	return isLetter(rune(labels[len(labels)-1][0]))
+}

@@ -1,0 +1,149 @@
+package bluesky
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// The fields of the form.
+const (
+	fieldHandle   = "handle"
+	fieldPassword = "app_password"
+	fieldServer   = "pds"
+)
+
+// invalidHandle is how servers name an account whose name does not lead back
+// to it. https://atproto.com/specs/handle
+const invalidHandle = "handle.invalid"
+
+// fullAccess is the scope of sessions that were opened with the account's own
+// password (pds/src/auth-scope.ts).
+const fullAccess = "com.atproto.access"
+
+// Fields asks for a name and an app password.
+func (b *Bluesky) Fields() []network.Field {
+	return []network.Field{
+		{Name: fieldHandle, Label: "Handle", Help: "The account's name, such as desk.bsky.social or news.example."},
+		{Name: fieldPassword, Label: "App password", Secret: true,
+			Help: "Make one in Bluesky under Settings, Privacy and security, App passwords; it is not kept."},
+		{Name: fieldServer, Label: "Server", Optional: true,
+			Help: "The address of the account's own server (PDS); empty: it is looked up."},
+	}
+}
+
+// ConnectForm opens a session. The password goes to the account's own server,
+// which the name leads to, and is not kept: the session renews itself.
+func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
+	password := values[fieldPassword]
+	name := tidyHandle(values[fieldHandle].Reveal())
+	if password.Empty() {
+		return nil, formError(fieldPassword, "missing", "Give an app password.")
+	}
+	server := strings.TrimSpace(values[fieldServer].Reveal())
+	if server == "" {
+		server = baseURL
+	}
+	found := identity{server: server}
+	if server == "" {
+		var err error
+		if found, err = b.locate(ctx, b.fullName(name)); err != nil {
+			return nil, err
+		}
+		name = found.did
+	}
+	base, err := b.base(found.server)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		return nil, formError(fieldHandle, "missing", "Give the account's handle.")
+	}
+	account, err := b.createSession(ctx, base, name, password)
+	if err != nil {
+		return nil, err
+	}
+	if found.did != "" && account.RemoteID != found.did {
+		return nil, formError(fieldHandle, "wrong_server", "The server "+hostOf(base)+" opened a session of another account.")
+	}
+	if len(account.Scopes) == 1 && account.Scopes[0] == fullAccess {
+		// What could do everything with the account is given back at once.
+		if err := b.Revoke(ctx, network.App{}, account); err != nil {
+			return nil, err
+		}
+		return nil, formError(fieldPassword, "main_password",
+			"That is the account's own password. Make an app password in Bluesky under Settings, Privacy and security.")
+	}
+	account.Name = b.displayName(ctx, account)
+	return []network.Account{account}, nil
+}
+
+// tidyHandle undoes what copying adds: spaces, an @, and the invisible marks
+// that Bluesky's pages put around names.
+func tidyHandle(typed string) string {
+	typed = strings.TrimFunc(typed, func(r rune) bool {
+		return isSpace(r) || r == '@' || r >= 0x2000 && r <= 0x206f
+	})
+	if isDID(typed) {
+		return typed
+	}
+	return strings.ToLower(typed)
+}
+
+// fullName adds the entryway's domain to a name without one, as its own login does.
+func (b *Bluesky) fullName(name string) string {
+	if name == "" || strings.Contains(name, ".") || isDID(name) {
+		return name
+	}
+	return name + "." + hostOf(b.options.Entryway)
+}
+
+// createSession logs in (com.atproto.server.createSession).
+func (b *Bluesky) createSession(ctx context.Context, base, identifier string, password secret.Text) (network.Account, error) {
+	body, err := call.JSON(map[string]string{"identifier": identifier, "password": password.Reveal()})
+	if err != nil {
+		return network.Account{}, notSent(err)
+	}
+	res, err := b.do(ctx, base, "com.atproto.server.createSession", nil,
+		call.Request{Method: http.MethodPost, Body: body, Secrets: []secret.Text{password}})
+	if err != nil {
+		e := network.AsError(err)
+		if e.Class == network.Auth {
+			e.Field = fieldPassword
+			if e.Code == "AuthFactorTokenRequired" {
+				e.Message = "That is the account's own password. Make an app password in Bluesky under Settings, Privacy and security."
+			}
+		}
+		return network.Account{}, e
+	}
+	return sessionAccount(res, network.Account{BaseURL: base})
+}
+
+// displayName reads the name that people chose; their handle where they chose
+// none, or it cannot be read now.
+func (b *Bluesky) displayName(ctx context.Context, account network.Account) string {
+	var profile struct {
+		DisplayName string `json:"displayName"`
+	}
+	_, err := b.getRecord(ctx, account, recordAt{account.RemoteID, "app.bsky.actor.profile", "self"}, b.options.AsideTimeout, &profile)
+	if name := strings.TrimSpace(profile.DisplayName); err == nil && name != "" {
+		return name
+	}
+	return strings.TrimPrefix(account.Handle, "@")
+}
+
+func formError(field, code, message string) *network.Error {
+	return &network.Error{Class: network.Rejected, Code: code, Field: field, Message: message}
+}
+
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return address
+}

@@ -1,0 +1,145 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// identity is who an account is and where it lives.
+type identity struct {
+	did    string
+	server string
+}
+
+// isDID says whether a text is an identity of a method that the protocol
+// blesses. https://atproto.com/specs/did
+func isDID(text string) bool {
+	id, plc := strings.CutPrefix(text, "did:plc:")
+	if !plc {
+		var web bool
+		if id, web = strings.CutPrefix(text, "did:web:"); !web {
+			return false
+		}
+	}
+	return id != "" && len(text) <= 2048 && !strings.ContainsFunc(id, func(r rune) bool { return !isAlnum(r) && !strings.ContainsRune(".-_%", r) })
+}
+
+// locate finds an account's identity by its name, and its server by its
+// identity. The identity must name the name in turn: a server that lies about
+// whose a name is would get the password otherwise.
+func (b *Bluesky) locate(ctx context.Context, name string) (identity, error) {
+	if !isDID(name) && !isHandle(name) {
+		return identity{}, formError(fieldHandle, "bad_handle", "That is no handle. A handle looks like desk.bsky.social or news.example.")
+	}
+	did := name
+	if !isDID(name) {
+		var err error
+		if did, err = b.resolve(ctx, name); err != nil {
+			return identity{}, err
+		}
+	}
+	document, err := b.document(ctx, did)
+	if err != nil {
+		return identity{}, err
+	}
+	if name != did && !slices.ContainsFunc(document.AlsoKnownAs, func(known string) bool { return strings.EqualFold(known, "at://"+name) }) {
+		return identity{}, formError(fieldHandle, "handle_not_confirmed",
+			"The name "+name+" leads to an account that does not call itself so. Check the handle in Bluesky's settings.")
+	}
+	for _, service := range document.Service {
+		if strings.HasSuffix(service.ID, "#atproto_pds") && service.Type == "AtprotoPersonalDataServer" {
+			var endpoint string
+			_ = json.Unmarshal(service.Endpoint, &endpoint) // what is no text is no address either
+			server, err := b.base(endpoint)
+			return identity{did: did, server: server}, err
+		}
+	}
+	return identity{}, formError(fieldHandle, "no_server", "The account "+name+" has no server for its posts.")
+}
+
+// resolve finds the identity of a name: from its own web site, else from the
+// entryway, which looks in the DNS too.
+// https://atproto.com/specs/handle#handle-resolution
+func (b *Bluesky) resolve(ctx context.Context, name string) (string, error) {
+	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: "https://" + name + "/.well-known/atproto-did",
+		Timeout: b.options.AsideTimeout, MaxBody: 4 << 10, Header: http.Header{"Accept": {"text/plain"}}})
+	if err == nil && res.OK() {
+		if did := strings.TrimSpace(string(res.Body)); isDID(did) {
+			return did, nil
+		}
+	}
+	did, err := b.resolveAt(ctx, b.options.Entryway, name, call.Request{})
+	if err == nil {
+		return did, nil
+	}
+	if e := network.AsError(err); e.Class == network.Rejected && e.Status != 0 {
+		return "", formError(fieldHandle, "unknown_handle", "There is no account of the name "+name+".")
+	}
+	return "", err
+}
+
+// resolveAt asks a server for a name's identity (com.atproto.identity.resolveHandle).
+func (b *Bluesky) resolveAt(ctx context.Context, server, name string, request call.Request) (string, error) {
+	res, err := b.do(ctx, server, "com.atproto.identity.resolveHandle", url.Values{"handle": {name}}, request)
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		DID string `json:"did"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return "", err
+	}
+	if !isDID(answer.DID) {
+		return "", res.Unreadable("it has no identity")
+	}
+	return answer.DID, nil
+}
+
+// didDocument holds what is used of an identity's document.
+// https://atproto.com/specs/did#did-documents
+type didDocument struct {
+	ID          string   `json:"id"`
+	AlsoKnownAs []string `json:"alsoKnownAs"`
+	Service     []struct {
+		ID       string          `json:"id"`
+		Type     string          `json:"type"`
+		Endpoint json.RawMessage `json:"serviceEndpoint"` // others' services may have a map here
+	} `json:"service"`
+}
+
+// document reads an identity's document, from the directory or from the web
+// site that the identity names.
+func (b *Bluesky) document(ctx context.Context, did string) (didDocument, error) {
+	address := strings.TrimSuffix(b.options.Directory, "/") + "/" + did
+	if host, web := strings.CutPrefix(did, "did:web:"); web {
+		if !isHandle(host) {
+			return didDocument{}, formError(fieldHandle, "bad_identity", "The account's identity "+did+" cannot be looked up.")
+		}
+		address = "https://" + host + "/.well-known/did.json"
+	}
+	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, URL: address, Timeout: b.options.ReadTimeout, MaxBody: 256 << 10})
+	if err != nil {
+		return didDocument{}, err
+	}
+	if !res.OK() {
+		e := res.Error("", "The account's identity "+did+" could not be looked up.")
+		e.Field = fieldHandle
+		return didDocument{}, e
+	}
+	var document didDocument
+	if err := res.Decode(&document); err != nil {
+		return didDocument{}, err
+	}
+	if document.ID != did {
+		return didDocument{}, res.Unreadable("it is about another identity")
+	}
+	return document, nil
+}

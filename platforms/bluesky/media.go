@@ -1,0 +1,148 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// blob is an upload as records refer to it.
+// https://atproto.com/specs/data-model#blob-type
+type blob struct {
+	Type string `json:"$type"`
+	Ref  struct {
+		Link string `json:"$link"`
+	} `json:"ref"`
+	MIMEType string `json:"mimeType"`
+	Size     int64  `json:"size"`
+}
+
+// upload is Staged.RemoteID: what a record says of an attachment, or the job
+// that a video still is.
+type upload struct {
+	Blob  *blob  `json:"blob,omitempty"`
+	Job   string `json:"job,omitempty"`
+	Video bool   `json:"video,omitempty"`
+	Alt   string `json:"alt,omitempty"`
+	Ratio *ratio `json:"ratio,omitempty"`
+}
+
+// ratio is of the lexicon app.bsky.embed.defs.
+type ratio struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+func (u upload) staged(checkAfter time.Duration, expires time.Time) (network.Staged, error) {
+	text, err := json.Marshal(u)
+	if err != nil {
+		return network.Staged{}, notSent(err)
+	}
+	return network.Staged{RemoteID: string(text), Ready: u.Blob != nil, CheckAfter: checkAfter, ExpiresAt: expires}, nil
+}
+
+// Stage uploads one attachment: a picture to the account's server
+// (com.atproto.repo.uploadBlob), a video to the video service.
+func (b *Bluesky) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
+	u := upload{Video: rules.Timed(media.MediaInfo), Alt: media.AltText}
+	if media.Width > 0 && media.Height > 0 {
+		u.Ratio = &ratio{media.Width, media.Height}
+	}
+	if u.Video && !b.options.VideoDirect {
+		return b.stageVideo(ctx, account, media, u)
+	}
+	data, err := open(ctx, media)
+	if err != nil {
+		return network.Staged{}, err
+	}
+	uploaded, said, err := b.uploadBlob(ctx, account, &call.Body{Type: media.MIMEType, Length: lengthOf(media), Reader: data, Closer: data}, b.options.UploadTimeout)
+	if err != nil {
+		return network.Staged{}, err
+	}
+	u.Blob = &uploaded
+	staged, err := u.staged(0, b.blobExpiry())
+	staged.Rates = said
+	return staged, err
+}
+
+// blobExpiry is until when a new upload surely waits for its post.
+func (b *Bluesky) blobExpiry() time.Time {
+	return time.Now().Add(time.Duration(b.options.BlobSeconds) * time.Second)
+}
+
+func open(ctx context.Context, media network.Media) (io.ReadCloser, error) {
+	data, err := media.Open(ctx)
+	if err != nil {
+		return nil, &network.Error{Class: network.NotSent, Code: "media_unreadable",
+			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
+	}
+	return data, nil
+}
+
+func lengthOf(media network.Media) int64 {
+	if media.Bytes > 0 {
+		return media.Bytes
+	}
+	return -1
+}
+
+func (b *Bluesky) uploadBlob(ctx context.Context, account network.Account, body *call.Body, timeout time.Duration) (blob, []network.Rate, error) {
+	res, err := b.do(ctx, account.BaseURL, methodUpload, nil, call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Timeout: timeout})
+	if err != nil {
+		return blob{}, nil, err
+	}
+	var answer struct {
+		Blob blob `json:"blob"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return blob{}, nil, err
+	}
+	if answer.Blob.Ref.Link == "" {
+		return blob{}, nil, res.Unreadable("it has no blob")
+	}
+	return answer.Blob, rates(res, methodUpload), nil
+}
+
+type imagesEmbed struct {
+	Type   string       `json:"$type"`
+	Images []imageEmbed `json:"images"`
+}
+
+type imageEmbed struct {
+	Image blob   `json:"image"`
+	Alt   string `json:"alt"` // required, if only empty
+	Ratio *ratio `json:"aspectRatio,omitempty"`
+}
+
+type videoEmbed struct {
+	Type  string `json:"$type"`
+	Video blob   `json:"video"`
+	Alt   string `json:"alt,omitempty"`
+	Ratio *ratio `json:"aspectRatio,omitempty"`
+}
+
+// embedMedia puts staged attachments into the form of app.bsky.embed.images or
+// app.bsky.embed.video; nil where there are none.
+func embedMedia(staged []string) (any, error) {
+	var images []imageEmbed
+	for _, text := range staged {
+		var u upload
+		if err := json.Unmarshal([]byte(text), &u); err != nil || u.Blob == nil {
+			return nil, &network.Error{Class: network.Rejected, Code: "media_not_ready", Message: "An attachment is not ready at Bluesky.", Err: err}
+		}
+		if u.Video {
+			return videoEmbed{Type: "app.bsky.embed.video", Video: *u.Blob, Alt: u.Alt, Ratio: u.Ratio}, nil
+		}
+		images = append(images, imageEmbed{Image: *u.Blob, Alt: u.Alt, Ratio: u.Ratio})
+	}
+	if len(images) == 0 {
+		return nil, nil
+	}
+	return imagesEmbed{Type: "app.bsky.embed.images", Images: images}, nil
+}

@@ -1,0 +1,111 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// handle is what all sends of a post share, fixed before the first of them.
+// The time that the post shows is not in it: each send takes its own, because
+// Bluesky sorts by it, and preparing may be minutes ahead. That two sends make
+// one post is the key's doing alone: a server has one record under a key.
+type handle struct {
+	Key      string            `json:"rkey"`
+	Mentions map[string]string `json:"mentions,omitempty"` // identities by name
+	Reply    *reply            `json:"reply,omitempty"`
+	Card     *card             `json:"card,omitempty"`
+}
+
+func parseHandle(text string) (handle, bool) {
+	var h handle
+	err := json.Unmarshal([]byte(text), &h)
+	return h, err == nil && len(h.Key) == tidLength && strings.Trim(h.Key, tidAlphabet) == ""
+}
+
+// Prepare chooses the record's key and looks up what the record refers to: the
+// identities of those mentioned, the post that it answers, and the page whose
+// card it shows. One answer is all it takes.
+func (b *Bluesky) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
+	if _, ok := parseHandle(submission.Handle); ok {
+		return network.Prepared{Handle: submission.Handle, Ready: true}, nil
+	}
+	h := handle{Key: b.tids.next()}
+	var err error
+	if submission.ReplyTo != "" {
+		if h.Reply, err = b.replyTo(ctx, account, submission.ReplyTo); err != nil {
+			return network.Prepared{}, err
+		}
+	}
+	if h.Mentions, err = b.mentions(ctx, account, submission.Text); err != nil {
+		return network.Prepared{}, err
+	}
+	if link := firstLink(submission.Text); link != "" && len(submission.MediaIDs) == 0 && !b.options.NoCards && !b.sandboxed(account.BaseURL) {
+		h.Card = b.card(ctx, account, link)
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return network.Prepared{}, notSent(err)
+	}
+	return network.Prepared{Handle: string(text), Ready: true}, nil
+}
+
+// replyTo names the parent and the root of a reply by their present versions.
+// The parent's own record tells the root.
+func (b *Bluesky) replyTo(ctx context.Context, account network.Account, uri string) (*reply, error) {
+	at, ok := parseRecordAt(uri)
+	if !ok {
+		return nil, &network.Error{Class: network.Rejected, Code: "bad_reply_target", Message: "The post that this one answers is not named as Bluesky names posts."}
+	}
+	var parent post
+	found, err := b.getRecord(ctx, account, at, 0, &parent)
+	if absent(err) {
+		return nil, &network.Error{Class: network.Rejected, Code: "reply_target_gone", Message: "The post that this one answers does not exist (any more)."}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if found.CID == "" {
+		return nil, &network.Error{Class: network.Transient, Code: "unreadable_answer", Message: "The server did not say which version of the post this one answers."}
+	}
+	if parent.Reply != nil && parent.Reply.Root.URI != "" {
+		return &reply{Root: parent.Reply.Root, Parent: found}, nil
+	}
+	return &reply{Root: found, Parent: found}, nil
+}
+
+// maxMentions bounds the look-ups of one post, which can hold about 60 names.
+const maxMentions = 20
+
+// mentions looks up who is mentioned. A name that nobody has, or that cannot be
+// looked up twice in a row, is no reason to hold a post back: it stays text.
+func (b *Bluesky) mentions(ctx context.Context, account network.Account, text string) (map[string]string, error) {
+	known := map[string]string{}
+	tried := map[string]bool{}
+	for _, e := range entities(text) {
+		name := strings.ToLower(e.target)
+		if e.kind != network.SpanMention || tried[name] || len(tried) == maxMentions {
+			continue
+		}
+		tried[name] = true
+		for range 2 {
+			did, err := b.resolveAt(ctx, account.BaseURL, name, call.Request{Timeout: b.options.AsideTimeout})
+			if err == nil {
+				known[name] = did
+				break
+			}
+			var e *network.Error
+			if ctx.Err() != nil || errors.As(err, &e) && e.Class == network.Throttled {
+				return nil, err
+			}
+			if errors.As(err, &e) && e.Class == network.Rejected {
+				break // nobody's
+			}
+		}
+	}
+	return known, nil
+}

@@ -1,0 +1,87 @@
+package bluesky
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// Publish makes the record (com.atproto.repo.createRecord) under the key that
+// Prepare chose. A server refuses a second record under the same key (the
+// reference server with a bare 500), so that even two sends make one post.
+func (b *Bluesky) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
+	h, ok := parseHandle(submission.Handle)
+	if !ok {
+		return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "not_prepared", Message: "The post has no record key yet: it must be prepared first."}
+	}
+	record, err := b.record(h, submission)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	body, err := call.JSON(map[string]any{"repo": account.RemoteID, "collection": collection, "rkey": h.Key, "record": record})
+	if err != nil {
+		return network.Receipt{}, notSent(err)
+	}
+	res, err := b.do(ctx, account.BaseURL, methodCreate, nil, call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Create: true})
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	var made ref
+	if err := res.Decode(&made); err != nil {
+		return network.Receipt{}, err
+	}
+	if want := (recordAt{account.RemoteID, collection, h.Key}); made.URI != want.String() {
+		return network.Receipt{}, res.Unreadable("it does not name the record that was made")
+	}
+	return network.Receipt{
+		RemoteID:  made.URI,
+		URL:       b.permalink(account, h.Key),
+		CreatedAt: record.created(),
+		SentAt:    res.Sent,
+		RequestID: res.RequestID,
+		Rates:     rates(res, methodCreate),
+	}, nil
+}
+
+// record puts a submission into the form of app.bsky.feed.post.
+func (b *Bluesky) record(h handle, submission network.Submission) (post, error) {
+	now := time.Now()
+	made := post{
+		Type:      collection,
+		Text:      submission.Text,
+		CreatedAt: now.UTC().Format("2006-01-02T15:04:05.000Z"),
+		Facets:    facets(submission.Text, h.Mentions),
+		Reply:     h.Reply,
+	}
+	if submission.Language != "" {
+		made.Langs = []string{submission.Language}
+	}
+	switch attached, err := embedMedia(submission.MediaIDs); {
+	case err != nil:
+		return post{}, err
+	case attached != nil:
+		made.Embed = attached
+	case h.Card != nil:
+		made.Embed = h.Card.embed(now)
+	}
+	return made, nil
+}
+
+// Delete removes a post (com.atproto.repo.deleteRecord). One that is not there
+// is no error to the server either.
+func (b *Bluesky) Delete(ctx context.Context, account network.Account, remoteID string) error {
+	at, ok := parseRecordAt(remoteID)
+	if !ok || at.repo != account.RemoteID || !strings.HasPrefix(at.collection, "app.bsky.feed.") {
+		return &network.Error{Class: network.Rejected, Code: "not_ours", Message: "That is no post of this account."}
+	}
+	body, err := call.JSON(map[string]string{"repo": at.repo, "collection": at.collection, "rkey": at.key})
+	if err != nil {
+		return notSent(err)
+	}
+	_, err = b.do(ctx, account.BaseURL, "com.atproto.repo.deleteRecord", nil, call.Request{Method: http.MethodPost, Token: account.Token, Body: body})
+	return err
+}

@@ -1,0 +1,87 @@
+package bluesky
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+const (
+	bucketCalls      = "calls"
+	bucketWritesHour = "writes_hour"
+	bucketWritesDay  = "writes_day"
+	bucketUploadsDay = "uploads_day"
+)
+
+// The calls that limits are known for.
+const (
+	methodCreate = "com.atproto.repo.createRecord"
+	methodUpload = "com.atproto.repo.uploadBlob"
+)
+
+// quotas are those of the servers that Bluesky runs; others set their own, and
+// every answer says how the fullest stands. A period begins with the first call
+// in it. https://docs.bsky.app/docs/advanced-guides/rate-limits
+func (b *Bluesky) quotas() []network.Quota {
+	o := b.options
+	uses := func(points int) map[network.Use]int { return map[network.Use]int{network.UsePublish: points} }
+	return []network.Quota{
+		{Bucket: bucketCalls, Scope: network.ScopeApp, Requests: o.CallsPer5Min, Per: 5 * time.Minute, Default: true,
+			Costs: map[network.Use]int{network.UsePublish: 1, network.UseUpload: 1}},
+		{Bucket: bucketWritesHour, Scope: network.ScopeAccount, Requests: o.WritesPerHour, Per: time.Hour, Default: true, Costs: uses(createPoints)},
+		{Bucket: bucketWritesDay, Scope: network.ScopeAccount, Requests: o.WritesPerDay, Per: 24 * time.Hour, Default: true, Costs: uses(createPoints)},
+		{Bucket: bucketUploadsDay, Scope: network.ScopeApp, Requests: o.UploadsPerDay, Per: 24 * time.Hour, Default: true,
+			Costs: map[network.Use]int{network.UseUpload: 1}},
+	}
+}
+
+// createPoints is what making a record takes (pds/src/api/com/atproto/repo/createRecord.ts).
+const createPoints = 3
+
+// bucketOf names the limit that an answer tells of, which is known by its window
+// in seconds. Limits of calls and uploads are by address, hence shared.
+func bucketOf(method, window string) (bucket string, scope network.Scope) {
+	switch {
+	case window == "300" && (method == methodCreate || method == methodUpload):
+		return bucketCalls, network.ScopeApp
+	case window == "3600" && method == methodCreate:
+		return bucketWritesHour, network.ScopeAccount
+	case window == "86400" && method == methodCreate:
+		return bucketWritesDay, network.ScopeAccount
+	case window == "86400" && method == methodUpload:
+		return bucketUploadsDay, network.ScopeApp
+	default:
+		return "", ""
+	}
+}
+
+// rates reads the headers of an answer: those of the fullest limit that the
+// call fell in (xrpc-server/src/rate-limiter.ts).
+func rates(res *call.Response, method string) []network.Rate {
+	limit, errLimit := strconv.Atoi(res.Header.Get("RateLimit-Limit"))
+	remaining, errRemaining := strconv.Atoi(res.Header.Get("RateLimit-Remaining"))
+	bucket, scope := bucketOf(method, policyWindow(res.Header.Get("RateLimit-Policy")))
+	if bucket == "" || errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
+		return nil
+	}
+	return []network.Rate{{Bucket: bucket, Scope: scope, Limit: limit, Remaining: min(remaining, limit), ResetAt: rateReset(res)}}
+}
+
+// rateReset reads RateLimit-Reset, which counts seconds since 1970.
+func rateReset(res *call.Response) time.Time {
+	seconds, err := strconv.ParseInt(res.Header.Get("RateLimit-Reset"), 10, 64)
+	if err != nil || seconds < 1 {
+		return time.Time{}
+	}
+	return res.Local(time.Unix(seconds, 0))
+}
+
+// policyWindow finds the seconds in a policy such as "5000;w=3600".
+func policyWindow(policy string) string {
+	_, window, _ := strings.Cut(policy, ";w=")
+	window, _, _ = strings.Cut(window, ";")
+	return window
+}

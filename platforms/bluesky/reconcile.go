@@ -1,0 +1,40 @@
+package bluesky
+
+import (
+	"context"
+
+	"dateline/platforms/network"
+)
+
+// Reconcile looks under the post's record key. What stands there was made by
+// one of its sends, and where nothing stands none of them acted: the account's
+// own server knows at once. The words are compared all the same, because a key
+// is only very unlikely to be chosen twice.
+func (b *Bluesky) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
+	h, ok := parseHandle(submission.Handle)
+	if !ok {
+		return network.Finding{Conclusive: true, Evidence: "The post has no record key, without which it is never sent."}, nil
+	}
+	at := recordAt{account.RemoteID, collection, h.Key}
+	var there post
+	found, err := b.getRecord(ctx, account, at, 0, &there)
+	switch {
+	case absent(err):
+		return network.Finding{Conclusive: true, Evidence: "The account's server has no record " + h.Key + "."}, nil
+	case err != nil:
+		return network.Finding{}, err
+	case window.Known[found.URI] || window.SinceID == found.URI:
+		return network.Finding{Evidence: "The record " + h.Key + " belongs to another post of ours."}, nil
+	case there.Text != submission.Text || parentOf(there.Reply) != parentOf(h.Reply):
+		return network.Finding{Evidence: "The record " + h.Key + " holds other words, or answers another post."}, nil
+	}
+	return network.Finding{Found: true, Conclusive: true, Evidence: "The account's server has the record " + h.Key + " with these words.",
+		Receipt: network.Receipt{RemoteID: at.String(), URL: b.permalink(account, h.Key), CreatedAt: there.created()}}, nil
+}
+
+func parentOf(r *reply) string {
+	if r == nil {
+		return ""
+	}
+	return r.Parent.URI
+}

@@ -1,0 +1,99 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// sessionAccount reads the answer of createSession and refreshSession into an
+// account.
+func sessionAccount(res *call.Response, account network.Account) (network.Account, error) {
+	var answer struct {
+		DID        string `json:"did"`
+		Handle     string `json:"handle"`
+		AccessJWT  string `json:"accessJwt"`
+		RefreshJWT string `json:"refreshJwt"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return account, err
+	}
+	if !isDID(answer.DID) || answer.AccessJWT == "" || answer.RefreshJWT == "" {
+		return account, res.Unreadable("it has no identity or no tokens")
+	}
+	access, refresh := readClaims(answer.AccessJWT), readClaims(answer.RefreshJWT)
+	account.RemoteID = answer.DID
+	if answer.Handle != "" && (answer.Handle != invalidHandle || account.Handle == "") {
+		account.Handle = "@" + answer.Handle
+	}
+	account.Token, account.Refresh = secret.NewText(answer.AccessJWT), secret.NewText(answer.RefreshJWT)
+	account.ExpiresAt, account.RefreshExpiresAt = access.expiry(res), refresh.expiry(res)
+	account.Scopes = strings.Fields(access.Scope)
+	return account, nil
+}
+
+// claims are what is read of a session's token. They are not verified: only the
+// server that made it believes it.
+type claims struct {
+	Scope   string `json:"scope"`
+	Expires int64  `json:"exp"`
+}
+
+// readClaims reads a JSON Web Token (RFC 7519); what is none has no claims.
+func readClaims(token string) claims {
+	var c claims
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return c
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(payload, &c) != nil {
+		return claims{}
+	}
+	return c
+}
+
+func (c claims) expiry(res *call.Response) time.Time {
+	if c.Expires < 1 {
+		return time.Time{}
+	}
+	return res.Local(time.Unix(c.Expires, 0)).UTC()
+}
+
+// Refresh renews both tokens (com.atproto.server.refreshSession). The old
+// refresh token is good for two hours more and then gives the same successor
+// (pds/src/account-manager/account-manager.ts), so that a lost answer is no
+// reason to be careful.
+func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
+	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.refreshSession", nil,
+		call.Request{Method: http.MethodPost, Token: account.Refresh, Secrets: []secret.Text{account.Token}})
+	if err != nil {
+		return account, err
+	}
+	renewed, err := sessionAccount(res, account)
+	if err != nil {
+		return account, err
+	}
+	if account.RemoteID != "" && renewed.RemoteID != account.RemoteID {
+		return account, res.NewError(network.Auth, "wrong_account", "The server renewed the session of another account: connect the account anew.")
+	}
+	return renewed, nil
+}
+
+// Revoke ends the session (com.atproto.server.deleteSession). Nobody asks the
+// server about an access token that is out: it ends by itself, within two hours.
+func (b *Bluesky) Revoke(ctx context.Context, _ network.App, account network.Account) error {
+	_, err := b.do(ctx, account.BaseURL, "com.atproto.server.deleteSession", nil,
+		call.Request{Method: http.MethodPost, Token: account.Refresh, Secrets: []secret.Text{account.Token}})
+	if e := network.AsError(err); e != nil && e.Class != network.Auth {
+		return e
+	}
+	return nil
+}

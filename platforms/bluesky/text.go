@@ -1,0 +1,93 @@
+package bluesky
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"dateline/platforms/network"
+	"dateline/platforms/rules"
+)
+
+// maxVideoAlt is of the lexicon app.bsky.embed.video.
+const maxVideoAlt = 1000
+
+// Limits are the same for all accounts: the lexicons set them.
+func (b *Bluesky) Limits(context.Context, network.Account) (network.Limits, error) {
+	o := b.options
+	types := []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4"}
+	if !o.VideoDirect {
+		// The service makes MP4 of these.
+		types = append(types, "video/quicktime", "video/webm", "video/mpeg")
+	}
+	return network.Limits{
+		AllowedBy:        "Bluesky",
+		MaxCharacters:    o.MaxGraphemes,
+		MaxMedia:         o.MaxImages,
+		MIMETypes:        types,
+		MaxImageBytes:    o.MaxImageBytes,
+		MaxVideoBytes:    o.MaxVideoBytes,
+		MaxVideoDuration: time.Duration(o.MaxVideoSeconds) * time.Second,
+		MaxAltText:       o.MaxAltText,
+		SupportsReply:    true,
+		Quotas:           b.quotas(),
+	}, nil
+}
+
+// Count counts grapheme clusters (UAX #29). Links count in full.
+func (b *Bluesky) Count(text string, _ network.Limits) int { return uniseg.GraphemeClusterCount(text) }
+
+// Check lists what the server would refuse.
+func (b *Bluesky) Check(content network.Content, limits network.Limits) []network.Problem {
+	count := b.Count(content.Text, limits)
+	problems := rules.Check("Bluesky", content, limits, count)
+	if most := b.options.MaxTextBytes; len(content.Text) > most && count <= limits.MaxCharacters {
+		problems = append(problems, network.Problem{Field: "content", Code: "too_long", Message: fmt.Sprintf(
+			"The text takes %d bytes, because its characters are made of many parts each; Bluesky allows %d.", len(content.Text), most)})
+	}
+	for i, media := range content.Media {
+		if n := utf8.RuneCountInString(media.AltText); rules.Timed(media) && n > maxVideoAlt && n <= limits.MaxAltText {
+			problems = append(problems, network.Problem{Field: fmt.Sprintf("attachments[%d]", i), Code: "alt_text_too_long", Message: fmt.Sprintf(
+				"The description of attachment %d has %d characters; Bluesky allows %d for a video.", i+1, n, maxVideoAlt)})
+		}
+	}
+	return problems
+}
+
+// Preview shows what can be clicked. Bluesky shows a post in full.
+func (b *Bluesky) Preview(content network.Content, _ network.Limits) network.Preview {
+	shown := network.Preview{Text: content.Text}
+	mentions := false
+	for _, e := range entities(content.Text) {
+		shown.Spans = append(shown.Spans, network.Span{Start: e.start, End: e.end, Kind: e.kind, Target: e.target})
+		mentions = mentions || e.kind == network.SpanMention
+	}
+	if len(content.Media) == 0 && !b.options.NoCards {
+		shown.Card = firstLink(content.Text)
+	}
+	if shown.Card != "" {
+		shown.Notes = append(shown.Notes, "The card shows the title, description and picture that the page gives; a page that gives no title has no card.")
+	}
+	if mentions {
+		shown.Notes = append(shown.Notes, "A mention of a name that does not exist stays plain text.")
+	}
+	for _, media := range content.Media {
+		if media.MIMEType == "image/gif" {
+			shown.Notes = append(shown.Notes, "Bluesky shows a GIF as a still; as a video it would move.")
+			break
+		}
+	}
+	return shown
+}
+
+func firstLink(text string) string {
+	for _, e := range entities(text) {
+		if e.kind == network.SpanLink {
+			return e.target
+		}
+	}
+	return ""
+}

@@ -1,0 +1,178 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/call"
+	"dateline/platforms/network"
+)
+
+// checkAfter is the pause between questions about a video.
+const checkAfter = 2 * time.Second
+
+// uploadLife is how long the video service may write to the account's server.
+const uploadLife = 30 * time.Minute
+
+// The states in which a job stays.
+const (
+	jobCompleted = "JOB_STATE_COMPLETED"
+	jobFailed    = "JOB_STATE_FAILED"
+)
+
+// job is how far the video service is. States that are not known are on the way.
+// https://docs.bsky.app/docs/api/app-bsky-video-get-job-status
+type job struct {
+	ID      string `json:"jobId"`
+	State   string `json:"state"`
+	Blob    *blob  `json:"blob"`
+	Error   string `json:"error"`
+	Message string `json:"message"`
+}
+
+// stageVideo hands a video to the service, which transcodes it and puts it on
+// the account's server in the account's name.
+// https://docs.bsky.app/docs/tutorials/video
+func (b *Bluesky) stageVideo(ctx context.Context, account network.Account, media network.Media, u upload) (network.Staged, error) {
+	pass, err := b.servicePass(ctx, account)
+	if err != nil {
+		return network.Staged{}, err
+	}
+	data, err := open(ctx, media)
+	if err != nil {
+		return network.Staged{}, err
+	}
+	name := media.FileName
+	if name == "" {
+		name = "video.mp4"
+	}
+	res, err := b.calls.Do(ctx, call.Request{
+		Method: http.MethodPost, Token: pass, Timeout: b.options.UploadTimeout, Secrets: []secret.Text{account.Token},
+		URL:  b.videoService(account) + "/xrpc/app.bsky.video.uploadVideo?" + url.Values{"did": {account.RemoteID}, "name": {name}}.Encode(),
+		Body: &call.Body{Type: media.MIMEType, Length: lengthOf(media), Reader: data, Closer: data},
+	})
+	if err != nil {
+		return network.Staged{}, err
+	}
+	state, ok := readJob(res)
+	// A video that the service has seen before is refused as a conflict, and
+	// the refusal names its job.
+	if !res.OK() && (!ok || state.ID == "") {
+		return network.Staged{}, videoRefusal(res)
+	}
+	if !ok {
+		return network.Staged{}, res.Unreadable("it has no job")
+	}
+	u.Job = state.ID
+	if state.State == jobCompleted && state.Blob == nil {
+		state.State = "" // the status call has the blob
+	}
+	return b.videoState(res, state, u, time.Time{})
+}
+
+// StageStatus asks how far a video is (app.bsky.video.getJobStatus). Pictures
+// are ready at once.
+func (b *Bluesky) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
+	var u upload
+	if err := json.Unmarshal([]byte(staged.RemoteID), &u); err != nil || u.Blob == nil && u.Job == "" {
+		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaGone, Message: "The upload is not known any more.", Err: err}
+	}
+	if u.Blob != nil {
+		staged.Ready, staged.CheckAfter = true, 0
+		return staged, nil
+	}
+	res, err := b.calls.Do(ctx, call.Request{Method: http.MethodGet, Timeout: b.options.ReadTimeout,
+		URL: b.videoService(account) + "/xrpc/app.bsky.video.getJobStatus?" + url.Values{"jobId": {u.Job}}.Encode()})
+	if err != nil {
+		return staged, err
+	}
+	if !res.OK() {
+		e := videoRefusal(res)
+		if res.Status == http.StatusNotFound || res.Status == http.StatusBadRequest {
+			e.Class, e.Code, e.Message = network.Transient, network.CodeMediaGone, "The video service does not know the upload any more."
+		}
+		return staged, e
+	}
+	state, ok := readJob(res)
+	if !ok {
+		return staged, res.Unreadable("it has no job")
+	}
+	return b.videoState(res, state, u, staged.ExpiresAt)
+}
+
+func (b *Bluesky) videoState(res *call.Response, state job, u upload, expires time.Time) (network.Staged, error) {
+	switch {
+	case state.Blob != nil && state.Blob.Ref.Link != "":
+		u.Blob, u.Job = state.Blob, ""
+		return u.staged(0, b.blobExpiry())
+	case state.State == jobFailed || state.State == jobCompleted:
+		why := state.Message
+		if why == "" {
+			why = state.Error
+		}
+		return network.Staged{}, res.NewError(network.Rejected, "video_failed", strings.TrimSpace("Bluesky could not process the video. "+why))
+	default:
+		return u.staged(checkAfter, expires)
+	}
+}
+
+// readJob reads a job. The lexicon wraps it in jobStatus; the service does not
+// always.
+func readJob(res *call.Response) (job, bool) {
+	var answer struct {
+		job
+		Wrapped *job `json:"jobStatus"`
+	}
+	if json.Unmarshal(res.Body, &answer) != nil {
+		return job{}, false
+	}
+	if answer.Wrapped != nil {
+		answer.job = *answer.Wrapped
+	}
+	return answer.job, answer.job.ID != ""
+}
+
+// videoRefusal is about the video: the account's own token is as good as before.
+func videoRefusal(res *call.Response) *network.Error {
+	e := refusal(res, "")
+	if e.Class == network.Auth {
+		e.Class = network.Rejected
+		e.Message = "The video service does not take videos of this account: " + e.Message
+	}
+	return e
+}
+
+func (b *Bluesky) videoService(account network.Account) string {
+	if b.sandboxed(account.BaseURL) {
+		return account.BaseURL
+	}
+	return b.options.Video
+}
+
+// servicePass lets the video service write to the account's server
+// (com.atproto.server.getServiceAuth), whose identity is that of its host.
+func (b *Bluesky) servicePass(ctx context.Context, account network.Account) (secret.Text, error) {
+	host := strings.ReplaceAll(hostOf(account.BaseURL), ":", "%3A")
+	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.getServiceAuth", url.Values{
+		"aud": {"did:web:" + host}, "lxm": {methodUpload}, "exp": {strconv.FormatInt(time.Now().Add(uploadLife).Unix(), 10)},
+	}, call.Request{Token: account.Token})
+	if err != nil {
+		return secret.Text{}, err
+	}
+	var answer struct {
+		Token string `json:"token"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return secret.Text{}, err
+	}
+	if answer.Token == "" {
+		return secret.Text{}, res.Unreadable("it has no token")
+	}
+	return secret.NewText(answer.Token), nil
+}

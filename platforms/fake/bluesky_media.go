@@ -1,0 +1,201 @@
+package fake
+
+import (
+	"bufio"
+	"crypto/rand"
+	"crypto/sha256"
+	"hash"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	blueskyBlobLimit  = 100 << 20
+	blueskyVideoLimit = 300_000_000
+	blueskyBlobLife   = time.Hour // of uploads without a post
+)
+
+// blueskyBlobOf finds an upload that an account's records may refer to. Those
+// that one refers to already stay. The caller holds s.mu.
+func (s *Server) blueskyBlobOf(a Account, cid string) *Media {
+	m := s.state.media[cid+"-"+a.ID]
+	if m == nil || m.Failed || s.now().Before(m.ReadyAt) || m.PostID == "" && !s.now().Before(m.ExpiresAt) {
+		return nil
+	}
+	return m
+}
+
+// blueskyStore takes an upload, which its content names. problem is a status.
+func (s *Server) blueskyStore(w http.ResponseWriter, r *http.Request, a Account, limit int64) (m Media, cid string, status int) {
+	sum := &sniffing{hash: sha256.New()}
+	body := bufio.NewReader(io.TeeReader(http.MaxBytesReader(w, r.Body, limit), sum))
+	head, _ := body.Peek(512)
+	m = Media{AccountID: a.ID}
+	if m.MIMEType, _, _ = strings.Cut(http.DetectContentType(head), ";"); m.MIMEType == "application/octet-stream" || m.MIMEType == "text/plain" {
+		m.MIMEType, _, _ = strings.Cut(r.Header.Get("Content-Type"), ";")
+	}
+	// The name is known at the end only: the bytes wait under another until then.
+	waiting := "bluesky-" + rand.Text()
+	n, err := s.saveMedia(waiting, body)
+	if err != nil {
+		return m, "", http.StatusRequestEntityTooLarge
+	}
+	m.Bytes, cid = n, sum.cid()
+	m.ID = cid + "-" + a.ID
+	if err := s.renameMedia(waiting, m.ID); err != nil {
+		return m, "", http.StatusInternalServerError
+	}
+	return m, cid, http.StatusOK
+}
+
+type sniffing struct{ hash hash.Hash }
+
+func (x *sniffing) Write(p []byte) (int, error) { return x.hash.Write(p) }
+func (x *sniffing) cid() string {
+	return "b" + lower32(append([]byte{1, codecRaw, 0x12, 32}, x.hash.Sum(nil)...))
+}
+
+func (s *Server) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller) {
+	if r.Header.Get("Content-Type") == "" {
+		xrpcError(w, http.StatusBadRequest, "InvalidRequest", "Request encoding (Content-Type) required but not provided")
+		return
+	}
+	m, cid, status := s.blueskyStore(w, r, c.account, blueskyBlobLimit)
+	if status != http.StatusOK {
+		xrpcError(w, status, xrpcName(status), "request entity too large")
+		return
+	}
+	m.ExpiresAt = s.now().Add(min(blueskyBlobLife, s.options.MediaLife))
+	s.dueMedia(r, &m)
+	m.ReadyAt, m.Failed = s.now(), false // nothing is processed here
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.blueskyKeep(m); err != nil {
+		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"blob": blueskyEntity(m, cid)})
+}
+
+// blueskyKeep keeps an upload; one that a post has stays as it is. The caller
+// holds s.mu.
+func (s *Server) blueskyKeep(m Media) error {
+	if before := s.state.media[m.ID]; before != nil && before.PostID != "" {
+		return nil
+	}
+	return s.commit(record{Kind: kindMedia, Media: &m})
+}
+
+func blueskyEntity(m Media, cid string) map[string]any {
+	return map[string]any{"$type": "blob", "ref": map[string]string{"$link": cid}, "mimeType": m.MIMEType, "size": m.Bytes}
+}
+
+// pass lets a service act for an account (com.atproto.server.getServiceAuth).
+type pass struct {
+	Method  string    `json:"method"`
+	Expires time.Time `json:"expires"`
+}
+
+func (s *Server) blueskyPass(w http.ResponseWriter, r *http.Request, c caller) {
+	query := r.URL.Query()
+	expires := s.now().Add(time.Minute)
+	if seconds, err := strconv.ParseInt(query.Get("exp"), 10, 64); err == nil {
+		expires = time.Unix(seconds, 0)
+	}
+	switch {
+	case !strings.HasPrefix(query.Get("aud"), "did:"):
+		xrpcError(w, http.StatusBadRequest, "InvalidRequest", "Params must have the property \"aud\"")
+		return
+	case expires.Before(s.now()):
+		xrpcError(w, http.StatusBadRequest, "BadExpiration", "expiration is in past")
+		return
+	case expires.After(s.now().Add(time.Hour)):
+		xrpcError(w, http.StatusBadRequest, "BadExpiration", "cannot request a token with an expiration more than an hour in the future")
+		return
+	}
+	value := s.blueskyJWT(query.Get("lxm"), c.account, time.Until(expires))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.putThing(Thing{ID: "bluesky/pass/" + value, Network: blueskyName, Kind: "pass", AccountID: c.account.ID, CreatedAt: s.now()},
+		pass{Method: query.Get("lxm"), Expires: expires})
+	if err != nil {
+		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"token": value})
+}
+
+// videoJob is what the video service works on.
+type videoJob struct {
+	MediaID string `json:"media_id"`
+	CID     string `json:"cid"`
+}
+
+// blueskyVideo is app.bsky.video.uploadVideo, which answers with the job as it
+// is, not wrapped as its lexicon says.
+func (s *Server) blueskyVideo(w http.ResponseWriter, r *http.Request) {
+	var p pass
+	s.mu.Lock()
+	t, ok := s.thing(blueskyName, "pass", "bluesky/pass/"+bearer(r), &p)
+	var a Account
+	if ok {
+		a = *s.state.accounts[t.AccountID]
+	}
+	s.mu.Unlock()
+	if !ok || p.Method != "com.atproto.repo.uploadBlob" || !s.now().Before(p.Expires) || r.URL.Query().Get("did") != blueskyDID(a) {
+		xrpcError(w, http.StatusUnauthorized, "Unauthorized", "invalid service token")
+		return
+	}
+	m, cid, status := s.blueskyStore(w, r, a, blueskyVideoLimit)
+	if status != http.StatusOK || !strings.HasPrefix(m.MIMEType, "video/") {
+		xrpcError(w, http.StatusBadRequest, "InvalidRequest", "unsupported or too large video")
+		return
+	}
+	s.dueMedia(r, &m)
+	if s.options.MediaDelay == 0 && conditionsOf(r).delay == 0 {
+		m.ReadyAt = s.now().Add(time.Second)
+	}
+	m.MIMEType = "video/mp4" // what it is made into
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := "bluesky/job/" + m.ID
+	if s.blueskyBlobOf(a, cid) != nil {
+		writeJSON(w, http.StatusConflict, map[string]any{"error": "already_exists", "message": "Video already processed",
+			"jobId": id, "did": blueskyDID(a), "state": "JOB_STATE_COMPLETED"})
+		return
+	}
+	err := s.blueskyKeep(m)
+	if err == nil {
+		err = s.putThing(Thing{ID: id, Network: blueskyName, Kind: "job", AccountID: a.ID, CreatedAt: s.now()}, videoJob{MediaID: m.ID, CID: cid})
+	}
+	if err != nil {
+		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"jobId": id, "did": blueskyDID(a), "state": "JOB_STATE_CREATED"})
+}
+
+func (s *Server) blueskyJob(w http.ResponseWriter, r *http.Request) {
+	var j videoJob
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.thing(blueskyName, "job", r.URL.Query().Get("jobId"), &j)
+	m := s.state.media[j.MediaID]
+	if !ok || m == nil || m.PostID == "" && !s.now().Before(m.ExpiresAt) {
+		xrpcError(w, http.StatusNotFound, "NotFound", "job not found")
+		return
+	}
+	status := map[string]any{"jobId": t.ID, "did": blueskyDID(*s.state.accounts[t.AccountID])}
+	switch {
+	case s.now().Before(m.ReadyAt):
+		status["state"], status["progress"] = "JOB_STATE_ENCODING", 50
+	case m.Failed:
+		status["state"], status["error"], status["message"] = "JOB_STATE_FAILED", "encoding_failed", "The video could not be encoded."
+	default:
+		status["state"], status["progress"], status["blob"] = "JOB_STATE_COMPLETED", 100, blueskyEntity(*m, j.CID)
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"jobStatus": status})
+}

@@ -1,0 +1,228 @@
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// blueskyRecord is what a server keeps of a record.
+type blueskyRecord struct {
+	CID   string          `json:"cid"`
+	Value json.RawMessage `json:"value"`
+}
+
+type blueskyRef struct{ URI, CID string }
+
+type blueskyBlob struct {
+	Type string `json:"$type"`
+	Ref  struct {
+		Link string `json:"$link"`
+	} `json:"ref"`
+	MIMEType string `json:"mimeType"`
+	Size     int64  `json:"size"`
+}
+
+// blueskyPost is a record of the lexicon app.bsky.feed.post. What is required
+// is a pointer, so that it can be seen to be missing.
+type blueskyPost struct {
+	Type      string  `json:"$type"`
+	Text      *string `json:"text"`
+	CreatedAt string  `json:"createdAt"`
+	Langs     []string
+	Facets    []struct {
+		Index *struct {
+			ByteStart, ByteEnd *int
+		}
+		Features []struct {
+			Type          string `json:"$type"`
+			URI, DID, Tag string
+		}
+	}
+	Reply *struct{ Root, Parent blueskyRef }
+	Embed *struct {
+		Type   string `json:"$type"`
+		Images []struct {
+			Image *blueskyBlob
+			Alt   *string
+		}
+		Video    *blueskyBlob
+		Alt      string
+		External *struct {
+			URI, Title, Description *string
+			Thumb                   *blueskyBlob
+		}
+	}
+}
+
+// blueskyBlobs lists the uploads that a record refers to, with what it says of them.
+func (p blueskyPost) blobs() (blobs []blueskyBlob, alts []string, thumb *blueskyBlob) {
+	if p.Embed == nil {
+		return nil, nil, nil
+	}
+	for _, image := range p.Embed.Images {
+		blobs, alts = append(blobs, *image.Image), append(alts, *image.Alt)
+	}
+	if p.Embed.Video != nil {
+		blobs, alts = append(blobs, *p.Embed.Video), append(alts, p.Embed.Alt)
+	}
+	if p.Embed.External != nil {
+		thumb = p.Embed.External.Thumb
+	}
+	return blobs, alts, thumb
+}
+
+// problem is what the lexicon finds wrong, in the words of packages/lexicon.
+func (p blueskyPost) problem() string {
+	switch {
+	case p.Text == nil:
+		return `Record must have the property "text"`
+	case len(*p.Text) > 3000:
+		return "Record/text must not be longer than 3000 characters"
+	case uniseg.GraphemeClusterCount(*p.Text) > 300:
+		return "Record/text must not be longer than 300 graphemes"
+	case !utf8.ValidString(*p.Text):
+		return "Record/text must be a string"
+	case len(p.Langs) > 3:
+		return "Record/langs must not have more than 3 elements"
+	case p.Reply != nil && (p.Reply.Root.CID == "" || p.Reply.Parent.CID == "" || !strings.HasPrefix(p.Reply.Root.URI, "at://") || !strings.HasPrefix(p.Reply.Parent.URI, "at://")):
+		return "Record/reply/parent must be a strong reference"
+	}
+	if _, err := time.Parse(time.RFC3339Nano, p.CreatedAt); err != nil {
+		return "Record/createdAt must be an valid atproto datetime (both RFC-3339 and ISO-8601)"
+	}
+	for i, f := range p.Facets {
+		if f.Index == nil || f.Index.ByteStart == nil || f.Index.ByteEnd == nil || f.Features == nil {
+			return fmt.Sprintf("Record/facets/%d must have the property \"index\"", i)
+		}
+		for _, x := range f.Features {
+			if strings.HasSuffix(x.Type, "#link") && !strings.Contains(x.URI, ":") || strings.HasSuffix(x.Type, "#mention") && !strings.HasPrefix(x.DID, "did:") ||
+				strings.HasSuffix(x.Type, "#tag") && (len(x.Tag) > 640 || uniseg.GraphemeClusterCount(x.Tag) > 64) {
+				return fmt.Sprintf("Record/facets/%d/features is not valid", i)
+			}
+		}
+	}
+	return p.embedProblem()
+}
+
+func (p blueskyPost) embedProblem() string {
+	e := p.Embed
+	if e == nil {
+		return ""
+	}
+	for i, image := range e.Images {
+		switch {
+		case image.Image == nil || image.Alt == nil:
+			return fmt.Sprintf("Record/embed/images/%d must have the property \"alt\"", i)
+		case image.Image.Size > 2_000_000:
+			return fmt.Sprintf("This file is too large. It is %d bytes but the maximum size is 2000000 bytes.", image.Image.Size)
+		case !strings.HasPrefix(image.Image.MIMEType, "image/"):
+			return "Wrong type of file. It is " + image.Image.MIMEType + " but it must match image/*."
+		}
+	}
+	switch {
+	case len(e.Images) > 4:
+		return "Record/embed/images must not have more than 4 elements"
+	case e.Type == "app.bsky.embed.images" && e.Images == nil, e.Type == "app.bsky.embed.video" && e.Video == nil, e.Type == "app.bsky.embed.external" && e.External == nil:
+		return "Record/embed lacks a property"
+	case e.Video != nil && e.Video.MIMEType != "video/mp4":
+		return "Wrong type of file. It is " + e.Video.MIMEType + " but it must match video/mp4."
+	case e.External != nil && (e.External.URI == nil || e.External.Title == nil || e.External.Description == nil):
+		return `Record/embed/external must have the property "title"`
+	}
+	return ""
+}
+
+func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller) {
+	received := s.now()
+	var in struct {
+		Repo, Collection, Rkey string
+		Record                 json.RawMessage
+	}
+	if !readXRPC(w, r, &in) {
+		return
+	}
+	var p blueskyPost
+	if err := json.Unmarshal(in.Record, &p); err != nil {
+		xrpcError(w, http.StatusBadRequest, "InvalidRequest", "Input/record must be an object")
+		return
+	}
+	if name, problem := blueskyRefusal(c, in.Repo, in.Collection, in.Rkey, p); problem != "" {
+		status := http.StatusBadRequest
+		if name == "AuthenticationRequired" {
+			status = http.StatusUnauthorized
+		}
+		xrpcError(w, status, name, problem)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	uri := blueskyURI(c.account, in.Rkey)
+	post := Post{
+		ID: uri, Network: blueskyName, AccountID: c.account.ID, Account: c.account.Name, Text: *p.Text, Visibility: "public",
+		URL: base(r) + "/bluesky/profile/" + blueskyHandle(c.account) + "/post/" + in.Rkey, ReceivedAt: received,
+	}
+	post.CreatedAt, _ = time.Parse(time.RFC3339Nano, p.CreatedAt) // checked above
+	if len(p.Langs) > 0 {
+		post.Language = p.Langs[0]
+	}
+	if p.Reply != nil {
+		post.ReplyTo = p.Reply.Parent.URI // which the server does not look for
+	}
+	blobs, alts, thumb := p.blobs()
+	if thumb != nil && s.blueskyBlobOf(c.account, thumb.Ref.Link) == nil {
+		blobs = append(blobs, *thumb) // is refused below
+	}
+	for i, b := range blobs {
+		m := s.blueskyBlobOf(c.account, b.Ref.Link)
+		if m == nil {
+			xrpcError(w, http.StatusBadRequest, "BlobNotFound", "Could not find blob: "+b.Ref.Link)
+			return
+		}
+		attached := *m
+		attached.Description = alts[i]
+		post.Media = append(post.Media, attached)
+	}
+	if before := s.state.postByID[uri]; before != nil && !before.Deleted {
+		// repo.processWrites fails on the key and nothing catches it.
+		xrpcError(w, http.StatusInternalServerError, "InternalServerError", "Internal Server Error")
+		return
+	}
+	cid := cidOf(codecCBR, in.Record)
+	err := s.putThing(Thing{ID: uri, Network: blueskyName, Kind: "record", AccountID: c.account.ID, CreatedAt: s.now()}, blueskyRecord{CID: cid, Value: in.Record})
+	if err == nil {
+		err = s.storePost(r, &post)
+	}
+	if err != nil {
+		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{
+		"uri": uri, "cid": cid, "validationStatus": "valid",
+		"commit": map[string]string{"cid": cidOf(codecCBR, []byte(cid)), "rev": in.Rkey},
+	})
+}
+
+// blueskyRefusal is why a record is not made, and nothing if it is.
+func blueskyRefusal(c caller, repo, collection, key string, p blueskyPost) (name, problem string) {
+	const alphabet = "234567abcdefghijklmnopqrstuvwxyz"
+	switch {
+	case repo != blueskyDID(c.account) && !strings.EqualFold(repo, blueskyHandle(c.account)):
+		return "AuthenticationRequired", "Authentication Required"
+	case collection != blueskyCollection:
+		return "InvalidRequest", "Lexicon not found: lex:" + collection
+	case p.Type != collection:
+		return "InvalidRequest", "Invalid $type: expected " + collection + ", got " + p.Type
+	case len(key) != 13 || strings.Trim(key, alphabet) != "" || key[0] > 'j':
+		return "InvalidRequest", "Invalid record key for " + collection + ": must be a TID"
+	}
+	if problem := p.problem(); problem != "" {
+		return "InvalidRequest", "Invalid " + collection + " record: " + problem
+	}
+	return "", ""
+}

@@ -1,0 +1,158 @@
+package fake
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// How long sessions last (pds/src/account-manager/helpers/auth.ts). A refresh
+// token that was used stays good for a while, and gives the same successor.
+const (
+	blueskyAccessLife  = 2 * time.Hour
+	blueskyRefreshLife = 90 * 24 * time.Hour
+	blueskyGrace       = 2 * time.Hour
+)
+
+// The scopes of sessions: all, and what app passwords may do.
+const (
+	blueskyFull = "com.atproto.access"
+	blueskyApp  = "com.atproto.appPass"
+)
+
+// successor is what became of a refresh token that was used.
+type successor struct {
+	Refresh string    `json:"refresh"`
+	Until   time.Time `json:"until"` // gives it again before then
+}
+
+func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
+	var in struct{ Identifier, Password string }
+	if !readXRPC(w, r, &in) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.blueskyAccount(in.Identifier)
+	if a != nil {
+		f := s.faceNamed(blueskyName)
+		if wait, ok := s.limiter.take(w, f, s.options.NetworkRates[blueskyName], caller{account: *a}, s.now(), "sessions"); !ok {
+			f.tooMany(w, wait)
+			return
+		}
+	}
+	if a == nil || in.Password != BlueskyAppPassword && in.Password != BlueskyPassword {
+		xrpcError(w, http.StatusUnauthorized, "AuthenticationRequired", "Invalid identifier or password")
+		return
+	}
+	scope := blueskyApp
+	if in.Password == BlueskyPassword {
+		scope = blueskyFull
+	}
+	s.blueskyGrant(w, r, *a, scope, s.blueskyJWT("com.atproto.refresh", *a, blueskyRefreshLife))
+}
+
+// blueskyGrant opens or renews a session. The caller holds s.mu.
+func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account, scope, renew string) {
+	life := blueskyAccessLife
+	if s.options.TokenLife > 0 {
+		life = s.options.TokenLife
+	}
+	t := token{Value: s.blueskyJWT(scope, a, life), AccountID: a.ID, Scopes: []string{scope}, Expires: s.now().Add(life),
+		Refresh: &refresh{Value: renew, Family: rand.Text()}}
+	if before := s.state.refreshes[renew]; before != nil {
+		t.Refresh.Used = before.Refresh.Used
+	}
+	if err := s.commit(record{Kind: kindToken, Token: &t}); err != nil {
+		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{
+		"did": blueskyDID(a), "handle": blueskyHandle(a), "accessJwt": t.Value, "refreshJwt": renew, "active": true,
+		"didDoc": map[string]any{
+			"id": blueskyDID(a), "alsoKnownAs": []string{"at://" + blueskyHandle(a)},
+			"service": []map[string]string{{"id": "#atproto_pds", "type": "AtprotoPersonalDataServer", "serviceEndpoint": base(r)}},
+		},
+	})
+}
+
+// blueskyJWT makes a token in the form of RFC 7519 that only this server knows.
+func (s *Server) blueskyJWT(scope string, a Account, life time.Duration) string {
+	part := func(value map[string]any) string {
+		text, _ := json.Marshal(value) // cannot fail: texts and numbers
+		return base64.RawURLEncoding.EncodeToString(text)
+	}
+	return part(map[string]any{"typ": "at+jwt", "alg": "HS256"}) + "." + part(map[string]any{
+		"scope": scope, "sub": blueskyDID(a), "iat": s.now().Unix(), "exp": s.now().Add(life).Unix(), "jti": rand.Text(),
+	}) + "." + base64.RawURLEncoding.EncodeToString([]byte(rand.Text()))
+}
+
+// blueskyRenewal finds the refresh token of a call, or refuses. The caller
+// holds s.mu.
+func (s *Server) blueskyRenewal(w http.ResponseWriter, r *http.Request) *token {
+	value := bearer(r)
+	t := s.state.refreshes[value]
+	switch {
+	case value == "":
+		xrpcError(w, http.StatusUnauthorized, "AuthMissing", "Authentication Required")
+	case s.state.tokens[value] != nil:
+		xrpcError(w, http.StatusBadRequest, "InvalidToken", "Invalid token type")
+	case t == nil || s.state.accounts[t.AccountID].network() != blueskyName:
+		xrpcError(w, http.StatusBadRequest, "InvalidToken", "Token could not be verified")
+	default:
+		return t
+	}
+	return nil
+}
+
+func (s *Server) blueskyRefresh(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.blueskyRenewal(w, r)
+	if t == nil {
+		return
+	}
+	a, old := *s.state.accounts[t.AccountID], t.Refresh.Value
+	var next successor
+	if t.Refresh.Used {
+		if _, known := s.thing(blueskyName, "session", "bluesky/session/"+old, &next); !known || !s.now().Before(next.Until) {
+			xrpcError(w, http.StatusBadRequest, "ExpiredToken", "Token has been revoked")
+			return
+		}
+	} else {
+		next = successor{Refresh: s.blueskyJWT("com.atproto.refresh", a, blueskyRefreshLife), Until: s.now().Add(blueskyGrace)}
+		err := s.putThing(Thing{ID: "bluesky/session/" + old, Network: blueskyName, Kind: "session", AccountID: a.ID, CreatedAt: s.now()}, next)
+		if err == nil {
+			err = s.commit(record{Kind: kindUse, ID: old})
+		}
+		if err != nil {
+			xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
+			return
+		}
+	}
+	s.blueskyGrant(w, r, a, t.Scopes[0], next.Refresh)
+}
+
+// blueskyLogout ends a refresh token. Access tokens that are out stay good until
+// they end by themselves: nobody looks them up.
+func (s *Server) blueskyLogout(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.blueskyRenewal(w, r)
+	if t == nil {
+		return
+	}
+	if err := s.commit(record{Kind: kindUse, ID: t.Refresh.Value}); err != nil {
+		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+}
+
+func (s *Server) blueskySession(w http.ResponseWriter, _ *http.Request, c caller) {
+	writeJSON(w, http.StatusOK, map[string]any{
+		"did": blueskyDID(c.account), "handle": blueskyHandle(c.account), "active": true,
+	})
+}
