@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -161,13 +162,12 @@ type record struct {
 
 func read(t *testing.T, base, uri string) record {
 	t.Helper()
-	u, err := url.Parse("http" + uri[len("at"):])
-	if err != nil {
-		t.Fatal(err)
+	parts := strings.Split(strings.TrimPrefix(uri, "at://"), "/")
+	if len(parts) != 3 {
+		t.Fatalf("%s is no address of a record", uri)
 	}
-	collection, key, _ := bytes.Cut([]byte(u.Path[1:]), []byte("/"))
 	var r record
-	status := get(t, base+"/xrpc/com.atproto.repo.getRecord?repo="+url.QueryEscape(u.Host)+"&collection="+string(collection)+"&rkey="+string(key), &r)
+	status := get(t, base+"/xrpc/com.atproto.repo.getRecord?repo="+parts[0]+"&collection="+parts[1]+"&rkey="+parts[2], &r)
 	if status != http.StatusOK {
 		t.Fatalf("read %s: status %d", uri, status)
 	}

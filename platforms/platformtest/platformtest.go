@@ -79,6 +79,8 @@ type Subject struct {
 	UnseenMedia bool
 	// NoWindow: the handle is the post's own name at the network, so that no search has to be bounded in time.
 	NoWindow bool
+	// BadToken is wrong but formed as the network's are; empty: any text will do.
+	BadToken string
 	// OpenReads: posts are read without a token, so that a bad one is not noticed.
 	OpenReads bool
 	// Processed makes an attachment that the network works on after the upload;

@@ -176,6 +176,9 @@ func testBadToken(t *testing.T, s Subject) {
 	sub := prepared(t, s, submission(t, s, "Never"))
 	account := s.Account
 	account.Token = secret.NewText("wrong-" + rand.Text())
+	if s.BadToken != "" {
+		account.Token = secret.NewText(s.BadToken)
+	}
 	_, err := s.Network.Publish(t.Context(), account, sub)
 	wantError(t, err, network.Auth, account.Token)
 	if !s.TakesMediaAtOnce {
