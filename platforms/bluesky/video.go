@@ -135,7 +135,7 @@ func readJob(res *call.Response) (job, bool) {
 	if answer.Wrapped != nil {
 		answer.job = *answer.Wrapped
 	}
-	return answer.job, answer.job.ID != ""
+	return answer.job, answer.ID != ""
 }
 
 // videoRefusal is about the video: the account's own token is as good as before.

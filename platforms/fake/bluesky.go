@@ -16,7 +16,7 @@ import (
 // What accounts of the fake Bluesky log in with: an app password, and the
 // password of the account itself, whose sessions may do everything.
 const (
-	BlueskyAppPassword = "sand-boxx-pass-word"
+	BlueskyAppPassword = "sand-boxx-pass-word" //nolint:gosec // it opens nothing but the sandbox
 	BlueskyPassword    = "sandbox"
 )
 
@@ -148,15 +148,20 @@ func lower32(data []byte) string {
 
 // The codecs of content identifiers. https://atproto.com/specs/data-model#link-and-cid-formats
 const (
-	codecRaw = 0x55
-	codecCBR = 0x71
+	codecRaw  = 0x55
+	codecCBOR = 0x71
 )
 
-// cidOf names content. Records are hashed as JSON here and not as DAG-CBOR: the
-// name is as good for telling versions apart.
-func cidOf(codec byte, data []byte) string {
-	sum := sha256.Sum256(data)
-	return "b" + lower32(append([]byte{1, codec, 0x12, 32}, sum[:]...))
+// cidOf names content by the sum of its bytes.
+func cidOf(codec byte, sum []byte) string {
+	return "b" + lower32(append([]byte{1, codec, 0x12, 32}, sum...))
+}
+
+// versionOf names a version of a record. It is hashed as text here and not as
+// DAG-CBOR: the name is as good for telling versions apart.
+func versionOf(record []byte) string {
+	sum := sha256.Sum256(record)
+	return cidOf(codecCBOR, sum[:])
 }
 
 // blueskyAccount finds an account by identity, handle or plain name. The caller

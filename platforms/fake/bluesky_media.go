@@ -55,7 +55,7 @@ type sniffing struct{ hash hash.Hash }
 
 func (x *sniffing) Write(p []byte) (int, error) { return x.hash.Write(p) }
 func (x *sniffing) cid() string {
-	return "b" + lower32(append([]byte{1, codecRaw, 0x12, 32}, x.hash.Sum(nil)...))
+	return cidOf(codecRaw, x.hash.Sum(nil))
 }
 
 func (s *Server) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller) {

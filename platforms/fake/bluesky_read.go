@@ -17,7 +17,7 @@ func (s *Server) blueskyRead(w http.ResponseWriter, r *http.Request) {
 	uri := "at://" + blueskyDID(*a) + "/" + query.Get("collection") + "/" + query.Get("rkey")
 	if query.Get("collection") == "app.bsky.actor.profile" && query.Get("rkey") == "self" {
 		name := strings.ToUpper(a.Name[:1]) + a.Name[1:]
-		writeJSON(w, http.StatusOK, map[string]any{"uri": uri, "cid": cidOf(codecCBR, []byte(name)),
+		writeJSON(w, http.StatusOK, map[string]any{"uri": uri, "cid": versionOf([]byte(name)),
 			"value": map[string]string{"$type": "app.bsky.actor.profile", "displayName": name}})
 		return
 	}
@@ -51,5 +51,5 @@ func (s *Server) blueskyDelete(w http.ResponseWriter, r *http.Request, c caller)
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", err.Error())
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"commit": map[string]string{"cid": cidOf(codecCBR, []byte("deleted "+uri)), "rev": in.Rkey}})
+	writeJSON(w, http.StatusOK, map[string]any{"commit": map[string]string{"cid": versionOf([]byte("deleted " + uri)), "rev": in.Rkey}})
 }

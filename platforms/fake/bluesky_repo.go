@@ -193,7 +193,7 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 		xrpcError(w, http.StatusInternalServerError, "InternalServerError", "Internal Server Error")
 		return
 	}
-	cid := cidOf(codecCBR, in.Record)
+	cid := versionOf(in.Record)
 	err := s.putThing(Thing{ID: uri, Network: blueskyName, Kind: "record", AccountID: c.account.ID, CreatedAt: s.now()}, blueskyRecord{CID: cid, Value: in.Record})
 	if err == nil {
 		err = s.storePost(r, &post)
@@ -204,7 +204,7 @@ func (s *Server) blueskyCreate(w http.ResponseWriter, r *http.Request, c caller)
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
 		"uri": uri, "cid": cid, "validationStatus": "valid",
-		"commit": map[string]string{"cid": cidOf(codecCBR, []byte(cid)), "rev": in.Rkey},
+		"commit": map[string]string{"cid": versionOf([]byte(cid)), "rev": in.Rkey},
 	})
 }
 

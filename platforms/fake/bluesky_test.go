@@ -206,7 +206,7 @@ func TestBlueskyRecords(t *testing.T) {
 		}
 		page, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		if res.StatusCode != 200 || !strings.Contains(path, "/media/") && !strings.Contains(string(page), "Tin") {
+		if res.StatusCode != http.StatusOK || !strings.Contains(path, "/media/") && !strings.Contains(string(page), "Tin") {
 			t.Errorf("%s: %s", path, res.Status)
 		}
 	}
