@@ -32,7 +32,7 @@ func TestARevokedTokenIsRefusedAtOnce(t *testing.T) {
 		t.Fatal(a.Status)
 	}
 	s.Exec("update api_tokens set revoked_at = now()")
-	s.refused(s.send("GET", "/api/v1/posts", nil), 401, "token_invalid")
+	s.refused(s.send("GET", "/api/v1/posts", nil), 401, "token_revoked")
 }
 
 func TestRolesMayDoWhatTheyMay(t *testing.T) {

@@ -16,8 +16,10 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/account"
+	"dateline/internal/audit"
 	"dateline/internal/clock"
 	"dateline/internal/desk"
+	"dateline/internal/idempotency"
 	"dateline/internal/limits"
 	"dateline/internal/media"
 	"dateline/internal/people"
@@ -32,8 +34,12 @@ var document []byte
 
 // Store is the database as the API reads it.
 type Store interface {
-	Bearer(ctx context.Context, tokenHash []byte) (people.Principal, bool, error)
+	Bearer(ctx context.Context, tokenHash []byte) (people.Principal, people.Standing, error)
+	User(ctx context.Context, id uuid.UUID) (people.User, error)
 	Workspace(ctx context.Context, id uuid.UUID) (people.Workspace, error)
+	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]people.Membership, error)
+	Members(ctx context.Context, f people.MemberFilter) ([]people.Member, error)
+	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Posts(ctx context.Context, f store.Filter) ([]post.Post, error)
 	DeadLetters(ctx context.Context, f store.DeadFilter) ([]post.DeadLetter, error)
@@ -98,7 +104,7 @@ type Clock interface{ Reading() clock.Reading }
 
 // Webhooks keeps the endpoints that events are sent to.
 type Webhooks interface {
-	Create(ctx context.Context, who people.Principal, url, description string, types []string) (webhook.Endpoint, secret.Text, error)
+	Create(ctx context.Context, who people.Principal, url, description string, types []string, key idempotency.Key) (e webhook.Endpoint, plain secret.Text, replayed bool, err error)
 	List(ctx context.Context, who people.Principal) ([]webhook.Endpoint, error)
 	Get(ctx context.Context, who people.Principal, id uuid.UUID) (webhook.Endpoint, error)
 	Edit(ctx context.Context, who people.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
@@ -122,6 +128,7 @@ type Server struct {
 	Workflows Workflows
 	Accounts  Accounts
 	Media     *media.Service
+	People    *people.Service
 	Events    Live
 	Webhooks  Webhooks
 	Checks    map[string]Check

@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
+	"dateline/internal/audit"
 	"dateline/internal/people"
 )
 
@@ -20,8 +21,10 @@ const principalKey = "principal"
 func (s *Server) observe() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		start := time.Now()
-		id := uuid.Must(uuid.NewV7()).String()
+		request := uuid.Must(uuid.NewV7())
+		id := request.String()
 		c.Header("X-Request-ID", id)
+		c.Request = c.Request.WithContext(audit.With(c.Request.Context(), audit.Origin{RequestID: request}))
 		c.Next()
 		level := slog.LevelDebug
 		switch status := c.Writer.Status(); {
@@ -61,41 +64,66 @@ func secureHeaders() gin.HandlerFunc {
 	}
 }
 
-// authenticate finds out whose token a request carries. The token is looked up
-// by its hash, so that comparing it leaks nothing through time.
+// authenticate finds out who sends a request, and whether that principal may.
 func (s *Server) authenticate(v *validator) gin.HandlerFunc {
+	table := accessTable()
 	return func(c *gin.Context) {
-		if v.public(c) {
+		op, _, _ := v.operation(c)
+		if op == nil {
+			return // the page and the description are for everybody
+		}
+		wanted := table[op.OperationID]
+		if wanted.public {
 			return
 		}
-		scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
-		if !strings.EqualFold(scheme, "Bearer") || token == "" {
-			c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
-			writeProblem(c, http.StatusUnauthorized, "token_required", "Send an API token: Authorization: Bearer <token>.", nil)
+		who, ok := s.bearer(c)
+		if !ok {
 			return
 		}
-		who, found, err := s.Store.Bearer(c.Request.Context(), people.HashToken(token))
-		if err != nil {
-			s.refuse(c, err)
-			return
-		}
-		if !found {
-			c.Header("WWW-Authenticate", `Bearer realm="dateline", error="invalid_token"`)
-			writeProblem(c, http.StatusUnauthorized, "token_invalid", "This API token is unknown, expired or revoked.", nil)
-			return
-		}
-		if c.Request.Method != http.MethodGet && !mayUse(who.Role, c.FullPath()) {
+		if !who.Role.AtLeast(wanted.least) {
 			writeProblem(c, http.StatusForbidden, "role_insufficient", "Your role in this workspace ("+string(who.Role)+") does not allow this.", nil)
 			return
 		}
+		if wanted.scope != "" && !who.Has(wanted.scope) {
+			// RFC 6750, 3 and 3.1.
+			c.Header("WWW-Authenticate", `Bearer realm="dateline", error="insufficient_scope", scope="`+string(wanted.scope)+`"`)
+			writeProblem(c, http.StatusForbidden, "scope_insufficient", "This API token may not be used for this; it lacks the scope "+string(wanted.scope)+".", nil)
+			return
+		}
 		c.Set(principalKey, who)
+		origin := audit.OriginOf(c.Request.Context())
+		origin.Actor, origin.UserID, origin.TokenID, origin.SessionID = audit.User, who.UserID, who.TokenID, who.SessionID
+		c.Request = c.Request.WithContext(audit.With(c.Request.Context(), origin))
 	}
 }
 
-// mayUse says whether a role may send requests that change something.
-func mayUse(role people.Role, route string) bool {
-	if strings.HasPrefix(route, "/api/v1/accounts") || strings.HasPrefix(route, "/api/v1/webhooks") {
-		return role.MayConnect()
+// bearer finds out whose token a request carries; it answers the request when
+// there is none that is good. The token is looked up by its hash, so that
+// comparing it leaks nothing through time. That a token has expired or is
+// revoked learns only who holds all of it.
+func (s *Server) bearer(c *gin.Context) (who people.Principal, ok bool) {
+	scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
+		writeProblem(c, http.StatusUnauthorized, "token_required", "Send an API token: Authorization: Bearer <token>.", nil)
+		return people.Principal{}, false
 	}
-	return role.MayWrite()
+	who, standing, err := s.Store.Bearer(c.Request.Context(), people.HashToken(token))
+	if err != nil {
+		s.refuse(c, err)
+		return people.Principal{}, false
+	}
+	code, detail := "token_invalid", "This API token is unknown."
+	switch standing {
+	case people.Good:
+		return who, true
+	case people.Expired:
+		code, detail = "token_expired", "This API token has expired. Make a new one."
+	case people.Revoked:
+		code, detail = "token_revoked", "This API token is revoked. Use another one."
+	case people.Unknown:
+	}
+	c.Header("WWW-Authenticate", `Bearer realm="dateline", error="invalid_token"`)
+	writeProblem(c, http.StatusUnauthorized, code, detail, nil)
+	return people.Principal{}, false
 }

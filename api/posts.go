@@ -61,10 +61,10 @@ func idempotencyOf(key *string, kind string, body any) (store.Idempotency, error
 	if err != nil {
 		return store.Idempotency{}, err
 	}
-	return idempotency(*key, kind, raw)
+	return namedRequest(*key, kind, raw)
 }
 
-func idempotency(key, kind string, request []byte) (store.Idempotency, error) {
+func namedRequest(key, kind string, request []byte) (store.Idempotency, error) {
 	if !utf8.ValidString(key) {
 		return store.Idempotency{}, post.InvalidFields(post.Problem{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
 	}

@@ -41,13 +41,6 @@ func (v *validator) operation(c *gin.Context) (*openapi3.Operation, *openapi3.Pa
 	return item.GetOperation(c.Request.Method), item, path
 }
 
-// public says whether a request needs no token: an unknown address, or an
-// operation that says so.
-func (v *validator) public(c *gin.Context) bool {
-	op, _, _ := v.operation(c)
-	return op == nil || (op.Security != nil && len(*op.Security) == 0)
-}
-
 // limit refuses bodies that are larger than any request needs, also those that
 // do not say how long they are.
 func (v *validator) limit() gin.HandlerFunc {

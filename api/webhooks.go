@@ -22,9 +22,14 @@ func (s *Server) ListWebhooks(ctx context.Context, _ spec.ListWebhooksRequestObj
 
 // CreateWebhook has events sent to a server.
 func (s *Server) CreateWebhook(ctx context.Context, r spec.CreateWebhookRequestObject) (spec.CreateWebhookResponseObject, error) {
-	e, plain, err := s.Webhooks.Create(ctx, principal(ctx), r.Body.Url, value(r.Body.Description), typeNames(r.Body.Types))
+	key, err := idempotencyOf(r.Params.IdempotencyKey, "webhook", r.Body)
+	if err != nil {
+		return nil, err
+	}
+	e, plain, replayed, err := s.Webhooks.Create(ctx, principal(ctx), r.Body.Url, value(r.Body.Description), typeNames(r.Body.Types), key)
 	location := "/api/v1/webhooks/" + e.ID.String()
-	return spec.CreateWebhook201JSONResponse{Body: withSecret(e, plain), Headers: spec.CreateWebhook201ResponseHeaders{Location: &location}}, err
+	return spec.CreateWebhook201JSONResponse{Body: withSecret(e, plain),
+		Headers: spec.CreateWebhook201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
 // GetWebhook reads a webhook endpoint.

@@ -28,6 +28,7 @@ import (
 	"dateline/internal/post"
 	"dateline/internal/starter"
 	"dateline/internal/starter/temporaltest"
+	"dateline/internal/store"
 	"dateline/internal/webhook"
 	"dateline/platforms/call"
 )
@@ -118,7 +119,7 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 
 func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {
 	o.t.Helper()
-	e, secret, err := o.Webhooks.Create(o.t.Context(), o.Owner, url, "", types)
+	e, secret, _, err := o.Webhooks.Create(o.t.Context(), o.Owner, url, "", types, store.Idempotency{})
 	o.Must(err)
 	return e, secret.Reveal()
 }

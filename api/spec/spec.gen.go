@@ -41,6 +41,27 @@ func (e AccountStatus) Valid() bool {
 	}
 }
 
+// Defines values for AuditActorType.
+const (
+	AuditActorTypeDateline AuditActorType = "dateline"
+	AuditActorTypeOperator AuditActorType = "operator"
+	AuditActorTypeUser     AuditActorType = "user"
+)
+
+// Valid indicates whether the value is a known member of the AuditActorType enum.
+func (e AuditActorType) Valid() bool {
+	switch e {
+	case AuditActorTypeDateline:
+		return true
+	case AuditActorTypeOperator:
+		return true
+	case AuditActorTypeUser:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeliveryStatus.
 const (
 	Dead      DeliveryStatus = "dead"
@@ -113,6 +134,90 @@ func (e RateLimitScope) Valid() bool {
 	}
 }
 
+// Defines values for Role.
+const (
+	RoleAuthor Role = "author"
+	RoleEditor Role = "editor"
+	RoleOwner  Role = "owner"
+	RoleViewer Role = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the Role enum.
+func (e Role) Valid() bool {
+	switch e {
+	case RoleAuthor:
+		return true
+	case RoleEditor:
+		return true
+	case RoleOwner:
+		return true
+	case RoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Scope.
+const (
+	AccountsRead   Scope = "accounts:read"
+	AccountsWrite  Scope = "accounts:write"
+	Asterisk       Scope = "*"
+	AuditRead      Scope = "audit:read"
+	MediaRead      Scope = "media:read"
+	MediaWrite     Scope = "media:write"
+	MembersRead    Scope = "members:read"
+	MembersWrite   Scope = "members:write"
+	PostsRead      Scope = "posts:read"
+	PostsWrite     Scope = "posts:write"
+	TokensRead     Scope = "tokens:read"
+	TokensWrite    Scope = "tokens:write"
+	WebhooksRead   Scope = "webhooks:read"
+	WebhooksWrite  Scope = "webhooks:write"
+	WorkspaceRead  Scope = "workspace:read"
+	WorkspaceWrite Scope = "workspace:write"
+)
+
+// Valid indicates whether the value is a known member of the Scope enum.
+func (e Scope) Valid() bool {
+	switch e {
+	case AccountsRead:
+		return true
+	case AccountsWrite:
+		return true
+	case Asterisk:
+		return true
+	case AuditRead:
+		return true
+	case MediaRead:
+		return true
+	case MediaWrite:
+		return true
+	case MembersRead:
+		return true
+	case MembersWrite:
+		return true
+	case PostsRead:
+		return true
+	case PostsWrite:
+		return true
+	case TokensRead:
+		return true
+	case TokensWrite:
+		return true
+	case WebhooksRead:
+		return true
+	case WebhooksWrite:
+		return true
+	case WorkspaceRead:
+		return true
+	case WorkspaceWrite:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SeriesStatus.
 const (
 	Active SeriesStatus = "active"
@@ -166,19 +271,19 @@ func (e TargetStatus) Valid() bool {
 
 // Defines values for WebhookDisabledReason.
 const (
-	Failing WebhookDisabledReason = "failing"
-	Gone    WebhookDisabledReason = "gone"
-	Owner   WebhookDisabledReason = "owner"
+	WebhookDisabledReasonFailing WebhookDisabledReason = "failing"
+	WebhookDisabledReasonGone    WebhookDisabledReason = "gone"
+	WebhookDisabledReasonOwner   WebhookDisabledReason = "owner"
 )
 
 // Valid indicates whether the value is a known member of the WebhookDisabledReason enum.
 func (e WebhookDisabledReason) Valid() bool {
 	switch e {
-	case Failing:
+	case WebhookDisabledReasonFailing:
 		return true
-	case Gone:
+	case WebhookDisabledReasonGone:
 		return true
-	case Owner:
+	case WebhookDisabledReasonOwner:
 		return true
 	default:
 		return false
@@ -328,6 +433,58 @@ type AccountLimits struct {
 // AccountList defines model for AccountList.
 type AccountList struct {
 	Accounts []Account `json:"accounts"`
+}
+
+// AuditActor defines model for AuditActor.
+type AuditActor struct {
+	// Name The user's, as it is now.
+	Name *string `json:"name,omitempty"`
+
+	// SessionId Absent: not in a browser.
+	SessionId *openapi_types.UUID `json:"session_id,omitempty"`
+
+	// TokenId Absent: not by an API token.
+	TokenId   *openapi_types.UUID `json:"token_id,omitempty"`
+	TokenName *string             `json:"token_name,omitempty"`
+
+	// Type operator: at the machine, or by a signal to a workflow.
+	Type   AuditActorType      `json:"type"`
+	UserId *openapi_types.UUID `json:"user_id,omitempty"`
+}
+
+// AuditActorType operator: at the machine, or by a signal to a workflow.
+type AuditActorType string
+
+// AuditEntry defines model for AuditEntry.
+type AuditEntry struct {
+	// Action Stable; made for programs.
+	Action string                 `json:"action"`
+	Actor  AuditActor             `json:"actor"`
+	At     time.Time              `json:"at"`
+	Data   map[string]interface{} `json:"data"`
+
+	// Id Grows with time.
+	Id     string      `json:"id"`
+	Object AuditObject `json:"object"`
+
+	// RequestId The X-Request-ID of the request that did it.
+	RequestId *openapi_types.UUID `json:"request_id,omitempty"`
+}
+
+// AuditObject defines model for AuditObject.
+type AuditObject struct {
+	Id openapi_types.UUID `json:"id"`
+
+	// Type workspace, member (by the user's id), token, account, webhook, post or session.
+	Type string `json:"type"`
+}
+
+// AuditPage defines model for AuditPage.
+type AuditPage struct {
+	Entries []AuditEntry `json:"entries"`
+
+	// NextCursor Absent on the last page.
+	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
 // BulkAnswer defines model for BulkAnswer.
@@ -510,6 +667,28 @@ type FieldProblem struct {
 	Message string `json:"message"`
 }
 
+// Invitation defines model for Invitation.
+type Invitation struct {
+	Email string `json:"email"`
+
+	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+	Role Role `json:"role"`
+}
+
+// Me defines model for Me.
+type Me struct {
+	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+	Role Role `json:"role"`
+
+	// Scopes What you may do here; role and token allow it.
+	Scopes []Scope `json:"scopes"`
+
+	// Token Absent in a browser's session.
+	Token     *MyToken  `json:"token,omitempty"`
+	User      User      `json:"user"`
+	Workspace Workspace `json:"workspace"`
+}
+
 // Media defines model for Media.
 type Media struct {
 	AltText   string             `json:"alt_text"`
@@ -522,10 +701,61 @@ type Media struct {
 	Width     *int               `json:"width,omitempty"`
 }
 
+// Member defines model for Member.
+type Member struct {
+	// CreatedAt Member since.
+	CreatedAt time.Time `json:"created_at"`
+	Email     *string   `json:"email,omitempty"`
+
+	// Id The user's.
+	Id openapi_types.UUID `json:"id"`
+
+	// JoinedAt First login since. Absent: none yet.
+	JoinedAt *time.Time `json:"joined_at,omitempty"`
+
+	// Name Until the person has logged in, the address.
+	Name string `json:"name"`
+
+	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+	Role Role `json:"role"`
+}
+
+// MemberEdit defines model for MemberEdit.
+type MemberEdit struct {
+	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+	Role Role `json:"role"`
+}
+
+// MemberPage defines model for MemberPage.
+type MemberPage struct {
+	Members []Member `json:"members"`
+
+	// NextCursor Absent on the last page.
+	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
 	Occurrence string `json:"occurrence"`
 	Reason     string `json:"reason"`
+}
+
+// MyToken Absent in a browser's session.
+type MyToken struct {
+	// ExpiresAt Absent: never.
+	ExpiresAt *time.Time         `json:"expires_at,omitempty"`
+	Id        openapi_types.UUID `json:"id"`
+	Name      string             `json:"name"`
+
+	// Scopes As they were given.
+	Scopes []Scope `json:"scopes"`
+}
+
+// MyWorkspace defines model for MyWorkspace.
+type MyWorkspace struct {
+	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+	Role      Role      `json:"role"`
+	Workspace Workspace `json:"workspace"`
 }
 
 // NewPost defines model for NewPost.
@@ -579,6 +809,17 @@ type NewSeries struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
+// NewToken defines model for NewToken.
+type NewToken struct {
+	// ExpiresInDays Without it 90, or as long as your own token if that is less.
+	ExpiresInDays *int   `json:"expires_in_days,omitempty"`
+	Name          string `json:"name"`
+
+	// NeverExpires Owners only.
+	NeverExpires *bool   `json:"never_expires,omitempty"`
+	Scopes       []Scope `json:"scopes"`
+}
+
 // NewWebhook defines model for NewWebhook.
 type NewWebhook struct {
 	Description *string `json:"description,omitempty"`
@@ -588,6 +829,12 @@ type NewWebhook struct {
 
 	// Url https, on port 443; private hosts that the operator allows also by http and on other ports.
 	Url string `json:"url"`
+}
+
+// NewWorkspace defines model for NewWorkspace.
+type NewWorkspace struct {
+	Name     string  `json:"name"`
+	TimeZone *string `json:"time_zone,omitempty"`
 }
 
 // Occurrence defines model for Occurrence.
@@ -768,6 +1015,12 @@ type Readiness struct {
 	Ready bool          `json:"ready"`
 }
 
+// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
+type Role string
+
+// Scope `*`: all that the role allows, also what is added later. To write does not include to read.
+type Scope string
+
 // Segment defines model for Segment.
 type Segment struct {
 	Attachments *[]string `json:"attachments,omitempty"`
@@ -925,11 +1178,51 @@ type TimelineTarget struct {
 	Network string             `json:"network"`
 }
 
+// Token defines model for Token.
+type Token struct {
+	CreatedAt time.Time `json:"created_at"`
+	Expired   bool      `json:"expired"`
+
+	// ExpiresAt Absent: never.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Hint Its first characters.
+	Hint string             `json:"hint"`
+	Id   openapi_types.UUID `json:"id"`
+
+	// LastUsedAt To the minute. Absent: never.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Name       string     `json:"name"`
+	Scopes     []Scope    `json:"scopes"`
+	User       User       `json:"user"`
+}
+
 // TokenConnection defines model for TokenConnection.
 type TokenConnection struct {
 	AccessToken string `json:"access_token"`
 	BaseUrl     string `json:"base_url"`
 	Network     string `json:"network"`
+}
+
+// TokenPage defines model for TokenPage.
+type TokenPage struct {
+	// NextCursor Absent on the last page.
+	NextCursor *string `json:"next_cursor,omitempty"`
+	Tokens     []Token `json:"tokens"`
+}
+
+// TokenWithSecret defines model for TokenWithSecret.
+type TokenWithSecret struct {
+	// Secret What goes into `Authorization: Bearer`. Keep it; it is not shown again, not even to a repetition of the request.
+	Secret *string `json:"secret,omitempty"`
+	Token  Token   `json:"token"`
+}
+
+// User defines model for User.
+type User struct {
+	Email *string            `json:"email,omitempty"`
+	Id    openapi_types.UUID `json:"id"`
+	Name  string             `json:"name"`
 }
 
 // Warning defines model for Warning.
@@ -1055,6 +1348,29 @@ type WebhookWithSecret struct {
 	Webhook Webhook `json:"webhook"`
 }
 
+// Workspace defines model for Workspace.
+type Workspace struct {
+	// AuthorsNeedApproval Posts of authors wait for an editor.
+	AuthorsNeedApproval bool               `json:"authors_need_approval"`
+	Id                  openapi_types.UUID `json:"id"`
+	Name                string             `json:"name"`
+
+	// TimeZone IANA name. Times without an offset are read on its clocks.
+	TimeZone string `json:"time_zone"`
+}
+
+// WorkspaceEdit defines model for WorkspaceEdit.
+type WorkspaceEdit struct {
+	AuthorsNeedApproval *bool   `json:"authors_need_approval,omitempty"`
+	Name                *string `json:"name,omitempty"`
+	TimeZone            *string `json:"time_zone,omitempty"`
+}
+
+// WorkspaceList defines model for WorkspaceList.
+type WorkspaceList struct {
+	Workspaces []MyWorkspace `json:"workspaces"`
+}
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -1101,6 +1417,26 @@ type SchedulePostParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Actor A user's id, `operator` or `dateline`.
+	Actor  *string   `form:"actor,omitempty" json:"actor,omitempty"`
+	Action *[]string `form:"action,omitempty" json:"action,omitempty"`
+
+	// Object Id of what it was done to.
+	Object *openapi_types.UUID `form:"object,omitempty" json:"object,omitempty"`
+
+	// From At or after.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Before.
+	To    *time.Time `form:"to,omitempty" json:"to,omitempty"`
+	Limit *int       `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListDeadLettersParams defines parameters for ListDeadLetters.
 type ListDeadLettersParams struct {
 	// Reason Only these error classes.
@@ -1130,6 +1466,21 @@ type UploadMediaMultipartBody struct {
 	// AltText Describes the image to people who cannot see it. Send it before the file.
 	AltText *string            `json:"alt_text,omitempty"`
 	File    openapi_types.File `json:"file"`
+}
+
+// ListMembersParams defines parameters for ListMembers.
+type ListMembersParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// InviteMemberParams defines parameters for InviteMember.
+type InviteMemberParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CompleteConnectionParams defines parameters for CompleteConnection.
@@ -1313,6 +1664,28 @@ type UnskipOccurrenceJSONBody struct {
 	Occurrence string `json:"occurrence"`
 }
 
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateTokenParams defines parameters for CreateToken.
+type CreateTokenParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
 	Status *DeliveryStatus `form:"status,omitempty" json:"status,omitempty"`
@@ -1320,6 +1693,13 @@ type ListWebhookDeliveriesParams struct {
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateWorkspaceParams defines parameters for CreateWorkspace.
+type CreateWorkspaceParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SchedulePostJSONRequestBody defines body for SchedulePost for application/json ContentType.
@@ -1339,6 +1719,12 @@ type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 
 // UploadMediaMultipartRequestBody defines body for UploadMedia for multipart/form-data ContentType.
 type UploadMediaMultipartRequestBody UploadMediaMultipartBody
+
+// InviteMemberJSONRequestBody defines body for InviteMember for application/json ContentType.
+type InviteMemberJSONRequestBody = Invitation
+
+// ChangeMemberJSONRequestBody defines body for ChangeMember for application/json ContentType.
+type ChangeMemberJSONRequestBody = MemberEdit
 
 // CreatePostJSONRequestBody defines body for CreatePost for application/json ContentType.
 type CreatePostJSONRequestBody = NewPost
@@ -1370,11 +1756,20 @@ type SkipOccurrenceJSONRequestBody SkipOccurrenceJSONBody
 // UnskipOccurrenceJSONRequestBody defines body for UnskipOccurrence for application/json ContentType.
 type UnskipOccurrenceJSONRequestBody UnskipOccurrenceJSONBody
 
+// CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
+type CreateTokenJSONRequestBody = NewToken
+
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
 
 // EditWebhookJSONRequestBody defines body for EditWebhook for application/json ContentType.
 type EditWebhookJSONRequestBody = WebhookEdit
+
+// EditWorkspaceJSONRequestBody defines body for EditWorkspace for application/json ContentType.
+type EditWorkspaceJSONRequestBody = WorkspaceEdit
+
+// CreateWorkspaceJSONRequestBody defines body for CreateWorkspace for application/json ContentType.
+type CreateWorkspaceJSONRequestBody = NewWorkspace
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -1384,7 +1779,7 @@ type ServerInterface interface {
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(c *gin.Context)
-	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network.
+	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network. Repeating it makes no second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(c *gin.Context)
 	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
@@ -1393,6 +1788,9 @@ type ServerInterface interface {
 	// AccountLimits Tells how the rate limits of an account stand.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(c *gin.Context, id openapi_types.UUID)
+	// ListAudit Lists who did what in the workspace, the newest first.
+	// (GET /api/v1/audit)
+	ListAudit(c *gin.Context, params ListAuditParams)
 	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(c *gin.Context, params ListDeadLettersParams)
@@ -1408,12 +1806,27 @@ type ServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(c *gin.Context, params WorkspaceEventsParams)
+	// GetMe Says who you are, where, and what you may do.
+	// (GET /api/v1/me)
+	GetMe(c *gin.Context)
 	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
 	// (POST /api/v1/media)
 	UploadMedia(c *gin.Context)
 	// GetMedia Reads what is known of an uploaded file.
 	// (GET /api/v1/media/{id})
 	GetMedia(c *gin.Context, id openapi_types.UUID)
+	// ListMembers Lists the members, the oldest first.
+	// (GET /api/v1/members)
+	ListMembers(c *gin.Context, params ListMembersParams)
+	// InviteMember Makes the person of an e-mail address a member.
+	// (POST /api/v1/members)
+	InviteMember(c *gin.Context, params InviteMemberParams)
+	// RemoveMember Takes a member out of the workspace and revokes the member's tokens for it.
+	// (DELETE /api/v1/members/{id})
+	RemoveMember(c *gin.Context, id openapi_types.UUID)
+	// ChangeMember Gives a member another role, at once also for the member's tokens.
+	// (PATCH /api/v1/members/{id})
+	ChangeMember(c *gin.Context, id openapi_types.UUID)
 	// CompleteConnection Where networks send people back to.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(c *gin.Context, params CompleteConnectionParams)
@@ -1489,12 +1902,21 @@ type ServerInterface interface {
 	// UnskipOccurrence Lets an occurrence in again that was skipped.
 	// (POST /api/v1/series/{id}/unskip)
 	UnskipOccurrence(c *gin.Context, id SeriesID)
+	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
+	// (GET /api/v1/tokens)
+	ListTokens(c *gin.Context, params ListTokensParams)
+	// CreateToken Makes an API token of yours for this workspace.
+	// (POST /api/v1/tokens)
+	CreateToken(c *gin.Context, params CreateTokenParams)
+	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
+	// (DELETE /api/v1/tokens/{id})
+	RevokeToken(c *gin.Context, id openapi_types.UUID)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(c *gin.Context)
 	// CreateWebhook Has events sent to a server of yours.
 	// (POST /api/v1/webhooks)
-	CreateWebhook(c *gin.Context)
+	CreateWebhook(c *gin.Context, params CreateWebhookParams)
 	// DeleteWebhook Deletes a webhook endpoint with its deliveries.
 	// (DELETE /api/v1/webhooks/{id})
 	DeleteWebhook(c *gin.Context, id WebhookID)
@@ -1519,6 +1941,18 @@ type ServerInterface interface {
 	// TestWebhook Sends an event of the type `webhook.test`, whatever types the endpoint asks for.
 	// (POST /api/v1/webhooks/{id}/test)
 	TestWebhook(c *gin.Context, id WebhookID)
+	// GetWorkspace Reads the workspace that the token belongs to.
+	// (GET /api/v1/workspace)
+	GetWorkspace(c *gin.Context)
+	// EditWorkspace Changes the workspace's settings.
+	// (PATCH /api/v1/workspace)
+	EditWorkspace(c *gin.Context)
+	// ListWorkspaces Lists the workspaces that you are a member of.
+	// (GET /api/v1/workspaces)
+	ListWorkspaces(c *gin.Context)
+	// CreateWorkspace Makes another workspace, whose owner you are.
+	// (POST /api/v1/workspaces)
+	CreateWorkspace(c *gin.Context, params CreateWorkspaceParams)
 	// Live Says that the process runs.
 	// (GET /livez)
 	Live(c *gin.Context)
@@ -1638,6 +2072,81 @@ func (siw *ServerInterfaceWrapper) AccountLimits(c *gin.Context) {
 	}
 
 	siw.Handler.AccountLimits(c, id)
+}
+
+// ListAudit operation middleware
+func (siw *ServerInterfaceWrapper) ListAudit(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditParams
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", c.Request.URL.Query(), &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter actor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "action", c.Request.URL.Query(), &params.Action, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter action: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "object" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "object", c.Request.URL.Query(), &params.Object, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter object: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListAudit(c, params)
 }
 
 // ListDeadLetters operation middleware
@@ -1794,6 +2303,19 @@ func (siw *ServerInterfaceWrapper) WorkspaceEvents(c *gin.Context) {
 	siw.Handler.WorkspaceEvents(c, params)
 }
 
+// GetMe operation middleware
+func (siw *ServerInterfaceWrapper) GetMe(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetMe(c)
+}
+
 // UploadMedia operation middleware
 func (siw *ServerInterfaceWrapper) UploadMedia(c *gin.Context) {
 
@@ -1830,6 +2352,131 @@ func (siw *ServerInterfaceWrapper) GetMedia(c *gin.Context) {
 	}
 
 	siw.Handler.GetMedia(c, id)
+}
+
+// ListMembers operation middleware
+func (siw *ServerInterfaceWrapper) ListMembers(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListMembersParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListMembers(c, params)
+}
+
+// InviteMember operation middleware
+func (siw *ServerInterfaceWrapper) InviteMember(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params InviteMemberParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.InviteMember(c, params)
+}
+
+// RemoveMember operation middleware
+func (siw *ServerInterfaceWrapper) RemoveMember(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RemoveMember(c, id)
+}
+
+// ChangeMember operation middleware
+func (siw *ServerInterfaceWrapper) ChangeMember(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ChangeMember(c, id)
 }
 
 // CompleteConnection operation middleware
@@ -2983,6 +3630,106 @@ func (siw *ServerInterfaceWrapper) UnskipOccurrence(c *gin.Context) {
 	siw.Handler.UnskipOccurrence(c, id)
 }
 
+// ListTokens operation middleware
+func (siw *ServerInterfaceWrapper) ListTokens(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListTokens(c, params)
+}
+
+// CreateToken operation middleware
+func (siw *ServerInterfaceWrapper) CreateToken(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateTokenParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateToken(c, params)
+}
+
+// RevokeToken operation middleware
+func (siw *ServerInterfaceWrapper) RevokeToken(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RevokeToken(c, id)
+}
+
 // ListWebhooks operation middleware
 func (siw *ServerInterfaceWrapper) ListWebhooks(c *gin.Context) {
 
@@ -2999,6 +3746,33 @@ func (siw *ServerInterfaceWrapper) ListWebhooks(c *gin.Context) {
 // CreateWebhook operation middleware
 func (siw *ServerInterfaceWrapper) CreateWebhook(c *gin.Context) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWebhookParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
 		if c.IsAborted() {
@@ -3006,7 +3780,7 @@ func (siw *ServerInterfaceWrapper) CreateWebhook(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.CreateWebhook(c)
+	siw.Handler.CreateWebhook(c, params)
 }
 
 // DeleteWebhook operation middleware
@@ -3245,6 +4019,85 @@ func (siw *ServerInterfaceWrapper) TestWebhook(c *gin.Context) {
 	siw.Handler.TestWebhook(c, id)
 }
 
+// GetWorkspace operation middleware
+func (siw *ServerInterfaceWrapper) GetWorkspace(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetWorkspace(c)
+}
+
+// EditWorkspace operation middleware
+func (siw *ServerInterfaceWrapper) EditWorkspace(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditWorkspace(c)
+}
+
+// ListWorkspaces operation middleware
+func (siw *ServerInterfaceWrapper) ListWorkspaces(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWorkspaces(c)
+}
+
+// CreateWorkspace operation middleware
+func (siw *ServerInterfaceWrapper) CreateWorkspace(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWorkspaceParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateWorkspace(c, params)
+}
+
 // Live operation middleware
 func (siw *ServerInterfaceWrapper) Live(c *gin.Context) {
 
@@ -3347,6 +4200,19 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/webhooks/:id/deliveries", wrapper.ListWebhookDeliveries)
 	router.POST(options.BaseURL+"/api/v1/webhooks/:id/redeliver-dead", wrapper.RedeliverDeadWebhooks)
 	router.POST(options.BaseURL+"/api/v1/webhooks/:id/deliveries/:delivery/redeliver", wrapper.RedeliverWebhook)
+	router.GET(options.BaseURL+"/api/v1/me", wrapper.GetMe)
+	router.GET(options.BaseURL+"/api/v1/workspace", wrapper.GetWorkspace)
+	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.EditWorkspace)
+	router.GET(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
+	router.POST(options.BaseURL+"/api/v1/workspaces", wrapper.CreateWorkspace)
+	router.GET(options.BaseURL+"/api/v1/members", wrapper.ListMembers)
+	router.POST(options.BaseURL+"/api/v1/members", wrapper.InviteMember)
+	router.DELETE(options.BaseURL+"/api/v1/members/:id", wrapper.RemoveMember)
+	router.PATCH(options.BaseURL+"/api/v1/members/:id", wrapper.ChangeMember)
+	router.GET(options.BaseURL+"/api/v1/tokens", wrapper.ListTokens)
+	router.POST(options.BaseURL+"/api/v1/tokens", wrapper.CreateToken)
+	router.DELETE(options.BaseURL+"/api/v1/tokens/:id", wrapper.RevokeToken)
+	router.GET(options.BaseURL+"/api/v1/audit", wrapper.ListAudit)
 }
 
 type CreatedResponseHeaders struct {
@@ -3586,6 +4452,45 @@ func (response AccountLimitsdefaultApplicationProblemPlusJSONResponse) VisitAcco
 	return err
 }
 
+type ListAuditRequestObject struct {
+	Params ListAuditParams
+}
+
+type ListAuditResponseObject interface {
+	VisitListAuditResponse(w http.ResponseWriter) error
+}
+
+type ListAudit200JSONResponse AuditPage
+
+func (response ListAudit200JSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDeadLettersRequestObject struct {
 	Params ListDeadLettersParams
 }
@@ -3809,6 +4714,44 @@ func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWo
 	return err
 }
 
+type GetMeRequestObject struct {
+}
+
+type GetMeResponseObject interface {
+	VisitGetMeResponse(w http.ResponseWriter) error
+}
+
+type GetMe200JSONResponse Me
+
+func (response GetMe200JSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type UploadMediaRequestObject struct {
 	Body *multipart.Reader
 }
@@ -3876,6 +4819,168 @@ type GetMediadefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetMediadefaultApplicationProblemPlusJSONResponse) VisitGetMediaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembersRequestObject struct {
+	Params ListMembersParams
+}
+
+type ListMembersResponseObject interface {
+	VisitListMembersResponse(w http.ResponseWriter) error
+}
+
+type ListMembers200JSONResponse MemberPage
+
+func (response ListMembers200JSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMembersdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListMembersdefaultApplicationProblemPlusJSONResponse) VisitListMembersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type InviteMemberRequestObject struct {
+	Params InviteMemberParams
+	Body   *InviteMemberJSONRequestBody
+}
+
+type InviteMemberResponseObject interface {
+	VisitInviteMemberResponse(w http.ResponseWriter) error
+}
+
+type InviteMember201ResponseHeaders struct {
+	IdempotentReplayed *string
+}
+
+type InviteMember201JSONResponse struct {
+	Body    Member
+	Headers InviteMember201ResponseHeaders
+}
+
+func (response InviteMember201JSONResponse) VisitInviteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type InviteMemberdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response InviteMemberdefaultApplicationProblemPlusJSONResponse) VisitInviteMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RemoveMemberRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type RemoveMemberResponseObject interface {
+	VisitRemoveMemberResponse(w http.ResponseWriter) error
+}
+
+type RemoveMember204Response struct {
+}
+
+func (response RemoveMember204Response) VisitRemoveMemberResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type RemoveMemberdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RemoveMemberdefaultApplicationProblemPlusJSONResponse) VisitRemoveMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeMemberRequestObject struct {
+	Id   openapi_types.UUID `json:"id"`
+	Body *ChangeMemberJSONRequestBody
+}
+
+type ChangeMemberResponseObject interface {
+	VisitChangeMemberResponse(w http.ResponseWriter) error
+}
+
+type ChangeMember200JSONResponse Member
+
+func (response ChangeMember200JSONResponse) VisitChangeMemberResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeMemberdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ChangeMemberdefaultApplicationProblemPlusJSONResponse) VisitChangeMemberResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5071,6 +6176,128 @@ func (response UnskipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitU
 	return err
 }
 
+type ListTokensRequestObject struct {
+	Params ListTokensParams
+}
+
+type ListTokensResponseObject interface {
+	VisitListTokensResponse(w http.ResponseWriter) error
+}
+
+type ListTokens200JSONResponse TokenPage
+
+func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTokensdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListTokensdefaultApplicationProblemPlusJSONResponse) VisitListTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateTokenRequestObject struct {
+	Params CreateTokenParams
+	Body   *CreateTokenJSONRequestBody
+}
+
+type CreateTokenResponseObject interface {
+	VisitCreateTokenResponse(w http.ResponseWriter) error
+}
+
+type CreateToken201ResponseHeaders struct {
+	IdempotentReplayed *string
+}
+
+type CreateToken201JSONResponse struct {
+	Body    TokenWithSecret
+	Headers CreateToken201ResponseHeaders
+}
+
+func (response CreateToken201JSONResponse) VisitCreateTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateTokendefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateTokendefaultApplicationProblemPlusJSONResponse) VisitCreateTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RevokeTokenRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type RevokeTokenResponseObject interface {
+	VisitRevokeTokenResponse(w http.ResponseWriter) error
+}
+
+type RevokeToken204Response struct {
+}
+
+func (response RevokeToken204Response) VisitRevokeTokenResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type RevokeTokendefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListWebhooksRequestObject struct {
 }
 
@@ -5110,7 +6337,8 @@ func (response ListWebhooksdefaultApplicationProblemPlusJSONResponse) VisitListW
 }
 
 type CreateWebhookRequestObject struct {
-	Body *CreateWebhookJSONRequestBody
+	Params CreateWebhookParams
+	Body   *CreateWebhookJSONRequestBody
 }
 
 type CreateWebhookResponseObject interface {
@@ -5118,7 +6346,8 @@ type CreateWebhookResponseObject interface {
 }
 
 type CreateWebhook201ResponseHeaders struct {
-	Location *string
+	IdempotentReplayed *string
+	Location           *string
 }
 
 type CreateWebhook201JSONResponse struct {
@@ -5133,6 +6362,9 @@ func (response CreateWebhook201JSONResponse) VisitCreateWebhookResponse(w http.R
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
 	if response.Headers.Location != nil {
 		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
 	}
@@ -5469,6 +6701,171 @@ func (response TestWebhookdefaultApplicationProblemPlusJSONResponse) VisitTestWe
 	return err
 }
 
+type GetWorkspaceRequestObject struct {
+}
+
+type GetWorkspaceResponseObject interface {
+	VisitGetWorkspaceResponse(w http.ResponseWriter) error
+}
+
+type GetWorkspace200JSONResponse Workspace
+
+func (response GetWorkspace200JSONResponse) VisitGetWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetWorkspacedefaultApplicationProblemPlusJSONResponse) VisitGetWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditWorkspaceRequestObject struct {
+	Body *EditWorkspaceJSONRequestBody
+}
+
+type EditWorkspaceResponseObject interface {
+	VisitEditWorkspaceResponse(w http.ResponseWriter) error
+}
+
+type EditWorkspace200JSONResponse Workspace
+
+func (response EditWorkspace200JSONResponse) VisitEditWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditWorkspacedefaultApplicationProblemPlusJSONResponse) VisitEditWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWorkspacesRequestObject struct {
+}
+
+type ListWorkspacesResponseObject interface {
+	VisitListWorkspacesResponse(w http.ResponseWriter) error
+}
+
+type ListWorkspaces200JSONResponse WorkspaceList
+
+func (response ListWorkspaces200JSONResponse) VisitListWorkspacesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWorkspacesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListWorkspacesdefaultApplicationProblemPlusJSONResponse) VisitListWorkspacesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWorkspaceRequestObject struct {
+	Params CreateWorkspaceParams
+	Body   *CreateWorkspaceJSONRequestBody
+}
+
+type CreateWorkspaceResponseObject interface {
+	VisitCreateWorkspaceResponse(w http.ResponseWriter) error
+}
+
+type CreateWorkspace201ResponseHeaders struct {
+	IdempotentReplayed *string
+}
+
+type CreateWorkspace201JSONResponse struct {
+	Body    Workspace
+	Headers CreateWorkspace201ResponseHeaders
+}
+
+func (response CreateWorkspace201JSONResponse) VisitCreateWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCreateWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type LiveRequestObject struct {
 }
 
@@ -5530,7 +6927,7 @@ type StrictServerInterface interface {
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
-	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network.
+	// ConnectAccountWithToken Connects an account by an access token that its owner made at the network. Repeating it makes no second account.
 	// (POST /api/v1/accounts)
 	ConnectAccountWithToken(ctx context.Context, request ConnectAccountWithTokenRequestObject) (ConnectAccountWithTokenResponseObject, error)
 	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
@@ -5539,6 +6936,9 @@ type StrictServerInterface interface {
 	// AccountLimits Tells how the rate limits of an account stand.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(ctx context.Context, request AccountLimitsRequestObject) (AccountLimitsResponseObject, error)
+	// ListAudit Lists who did what in the workspace, the newest first.
+	// (GET /api/v1/audit)
+	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
 	// ListDeadLetters Lists what waits for a person, newest first - an entry for each post and account.
 	// (GET /api/v1/dead-letters)
 	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
@@ -5554,12 +6954,27 @@ type StrictServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(ctx context.Context, request WorkspaceEventsRequestObject) (WorkspaceEventsResponseObject, error)
+	// GetMe Says who you are, where, and what you may do.
+	// (GET /api/v1/me)
+	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
 	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
 	// (POST /api/v1/media)
 	UploadMedia(ctx context.Context, request UploadMediaRequestObject) (UploadMediaResponseObject, error)
 	// GetMedia Reads what is known of an uploaded file.
 	// (GET /api/v1/media/{id})
 	GetMedia(ctx context.Context, request GetMediaRequestObject) (GetMediaResponseObject, error)
+	// ListMembers Lists the members, the oldest first.
+	// (GET /api/v1/members)
+	ListMembers(ctx context.Context, request ListMembersRequestObject) (ListMembersResponseObject, error)
+	// InviteMember Makes the person of an e-mail address a member.
+	// (POST /api/v1/members)
+	InviteMember(ctx context.Context, request InviteMemberRequestObject) (InviteMemberResponseObject, error)
+	// RemoveMember Takes a member out of the workspace and revokes the member's tokens for it.
+	// (DELETE /api/v1/members/{id})
+	RemoveMember(ctx context.Context, request RemoveMemberRequestObject) (RemoveMemberResponseObject, error)
+	// ChangeMember Gives a member another role, at once also for the member's tokens.
+	// (PATCH /api/v1/members/{id})
+	ChangeMember(ctx context.Context, request ChangeMemberRequestObject) (ChangeMemberResponseObject, error)
 	// CompleteConnection Where networks send people back to.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(ctx context.Context, request CompleteConnectionRequestObject) (CompleteConnectionResponseObject, error)
@@ -5635,6 +7050,15 @@ type StrictServerInterface interface {
 	// UnskipOccurrence Lets an occurrence in again that was skipped.
 	// (POST /api/v1/series/{id}/unskip)
 	UnskipOccurrence(ctx context.Context, request UnskipOccurrenceRequestObject) (UnskipOccurrenceResponseObject, error)
+	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
+	// (GET /api/v1/tokens)
+	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
+	// CreateToken Makes an API token of yours for this workspace.
+	// (POST /api/v1/tokens)
+	CreateToken(ctx context.Context, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
+	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
+	// (DELETE /api/v1/tokens/{id})
+	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
@@ -5665,6 +7089,18 @@ type StrictServerInterface interface {
 	// TestWebhook Sends an event of the type `webhook.test`, whatever types the endpoint asks for.
 	// (POST /api/v1/webhooks/{id}/test)
 	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
+	// GetWorkspace Reads the workspace that the token belongs to.
+	// (GET /api/v1/workspace)
+	GetWorkspace(ctx context.Context, request GetWorkspaceRequestObject) (GetWorkspaceResponseObject, error)
+	// EditWorkspace Changes the workspace's settings.
+	// (PATCH /api/v1/workspace)
+	EditWorkspace(ctx context.Context, request EditWorkspaceRequestObject) (EditWorkspaceResponseObject, error)
+	// ListWorkspaces Lists the workspaces that you are a member of.
+	// (GET /api/v1/workspaces)
+	ListWorkspaces(ctx context.Context, request ListWorkspacesRequestObject) (ListWorkspacesResponseObject, error)
+	// CreateWorkspace Makes another workspace, whose owner you are.
+	// (POST /api/v1/workspaces)
+	CreateWorkspace(ctx context.Context, request CreateWorkspaceRequestObject) (CreateWorkspaceResponseObject, error)
 	// Live Says that the process runs.
 	// (GET /livez)
 	Live(ctx context.Context, request LiveRequestObject) (LiveResponseObject, error)
@@ -5908,6 +7344,32 @@ func (sh *strictHandler) AccountLimits(ctx *gin.Context, id openapi_types.UUID) 
 	}
 }
 
+// ListAudit operation middleware
+func (sh *strictHandler) ListAudit(ctx *gin.Context, params ListAuditParams) {
+	var request ListAuditRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAudit(ctx, request.(ListAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAudit")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
+		if err := validResponse.VisitListAuditResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListDeadLetters operation middleware
 func (sh *strictHandler) ListDeadLetters(ctx *gin.Context, params ListDeadLettersParams) {
 	var request ListDeadLettersRequestObject
@@ -6068,6 +7530,30 @@ func (sh *strictHandler) WorkspaceEvents(ctx *gin.Context, params WorkspaceEvent
 	}
 }
 
+// GetMe operation middleware
+func (sh *strictHandler) GetMe(ctx *gin.Context) {
+	var request GetMeRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMe(ctx, request.(GetMeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMe")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetMeResponseObject); ok {
+		if err := validResponse.VisitGetMeResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // UploadMedia operation middleware
 func (sh *strictHandler) UploadMedia(ctx *gin.Context) {
 	var request UploadMediaRequestObject
@@ -6118,6 +7604,146 @@ func (sh *strictHandler) GetMedia(ctx *gin.Context, id openapi_types.UUID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetMediaResponseObject); ok {
 		if err := validResponse.VisitGetMediaResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListMembers operation middleware
+func (sh *strictHandler) ListMembers(ctx *gin.Context, params ListMembersParams) {
+	var request ListMembersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListMembers(ctx, request.(ListMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListMembersResponseObject); ok {
+		if err := validResponse.VisitListMembersResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// InviteMember operation middleware
+func (sh *strictHandler) InviteMember(ctx *gin.Context, params InviteMemberParams) {
+	var request InviteMemberRequestObject
+
+	request.Params = params
+
+	var body InviteMemberJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.InviteMember(ctx, request.(InviteMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InviteMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(InviteMemberResponseObject); ok {
+		if err := validResponse.VisitInviteMemberResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RemoveMember operation middleware
+func (sh *strictHandler) RemoveMember(ctx *gin.Context, id openapi_types.UUID) {
+	var request RemoveMemberRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveMember(ctx, request.(RemoveMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RemoveMemberResponseObject); ok {
+		if err := validResponse.VisitRemoveMemberResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangeMember operation middleware
+func (sh *strictHandler) ChangeMember(ctx *gin.Context, id openapi_types.UUID) {
+	var request ChangeMemberRequestObject
+
+	request.Id = id
+
+	var body ChangeMemberJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeMember(ctx, request.(ChangeMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ChangeMemberResponseObject); ok {
+		if err := validResponse.VisitChangeMemberResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -6978,6 +8604,102 @@ func (sh *strictHandler) UnskipOccurrence(ctx *gin.Context, id SeriesID) {
 	}
 }
 
+// ListTokens operation middleware
+func (sh *strictHandler) ListTokens(ctx *gin.Context, params ListTokensParams) {
+	var request ListTokensRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTokens(ctx, request.(ListTokensRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTokens")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListTokensResponseObject); ok {
+		if err := validResponse.VisitListTokensResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateToken operation middleware
+func (sh *strictHandler) CreateToken(ctx *gin.Context, params CreateTokenParams) {
+	var request CreateTokenRequestObject
+
+	request.Params = params
+
+	var body CreateTokenJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateToken(ctx, request.(CreateTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateToken")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateTokenResponseObject); ok {
+		if err := validResponse.VisitCreateTokenResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RevokeToken operation middleware
+func (sh *strictHandler) RevokeToken(ctx *gin.Context, id openapi_types.UUID) {
+	var request RevokeTokenRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeToken(ctx, request.(RevokeTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeToken")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RevokeTokenResponseObject); ok {
+		if err := validResponse.VisitRevokeTokenResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListWebhooks operation middleware
 func (sh *strictHandler) ListWebhooks(ctx *gin.Context) {
 	var request ListWebhooksRequestObject
@@ -7003,8 +8725,10 @@ func (sh *strictHandler) ListWebhooks(ctx *gin.Context) {
 }
 
 // CreateWebhook operation middleware
-func (sh *strictHandler) CreateWebhook(ctx *gin.Context) {
+func (sh *strictHandler) CreateWebhook(ctx *gin.Context, params CreateWebhookParams) {
 	var request CreateWebhookRequestObject
+
+	request.Params = params
 
 	var body CreateWebhookJSONRequestBody
 	var err error
@@ -7265,6 +8989,140 @@ func (sh *strictHandler) TestWebhook(ctx *gin.Context, id WebhookID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(TestWebhookResponseObject); ok {
 		if err := validResponse.VisitTestWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetWorkspace operation middleware
+func (sh *strictHandler) GetWorkspace(ctx *gin.Context) {
+	var request GetWorkspaceRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWorkspace(ctx, request.(GetWorkspaceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWorkspace")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetWorkspaceResponseObject); ok {
+		if err := validResponse.VisitGetWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditWorkspace operation middleware
+func (sh *strictHandler) EditWorkspace(ctx *gin.Context) {
+	var request EditWorkspaceRequestObject
+
+	var body EditWorkspaceJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditWorkspace(ctx, request.(EditWorkspaceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditWorkspace")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditWorkspaceResponseObject); ok {
+		if err := validResponse.VisitEditWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWorkspaces operation middleware
+func (sh *strictHandler) ListWorkspaces(ctx *gin.Context) {
+	var request ListWorkspacesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWorkspaces(ctx, request.(ListWorkspacesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWorkspaces")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWorkspacesResponseObject); ok {
+		if err := validResponse.VisitListWorkspacesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateWorkspace operation middleware
+func (sh *strictHandler) CreateWorkspace(ctx *gin.Context, params CreateWorkspaceParams) {
+	var request CreateWorkspaceRequestObject
+
+	request.Params = params
+
+	var body CreateWorkspaceJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateWorkspace(ctx, request.(CreateWorkspaceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateWorkspace")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateWorkspaceResponseObject); ok {
+		if err := validResponse.VisitCreateWorkspaceResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

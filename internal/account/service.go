@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audit"
 	"dateline/internal/people"
 	"dateline/internal/post"
 	"dateline/internal/secret"
@@ -178,7 +179,8 @@ func (s *Service) app(ctx context.Context, connector network.Connector, networkN
 }
 
 func (s *Service) save(ctx context.Context, who people.Principal, networkName string, a network.Account) (Account, error) {
-	return s.Store.SaveAccount(ctx, Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
+	// Who comes back from a network brings no token: the attempt says who it is.
+	return s.Store.SaveAccount(audit.ByUser(ctx, who.UserID), Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
 		Handle: a.Handle, Name: a.Name, Scopes: a.Scopes},
 		func(id uuid.UUID) ([]byte, error) { return s.Sealer.Seal(a.Token, tokenName(id)) })
 }

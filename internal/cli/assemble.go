@@ -22,6 +22,7 @@ import (
 	"dateline/internal/live"
 	"dateline/internal/media"
 	"dateline/internal/objects"
+	"dateline/internal/people"
 	"dateline/internal/secret"
 	"dateline/internal/starter"
 	"dateline/internal/store"
@@ -153,7 +154,7 @@ func (p *parts) close() {
 
 // server makes the API.
 func (p *parts) server(page web.Page) *api.Server {
-	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Events: p.bus, Webhooks: p.webhooks,
 		Media:  &media.Service{Objects: p.objects, Store: p.store, MaxBytes: p.cfg.MediaMaxBytes},
 		Checks: p.checks(), Clock: p.clock, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes}
 	if p.cfg.TemporalUIURL != "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audit"
 	"dateline/internal/embedded"
 	"dateline/internal/people"
 	"dateline/internal/secret"
@@ -27,6 +28,7 @@ func found(ctx context.Context, s *store.Store, zone string, renew bool) (owner 
 		w = people.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Newsroom", TimeZone: zone}
 		user = uuid.Must(uuid.NewV7())
 	}
+	ctx = audit.With(ctx, audit.Origin{Actor: audit.Operator})
 	owner = people.Principal{WorkspaceID: w.ID, UserID: user, Role: people.Owner}
 	t, plain := people.NewToken(w.ID, user, firstTokenName)
 	switch {

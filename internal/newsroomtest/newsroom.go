@@ -42,6 +42,7 @@ type Newsroom struct {
 	Bus         *live.Bus
 	Accounts    *account.Service
 	Media       *media.Service
+	People      *people.Service
 	Desk        *desk.Desk
 	Sealer      *secret.Sealer
 	Webhooks    *webhook.Service // trusts 127.0.0.1
@@ -80,6 +81,7 @@ func Open(t testing.TB) *Newsroom {
 	n.Must(err)
 	n.Bus = live.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
 	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, RedirectURI: "https://dateline.example/api/v1/oauth/callback"}
+	n.People = &people.Service{Store: n.Store}
 	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20}
 	trusted, err := call.Trusts([]string{"127.0.0.1/32"})
 	n.Must(err)
@@ -104,17 +106,34 @@ func (n *Newsroom) Found(name string) (w people.Workspace, owner people.Principa
 	w = people.Workspace{ID: uuid.Must(uuid.NewV7()), Name: name, TimeZone: "Asia/Ho_Chi_Minh"}
 	t, plain := people.NewToken(w.ID, uuid.Must(uuid.NewV7()), "cli")
 	n.Must(n.Store.Found(n.T.Context(), w, "Owner of "+name, t))
-	return w, people.Principal{WorkspaceID: w.ID, UserID: t.UserID, TokenID: t.ID, Role: people.Owner}, plain
+	return w, people.Principal{WorkspaceID: w.ID, UserID: t.UserID, TokenID: t.ID, Role: people.Owner, Scopes: t.Scopes}, plain
 }
 
 // Member adds a person to the workspace.
 func (n *Newsroom) Member(role people.Role) (token string) {
 	n.T.Helper()
+	return n.TokenOf(n.Join(n.Workspace, role))
+}
+
+// Join makes a new person a member of a workspace, who has logged in.
+func (n *Newsroom) Join(w people.Workspace, role people.Role) people.Principal {
+	n.T.Helper()
 	user := uuid.Must(uuid.NewV7())
-	n.Exec("insert into users (id, name) values ($1, $2)", user, string(role))
-	n.Exec("insert into members (workspace_id, user_id, role) values ($1, $2, $3)", n.Workspace.ID, user, string(role))
-	t, plain := people.NewToken(n.Workspace.ID, user, "token of a "+string(role))
-	n.Must(n.Store.ReplaceToken(n.T.Context(), t))
+	m, _, err := n.Store.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role, store.Idempotency{})
+	n.Must(err)
+	n.Must(n.Store.RecordLogin(n.T.Context(), m.User.ID, uuid.Must(uuid.NewV7())))
+	return people.Principal{WorkspaceID: w.ID, UserID: m.User.ID, Role: role, Scopes: []people.Scope{people.Everything}}
+}
+
+// TokenOf makes one more token of a member; with scopes, for these only.
+func (n *Newsroom) TokenOf(who people.Principal, scopes ...people.Scope) string {
+	n.T.Helper()
+	t, plain := people.NewToken(who.WorkspaceID, who.UserID, "test")
+	if len(scopes) > 0 {
+		t.Scopes = scopes
+	}
+	_, _, err := n.Store.CreateToken(n.T.Context(), t, store.Idempotency{})
+	n.Must(err)
 	return plain
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/account"
+	"dateline/internal/audit"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
 )
@@ -26,8 +27,15 @@ func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id
 		if err != nil {
 			return account.Account{}, err
 		}
-		row, err := s.q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
-			RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Token: token, Scopes: orEmpty(a.Scopes)})
+		var row db.Account
+		err = s.inTx(ctx, func(q *db.Queries) (err error) {
+			row, err = q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
+				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Token: token, Scopes: orEmpty(a.Scopes)})
+			if err != nil {
+				return err
+			}
+			return record(ctx, q, a.WorkspaceID, audit.AccountConnected, "account", id, map[string]any{"network": a.Network, "handle": a.Handle})
+		})
 		if noRows(err) {
 			continue // connected by another request meanwhile: seal for its id
 		}

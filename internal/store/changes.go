@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audit"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
 )
@@ -127,7 +128,10 @@ func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 		if err != nil {
 			return row, err
 		}
-		return row, q.CancelTargets(ctx, g.PostID)
+		if err := q.CancelTargets(ctx, g.PostID); err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostCancelled, nil)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audit"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
 )
@@ -64,6 +65,9 @@ func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) 
 		if err := addEvent(ctx, q, row, nil, post.EventDiscarded, g.Actor, map[string]any{"targets": gone}); err != nil {
 			return row, err
 		}
+		if err := recordPost(ctx, q, row, g.Actor, audit.PostDiscarded, map[string]any{"targets": gone}); err != nil {
+			return row, err
+		}
 		return rollUp(ctx, q, row)
 	})
 }
@@ -99,11 +103,14 @@ func (s *Store) Decide(ctx context.Context, g post.Guard, d Decision) (post.Post
 		if err != nil {
 			return row, err
 		}
-		kind, data := post.EventSendAgain, map[string]any{"segment": call.Segment}
+		kind, action, data := post.EventSendAgain, audit.PostSentAgain, map[string]any{"segment": call.Segment}
 		if d.Exists {
-			kind, data["url"], data["remote_id"] = post.EventConfirmed, d.RemoteURL, d.RemoteID
+			kind, action, data["url"], data["remote_id"] = post.EventConfirmed, audit.PostConfirmed, d.RemoteURL, d.RemoteID
 		}
 		if err := addEvent(ctx, q, row, &d.TargetID, kind, g.Actor, data); err != nil {
+			return row, err
+		}
+		if err := recordPost(ctx, q, row, g.Actor, action, map[string]any{"target": d.TargetID, "segment": call.Segment}); err != nil {
 			return row, err
 		}
 		if err := q.ForgetWorkflow(ctx, row.PostID); err != nil {

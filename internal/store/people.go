@@ -2,11 +2,12 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audit"
 	"dateline/internal/people"
+	"dateline/internal/post"
 	"dateline/internal/store/db"
 )
 
@@ -20,58 +21,112 @@ func (s *Store) FirstWorkspace(ctx context.Context) (w people.Workspace, owner u
 		return people.Workspace{}, uuid.Nil, false, err
 	}
 	owner, err = s.q.FirstOwner(ctx, row.ID)
-	return people.Workspace{ID: row.ID, Name: row.Name, TimeZone: row.TimeZone}, owner, err == nil, err
+	return workspaceFromRow(row), owner, err == nil, err
 }
 
 // Found makes the first workspace with its owner and the owner's token.
 func (s *Store) Found(ctx context.Context, w people.Workspace, ownerName string, t people.Token) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		if _, err := q.InsertWorkspace(ctx, db.InsertWorkspaceParams{ID: w.ID, Name: w.Name, TimeZone: w.TimeZone}); err != nil {
-			return err
-		}
 		if _, err := q.InsertUser(ctx, db.InsertUserParams{ID: t.UserID, Name: ownerName}); err != nil {
 			return err
 		}
-		if err := q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: w.ID, UserID: t.UserID, Role: db.MemberRoleOwner}); err != nil {
+		if _, err := insertWorkspace(ctx, q, w, t.UserID); err != nil {
 			return err
 		}
 		return insertToken(ctx, q, t)
 	})
 }
 
-// ReplaceToken revokes the tokens of that name and stores the new one.
-func (s *Store) ReplaceToken(ctx context.Context, t people.Token) error {
-	return s.inTx(ctx, func(q *db.Queries) error {
-		if err := q.RevokeTokensNamed(ctx, db.RevokeTokensNamedParams{WorkspaceID: t.WorkspaceID, Name: t.Name}); err != nil {
+// CreateWorkspace makes another workspace. The key is from's: where the request
+// came from.
+func (s *Store) CreateWorkspace(ctx context.Context, from uuid.UUID, w people.Workspace, owner uuid.UUID, key Idempotency) (created people.Workspace, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, from, key, w.ID)
+		if err != nil {
 			return err
 		}
-		return insertToken(ctx, q, t)
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err := q.GetWorkspace(ctx, earlier)
+			created = workspaceFromRow(row)
+			return orMissing(err, "workspace")
+		}
+		created, err = insertWorkspace(ctx, q, w, owner)
+		return err
 	})
+	return created, replayed, err
 }
 
-func insertToken(ctx context.Context, q *db.Queries, t people.Token) error {
-	return q.InsertToken(ctx, db.InsertTokenParams{ID: t.ID, WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name, Hint: t.Hint, Hash: t.Hash})
+func insertWorkspace(ctx context.Context, q *db.Queries, w people.Workspace, owner uuid.UUID) (people.Workspace, error) {
+	row, err := q.InsertWorkspace(ctx, db.InsertWorkspaceParams{ID: w.ID, Name: w.Name, TimeZone: w.TimeZone})
+	if err != nil {
+		return people.Workspace{}, err
+	}
+	if _, err := q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: w.ID, UserID: owner, Role: db.MemberRoleOwner, Joined: true}); err != nil {
+		return people.Workspace{}, err
+	}
+	return workspaceFromRow(row), record(ctx, q, w.ID, audit.WorkspaceCreated, "workspace", w.ID, map[string]any{"name": w.Name, "owner": owner})
 }
 
 // Workspace reads a workspace.
 func (s *Store) Workspace(ctx context.Context, id uuid.UUID) (people.Workspace, error) {
 	row, err := s.q.GetWorkspace(ctx, id)
-	return people.Workspace{ID: row.ID, Name: row.Name, TimeZone: row.TimeZone}, err
+	return workspaceFromRow(row), err
 }
 
-// Bearer finds who holds a token, by the token's hash, and notes its use.
-func (s *Store) Bearer(ctx context.Context, hash []byte) (p people.Principal, found bool, err error) {
-	row, err := s.q.TokenByHash(ctx, hash)
-	if noRows(err) {
-		return people.Principal{}, false, nil
-	}
-	if err != nil {
-		return people.Principal{}, false, err
-	}
-	if row.LastUsedAt == nil || time.Since(*row.LastUsedAt) > time.Minute {
-		if err := s.q.TouchToken(ctx, row.ID); err != nil {
-			return people.Principal{}, false, err
+// ChangeWorkspace changes the settings that the change names.
+func (s *Store) ChangeWorkspace(ctx context.Context, id uuid.UUID, c people.WorkspaceChange) (changed people.Workspace, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		before, err := q.LockWorkspace(ctx, id)
+		if err != nil {
+			return orMissing(err, "workspace")
 		}
+		changed = workspaceFromRow(before)
+		news := map[string]any{}
+		if c.Name != nil && *c.Name != changed.Name {
+			changed.Name, news["name"] = *c.Name, *c.Name
+		}
+		if c.TimeZone != nil && *c.TimeZone != changed.TimeZone {
+			changed.TimeZone, news["time_zone"] = *c.TimeZone, *c.TimeZone
+		}
+		if c.AuthorsNeedApproval != nil && *c.AuthorsNeedApproval != changed.AuthorsNeedApproval {
+			changed.AuthorsNeedApproval, news["authors_need_approval"] = *c.AuthorsNeedApproval, *c.AuthorsNeedApproval
+		}
+		if len(news) == 0 {
+			return nil
+		}
+		if _, err := q.UpdateWorkspace(ctx, db.UpdateWorkspaceParams{ID: id, Name: changed.Name, TimeZone: changed.TimeZone,
+			AuthorsNeedApproval: changed.AuthorsNeedApproval}); err != nil {
+			return err
+		}
+		return record(ctx, q, id, audit.WorkspaceChanged, "workspace", id, news)
+	})
+	return changed, err
+}
+
+// WorkspacesOf lists the workspaces that a user is a member of, the oldest first.
+func (s *Store) WorkspacesOf(ctx context.Context, user uuid.UUID) ([]people.Membership, error) {
+	rows, err := s.q.WorkspacesOfUser(ctx, user)
+	list := make([]people.Membership, len(rows))
+	for i, r := range rows {
+		list[i] = people.Membership{Workspace: workspaceFromRow(r.Workspace), Role: people.Role(r.Role)}
 	}
-	return people.Principal{WorkspaceID: row.WorkspaceID, UserID: row.UserID, TokenID: row.ID, Role: people.Role(row.Role)}, true, nil
+	return list, err
+}
+
+// User reads a user.
+func (s *Store) User(ctx context.Context, id uuid.UUID) (people.User, error) {
+	row, err := s.q.GetUser(ctx, id)
+	return people.User{ID: row.ID, Name: row.Name, Email: deref(row.Email)}, orMissing(err, "user")
+}
+
+func workspaceFromRow(r db.Workspace) people.Workspace {
+	return people.Workspace{ID: r.ID, Name: r.Name, TimeZone: r.TimeZone, AuthorsNeedApproval: r.AuthorsNeedApproval}
+}
+
+// orMissing says of a row that is not there what it would have been.
+func orMissing(err error, what string) error {
+	if noRows(err) {
+		return post.Missing(what)
+	}
+	return err
 }

@@ -7,16 +7,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/idempotency"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
 )
 
-// Idempotency makes the repetition of a creating request harmless: the first
-// one to commit Key decides, later ones get its resource back.
-type Idempotency struct {
-	Key         string // empty: none given
-	RequestHash []byte // of everything that makes two requests the same
-}
+// Idempotency makes the repetition of a creating request harmless.
+type Idempotency = idempotency.Key
 
 // NewPost is what CreatePost stores.
 type NewPost struct {

@@ -27,6 +27,7 @@ var migrations embed.FS
 type Store struct {
 	pool *pgxpool.Pool
 	q    *db.Queries
+	uses *uses
 }
 
 // Open connects to a Postgres of version 14 or later.
@@ -49,11 +50,15 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("the database does not answer: %w", err)
 	}
-	return &Store{pool: pool, q: db.New(pool)}, nil
+	q := db.New(pool)
+	return &Store{pool: pool, q: q, uses: noteUses(q)}, nil
 }
 
 // Close gives all connections back.
-func (s *Store) Close() { s.pool.Close() }
+func (s *Store) Close() {
+	s.uses.close()
+	s.pool.Close()
+}
 
 // Ping says whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }

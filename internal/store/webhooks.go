@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audit"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
 	"dateline/internal/webhook"
@@ -14,8 +16,17 @@ import (
 
 // CreateWebhook stores an endpoint with its secret, unless the workspace has
 // most of them already.
-func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret webhook.SealedSecret, most int) (created webhook.Endpoint, err error) {
+func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret webhook.SealedSecret, most int, key Idempotency) (created webhook.Endpoint, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, e.WorkspaceID, key, e.ID)
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err := q.GetWebhook(ctx, db.GetWebhookParams{ID: earlier, WorkspaceID: e.WorkspaceID})
+			created = endpointFromRow(row)
+			return orMissing(err, "webhook")
+		}
 		row, err := q.InsertWebhook(ctx, db.InsertWebhookParams{ID: e.ID, WorkspaceID: e.WorkspaceID, Url: e.URL,
 			Description: e.Description, Types: orEmpty(e.Types), Most: int32(most)}) //nolint:gosec // a few
 		if noRows(err) {
@@ -26,9 +37,12 @@ func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret we
 			return err
 		}
 		created = endpointFromRow(row)
-		return q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{ID: secret.ID, EndpointID: e.ID, Secret: secret.Sealed})
+		if err := q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{ID: secret.ID, EndpointID: e.ID, Secret: secret.Sealed}); err != nil {
+			return err
+		}
+		return recordWebhook(ctx, q, row, audit.WebhookCreated)
 	})
-	return created, err
+	return created, replayed, err
 }
 
 // Webhooks lists a workspace's endpoints, oldest first.
@@ -57,19 +71,32 @@ func (s *Store) ChangeWebhook(ctx context.Context, workspace, id uuid.UUID, chan
 		change(&e)
 		row, err := q.UpdateWebhook(ctx, db.UpdateWebhookParams{ID: id, Url: e.URL, Description: e.Description, Types: orEmpty(e.Types),
 			Status: db.WebhookStatus(e.Status), DisabledReason: e.DisabledReason, FailingSince: e.FailingSince})
+		if err != nil {
+			return err
+		}
 		changed = endpointFromRow(row)
-		return err
+		return recordWebhook(ctx, q, row, audit.WebhookChanged)
 	})
 	return changed, err
 }
 
 // DeleteWebhook forgets an endpoint with its secrets and deliveries.
 func (s *Store) DeleteWebhook(ctx context.Context, workspace, id uuid.UUID) error {
-	n, err := s.q.DeleteWebhook(ctx, db.DeleteWebhookParams{ID: id, WorkspaceID: workspace})
-	if err == nil && n == 0 {
-		return post.Missing("webhook")
+	return s.lockedWebhook(ctx, workspace, id, func(q *db.Queries, row db.WebhookEndpoint) error {
+		if err := q.DeleteWebhook(ctx, id); err != nil {
+			return err
+		}
+		return recordWebhook(ctx, q, row, audit.WebhookDeleted)
+	})
+}
+
+// recordWebhook names the host only: addresses may hold what authorises.
+func recordWebhook(ctx context.Context, q *db.Queries, row db.WebhookEndpoint, action audit.Action) error {
+	data := map[string]any{"status": row.Status}
+	if u, err := url.Parse(row.Url); err == nil {
+		data["host"] = u.Host
 	}
-	return err
+	return record(ctx, q, row.WorkspaceID, action, "webhook", row.ID, data)
 }
 
 // RotateWebhookSecret puts a new secret in force; the one before signs along
@@ -83,7 +110,10 @@ func (s *Store) RotateWebhookSecret(ctx context.Context, workspace, id uuid.UUID
 		if err := q.RetireWebhookSecret(ctx, db.RetireWebhookSecretParams{EndpointID: id, OverlapSeconds: overlap.Seconds()}); err != nil {
 			return err
 		}
-		return q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{ID: secret.ID, EndpointID: id, Secret: secret.Sealed})
+		if err := q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{ID: secret.ID, EndpointID: id, Secret: secret.Sealed}); err != nil {
+			return err
+		}
+		return recordWebhook(ctx, q, row, audit.WebhookRotated)
 	})
 	return e, err
 }

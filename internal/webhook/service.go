@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/idempotency"
 	"dateline/internal/people"
 	"dateline/internal/post"
 	"dateline/internal/secret"
@@ -18,7 +19,8 @@ import (
 
 // Store keeps endpoints and deliveries.
 type Store interface {
-	CreateWebhook(ctx context.Context, e Endpoint, s SealedSecret, most int) (Endpoint, error)
+	CreateWebhook(ctx context.Context, e Endpoint, s SealedSecret, most int, key idempotency.Key) (created Endpoint, replayed bool, err error)
+	WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]SealedSecret, error)
 	Webhooks(ctx context.Context, workspace uuid.UUID) ([]Endpoint, error)
 	Webhook(ctx context.Context, workspace, id uuid.UUID) (Endpoint, error)
 	ChangeWebhook(ctx context.Context, workspace, id uuid.UUID, change func(*Endpoint)) (Endpoint, error)
@@ -69,19 +71,30 @@ type Change struct {
 	Status      *Status
 }
 
-// Create makes an endpoint. The secret is shown this once.
-func (s *Service) Create(ctx context.Context, who people.Principal, address, description string, types []string) (Endpoint, secret.Text, error) {
-	address, err := s.address(address)
-	if err != nil {
-		return Endpoint{}, secret.Text{}, err
+// Create makes an endpoint. The secret is shown this once, and to who repeats
+// the request.
+func (s *Service) Create(ctx context.Context, who people.Principal, address, description string, types []string, key idempotency.Key) (e Endpoint, plain secret.Text, replayed bool, err error) {
+	if address, err = s.address(address); err != nil {
+		return Endpoint{}, secret.Text{}, false, err
 	}
 	sealed, plain, err := s.secret()
 	if err != nil {
-		return Endpoint{}, secret.Text{}, err
+		return Endpoint{}, secret.Text{}, false, err
 	}
-	e, err := s.Store.CreateWebhook(ctx, Endpoint{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: address,
-		Description: description, Types: distinct(types)}, sealed, mostEndpoints)
-	return e, plain, err
+	e, replayed, err = s.Store.CreateWebhook(ctx, Endpoint{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: address,
+		Description: description, Types: distinct(types)}, sealed, mostEndpoints, key)
+	if err != nil || !replayed {
+		return e, plain, replayed, err
+	}
+	stored, err := s.Store.WebhookSecrets(ctx, e.ID)
+	if err == nil && len(stored) == 0 {
+		err = post.Missing("webhook") // deleted meanwhile
+	}
+	if err != nil {
+		return Endpoint{}, secret.Text{}, true, err
+	}
+	plain, err = s.Sealer.Open(stored[0].Sealed, stored[0].Name())
+	return e, plain, true, err
 }
 
 // List gives a workspace's endpoints, oldest first.

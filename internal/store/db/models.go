@@ -622,6 +622,22 @@ type ApiToken struct {
 	LastUsedAt  *time.Time
 	ExpiresAt   *time.Time
 	RevokedAt   *time.Time
+	Scopes      []string
+}
+
+type AuditLog struct {
+	ID          int64
+	WorkspaceID uuid.UUID
+	At          time.Time
+	Actor       string
+	UserID      *uuid.UUID
+	TokenID     *uuid.UUID
+	SessionID   *uuid.UUID
+	Action      string
+	ObjectType  string
+	ObjectID    uuid.UUID
+	RequestID   *uuid.UUID
+	Data        json.RawMessage
 }
 
 type BulkAnswer struct {
@@ -669,6 +685,7 @@ type Member struct {
 	UserID      uuid.UUID
 	Role        MemberRole
 	CreatedAt   time.Time
+	JoinedAt    *time.Time
 }
 
 type NetworkApp struct {
@@ -860,8 +877,9 @@ type WebhookSecret struct {
 }
 
 type Workspace struct {
-	ID        uuid.UUID
-	Name      string
-	TimeZone  string
-	CreatedAt time.Time
+	ID                  uuid.UUID
+	Name                string
+	TimeZone            string
+	CreatedAt           time.Time
+	AuthorsNeedApproval bool
 }

@@ -36,7 +36,7 @@ func (q *Queries) FirstOwner(ctx context.Context, workspaceID uuid.UUID) (uuid.U
 }
 
 const firstWorkspace = `-- name: FirstWorkspace :one
-select id, name, time_zone, created_at from workspaces order by created_at, id limit 1
+select id, name, time_zone, created_at, authors_need_approval from workspaces order by created_at, id limit 1
 `
 
 func (q *Queries) FirstWorkspace(ctx context.Context) (Workspace, error) {
@@ -47,6 +47,7 @@ func (q *Queries) FirstWorkspace(ctx context.Context) (Workspace, error) {
 		&i.Name,
 		&i.TimeZone,
 		&i.CreatedAt,
+		&i.AuthorsNeedApproval,
 	)
 	return i, err
 }
@@ -84,8 +85,62 @@ func (q *Queries) GetSetting(ctx context.Context, key string) (string, error) {
 	return value, err
 }
 
+const getToken = `-- name: GetToken :one
+select t.id, t.workspace_id, t.user_id, t.name, t.hint, t.hash, t.created_at, t.last_used_at, t.expires_at, t.revoked_at, t.scopes, u.name as user_name, u.email as user_email
+from api_tokens t join users u on u.id = t.user_id
+where t.id = $1 and t.workspace_id = $2
+`
+
+type GetTokenParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+type GetTokenRow struct {
+	ApiToken  ApiToken
+	UserName  string
+	UserEmail *string
+}
+
+func (q *Queries) GetToken(ctx context.Context, arg GetTokenParams) (GetTokenRow, error) {
+	row := q.db.QueryRow(ctx, getToken, arg.ID, arg.WorkspaceID)
+	var i GetTokenRow
+	err := row.Scan(
+		&i.ApiToken.ID,
+		&i.ApiToken.WorkspaceID,
+		&i.ApiToken.UserID,
+		&i.ApiToken.Name,
+		&i.ApiToken.Hint,
+		&i.ApiToken.Hash,
+		&i.ApiToken.CreatedAt,
+		&i.ApiToken.LastUsedAt,
+		&i.ApiToken.ExpiresAt,
+		&i.ApiToken.RevokedAt,
+		&i.ApiToken.Scopes,
+		&i.UserName,
+		&i.UserEmail,
+	)
+	return i, err
+}
+
+const getUser = `-- name: GetUser :one
+select id, name, email, created_at from users where id = $1
+`
+
+func (q *Queries) GetUser(ctx context.Context, id uuid.UUID) (User, error) {
+	row := q.db.QueryRow(ctx, getUser, id)
+	var i User
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Email,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const getWorkspace = `-- name: GetWorkspace :one
-select id, name, time_zone, created_at from workspaces where id = $1
+select id, name, time_zone, created_at, authors_need_approval from workspaces where id = $1
 `
 
 func (q *Queries) GetWorkspace(ctx context.Context, id uuid.UUID) (Workspace, error) {
@@ -96,6 +151,7 @@ func (q *Queries) GetWorkspace(ctx context.Context, id uuid.UUID) (Workspace, er
 		&i.Name,
 		&i.TimeZone,
 		&i.CreatedAt,
+		&i.AuthorsNeedApproval,
 	)
 	return i, err
 }
@@ -126,24 +182,9 @@ func (q *Queries) InsertIdempotencyKey(ctx context.Context, arg InsertIdempotenc
 	return result.RowsAffected(), nil
 }
 
-const insertMember = `-- name: InsertMember :exec
-insert into members (workspace_id, user_id, role) values ($1, $2, $3)
-`
-
-type InsertMemberParams struct {
-	WorkspaceID uuid.UUID
-	UserID      uuid.UUID
-	Role        MemberRole
-}
-
-func (q *Queries) InsertMember(ctx context.Context, arg InsertMemberParams) error {
-	_, err := q.db.Exec(ctx, insertMember, arg.WorkspaceID, arg.UserID, arg.Role)
-	return err
-}
-
 const insertToken = `-- name: InsertToken :exec
-insert into api_tokens (id, workspace_id, user_id, name, hint, hash, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into api_tokens (id, workspace_id, user_id, name, hint, hash, scopes, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type InsertTokenParams struct {
@@ -153,6 +194,7 @@ type InsertTokenParams struct {
 	Name        string
 	Hint        string
 	Hash        []byte
+	Scopes      []string
 	ExpiresAt   *time.Time
 }
 
@@ -164,6 +206,7 @@ func (q *Queries) InsertToken(ctx context.Context, arg InsertTokenParams) error 
 		arg.Name,
 		arg.Hint,
 		arg.Hash,
+		arg.Scopes,
 		arg.ExpiresAt,
 	)
 	return err
@@ -192,7 +235,7 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (User, e
 }
 
 const insertWorkspace = `-- name: InsertWorkspace :one
-insert into workspaces (id, name, time_zone) values ($1, $2, $3) returning id, name, time_zone, created_at
+insert into workspaces (id, name, time_zone) values ($1, $2, $3) returning id, name, time_zone, created_at, authors_need_approval
 `
 
 type InsertWorkspaceParams struct {
@@ -209,6 +252,88 @@ func (q *Queries) InsertWorkspace(ctx context.Context, arg InsertWorkspaceParams
 		&i.Name,
 		&i.TimeZone,
 		&i.CreatedAt,
+		&i.AuthorsNeedApproval,
+	)
+	return i, err
+}
+
+const listTokens = `-- name: ListTokens :many
+select t.id, t.workspace_id, t.user_id, t.name, t.hint, t.hash, t.created_at, t.last_used_at, t.expires_at, t.revoked_at, t.scopes, u.name as user_name, u.email as user_email
+from api_tokens t join users u on u.id = t.user_id
+where t.workspace_id = $1 and t.revoked_at is null
+  and ($2::uuid is null or t.user_id = $2)
+  and ($3::uuid is null or t.id < $3)
+order by t.id desc limit $4
+`
+
+type ListTokensParams struct {
+	WorkspaceID uuid.UUID
+	OnlyOf      *uuid.UUID
+	Before      *uuid.UUID
+	PageSize    int32
+}
+
+type ListTokensRow struct {
+	ApiToken  ApiToken
+	UserName  string
+	UserEmail *string
+}
+
+func (q *Queries) ListTokens(ctx context.Context, arg ListTokensParams) ([]ListTokensRow, error) {
+	rows, err := q.db.Query(ctx, listTokens,
+		arg.WorkspaceID,
+		arg.OnlyOf,
+		arg.Before,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTokensRow
+	for rows.Next() {
+		var i ListTokensRow
+		if err := rows.Scan(
+			&i.ApiToken.ID,
+			&i.ApiToken.WorkspaceID,
+			&i.ApiToken.UserID,
+			&i.ApiToken.Name,
+			&i.ApiToken.Hint,
+			&i.ApiToken.Hash,
+			&i.ApiToken.CreatedAt,
+			&i.ApiToken.LastUsedAt,
+			&i.ApiToken.ExpiresAt,
+			&i.ApiToken.RevokedAt,
+			&i.ApiToken.Scopes,
+			&i.UserName,
+			&i.UserEmail,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockWorkspace = `-- name: LockWorkspace :one
+select id, name, time_zone, created_at, authors_need_approval from workspaces where id = $1 for no key update
+`
+
+// Whoever changes a workspace or its members waits here for others who do, so
+// that two owners cannot remove each other. What only refers to the workspace
+// does not wait.
+func (q *Queries) LockWorkspace(ctx context.Context, id uuid.UUID) (Workspace, error) {
+	row := q.db.QueryRow(ctx, lockWorkspace, id)
+	var i Workspace
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.TimeZone,
+		&i.CreatedAt,
+		&i.AuthorsNeedApproval,
 	)
 	return i, err
 }
@@ -228,36 +353,112 @@ func (q *Queries) PutSetting(ctx context.Context, arg PutSettingParams) error {
 	return err
 }
 
-const revokeTokensNamed = `-- name: RevokeTokensNamed :exec
+const revokeToken = `-- name: RevokeToken :one
 update api_tokens set revoked_at = now()
-where workspace_id = $1 and name = $2 and revoked_at is null
+where id = $1 and workspace_id = $2 and revoked_at is null
+  and ($3::uuid is null or user_id = $3)
+returning id, workspace_id, user_id, name, hint, hash, created_at, last_used_at, expires_at, revoked_at, scopes
+`
+
+type RevokeTokenParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	OnlyOf      *uuid.UUID
+}
+
+func (q *Queries) RevokeToken(ctx context.Context, arg RevokeTokenParams) (ApiToken, error) {
+	row := q.db.QueryRow(ctx, revokeToken, arg.ID, arg.WorkspaceID, arg.OnlyOf)
+	var i ApiToken
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.Name,
+		&i.Hint,
+		&i.Hash,
+		&i.CreatedAt,
+		&i.LastUsedAt,
+		&i.ExpiresAt,
+		&i.RevokedAt,
+		&i.Scopes,
+	)
+	return i, err
+}
+
+const revokeTokensNamed = `-- name: RevokeTokensNamed :many
+update api_tokens set revoked_at = now()
+where workspace_id = $1 and user_id = $2 and name = $3 and revoked_at is null
+returning id
 `
 
 type RevokeTokensNamedParams struct {
 	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
 	Name        string
 }
 
-func (q *Queries) RevokeTokensNamed(ctx context.Context, arg RevokeTokensNamedParams) error {
-	_, err := q.db.Exec(ctx, revokeTokensNamed, arg.WorkspaceID, arg.Name)
-	return err
+func (q *Queries) RevokeTokensNamed(ctx context.Context, arg RevokeTokensNamedParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, revokeTokensNamed, arg.WorkspaceID, arg.UserID, arg.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const revokeTokensOfMember = `-- name: RevokeTokensOfMember :execrows
+update api_tokens set revoked_at = now()
+where workspace_id = $1 and user_id = $2 and revoked_at is null
+`
+
+type RevokeTokensOfMemberParams struct {
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+}
+
+func (q *Queries) RevokeTokensOfMember(ctx context.Context, arg RevokeTokensOfMemberParams) (int64, error) {
+	result, err := q.db.Exec(ctx, revokeTokensOfMember, arg.WorkspaceID, arg.UserID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const tokenByHash = `-- name: TokenByHash :one
-select t.id, t.workspace_id, t.user_id, m.role, t.last_used_at
-from api_tokens t join members m on m.workspace_id = t.workspace_id and m.user_id = t.user_id
-where t.hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+select t.id, t.workspace_id, t.user_id, t.name, t.scopes, t.expires_at, m.role,
+    (t.revoked_at is not null)::boolean as revoked,
+    coalesce(t.expires_at <= now(), false)::boolean as expired,
+    (t.last_used_at is null or t.last_used_at < now() - interval '1 minute')::boolean as use_is_news
+from api_tokens t left join members m on m.workspace_id = t.workspace_id and m.user_id = t.user_id
+where t.hash = $1
 `
 
 type TokenByHashRow struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
 	UserID      uuid.UUID
-	Role        MemberRole
-	LastUsedAt  *time.Time
+	Name        string
+	Scopes      []string
+	ExpiresAt   *time.Time
+	Role        *MemberRole
+	Revoked     bool
+	Expired     bool
+	UseIsNews   bool
 }
 
-// last_used_at is written at most once a minute: it is for people to look at.
+// Asked for by every request: two looks by key. Also tokens that are not good
+// any more are found, so that their holders can be told why.
 func (q *Queries) TokenByHash(ctx context.Context, hash []byte) (TokenByHashRow, error) {
 	row := q.db.QueryRow(ctx, tokenByHash, hash)
 	var i TokenByHashRow
@@ -265,17 +466,119 @@ func (q *Queries) TokenByHash(ctx context.Context, hash []byte) (TokenByHashRow,
 		&i.ID,
 		&i.WorkspaceID,
 		&i.UserID,
+		&i.Name,
+		&i.Scopes,
+		&i.ExpiresAt,
 		&i.Role,
-		&i.LastUsedAt,
+		&i.Revoked,
+		&i.Expired,
+		&i.UseIsNews,
 	)
 	return i, err
 }
 
-const touchToken = `-- name: TouchToken :exec
-update api_tokens set last_used_at = now() where id = $1
+const touchTokens = `-- name: TouchTokens :exec
+update api_tokens set last_used_at = now()
+where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')
 `
 
-func (q *Queries) TouchToken(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.Exec(ctx, touchToken, id)
+// last_used_at is for people to look at, so once a minute is enough, however
+// many processes note it.
+func (q *Queries) TouchTokens(ctx context.Context, ids []uuid.UUID) error {
+	_, err := q.db.Exec(ctx, touchTokens, ids)
 	return err
+}
+
+const updateWorkspace = `-- name: UpdateWorkspace :one
+update workspaces set name = $1, time_zone = $2, authors_need_approval = $3
+where id = $4
+returning id, name, time_zone, created_at, authors_need_approval
+`
+
+type UpdateWorkspaceParams struct {
+	Name                string
+	TimeZone            string
+	AuthorsNeedApproval bool
+	ID                  uuid.UUID
+}
+
+func (q *Queries) UpdateWorkspace(ctx context.Context, arg UpdateWorkspaceParams) (Workspace, error) {
+	row := q.db.QueryRow(ctx, updateWorkspace,
+		arg.Name,
+		arg.TimeZone,
+		arg.AuthorsNeedApproval,
+		arg.ID,
+	)
+	var i Workspace
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.TimeZone,
+		&i.CreatedAt,
+		&i.AuthorsNeedApproval,
+	)
+	return i, err
+}
+
+const userOfEmail = `-- name: UserOfEmail :one
+insert into users (id, name, email) values ($1, $2, $2)
+on conflict (email) do update set email = excluded.email
+returning id, name, email, created_at
+`
+
+type UserOfEmailParams struct {
+	ID    uuid.UUID
+	Email string
+}
+
+// The user of that address, made where there is none.
+func (q *Queries) UserOfEmail(ctx context.Context, arg UserOfEmailParams) (User, error) {
+	row := q.db.QueryRow(ctx, userOfEmail, arg.ID, arg.Email)
+	var i User
+	err := row.Scan(
+		&i.ID,
+		&i.Name,
+		&i.Email,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const workspacesOfUser = `-- name: WorkspacesOfUser :many
+select w.id, w.name, w.time_zone, w.created_at, w.authors_need_approval, m.role
+from members m join workspaces w on w.id = m.workspace_id
+where m.user_id = $1
+order by w.created_at, w.id
+`
+
+type WorkspacesOfUserRow struct {
+	Workspace Workspace
+	Role      MemberRole
+}
+
+func (q *Queries) WorkspacesOfUser(ctx context.Context, userID uuid.UUID) ([]WorkspacesOfUserRow, error) {
+	rows, err := q.db.Query(ctx, workspacesOfUser, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkspacesOfUserRow
+	for rows.Next() {
+		var i WorkspacesOfUserRow
+		if err := rows.Scan(
+			&i.Workspace.ID,
+			&i.Workspace.Name,
+			&i.Workspace.TimeZone,
+			&i.Workspace.CreatedAt,
+			&i.Workspace.AuthorsNeedApproval,
+			&i.Role,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -13,21 +13,13 @@ import (
 	"github.com/google/uuid"
 )
 
-const deleteWebhook = `-- name: DeleteWebhook :execrows
-delete from webhook_endpoints where id = $1 and workspace_id = $2
+const deleteWebhook = `-- name: DeleteWebhook :exec
+delete from webhook_endpoints where id = $1
 `
 
-type DeleteWebhookParams struct {
-	ID          uuid.UUID
-	WorkspaceID uuid.UUID
-}
-
-func (q *Queries) DeleteWebhook(ctx context.Context, arg DeleteWebhookParams) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteWebhook, arg.ID, arg.WorkspaceID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) DeleteWebhook(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteWebhook, id)
+	return err
 }
 
 const deliveriesToStart = `-- name: DeliveriesToStart :many

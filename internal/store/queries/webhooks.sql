@@ -19,8 +19,8 @@ update webhook_endpoints set url = @url, description = @description, types = @ty
 where id = @id
 returning *;
 
--- name: DeleteWebhook :execrows
-delete from webhook_endpoints where id = @id and workspace_id = @workspace_id;
+-- name: DeleteWebhook :exec
+delete from webhook_endpoints where id = @id;
 
 -- name: LockWebhook :one
 select * from webhook_endpoints where id = @id and workspace_id = @workspace_id for update;

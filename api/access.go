@@ -1,0 +1,104 @@
+package api
+
+import (
+	"slices"
+
+	"dateline/internal/people"
+)
+
+// access is what an operation asks of who sends it.
+type access struct {
+	public bool         // of nobody anything; openapi.yaml says `security: []`
+	least  people.Role  // the role that may do it, and those above
+	scope  people.Scope // that a token has to have; empty: any token
+}
+
+// accessTable says who may do what, by operationId. What does not stand here,
+// nobody may do. A test holds it against openapi.yaml, and each row against the
+// running API.
+func accessTable() map[string]access {
+	return map[string]access{
+		"live":               {public: true},
+		"ready":              {public: true},
+		"completeConnection": {public: true}, // its state is the proof
+
+		"listPosts":        {least: people.Viewer, scope: people.PostsRead},
+		"exportPosts":      {least: people.Viewer, scope: people.PostsRead},
+		"getPost":          {least: people.Viewer, scope: people.PostsRead},
+		"postEvents":       {least: people.Viewer, scope: people.PostsRead},
+		"postTimeline":     {least: people.Viewer, scope: people.PostsRead},
+		"workspaceEvents":  {least: people.Viewer, scope: people.PostsRead},
+		"listSeries":       {least: people.Viewer, scope: people.PostsRead},
+		"getSeries":        {least: people.Viewer, scope: people.PostsRead},
+		"listOccurrences":  {least: people.Viewer, scope: people.PostsRead},
+		"listDeadLetters":  {least: people.Viewer, scope: people.PostsRead},
+		"countDeadLetters": {least: people.Viewer, scope: people.PostsRead},
+
+		"schedulePost":       {least: people.Author, scope: people.PostsWrite},
+		"createPost":         {least: people.Author, scope: people.PostsWrite},
+		"createPosts":        {least: people.Author, scope: people.PostsWrite},
+		"editPost":           {least: people.Author, scope: people.PostsWrite},
+		"cancelPost":         {least: people.Author, scope: people.PostsWrite},
+		"publishNow":         {least: people.Author, scope: people.PostsWrite},
+		"scheduleDraft":      {least: people.Author, scope: people.PostsWrite},
+		"retryPost":          {least: people.Author, scope: people.PostsWrite},
+		"discardPost":        {least: people.Author, scope: people.PostsWrite},
+		"confirmTarget":      {least: people.Author, scope: people.PostsWrite},
+		"sendTargetAgain":    {least: people.Author, scope: people.PostsWrite},
+		"retryDeadLetters":   {least: people.Author, scope: people.PostsWrite},
+		"discardDeadLetters": {least: people.Author, scope: people.PostsWrite},
+		"createSeries":       {least: people.Author, scope: people.PostsWrite},
+		"editSeries":         {least: people.Author, scope: people.PostsWrite},
+		"endSeries":          {least: people.Author, scope: people.PostsWrite},
+		"pauseSeries":        {least: people.Author, scope: people.PostsWrite},
+		"resumeSeries":       {least: people.Author, scope: people.PostsWrite},
+		"skipOccurrence":     {least: people.Author, scope: people.PostsWrite},
+		"unskipOccurrence":   {least: people.Author, scope: people.PostsWrite},
+
+		"listAccounts":            {least: people.Viewer, scope: people.AccountsRead},
+		"accountLimits":           {least: people.Viewer, scope: people.AccountsRead},
+		"connectAccountWithToken": {least: people.Editor, scope: people.AccountsWrite},
+		"beginConnection":         {least: people.Editor, scope: people.AccountsWrite},
+
+		"getMedia":    {least: people.Viewer, scope: people.MediaRead},
+		"uploadMedia": {least: people.Author, scope: people.MediaWrite},
+
+		// Addresses of webhooks may hold what authorises.
+		"listWebhooks":          {least: people.Editor, scope: people.WebhooksRead},
+		"getWebhook":            {least: people.Editor, scope: people.WebhooksRead},
+		"listWebhookDeliveries": {least: people.Editor, scope: people.WebhooksRead},
+		"createWebhook":         {least: people.Editor, scope: people.WebhooksWrite},
+		"editWebhook":           {least: people.Editor, scope: people.WebhooksWrite},
+		"deleteWebhook":         {least: people.Editor, scope: people.WebhooksWrite},
+		"rotateWebhookSecret":   {least: people.Editor, scope: people.WebhooksWrite},
+		"testWebhook":           {least: people.Editor, scope: people.WebhooksWrite},
+		"redeliverWebhook":      {least: people.Editor, scope: people.WebhooksWrite},
+		"redeliverDeadWebhooks": {least: people.Editor, scope: people.WebhooksWrite},
+
+		"getMe":           {least: people.Viewer},
+		"getWorkspace":    {least: people.Viewer, scope: people.WorkspaceRead},
+		"listWorkspaces":  {least: people.Viewer, scope: people.WorkspaceRead},
+		"editWorkspace":   {least: people.Owner, scope: people.WorkspaceWrite},
+		"createWorkspace": {least: people.Owner, scope: people.WorkspaceWrite},
+		"listMembers":     {least: people.Editor, scope: people.MembersRead},
+		"inviteMember":    {least: people.Owner, scope: people.MembersWrite},
+		"changeMember":    {least: people.Owner, scope: people.MembersWrite},
+		"removeMember":    {least: people.Owner, scope: people.MembersWrite},
+		"listTokens":      {least: people.Viewer, scope: people.TokensRead}, // owners: of all
+		"createToken":     {least: people.Viewer, scope: people.TokensWrite},
+		"revokeToken":     {least: people.Viewer, scope: people.TokensWrite}, // owners: of all
+		"listAudit":       {least: people.Editor, scope: people.AuditRead},
+	}
+}
+
+// scopesOf lists what a principal may do, by role and by token.
+func scopesOf(who people.Principal) []people.Scope {
+	var out []people.Scope
+	for _, a := range accessTable() {
+		if a.scope != "" && who.Role.AtLeast(a.least) && who.Has(a.scope) && !slices.Contains(out, a.scope) {
+			out = append(out, a.scope)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

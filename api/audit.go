@@ -1,0 +1,70 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/audit"
+	"dateline/internal/post"
+)
+
+// ListAudit lists who did what.
+func (s *Server) ListAudit(ctx context.Context, r spec.ListAuditRequestObject) (spec.ListAuditResponseObject, error) {
+	f := audit.Filter{WorkspaceID: principal(ctx).WorkspaceID, Actions: value(r.Params.Action), ObjectID: r.Params.Object,
+		From: r.Params.From, To: r.Params.To, Limit: defaultPage}
+	if r.Params.Limit != nil {
+		f.Limit = *r.Params.Limit
+	}
+	if actor := value(r.Params.Actor); actor != "" {
+		if id, err := uuid.Parse(actor); err == nil {
+			f.UserID = &id
+		} else {
+			f.Actor = audit.Actor(actor)
+		}
+	}
+	if text := value(r.Params.Cursor); text != "" {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, post.InvalidFields(post.Problem{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the page before, unchanged."})
+		}
+		f.Before = &id
+	}
+	limit := f.Limit
+	f.Limit++ // one more, to know whether there is a next page
+	entries, err := s.Store.AuditLog(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	page := spec.ListAudit200JSONResponse{Entries: []spec.AuditEntry{}}
+	if len(entries) > limit {
+		entries = entries[:limit]
+		page.NextCursor = optional(strconv.FormatInt(entries[limit-1].ID, 10))
+	}
+	for _, e := range entries {
+		one, err := auditJSON(e)
+		if err != nil {
+			return nil, err
+		}
+		page.Entries = append(page.Entries, one)
+	}
+	return page, nil
+}
+
+func auditJSON(e audit.Entry) (spec.AuditEntry, error) {
+	out := spec.AuditEntry{Id: strconv.FormatInt(e.ID, 10), At: e.At, Action: string(e.Action), RequestId: optionalID(e.Origin.RequestID),
+		Object: spec.AuditObject{Type: e.Object.Type, Id: e.Object.ID},
+		Actor: spec.AuditActor{Type: spec.AuditActorType(e.Origin.Actor), UserId: optionalID(e.Origin.UserID), Name: optional(e.UserName),
+			TokenId: optionalID(e.Origin.TokenID), TokenName: optional(e.TokenName), SessionId: optionalID(e.Origin.SessionID)}}
+	return out, json.Unmarshal(e.Data, &out.Data)
+}
+
+func optionalID(id uuid.UUID) *uuid.UUID {
+	if id == uuid.Nil {
+		return nil
+	}
+	return &id
+}

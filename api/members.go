@@ -1,0 +1,62 @@
+package api
+
+import (
+	"context"
+
+	"dateline/api/spec"
+	"dateline/internal/people"
+)
+
+// ListMembers lists the members.
+func (s *Server) ListMembers(ctx context.Context, r spec.ListMembersRequestObject) (spec.ListMembersResponseObject, error) {
+	f := people.MemberFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
+	if r.Params.Limit != nil {
+		f.Limit = *r.Params.Limit
+	}
+	if text := value(r.Params.Cursor); text != "" {
+		var err error
+		if f.AfterTime, f.AfterID, err = readCursor(text); err != nil {
+			return nil, err
+		}
+	}
+	limit := f.Limit
+	f.Limit++ // one more, to know whether there is a next page
+	members, err := s.Store.Members(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	page := spec.ListMembers200JSONResponse{Members: []spec.Member{}}
+	if len(members) > limit {
+		members = members[:limit]
+		page.NextCursor = optional(cursor(members[limit-1].CreatedAt, members[limit-1].User.ID))
+	}
+	for _, m := range members {
+		page.Members = append(page.Members, memberJSON(m))
+	}
+	return page, nil
+}
+
+// InviteMember makes somebody a member.
+func (s *Server) InviteMember(ctx context.Context, r spec.InviteMemberRequestObject) (spec.InviteMemberResponseObject, error) {
+	key, err := idempotencyOf(r.Params.IdempotencyKey, "member", r.Body)
+	if err != nil {
+		return nil, err
+	}
+	m, replayed, err := s.People.Invite(ctx, principal(ctx), r.Body.Email, people.Role(r.Body.Role), key)
+	return spec.InviteMember201JSONResponse{Body: memberJSON(m), Headers: spec.InviteMember201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
+}
+
+// ChangeMember gives a member another role.
+func (s *Server) ChangeMember(ctx context.Context, r spec.ChangeMemberRequestObject) (spec.ChangeMemberResponseObject, error) {
+	m, err := s.People.ChangeRole(ctx, principal(ctx), r.Id, people.Role(r.Body.Role))
+	return spec.ChangeMember200JSONResponse(memberJSON(m)), err
+}
+
+// RemoveMember takes a member out of the workspace.
+func (s *Server) RemoveMember(ctx context.Context, r spec.RemoveMemberRequestObject) (spec.RemoveMemberResponseObject, error) {
+	return spec.RemoveMember204Response{}, s.People.Remove(ctx, principal(ctx), r.Id)
+}
+
+func memberJSON(m people.Member) spec.Member {
+	return spec.Member{Id: m.User.ID, Name: m.User.Name, Email: optional(m.User.Email), Role: spec.Role(m.Role), CreatedAt: m.CreatedAt, JoinedAt: m.JoinedAt}
+}

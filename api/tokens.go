@@ -1,0 +1,56 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"dateline/api/spec"
+	"dateline/internal/people"
+)
+
+// ListTokens lists API tokens.
+func (s *Server) ListTokens(ctx context.Context, r spec.ListTokensRequestObject) (spec.ListTokensResponseObject, error) {
+	limit := defaultPage
+	if r.Params.Limit != nil {
+		limit = *r.Params.Limit
+	}
+	tokens, err := s.People.Tokens(ctx, principal(ctx), r.Params.Cursor, limit+1) // one more, to know whether there is a next page
+	if err != nil {
+		return nil, err
+	}
+	page := spec.ListTokens200JSONResponse{Tokens: []spec.Token{}}
+	if len(tokens) > limit {
+		tokens = tokens[:limit]
+		page.NextCursor = optional(tokens[limit-1].ID.String())
+	}
+	for _, t := range tokens {
+		page.Tokens = append(page.Tokens, tokenJSON(t))
+	}
+	return page, nil
+}
+
+// CreateToken makes an API token and shows it once.
+func (s *Server) CreateToken(ctx context.Context, r spec.CreateTokenRequestObject) (spec.CreateTokenResponseObject, error) {
+	who := principal(ctx)
+	key, err := idempotencyOf(r.Params.IdempotencyKey, "token of "+who.UserID.String(), r.Body)
+	if err != nil {
+		return nil, err
+	}
+	wish := people.TokenWish{Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires)}
+	for _, scope := range r.Body.Scopes {
+		wish.Scopes = append(wish.Scopes, people.Scope(scope))
+	}
+	t, plain, replayed, err := s.People.CreateToken(ctx, who, wish, key)
+	return spec.CreateToken201JSONResponse{Body: spec.TokenWithSecret{Token: tokenJSON(t), Secret: optional(plain.Reveal())},
+		Headers: spec.CreateToken201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
+}
+
+// RevokeToken ends an API token.
+func (s *Server) RevokeToken(ctx context.Context, r spec.RevokeTokenRequestObject) (spec.RevokeTokenResponseObject, error) {
+	return spec.RevokeToken204Response{}, s.People.Revoke(ctx, principal(ctx), r.Id)
+}
+
+func tokenJSON(t people.Token) spec.Token {
+	return spec.Token{Id: t.ID, Name: t.Name, Hint: t.Hint, Scopes: scopesJSON(t.Scopes), User: userJSON(t.User), CreatedAt: t.CreatedAt,
+		LastUsedAt: t.LastUsedAt, ExpiresAt: t.ExpiresAt, Expired: t.ExpiresAt != nil && !t.ExpiresAt.After(time.Now())}
+}

@@ -1,0 +1,85 @@
+package api
+
+import (
+	"context"
+
+	"dateline/api/spec"
+	"dateline/internal/people"
+)
+
+// GetMe says who asks.
+func (s *Server) GetMe(ctx context.Context, _ spec.GetMeRequestObject) (spec.GetMeResponseObject, error) {
+	who := principal(ctx)
+	user, err := s.Store.User(ctx, who.UserID)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.Store.Workspace(ctx, who.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	me := spec.GetMe200JSONResponse{User: userJSON(user), Role: spec.Role(who.Role), Workspace: workspaceJSON(w), Scopes: scopesJSON(scopesOf(who))}
+	if who.TokenName != "" {
+		me.Token = &spec.MyToken{Id: who.TokenID, Name: who.TokenName, Scopes: scopesJSON(who.Scopes), ExpiresAt: who.ExpiresAt}
+	}
+	return me, nil
+}
+
+// GetWorkspace reads the workspace.
+func (s *Server) GetWorkspace(ctx context.Context, _ spec.GetWorkspaceRequestObject) (spec.GetWorkspaceResponseObject, error) {
+	w, err := s.Store.Workspace(ctx, principal(ctx).WorkspaceID)
+	return spec.GetWorkspace200JSONResponse(workspaceJSON(w)), err
+}
+
+// EditWorkspace changes the workspace's settings.
+func (s *Server) EditWorkspace(ctx context.Context, r spec.EditWorkspaceRequestObject) (spec.EditWorkspaceResponseObject, error) {
+	w, err := s.People.ChangeWorkspace(ctx, principal(ctx), people.WorkspaceChange{Name: r.Body.Name, TimeZone: r.Body.TimeZone,
+		AuthorsNeedApproval: r.Body.AuthorsNeedApproval})
+	return spec.EditWorkspace200JSONResponse(workspaceJSON(w)), err
+}
+
+// ListWorkspaces lists the workspaces of who asks.
+func (s *Server) ListWorkspaces(ctx context.Context, _ spec.ListWorkspacesRequestObject) (spec.ListWorkspacesResponseObject, error) {
+	list, err := s.Store.WorkspacesOf(ctx, principal(ctx).UserID)
+	out := spec.ListWorkspaces200JSONResponse{Workspaces: []spec.MyWorkspace{}}
+	for _, m := range list {
+		out.Workspaces = append(out.Workspaces, spec.MyWorkspace{Workspace: workspaceJSON(m.Workspace), Role: spec.Role(m.Role)})
+	}
+	return out, err
+}
+
+// CreateWorkspace makes another workspace.
+func (s *Server) CreateWorkspace(ctx context.Context, r spec.CreateWorkspaceRequestObject) (spec.CreateWorkspaceResponseObject, error) {
+	who := principal(ctx)
+	key, err := idempotencyOf(r.Params.IdempotencyKey, "workspace of "+who.UserID.String(), r.Body)
+	if err != nil {
+		return nil, err
+	}
+	w, replayed, err := s.People.CreateWorkspace(ctx, who, r.Body.Name, value(r.Body.TimeZone), key)
+	return spec.CreateWorkspace201JSONResponse{Body: workspaceJSON(w), Headers: spec.CreateWorkspace201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
+}
+
+// ifReplayed is the header Idempotent-Replayed.
+func ifReplayed(replayed bool) *string {
+	if !replayed {
+		return nil
+	}
+	yes := "true"
+	return &yes
+}
+
+func workspaceJSON(w people.Workspace) spec.Workspace {
+	return spec.Workspace{Id: w.ID, Name: w.Name, TimeZone: w.TimeZone, AuthorsNeedApproval: w.AuthorsNeedApproval}
+}
+
+func userJSON(u people.User) spec.User {
+	return spec.User{Id: u.ID, Name: u.Name, Email: optional(u.Email)}
+}
+
+func scopesJSON(scopes []people.Scope) []spec.Scope {
+	out := make([]spec.Scope, len(scopes))
+	for i, scope := range scopes {
+		out[i] = spec.Scope(scope)
+	}
+	return out
+}

@@ -1,0 +1,9 @@
+// Package idempotency names requests, so that repeating one is harmless.
+package idempotency
+
+// Key makes the repetition of a creating request harmless: the first one to
+// commit its Key decides, later ones get its resource back.
+type Key struct {
+	Key         string // empty: none given
+	RequestHash []byte // of everything that makes two requests the same
+}

@@ -1,0 +1,48 @@
+-- name: InsertMember :execrows
+insert into members (workspace_id, user_id, role, joined_at)
+values (@workspace_id, @user_id, @role, case when @joined::boolean then now() end)
+on conflict (workspace_id, user_id) do nothing;
+
+-- name: GetMember :one
+-- Who is only invited is shown by the address that the inviter knows: the name
+-- may come from another workspace.
+select m.user_id, m.role, m.created_at, m.joined_at, u.email,
+    (case when m.joined_at is null then coalesce(u.email, u.name) else u.name end)::text as name
+from members m join users u on u.id = m.user_id
+where m.workspace_id = @workspace_id and m.user_id = @user_id;
+
+-- name: ListMembers :many
+select m.user_id, m.role, m.created_at, m.joined_at, u.email,
+    (case when m.joined_at is null then coalesce(u.email, u.name) else u.name end)::text as name
+from members m join users u on u.id = m.user_id
+where m.workspace_id = @workspace_id
+  and (sqlc.narg('after_time')::timestamptz is null
+       or (m.created_at, m.user_id) > (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
+order by m.created_at, m.user_id limit @page_size;
+
+-- name: HoldMember :one
+-- The member cannot be removed before the transaction that asks has ended.
+select role from members where workspace_id = @workspace_id and user_id = @user_id for share;
+
+-- name: SetRole :execrows
+-- Not when it would leave no owner who has ever logged in. Callers hold
+-- LockWorkspace.
+update members m set role = @role
+where m.workspace_id = @workspace_id and m.user_id = @user_id
+  and (m.role <> 'owner' or @role::member_role = 'owner' or exists (
+        select 1 from members o where o.workspace_id = @workspace_id and o.user_id <> @user_id
+            and o.role = 'owner' and o.joined_at is not null));
+
+-- name: DeleteMember :execrows
+-- As SetRole.
+delete from members m
+where m.workspace_id = @workspace_id and m.user_id = @user_id
+  and (m.role <> 'owner' or exists (
+        select 1 from members o where o.workspace_id = @workspace_id and o.user_id <> @user_id
+            and o.role = 'owner' and o.joined_at is not null));
+
+-- name: DropAttemptsOfMember :exec
+delete from connect_attempts where workspace_id = @workspace_id and user_id = @user_id;
+
+-- name: JoinWorkspaces :many
+update members set joined_at = coalesce(joined_at, now()) where user_id = @user_id returning workspace_id;
