@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"dateline/internal/people"
+	"dateline/api"
 )
 
 func TestRequestsWithoutAValidTokenAreRefused(t *testing.T) {
@@ -35,38 +35,26 @@ func TestARevokedTokenIsRefusedAtOnce(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/posts", nil), 401, "token_revoked")
 }
 
-func TestRolesMayDoWhatTheyMay(t *testing.T) {
+// What has no row in the table nobody may send; what is for everybody says so
+// in openapi.yaml too.
+func TestEveryOperationHasARowOfItsOwn(t *testing.T) {
 	s := start(t)
-	s.Connect("desk")
-	connection := object{"network": "mastodon", "base_url": s.Fake.URL()}
-	for role, may := range map[people.Role]struct{ write, connect bool }{
-		people.Owner: {true, true}, people.Editor: {true, true}, people.Author: {true, false}, people.Viewer: {false, false},
-	} {
-		var bearer string
-		if role == people.Owner {
-			bearer = "Bearer " + s.Token
-		} else {
-			bearer = "Bearer " + s.Member(role)
-		}
-		if a := s.send("GET", "/api/v1/posts", nil, "Authorization", bearer); a.StatusCode != http.StatusOK {
-			t.Errorf("%s reads: %s", role, a.Status)
-		}
-		write := s.send("POST", "/api/v1/posts", hello(), "Authorization", bearer)
-		connect := s.send("POST", "/api/v1/accounts/connect", connection, "Authorization", bearer)
-		for name, c := range map[string]struct {
-			got answer
-			may bool
-			ok  int
-		}{"writes": {write, may.write, 201}, "connects": {connect, may.connect, 200}} {
-			if c.may && c.got.StatusCode != c.ok {
-				t.Errorf("%s %s: %s %s", role, name, c.got.Status, c.got.body)
+	described := map[string]bool{}
+	for path, item := range s.answers.doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			described[op.OperationID] = true
+			public, known := api.Ruled(op.OperationID)
+			if op.OperationID == "" || !known {
+				t.Errorf("%s %s: give %q a row in accessTable()", method, path, op.OperationID)
 			}
-			if !c.may {
-				s.refused(c.got, 403, "role_insufficient")
+			if open := op.Security != nil && len(*op.Security) == 0; open != public {
+				t.Errorf("%s: for everybody is %v in openapi.yaml and %v in accessTable()", op.OperationID, open, public)
 			}
 		}
-		if !may.write {
-			s.refused(s.upload0("a.png", picture(t), "Authorization", bearer), 403, "role_insufficient")
+	}
+	for _, id := range api.RuledOperations() {
+		if !described[id] {
+			t.Errorf("%s stands in accessTable() and not in openapi.yaml", id)
 		}
 	}
 }

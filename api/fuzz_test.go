@@ -14,6 +14,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/newsroomtest"
+	"dateline/internal/people"
 )
 
 // ask gives what a handler answers, and fails the test for what is no answer.
@@ -66,8 +67,31 @@ func FuzzCursor(f *testing.F) {
 		f.Add(cursor)
 	}
 	f.Fuzz(func(t *testing.T, cursor string) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/posts?limit=1&cursor="+url.QueryEscape(cursor), nil)
-		r.Header.Set("Authorization", "Bearer "+n.Token)
-		ask(t, h, r)
+		for _, list := range []string{"posts", "members", "tokens", "audit"} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/"+list+"?limit=1&cursor="+url.QueryEscape(cursor), nil)
+			r.Header.Set("Authorization", "Bearer "+n.Token)
+			ask(t, h, r)
+		}
+	})
+}
+
+// No body about people, however broken, makes the server fail.
+func FuzzPeopleBody(f *testing.F) {
+	n := newsroomtest.Open(f)
+	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	member := n.Join(n.Workspace, people.Viewer).UserID.String()
+	for _, body := range []string{`{"name":"Sports","time_zone":"Asia/Ho_Chi_Minh"}`, `{"name":"\u0000"}`, `{"name":" ","time_zone":"\ud800"}`, `{"email":"a@b","role":"owner"}`,
+		`{"email":"\u212a@b.example","role":"viewer"}`, `{"email":"\"a b\"@[::1]","role":"viewer"}`, `{"role":"author"}`, `{"name":"x","scopes":["*"],"expires_in_days":1e2}`,
+		`{"name":"x","scopes":["*","*"],"never_expires":true}`, `{"authors_need_approval":null}`, `[]`, `{"time_zone":"../../etc/passwd"}`, `{"name":"x","time_zone":"posixrules"}`} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, at := range []string{"POST /api/v1/workspaces", "PATCH /api/v1/workspace", "POST /api/v1/members", "PATCH /api/v1/members/" + member, "POST /api/v1/tokens"} {
+			method, path, _ := strings.Cut(at, " ")
+			r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+n.Token)
+			r.Header.Set("Content-Type", "application/json")
+			ask(t, h, r)
+		}
 	})
 }

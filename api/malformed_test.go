@@ -228,6 +228,33 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 		{"connection inward", "POST", "/api/v1/accounts/connect", object{"network": "mastodon", "base_url": "https://169.254.169.254"}, nil, 422, "network_unreachable", "base_url"},
 		{"callback without state", "GET", "/api/v1/oauth/callback?code=1", nil, nil, 400, "invalid_request", "state"},
 		{"callback with an unknown state", "GET", "/api/v1/oauth/callback?state=1&code=1", nil, nil, 422, "invalid_request", "state"},
+
+		// People.
+		{"workspace without a change", "PATCH", "/api/v1/workspace", `{}`, nil, 400, "invalid_request", ""},
+		{"workspace of no zone", "PATCH", "/api/v1/workspace", object{"time_zone": "Mars/Olympus"}, nil, 422, "invalid_request", "time_zone"},
+		{"workspace of the machine's zone", "PATCH", "/api/v1/workspace", object{"time_zone": "Local"}, nil, 422, "invalid_request", "time_zone"},
+		{"workspace of blanks", "PATCH", "/api/v1/workspace", object{"name": "  "}, nil, 422, "invalid_request", "name"},
+		{"workspace with NUL", "PATCH", "/api/v1/workspace", `{"name":"a\u0000"}`, nil, 422, "invalid_request", "name"},
+		{"approval that is no boolean", "PATCH", "/api/v1/workspace", object{"authors_need_approval": "yes"}, nil, 400, "invalid_request", "authors_need_approval"},
+		{"new workspace without a name", "POST", "/api/v1/workspaces", `{}`, nil, 400, "invalid_request", "name"},
+		{"new workspace of a long name", "POST", "/api/v1/workspaces", object{"name": strings.Repeat("x", 201)}, nil, 400, "invalid_request", "name"},
+		{"new workspace of no zone", "POST", "/api/v1/workspaces", object{"name": "x", "time_zone": "../x"}, nil, 422, "invalid_request", "time_zone"},
+		{"invitation of nobody", "POST", "/api/v1/members", object{"role": "viewer"}, nil, 400, "invalid_request", "email"},
+		{"invitation to no role", "POST", "/api/v1/members", object{"email": "a@news.example", "role": "king"}, nil, 400, "invalid_request", "role"},
+		{"invitation of no address", "POST", "/api/v1/members", object{"email": "news.example", "role": "viewer"}, nil, 422, "invalid_request", "email"},
+		{"invitation by name and address", "POST", "/api/v1/members", object{"email": "A <a@news.example>", "role": "viewer"}, nil, 422, "invalid_request", "email"},
+		{"invitation beyond ASCII", "POST", "/api/v1/members", object{"email": "\u0130@news.example", "role": "viewer"}, nil, 422, "invalid_request", "email"},
+		{"invitation with NUL", "POST", "/api/v1/members", `{"email":"a\u0000@news.example","role":"viewer"}`, nil, 422, "invalid_request", "email"},
+		{"unknown member", "PATCH", "/api/v1/members/" + uuid.NewString(), object{"role": "viewer"}, nil, 404, "member_not_found", ""},
+		{"member that is no id", "DELETE", "/api/v1/members/me", nil, nil, 400, "invalid_request", "id"},
+		{"members after a broken cursor", "GET", "/api/v1/members?cursor=x", nil, nil, 422, "invalid_request", "cursor"},
+		{"token without scopes", "POST", "/api/v1/tokens", object{"name": "x", "scopes": []string{}}, nil, 400, "invalid_request", "scopes"},
+		{"token of an unknown scope", "POST", "/api/v1/tokens", object{"name": "x", "scopes": []string{"posts:burn"}}, nil, 400, "invalid_request", "scopes[0]"},
+		{"token of no days", "POST", "/api/v1/tokens", object{"name": "x", "scopes": []string{"*"}, "expires_in_days": 0}, nil, 400, "invalid_request", "expires_in_days"},
+		{"token with a NUL name", "POST", "/api/v1/tokens", `{"name":"a\u0000","scopes":["*"]}`, nil, 422, "invalid_request", "name"},
+		{"unknown token", "DELETE", "/api/v1/tokens/" + uuid.NewString(), nil, nil, 404, "token_not_found", ""},
+		{"tokens after a broken cursor", "GET", "/api/v1/tokens?cursor=x", nil, nil, 400, "invalid_request", "cursor"},
+		{"webhook with a long key", "POST", "/api/v1/webhooks", object{"url": "https://hooks.example/"}, []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "invalid_request", "Idempotency-Key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := *s
@@ -250,6 +277,9 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 		if now, err := s.Store.Post(t.Context(), before.ID); err != nil || now.Version != before.Version {
 			t.Errorf("the post is now %+v, %v", now, err)
 		}
+	}
+	if rows := s.Count("select count(*) from members") + s.Count("select count(*) from api_tokens") + s.Count("select count(*) from workspaces where name <> 'Desk' and name <> 'Rivals'"); rows != 4 {
+		t.Errorf("%d members, tokens and workspaces are stored", rows)
 	}
 	if rows := s.Count("select count(*) from connect_attempts") + s.Count("select count(*) from idempotency_keys"); rows != 0 {
 		t.Errorf("%d connections or keys are stored", rows)

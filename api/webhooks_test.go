@@ -51,6 +51,23 @@ func TestAWebhooksSecretIsShownOnce(t *testing.T) {
 	}
 }
 
+func TestARepeatedRequestMakesNoSecondWebhook(t *testing.T) {
+	s := start(t)
+	body := object{"url": "https://hooks.example/dateline"}
+	first, again := s.send("POST", webhooksPath, body, "Idempotency-Key", "k"), s.send("POST", webhooksPath, body, "Idempotency-Key", "k")
+	if again.StatusCode != http.StatusCreated || string(first.body) != string(again.body) || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("%s and %s", first.body, again.body)
+	}
+	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/other"}, "Idempotency-Key", "k"), 422, "idempotency_key_reused", "Idempotency-Key")
+	var list spec.WebhookList
+	s.decode(s.send("GET", webhooksPath, nil), 200, &list)
+	if len(list.Webhooks) != 1 {
+		t.Errorf("%+v", list)
+	}
+	s.send("DELETE", webhooksPath+"/"+list.Webhooks[0].Id.String(), nil)
+	s.refused(s.send("POST", webhooksPath, body, "Idempotency-Key", "k"), 404, "webhook_not_found")
+}
+
 func TestAWebhookIsEditedAndDeleted(t *testing.T) {
 	s := start(t)
 	path := webhooksPath + "/" + s.webhook().Webhook.Id.String()

@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/people"
+	"dateline/internal/post"
+)
+
+func (s *server) audit(query string) (page spec.AuditPage) {
+	s.t.Helper()
+	s.decode(s.send("GET", "/api/v1/audit"+query, nil), 200, &page)
+	return page
+}
+
+// Every kind of change stands in the log with who made it, by which token and
+// in which request, and holds no secret and no address of a server or person.
+func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
+	s := start(t)
+	owner, err := s.Store.Workspace(t.Context(), s.Workspace.ID)
+	s.Must(err)
+	requests := map[string]string{} // by action
+	did := func(action string, a answer) answer {
+		t.Helper()
+		if a.StatusCode > 299 {
+			t.Fatalf("%s: %s %s", action, a.Status, a.body)
+		}
+		requests[action] = a.Header.Get("X-Request-ID")
+		return a
+	}
+	there, err := s.Fake.AddAccount("desk")
+	s.Must(err)
+	did("account.connected", s.send("POST", "/api/v1/accounts", object{"network": "mastodon", "base_url": s.Fake.URL(), "access_token": there.Token}))
+	did("workspace.changed", s.send("PATCH", "/api/v1/workspace", object{"authors_need_approval": true}))
+	var m spec.Member
+	s.decode(did("member.invited", s.send("POST", "/api/v1/members", object{"email": "private@news.example", "role": "author"})), 201, &m)
+	did("member.role_changed", s.send("PATCH", "/api/v1/members/"+m.Id.String(), object{"role": "viewer"}))
+	did("member.removed", s.send("DELETE", "/api/v1/members/"+m.Id.String(), nil))
+	var token spec.TokenWithSecret
+	s.decode(did("token.created", s.send("POST", "/api/v1/tokens", object{"name": "Robot", "scopes": []string{"posts:read"}})), 201, &token)
+	did("token.revoked", s.send("DELETE", "/api/v1/tokens/"+token.Token.Id.String(), nil))
+	var w spec.WebhookWithSecret
+	s.decode(did("webhook.created", s.send("POST", webhooksPath, object{"url": "https://hooks.example/private-path"})), 201, &w)
+	hook := webhooksPath + "/" + w.Webhook.Id.String()
+	did("webhook.changed", s.send("PATCH", hook, object{"description": "Bot"}))
+	did("webhook.secret_rotated", s.send("POST", hook+"/rotate-secret", nil))
+	did("webhook.deleted", s.send("DELETE", hook, nil))
+	did("post.cancelled", s.send("DELETE", "/api/v1/posts/"+s.Schedule().ID.String(), nil))
+	did("post.discarded", s.send("POST", "/api/v1/posts/"+s.Dead(s.Schedule(), post.TargetFailed).ID.String()+"/discard", nil))
+	doubtful := func() string {
+		p := s.Dead(s.Schedule(), post.TargetUncertain)
+		return "/api/v1/posts/" + p.ID.String() + "/targets/" + p.Targets[0].ID.String()
+	}
+	did("post.sent_again", s.send("POST", doubtful()+"/send-again", nil))
+	did("post.confirmed", s.send("POST", doubtful()+"/confirm", object{"url": "https://social.example/@desk/1"}))
+
+	page := s.audit("?limit=200&actor=" + s.Owner.UserID.String())
+	for _, e := range page.Entries {
+		if e.RequestId == nil || requests[e.Action] != e.RequestId.String() {
+			t.Errorf("%s: request %v, want %s", e.Action, e.RequestId, requests[e.Action])
+		}
+		delete(requests, e.Action)
+		if *e.Actor.UserId != s.Owner.UserID || e.Actor.TokenId == nil || *e.Actor.TokenId != s.Owner.TokenID || *e.Actor.TokenName != "cli" || *e.Actor.Name != "Owner of "+owner.Name {
+			t.Errorf("%s by %+v", e.Action, e.Actor)
+		}
+	}
+	if len(requests) != 0 {
+		t.Errorf("not audited: %v", requests)
+	}
+	log := string(s.send("GET", "/api/v1/audit?limit=200", nil).body)
+	log = strings.ReplaceAll(log, "@desk@"+strings.TrimPrefix(s.Fake.URL(), "http://"), "the account's handle")
+	for _, secret := range []string{there.Token, *token.Secret, w.Secret, "private", "127.0.0.1", "Hello"} {
+		if strings.Contains(log, secret) {
+			t.Errorf("the log holds %q:\n%s", secret, log)
+		}
+	}
+}
+
+func TestAConnectionThroughTheConsentPageIsAuditedAsItsBeginners(t *testing.T) {
+	s := start(t)
+	_, err := s.Fake.AddAccount("desk")
+	s.Must(err)
+	x := things{s: s}
+	a := s.send("GET", "/api/v1/oauth/callback?"+x.callback(), nil, "Authorization", "")
+	page := s.audit("?action=account.connected")
+	if a.StatusCode != http.StatusOK || len(page.Entries) != 1 || *page.Entries[0].Actor.UserId != s.Owner.UserID || page.Entries[0].Actor.TokenId != nil ||
+		page.Entries[0].RequestId.String() != a.Header.Get("X-Request-ID") || page.Entries[0].Data["network"] != "mastodon" {
+		t.Errorf("%s %+v", a.Status, page)
+	}
+}
+
+func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {
+	s := start(t)
+	begin := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+	editor := s.Join(s.Workspace, people.Editor)
+	token := s.TokenOf(editor)
+	s.Connect("desk")
+	var cancelled []uuid.UUID
+	for range 5 {
+		p := s.Schedule()
+		s.post(s.send("DELETE", "/api/v1/posts/"+p.ID.String(), nil, as(token)...), 200)
+		cancelled = append(cancelled, p.ID)
+	}
+	var seen []uuid.UUID
+	for query := ""; ; {
+		page := s.audit("?limit=2&action=post.cancelled,post.discarded" + query)
+		for _, e := range page.Entries {
+			seen = append(seen, e.Object.Id)
+		}
+		if page.NextCursor == nil {
+			break
+		}
+		query = "&cursor=" + *page.NextCursor
+	}
+	slices.Reverse(seen)
+	if !slices.Equal(seen, cancelled) {
+		t.Errorf("the pages hold %v, want %v", seen, cancelled)
+	}
+	for query, want := range map[string]int{
+		"?actor=" + editor.UserID.String() + "&action=post.cancelled":  5,
+		"?actor=" + s.Owner.UserID.String() + "&action=post.cancelled": 0,
+		"?actor=operator": 0,
+		"?actor=" + strings.ToUpper(editor.UserID.String()) + "&limit=200": 6, // and the login
+		"?object=" + cancelled[2].String():                                 1,
+		"?from=" + begin + "&action=post.cancelled":                        5,
+		"?to=" + begin:              0,
+		"?action=account.connected": 1,
+		"?object=" + cancelled[2].String() + "&action=member.invited":            0,
+		"?action=login.succeeded,member.invited&object=" + uuid.NewString():      0,
+		"?action=member.invited&actor=dateline&object=" + editor.UserID.String(): 1,
+	} {
+		if page := s.audit(query); len(page.Entries) != want {
+			t.Errorf("%s gives %d entries: %+v", query, len(page.Entries), page.Entries)
+		}
+	}
+	for query, field := range map[string]string{"?actor=me": "actor", "?action=Post%20cancelled": "action", "?object=x": "object", "?from=today": "from",
+		"?cursor=abc": "cursor", "?limit=0": "limit"} {
+		s.refused(s.send("GET", "/api/v1/audit"+query, nil), 400, "invalid_request", field)
+	}
+	s.refused(s.send("GET", "/api/v1/audit?cursor=9999999999999999999", nil), 422, "invalid_request", "cursor")
+}

@@ -1,0 +1,226 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/people"
+)
+
+func as(token string) []string { return []string{"Authorization", "Bearer " + token} }
+
+func TestMeSaysWhatRoleAndTokenAllowTogether(t *testing.T) {
+	s := start(t)
+	editor := s.Join(s.Workspace, people.Editor)
+	for name, c := range map[string]struct {
+		token  string
+		role   spec.Role
+		scopes string
+	}{
+		"viewer":         {s.Member(people.Viewer), "viewer", "accounts:read media:read posts:read tokens:read tokens:write workspace:read"},
+		"author":         {s.Member(people.Author), "author", "accounts:read media:read media:write posts:read posts:write tokens:read tokens:write workspace:read"},
+		"limited editor": {s.TokenOf(editor, people.PostsRead, people.AuditRead, people.MembersWrite), "editor", "audit:read posts:read"},
+	} {
+		var me spec.Me
+		s.decode(s.send("GET", "/api/v1/me", nil, as(c.token)...), 200, &me)
+		var scopes []string
+		for _, scope := range me.Scopes {
+			scopes = append(scopes, string(scope))
+		}
+		if me.Role != c.role || me.Workspace.Id != s.Workspace.ID || strings.Join(scopes, " ") != c.scopes || me.Token == nil || me.Token.Name != "test" || me.User.Email == nil {
+			t.Errorf("%s: %+v", name, me)
+		}
+	}
+	var me spec.Me
+	s.decode(s.send("GET", "/api/v1/me", nil), 200, &me)
+	if len(me.Scopes) != len(people.Scopes()) || fmt.Sprint(me.Token.Scopes) != "[*]" || me.User.Id != s.Owner.UserID {
+		t.Errorf("the owner: %+v", me)
+	}
+}
+
+func TestAWorkspaceIsChangedFieldByField(t *testing.T) {
+	s := start(t)
+	var w spec.Workspace
+	s.decode(s.send("PATCH", "/api/v1/workspace", object{"authors_need_approval": true}), 200, &w)
+	s.decode(s.send("PATCH", "/api/v1/workspace", object{"name": "  Bản tin  ", "time_zone": "Europe/Berlin"}), 200, &w)
+	read := spec.Workspace{}
+	s.decode(s.send("GET", "/api/v1/workspace", nil), 200, &read)
+	if read != w || read != (spec.Workspace{Id: s.Workspace.ID, Name: "Bản tin", TimeZone: "Europe/Berlin", AuthorsNeedApproval: true}) {
+		t.Errorf("%+v, %+v", w, read)
+	}
+}
+
+func TestAnotherWorkspaceBelongsToItsMakerAndShowsNoSecret(t *testing.T) {
+	s := start(t)
+	a := s.send("POST", "/api/v1/workspaces", object{"name": "Sports"}, "Idempotency-Key", "once")
+	var made spec.Workspace
+	s.decode(a, 201, &made)
+	again := s.send("POST", "/api/v1/workspaces", object{"name": "Sports"}, "Idempotency-Key", "once")
+	if again.StatusCode != http.StatusCreated || string(again.body) != string(a.body) || again.Header.Get("Idempotent-Replayed") != "true" || a.Header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("the repetition is %s %s", again.Status, again.body)
+	}
+	if made.TimeZone != "Asia/Ho_Chi_Minh" || made.AuthorsNeedApproval || strings.Contains(string(a.body), "dl_") {
+		t.Errorf("made %s", a.body)
+	}
+	var list spec.WorkspaceList
+	s.decode(s.send("GET", "/api/v1/workspaces", nil), 200, &list)
+	if len(list.Workspaces) != 2 || list.Workspaces[0].Workspace.Id != s.Workspace.ID || list.Workspaces[1].Workspace != made || list.Workspaces[1].Role != "owner" {
+		t.Errorf("%+v", list)
+	}
+	s.decode(s.send("GET", "/api/v1/workspaces", nil, as(s.Member(people.Viewer))...), 200, &list)
+	if len(list.Workspaces) != 1 || list.Workspaces[0].Role != "viewer" {
+		t.Errorf("of a viewer: %+v", list)
+	}
+}
+
+func TestMembersAreInvitedListedChangedAndRemoved(t *testing.T) {
+	s := start(t)
+	var made spec.Member
+	s.decode(s.send("POST", "/api/v1/members", object{"email": " Person@News.example", "role": "viewer"}, "Idempotency-Key", "k"), 201, &made)
+	if made.Email == nil || *made.Email != "person@news.example" || made.Role != "viewer" || made.JoinedAt != nil || made.Name != *made.Email {
+		t.Errorf("invited %+v", made)
+	}
+	again := s.send("POST", "/api/v1/members", object{"email": " Person@News.example", "role": "viewer"}, "Idempotency-Key", "k")
+	if again.StatusCode != http.StatusCreated || again.Header.Get("Idempotent-Replayed") != "true" || !strings.Contains(string(again.body), made.Id.String()) {
+		t.Errorf("the repetition is %s %s", again.Status, again.body)
+	}
+	s.refused(s.send("POST", "/api/v1/members", object{"email": "person@news.example", "role": "editor"}), 409, "already_member")
+	s.refused(s.send("POST", "/api/v1/members", object{"email": "other@news.example", "role": "editor"}, "Idempotency-Key", "k"), 422, "idempotency_key_reused", "Idempotency-Key")
+	path := "/api/v1/members/" + made.Id.String()
+	s.decode(s.send("PATCH", path, object{"role": "editor"}), 200, &made)
+	if made.Role != "editor" {
+		t.Errorf("changed %+v", made)
+	}
+	for range 3 {
+		s.Join(s.Workspace, people.Author)
+	}
+	var ids []uuid.UUID
+	for query := "?limit=2"; query != ""; {
+		var page spec.MemberPage
+		s.decode(s.send("GET", "/api/v1/members"+query, nil), 200, &page)
+		for _, m := range page.Members {
+			ids = append(ids, m.Id)
+		}
+		query = ""
+		if page.NextCursor != nil {
+			query = "?limit=2&cursor=" + *page.NextCursor
+		}
+	}
+	if len(ids) != 5 || ids[0] != s.Owner.UserID || ids[1] != made.Id || len(slices.Compact(slices.Clone(ids))) != 5 {
+		t.Errorf("the pages hold %v", ids)
+	}
+	if a := s.send("DELETE", path, nil); a.StatusCode != http.StatusNoContent {
+		t.Errorf("removed: %s", a.Status)
+	}
+	s.refused(s.send("DELETE", path, nil), 404, "member_not_found")
+	owner := "/api/v1/members/" + s.Owner.UserID.String()
+	s.refused(s.send("DELETE", owner, nil), 409, "last_owner")
+	s.refused(s.send("PATCH", owner, object{"role": "viewer"}), 409, "last_owner")
+}
+
+func TestARoleThatIsTakenAwayIsGoneAtOnce(t *testing.T) {
+	s := start(t)
+	author := s.Join(s.Workspace, people.Author)
+	token := s.TokenOf(author)
+	s.Connect("desk")
+	s.post(s.send("POST", "/api/v1/posts", hello(), as(token)...), 201)
+	path := "/api/v1/members/" + author.UserID.String()
+	s.send("PATCH", path, object{"role": "viewer"})
+	s.refused(s.send("POST", "/api/v1/posts", hello(), as(token)...), 403, "role_insufficient")
+	s.send("DELETE", path, nil)
+	s.refused(s.send("GET", "/api/v1/posts", nil, as(token)...), 401, "token_revoked")
+}
+
+func TestATokenIsShownOnceListedAndRevoked(t *testing.T) {
+	s := start(t)
+	wish := object{"name": "Robot", "scopes": []string{"posts:write", "posts:read", "posts:write"}, "expires_in_days": 30}
+	a := s.send("POST", "/api/v1/tokens", wish, "Idempotency-Key", "k")
+	var made spec.TokenWithSecret
+	s.decode(a, 201, &made)
+	if made.Secret == nil || !strings.HasPrefix(*made.Secret, made.Token.Hint) || fmt.Sprint(made.Token.Scopes) != "[posts:read posts:write]" || made.Token.Expired ||
+		made.Token.ExpiresAt == nil || !made.Token.ExpiresAt.Equal(made.Token.ExpiresAt.UTC().Truncate(time.Microsecond)) || made.Token.LastUsedAt != nil {
+		t.Fatalf("made %s", a.body)
+	}
+	again := s.send("POST", "/api/v1/tokens", wish, "Idempotency-Key", "k")
+	var replay spec.TokenWithSecret
+	s.decode(again, 201, &replay)
+	if replay.Token.Id != made.Token.Id || replay.Secret != nil || again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the repetition is %s", again.body)
+	}
+	if a := s.send("GET", "/api/v1/posts", nil, as(*made.Secret)...); a.StatusCode != http.StatusOK {
+		t.Errorf("it reads: %s", a.Status)
+	}
+	list := s.send("GET", "/api/v1/tokens", nil)
+	if strings.Contains(string(list.body), *made.Secret) || !strings.Contains(string(list.body), made.Token.Id.String()) {
+		t.Errorf("the list is %s", list.body)
+	}
+	path := "/api/v1/tokens/" + made.Token.Id.String()
+	if a := s.send("DELETE", path, nil); a.StatusCode != http.StatusNoContent {
+		t.Errorf("revoked: %s", a.Status)
+	}
+	s.refused(s.send("GET", "/api/v1/posts", nil, as(*made.Secret)...), 401, "token_revoked")
+	s.refused(s.send("DELETE", path, nil), 404, "token_not_found")
+}
+
+func TestNoTokenIsMadeThatMayDoMoreThanItsMaker(t *testing.T) {
+	s := start(t)
+	limited := as(s.TokenOf(s.Owner, people.TokensWrite, people.PostsRead))
+	wish := func(more object) object {
+		o := object{"name": "Robot", "scopes": []string{"posts:read"}}
+		for k, v := range more {
+			o[k] = v
+		}
+		return o
+	}
+	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"scopes": []string{"posts:read", "posts:write"}}), limited...), 422, "invalid_request", "scopes[1]")
+	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"scopes": []string{"*"}}), limited...), 422, "invalid_request", "scopes[0]")
+	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true}), as(s.Member(people.Editor))...), 422, "invalid_request", "never_expires")
+	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true, "expires_in_days": 3})), 422, "invalid_request", "expires_in_days")
+	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"expires_in_days": 366})), 400, "invalid_request", "expires_in_days")
+	var never, short, child spec.TokenWithSecret
+	s.decode(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true})), 201, &never)
+	s.decode(s.send("POST", "/api/v1/tokens", wish(object{"expires_in_days": 2, "scopes": []string{"tokens:write", "posts:read"}})), 201, &short)
+	s.decode(s.send("POST", "/api/v1/tokens", wish(nil), as(*short.Secret)...), 201, &child)
+	if never.Token.ExpiresAt != nil || !child.Token.ExpiresAt.Equal(*short.Token.ExpiresAt) {
+		t.Errorf("never ends %v; %v is made by what ends %v", never.Token.ExpiresAt, child.Token.ExpiresAt, short.Token.ExpiresAt)
+	}
+	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"expires_in_days": 3}), as(*short.Secret)...), 422, "invalid_request", "expires_in_days")
+	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true}), as(*short.Secret)...), 422, "invalid_request", "never_expires")
+}
+
+func TestOnlyOwnersSeeAndRevokeTheTokensOfOthers(t *testing.T) {
+	s := start(t)
+	editor, viewer := s.Join(s.Workspace, people.Editor), s.Join(s.Workspace, people.Viewer)
+	token := s.TokenOf(editor)
+	s.TokenOf(viewer)
+	tokens := func(headers ...string) (list []spec.Token) {
+		var page spec.TokenPage
+		s.decode(s.send("GET", "/api/v1/tokens", nil, headers...), 200, &page)
+		return page.Tokens
+	}
+	if all, own := tokens(), tokens(as(token)...); len(all) != 3 || len(own) != 1 || own[0].User.Id != editor.UserID {
+		t.Errorf("the owner sees %+v, an editor %+v", all, own)
+	}
+	for _, one := range tokens() {
+		if one.User.Id == editor.UserID {
+			continue
+		}
+		foreign, unknown := s.send("DELETE", "/api/v1/tokens/"+one.Id.String(), nil, as(token)...), s.send("DELETE", "/api/v1/tokens/"+uuid.NewString(), nil, as(token)...)
+		s.refused(foreign, 404, "token_not_found")
+		if string(foreign.body) != string(unknown.body) {
+			t.Errorf("%s and %s", foreign.body, unknown.body)
+		}
+	}
+	own := tokens(as(token)...)[0]
+	if a := s.send("DELETE", "/api/v1/tokens/"+own.Id.String(), nil); a.StatusCode != http.StatusNoContent {
+		t.Errorf("the owner revokes an editor's: %s", a.Status)
+	}
+	s.refused(s.send("GET", "/api/v1/me", nil, as(token)...), 401, "token_revoked")
+}

@@ -1,0 +1,199 @@
+package api_test
+
+import (
+	"context"
+	"net/url"
+
+	"dateline/internal/people"
+	"dateline/internal/post"
+)
+
+// request is what a client sends to an operation.
+type request struct {
+	args        []any // what stands in the path, in order
+	query       string
+	body        any
+	contentType string // of a body that is not JSON
+}
+
+// reach says who may send an operation, and how a right request looks. It says
+// so apart from the API's own table, so that neither is believed alone.
+type reach struct {
+	least people.Role // empty: everybody, without a token too
+	scope people.Scope
+	build func(x *things) request
+}
+
+// reachable has every operation of openapi.yaml.
+func reachable() map[string]reach {
+	none := func(*things) request { return request{} }
+	everybody := func(build func(*things) request) reach { return reach{build: build} }
+	viewers := func(scope people.Scope, build func(*things) request) reach { return reach{people.Viewer, scope, build} }
+	authors := func(scope people.Scope, build func(*things) request) reach { return reach{people.Author, scope, build} }
+	editors := func(scope people.Scope, build func(*things) request) reach { return reach{people.Editor, scope, build} }
+	owners := func(scope people.Scope, build func(*things) request) reach { return reach{people.Owner, scope, build} }
+
+	// What many have in common.
+	onPost := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.scheduled()}, body: body} }
+	}
+	onSeries := func(body any) func(*things) request {
+		return func(x *things) request { id, _ := x.series(); return request{args: []any{id}, body: body} }
+	}
+	onOccurrence := func(x *things) request {
+		id, occurrence := x.series()
+		return request{args: []any{id}, body: object{"occurrence": occurrence}}
+	}
+	onWebhook := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.webhook()}, body: body} }
+	}
+	newPost := func(x *things) request {
+		return request{body: hello(object{"accounts": []any{x.account()}, "attachments": []any{x.file()}, "thread_parent_id": x.scheduled(),
+			"scheduled_time": in(2 * 3600e9)})}
+	}
+
+	return map[string]reach{
+		"live":               everybody(none),
+		"ready":              everybody(none),
+		"completeConnection": everybody(func(x *things) request { return request{query: x.callback()} }),
+
+		"schedulePost": authors(people.PostsWrite, newPost),
+		"createPost":   authors(people.PostsWrite, newPost),
+		"createPosts": authors(people.PostsWrite, func(x *things) request {
+			return request{body: lines(hello(object{"accounts": []any{x.account()}})), contentType: "application/x-ndjson"}
+		}),
+		"listPosts": viewers(people.PostsRead, func(x *things) request {
+			id, _ := x.series()
+			return request{query: "account=" + x.account().String() + "&series=" + id.String()}
+		}),
+		"exportPosts": viewers(people.PostsRead, func(x *things) request {
+			x.scheduled()
+			return request{query: "account=" + x.account().String()}
+		}),
+		"getPost":      viewers(people.PostsRead, onPost(nil)),
+		"postTimeline": viewers(people.PostsRead, onPost(nil)),
+		"postEvents":   viewers(people.PostsRead, func(x *things) request { return request{args: []any{x.done()}} }),
+		"workspaceEvents": viewers(people.PostsRead, func(x *things) request {
+			return request{query: "account=" + x.account().String()}
+		}),
+		"editPost":   authors(people.PostsWrite, onPost(object{"content": "Changed"})),
+		"cancelPost": authors(people.PostsWrite, onPost(nil)),
+		"publishNow": authors(people.PostsWrite, onPost(nil)),
+		"scheduleDraft": authors(people.PostsWrite, func(x *things) request {
+			return request{args: []any{x.draft()}, body: object{"scheduled_time": in(3600e9)}}
+		}),
+		"retryPost": authors(people.PostsWrite, func(x *things) request {
+			id, target := x.dead(post.TargetFailed)
+			return request{args: []any{id}, body: object{"targets": []any{target}}}
+		}),
+		"discardPost": authors(people.PostsWrite, func(x *things) request {
+			id, _ := x.dead(post.TargetFailed)
+			return request{args: []any{id}}
+		}),
+		"confirmTarget": authors(people.PostsWrite, func(x *things) request {
+			id, target := x.dead(post.TargetUncertain)
+			return request{args: []any{id, target}, body: object{"url": "https://social.example/@desk/" + someID().String()}}
+		}),
+		"sendTargetAgain": authors(people.PostsWrite, func(x *things) request {
+			id, target := x.dead(post.TargetUncertain)
+			return request{args: []any{id, target}}
+		}),
+		"listDeadLetters": viewers(people.PostsRead, func(x *things) request {
+			x.dead(post.TargetFailed)
+			return request{query: "account=" + x.account().String()}
+		}),
+		"countDeadLetters": viewers(people.PostsRead, none),
+		"retryDeadLetters": authors(people.PostsWrite, func(x *things) request {
+			id, _ := x.dead(post.TargetFailed)
+			return request{body: object{"posts": []any{id}}}
+		}),
+		"discardDeadLetters": authors(people.PostsWrite, func(x *things) request {
+			id, _ := x.dead(post.TargetFailed)
+			return request{body: object{"posts": []any{id}, "account": x.account()}}
+		}),
+
+		"createSeries": authors(people.PostsWrite, func(x *things) request {
+			return request{body: object{"rule": "FREQ=DAILY;COUNT=1", "starts": in(48 * 3600e9)[:16],
+				"template": object{"content": "Hello", "accounts": []any{x.account()}, "attachments": []any{x.file()}}}}
+		}),
+		"listSeries":      viewers(people.PostsRead, none),
+		"getSeries":       viewers(people.PostsRead, onSeries(nil)),
+		"editSeries":      authors(people.PostsWrite, onSeries(object{"rule": "FREQ=DAILY;COUNT=1"})),
+		"endSeries":       authors(people.PostsWrite, onSeries(nil)),
+		"pauseSeries":     authors(people.PostsWrite, onSeries(nil)),
+		"listOccurrences": viewers(people.PostsRead, onSeries(nil)),
+		"skipOccurrence":  authors(people.PostsWrite, onOccurrence),
+		"resumeSeries": authors(people.PostsWrite, func(x *things) request {
+			id, _ := x.series()
+			x.change(id, func(ctx context.Context, g post.Guard) error {
+				_, _, err := x.s.Desk.PauseSeries(ctx, g, true)
+				return err
+			})
+			return request{args: []any{id}}
+		}),
+		"unskipOccurrence": authors(people.PostsWrite, func(x *things) request {
+			id, occurrence := x.series()
+			x.change(id, func(ctx context.Context, g post.Guard) error {
+				_, _, err := x.s.Desk.Skip(ctx, g, occurrence, true)
+				return err
+			})
+			return request{args: []any{id}, body: object{"occurrence": occurrence}}
+		}),
+
+		"listAccounts":  viewers(people.AccountsRead, none),
+		"accountLimits": viewers(people.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
+		"connectAccountWithToken": editors(people.AccountsWrite, func(x *things) request {
+			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL(), "access_token": x.atNetwork()}}
+		}),
+		"beginConnection": editors(people.AccountsWrite, func(x *things) request {
+			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL()}}
+		}),
+
+		"getMedia": viewers(people.MediaRead, func(x *things) request { return request{args: []any{x.file()}} }),
+		"uploadMedia": authors(people.MediaWrite, func(x *things) request {
+			body, contentType := form(x.s.t, "file", string(picture(x.s.t)))
+			return request{body: body.String(), contentType: contentType}
+		}),
+
+		"listWebhooks": editors(people.WebhooksRead, none),
+		"createWebhook": editors(people.WebhooksWrite, func(x *things) request {
+			x.noWebhooks()
+			return request{body: object{"url": "https://hooks.example/dateline"}}
+		}),
+		"getWebhook":            editors(people.WebhooksRead, onWebhook(nil)),
+		"editWebhook":           editors(people.WebhooksWrite, onWebhook(object{"description": "Changed"})),
+		"deleteWebhook":         editors(people.WebhooksWrite, onWebhook(nil)),
+		"rotateWebhookSecret":   editors(people.WebhooksWrite, onWebhook(nil)),
+		"testWebhook":           editors(people.WebhooksWrite, onWebhook(nil)),
+		"listWebhookDeliveries": editors(people.WebhooksRead, onWebhook(nil)),
+		"redeliverDeadWebhooks": editors(people.WebhooksWrite, onWebhook(nil)),
+		"redeliverWebhook": editors(people.WebhooksWrite, func(x *things) request {
+			endpoint := x.webhook()
+			return request{args: []any{endpoint, x.delivery(endpoint)}}
+		}),
+
+		"getMe":          viewers("", none),
+		"getWorkspace":   viewers(people.WorkspaceRead, none),
+		"listWorkspaces": viewers(people.WorkspaceRead, none),
+		"editWorkspace":  owners(people.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
+		"createWorkspace": owners(people.WorkspaceWrite, func(*things) request {
+			return request{body: object{"name": "Sports"}}
+		}),
+		"listMembers": editors(people.MembersRead, none),
+		"inviteMember": owners(people.MembersWrite, func(*things) request {
+			return request{body: object{"email": someID().String() + "@news.example", "role": "editor"}}
+		}),
+		"changeMember": owners(people.MembersWrite, func(x *things) request {
+			return request{args: []any{x.member()}, body: object{"role": "viewer"}}
+		}),
+		"removeMember": owners(people.MembersWrite, func(x *things) request { return request{args: []any{x.member()}} }),
+		"listTokens":   viewers(people.TokensRead, none),
+		"createToken": viewers(people.TokensWrite, func(*things) request {
+			return request{body: object{"name": "Robot", "scopes": []string{string(people.TokensWrite)}}}
+		}),
+		"revokeToken": viewers(people.TokensWrite, func(x *things) request { return request{args: []any{x.token()}} }),
+		"listAudit": editors(people.AuditRead, func(x *things) request {
+			return request{query: url.Values{"actor": {x.member().String()}, "object": {x.account().String()}}.Encode()}
+		}),
+	}
+}

@@ -1,0 +1,156 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/people"
+)
+
+// caller is a member with tokens of every kind.
+type caller struct {
+	people.Principal
+	token, expired, revoked string
+}
+
+// stage is two newsrooms in one installation, and everybody in them.
+type stage struct {
+	*server
+	desk, rivals []caller // by role, from least to most
+	things       things
+	database     *pgx.Conn
+	look         string // at everything
+}
+
+func openStage(t *testing.T) *stage {
+	t.Helper()
+	g := &stage{server: start(t)}
+	g.things = things{s: g.server, desk: g.Connect("desk")}
+	rivals, rival, _ := g.Found("Rivals")
+	for _, role := range people.Roles() {
+		own, theirs := g.Owner, rival
+		if role != people.Owner {
+			own, theirs = g.Join(g.Workspace, role), g.Join(rivals, role)
+		}
+		g.desk, g.rivals = append(g.desk, g.caller(own)), append(g.rivals, g.caller(theirs))
+	}
+	g.watch()
+	return g
+}
+
+func (g *stage) caller(who people.Principal) caller {
+	g.t.Helper()
+	c := caller{who, g.TokenOf(who), g.TokenOf(who), g.TokenOf(who)}
+	g.Exec("update api_tokens set expires_at = now() - interval '1 second' where hash = $1", people.HashToken(c.expired))
+	gone, _, err := g.Store.Bearer(g.t.Context(), people.HashToken(c.revoked))
+	g.Must(err)
+	g.Must(g.Store.RevokeToken(g.t.Context(), who.WorkspaceID, gone.TokenID, nil))
+	return c
+}
+
+// request builds a right request of a caller.
+func (g *stage) request(r reach, c caller, unknown bool) (request, bool) {
+	x := g.things
+	x.caller, x.unknown = c.Principal, unknown
+	built := r.build(&x)
+	return built, x.given
+}
+
+func (g *stage) operations() map[string]operation {
+	all := map[string]operation{}
+	for path, item := range g.answers.doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			all[op.OperationID] = operation{method, path, item.Parameters, op}
+		}
+	}
+	return all
+}
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+// reach sends a request. Of a stream, only the beginning is read.
+func (g *stage) reach(op operation, r request, token string) answer {
+	g.t.Helper()
+	args := r.args
+	path := placeholder.ReplaceAllStringFunc(op.path, func(string) string {
+		arg := fmt.Sprint(args[0])
+		args = args[1:]
+		return arg
+	})
+	if r.query != "" {
+		path += "?" + r.query
+	}
+	var body io.Reader
+	if text, ok := r.body.(string); ok {
+		body = strings.NewReader(text)
+	} else if r.body != nil {
+		raw, err := json.Marshal(r.body)
+		g.Must(err)
+		body = bytes.NewReader(raw)
+	}
+	ctx, hangUp := context.WithCancel(g.t.Context())
+	defer hangUp()
+	out, err := http.NewRequestWithContext(ctx, op.method, g.url+path, body)
+	g.Must(err)
+	if token != "" {
+		out.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != nil {
+		out.Header.Set("Content-Type", "application/json")
+	}
+	if r.contentType != "" {
+		out.Header.Set("Content-Type", r.contentType)
+	}
+	got, err := g.client.Do(out)
+	g.Must(err)
+	defer func() { _ = got.Body.Close() }()
+	if strings.HasPrefix(got.Header.Get("Content-Type"), "text/event-stream") {
+		return answer{got, nil}
+	}
+	raw, err := io.ReadAll(got.Body)
+	g.Must(err)
+	return answer{got, raw}
+}
+
+// watch prepares to look at all that is stored, but when tokens were used.
+func (g *stage) watch() {
+	g.t.Helper()
+	c, err := pgx.Connect(g.t.Context(), g.DatabaseURL)
+	g.Must(err)
+	g.t.Cleanup(func() { _ = c.Close(context.Background()) })
+	rows, err := c.Query(g.t.Context(), "select table_name::text from information_schema.tables where table_schema = 'public' order by 1")
+	g.Must(err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	g.Must(err)
+	looks := make([]string, len(tables))
+	for i, table := range tables {
+		columns := "r"
+		if table == "api_tokens" {
+			columns = "r.id, r.hash, r.user_id, r.scopes, r.expires_at, r.revoked_at"
+		}
+		looks[i] = fmt.Sprintf("select '%s ' || coalesce(md5(string_agg(t, '' order by t)), '') from (select row(%s)::text as t from %s r) rows",
+			table, columns, pgx.Identifier{table}.Sanitize())
+	}
+	g.database, g.look = c, strings.Join(looks, " union all ")
+}
+
+// everything gives a sum of each table.
+func (g *stage) everything() string {
+	g.t.Helper()
+	rows, err := g.database.Query(g.t.Context(), g.look)
+	g.Must(err)
+	sums, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	g.Must(err)
+	return strings.Join(sums, "\n")
+}
+
+var bareID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)

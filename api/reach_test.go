@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/people"
+	"dateline/internal/store"
+)
+
+// masked is an answer without the ids and the request's own address.
+func masked(a answer) string {
+	return a.Status + " " + a.Header.Get("Content-Type") + " " + bareID.ReplaceAllString(string(a.body), "<id>")
+}
+
+// TestNobodyReachesWhatIsNotTheirs sends every operation of openapi.yaml as
+// everybody: of every role, here and in another workspace, with tokens of every
+// kind and none.
+func TestNobodyReachesWhatIsNotTheirs(t *testing.T) {
+	g := openStage(t)
+	operations, known := g.operations(), reachable()
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		if _, ok := operations[id]; !ok {
+			t.Errorf("%s is not in openapi.yaml any more", id)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(operations)) {
+		t.Run(id, func(t *testing.T) {
+			r, ok := known[id]
+			if !ok {
+				t.Fatal("add a right request of this operation to reachable(), and who may send it")
+			}
+			s, inner, newsroom := *g, *g.server, *g.Newsroom
+			newsroom.T, inner.t, inner.Newsroom = t, t, &newsroom
+			s.server, s.things.s = &inner, &inner
+			s.check(operations[id], r)
+		})
+	}
+}
+
+func (g *stage) check(op operation, r reach) {
+	if r.least == "" {
+		built, _ := g.request(r, caller{}, false)
+		g.succeeds(op, built, "")
+		return
+	}
+	var least caller
+	for _, c := range g.desk {
+		built, _ := g.request(r, c, false)
+		before := g.everything()
+		g.refuses(op, built, "", 401, "token_required")
+		g.refuses(op, built, c.token+"x", 401, "token_invalid")
+		g.refuses(op, built, c.expired, 401, "token_expired")
+		g.refuses(op, built, c.revoked, 401, "token_revoked")
+		may := c.Role.AtLeast(r.least)
+		switch {
+		case !may:
+			g.refuses(op, built, c.token, 403, "role_insufficient")
+		case r.scope != "":
+			before = g.withToken(c, func(s people.Scope) bool { return s != r.scope }, func(token string) { g.refuses(op, built, token, 403, "scope_insufficient") })
+		}
+		if after := g.everything(); after != before {
+			g.t.Errorf("a request of a %s that was refused changed\n%s\nto\n%s", c.Role, before, after)
+		}
+		if may {
+			g.succeeds(op, built, c.token)
+			if least.Role == "" {
+				least = c
+			}
+		}
+	}
+	built, named := g.request(r, least, false)
+	g.withToken(least, func(s people.Scope) bool { return s == r.scope || r.scope == "" && s == people.AuditRead }, func(token string) { g.succeeds(op, built, token) })
+	for _, c := range g.rivals {
+		g.fromElsewhere(op, r, c, named)
+	}
+}
+
+// withToken makes a token of some scopes and gives all that is stored then.
+func (g *stage) withToken(c caller, wanted func(people.Scope) bool, use func(token string)) (before string) {
+	g.t.Helper()
+	t, plain := people.NewToken(c.WorkspaceID, c.UserID, "scoped")
+	t.Scopes = slices.DeleteFunc(people.Scopes(), func(s people.Scope) bool { return !wanted(s) })
+	_, _, err := g.Store.CreateToken(g.t.Context(), t, store.Idempotency{})
+	g.Must(err)
+	before = g.everything()
+	use(plain)
+	return before
+}
+
+// fromElsewhere sends a request from another workspace: what is the desk's is
+// there as little as what is nowhere.
+func (g *stage) fromElsewhere(op operation, r reach, c caller, named bool) {
+	theirs, _ := g.request(r, c, false)
+	nowhere, _ := g.request(r, c, true)
+	before := g.everything()
+	foreign := g.reach(op, theirs, c.token)
+	switch {
+	case !c.Role.AtLeast(r.least):
+		g.refused(foreign, 403, "role_insufficient")
+	case named:
+		unknown := g.reach(op, nowhere, c.token)
+		if masked(foreign) != masked(unknown) {
+			g.t.Errorf("%s %s from elsewhere is answered with\n%s\nand of what is nowhere with\n%s", op.method, op.path, masked(foreign), masked(unknown))
+		}
+		if len(theirs.args) > 0 && foreign.StatusCode != http.StatusNotFound {
+			g.t.Errorf("%s %s from elsewhere: %s %s", op.method, op.path, foreign.Status, foreign.body)
+		}
+	case op.method != http.MethodGet:
+		return // does something in the rivals' own workspace, and names nothing
+	}
+	if op.method == http.MethodGet && len(theirs.args) == 0 && c.Role.AtLeast(r.least) {
+		g.showsNothingOfTheDesk(op, g.reach(op, request{}, c.token)) // the list without filters
+	}
+	if after := g.everything(); after != before {
+		g.t.Errorf("%s %s from elsewhere changed\n%s\nto\n%s", op.method, op.path, before, after)
+	}
+}
+
+func (g *stage) showsNothingOfTheDesk(op operation, a answer) {
+	if a.StatusCode != http.StatusOK {
+		g.t.Errorf("%s %s from elsewhere: %s %s", op.method, op.path, a.Status, a.body)
+	}
+	for _, text := range bareID.FindAllString(string(a.body), -1) {
+		if g.Count(`select count(*) from (select id, id as workspace_id from workspaces union all select user_id, workspace_id from members
+			union all select id, workspace_id from accounts union all select post_id, workspace_id from scheduled_posts union all select id, workspace_id from media
+			union all select id, workspace_id from webhook_endpoints union all select id, workspace_id from api_tokens union all select id, workspace_id from series
+			union all select object_id, workspace_id from audit_log) all_of_it where id = $1 and workspace_id = $2`, uuid.MustParse(text), g.Workspace.ID) > 0 {
+			g.t.Errorf("%s %s shows the rivals %s of the desk: %s", op.method, op.path, text, a.body)
+		}
+	}
+}
+
+func (g *stage) succeeds(op operation, r request, token string) {
+	g.t.Helper()
+	if a := g.reach(op, r, token); a.StatusCode < 200 || a.StatusCode > 299 {
+		g.t.Errorf("%s %s: %s %s", op.method, op.path, a.Status, a.body)
+	}
+}
+
+func (g *stage) refuses(op operation, r request, token string, status int, code string) {
+	g.t.Helper()
+	g.refused(g.reach(op, r, token), status, code)
+}

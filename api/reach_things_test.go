@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/account"
+	"dateline/internal/desk"
+	"dateline/internal/media"
+	"dateline/internal/people"
+	"dateline/internal/post"
+	"dateline/internal/store"
+	"dateline/internal/webhook"
+)
+
+// things gives requests what they are about. All of it belongs to the desk, or
+// to nobody when it is unknown.
+type things struct {
+	s       *server
+	caller  people.Principal
+	unknown bool
+	given   bool // something was asked for
+	desk    account.Account
+}
+
+// thing gives what make makes, or what is not there.
+func thing[T any](x *things, nowhere T, make func() T) T {
+	x.given = true
+	if x.unknown {
+		return nowhere
+	}
+	return make()
+}
+
+func someID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+func (x *things) account() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID { return x.desk.ID })
+}
+
+func (x *things) scheduled(change ...func(*desk.Draft)) uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID { return x.s.Schedule(change...).ID })
+}
+
+func (x *things) draft() uuid.UUID {
+	return x.scheduled(func(d *desk.Draft) { d.Unfinished, d.ScheduledTime = true, "" })
+}
+
+// dead gives a dead letter: its post and its target.
+func (x *things) dead(status post.TargetStatus) (postID, target uuid.UUID) {
+	p := thing(x, post.Post{ID: someID(), Targets: []post.Target{{ID: someID()}}}, func() post.Post { return x.s.Dead(x.s.Schedule(), status) })
+	return p.ID, p.Targets[0].ID
+}
+
+// done gives a post of which nothing more will happen.
+func (x *things) done() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID { return x.s.Dead(x.s.Schedule(), post.TargetPosted).ID })
+}
+
+// series gives a series that is ahead, and its first occurrence.
+func (x *things) series() (id uuid.UUID, occurrence string) {
+	day := time.Now().AddDate(0, 0, 2).Format("2006-01-02")
+	id = thing(x, someID(), func() uuid.UUID {
+		made, _, _, err := x.s.Desk.CreateSeries(x.s.t.Context(), x.s.Owner, desk.SeriesDraft{Rule: "FREQ=DAILY;COUNT=2", Starts: day + "T07:00",
+			Template: desk.Draft{Content: "Hello"}}, store.Idempotency{})
+		x.s.Must(err)
+		return made.ID
+	})
+	return id, day + "T07:00"
+}
+
+func (x *things) change(id uuid.UUID, how func(context.Context, post.Guard) error) {
+	if !x.unknown {
+		x.s.Must(how(x.s.t.Context(), post.Guard{WorkspaceID: x.s.Workspace.ID, PostID: id, Actor: x.s.Owner.Actor()}))
+	}
+}
+
+func (x *things) file() uuid.UUID {
+	return thing(x, media.Item{ID: someID()}, func() media.Item {
+		item, err := x.s.Media.Upload(x.s.t.Context(), x.s.Owner, "a.png", "", bytes.NewReader(picture(x.s.t)))
+		x.s.Must(err)
+		return item
+	}).ID
+}
+
+// noWebhooks makes room: a workspace has only so many.
+func (x *things) noWebhooks() { x.s.Exec("delete from webhook_endpoints") }
+
+func (x *things) webhook() uuid.UUID {
+	return thing(x, webhook.Endpoint{ID: someID()}, func() webhook.Endpoint {
+		x.noWebhooks()
+		e, _, _, err := x.s.Webhooks.Create(x.s.t.Context(), x.s.Owner, "https://hooks.example/dateline", "", nil, store.Idempotency{})
+		x.s.Must(err)
+		return e
+	}).ID
+}
+
+func (x *things) delivery(endpoint uuid.UUID) uuid.UUID {
+	return thing(x, webhook.Delivery{ID: someID()}, func() webhook.Delivery {
+		d, err := x.s.Webhooks.Test(x.s.t.Context(), x.s.Owner, endpoint)
+		x.s.Must(err)
+		return d
+	}).ID
+}
+
+func (x *things) member() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID { return x.s.Join(x.s.Workspace, people.Author).UserID })
+}
+
+// token gives a token that the caller may revoke, if the caller is of the desk.
+func (x *things) token() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		of := x.caller
+		if of.WorkspaceID != x.s.Workspace.ID {
+			of = x.s.Owner
+		}
+		t, _ := people.NewToken(of.WorkspaceID, of.UserID, "of the desk")
+		_, _, err := x.s.Store.CreateToken(x.s.t.Context(), t, store.Idempotency{})
+		x.s.Must(err)
+		return t.ID
+	})
+}
+
+// atNetwork gives the token of a new account at the fake network.
+func (x *things) atNetwork() string {
+	there, err := x.s.Fake.AddAccount("a" + someID().String()[24:])
+	x.s.Must(err)
+	return there.Token
+}
+
+// callback gives the query with which the network sends a person back.
+func (x *things) callback() string {
+	link, err := x.s.Accounts.Begin(x.s.t.Context(), x.s.Owner, "mastodon", x.s.Fake.URL())
+	x.s.Must(err)
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err := http.NewRequestWithContext(x.s.t.Context(), http.MethodGet, link, nil)
+	x.s.Must(err)
+	consent, err := browser.Do(r)
+	x.s.Must(err)
+	x.s.Must(consent.Body.Close())
+	back, err := consent.Location()
+	x.s.Must(err)
+	return back.RawQuery
+}
