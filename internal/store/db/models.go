@@ -665,6 +665,24 @@ type IdempotencyKey struct {
 	CreatedAt   time.Time
 }
 
+type Identity struct {
+	Issuer    string
+	Subject   string
+	UserID    uuid.UUID
+	CreatedAt time.Time
+}
+
+type LoginAnswer struct {
+	Hash   []byte
+	UsedAt time.Time
+}
+
+type LoginLink struct {
+	UserID    uuid.UUID
+	Hash      []byte
+	ExpiresAt time.Time
+}
+
 type Medium struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -814,6 +832,16 @@ type SeriesNote struct {
 	Kind       SeriesNoteKind
 	Reason     string
 	At         time.Time
+}
+
+type Session struct {
+	ID          uuid.UUID
+	Hash        []byte
+	UserID      uuid.UUID
+	WorkspaceID uuid.UUID
+	CreatedAt   time.Time
+	LastUsedAt  time.Time
+	UserAgent   string
 }
 
 type Setting struct {

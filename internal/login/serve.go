@@ -1,0 +1,188 @@
+package login
+
+import (
+	"net/http"
+	"strings"
+)
+
+// callbackPath is where the provider sends people back to.
+const callbackPath = "/login/callback"
+
+func (s *Service) redirectURI() string {
+	return strings.TrimSuffix(s.base.String(), "/") + callbackPath
+}
+
+// to sends a browser to one of our pages.
+func (s *Service) to(w http.ResponseWriter, r *http.Request, path string) {
+	http.Redirect(w, r, s.prefix()+path, http.StatusSeeOther)
+}
+
+// prefix is the path that a proxy publishes us under; empty for most.
+func (s *Service) prefix() string { return strings.TrimSuffix(s.base.EscapedPath(), "/") }
+
+// ServeLogin is GET /login: what ways in there are, or the way out.
+func (s *Service) ServeLogin(w http.ResponseWriter, r *http.Request) {
+	if !s.Possible() {
+		s.impossible(w)
+		return
+	}
+	session, ok, err := s.Session(r)
+	if err != nil {
+		s.unavailable(w, r, "login page", err)
+		return
+	}
+	v := view{Title: "Log in to Dateline", Local: true}
+	switch {
+	case ok:
+		s.loggedIn(w, r, session)
+		return
+	case s.provider != nil:
+		v.Provider = s.provider.Label
+	default:
+		v.Texts = []string{"Open a login link to log in; no other way is set up here."}
+	}
+	s.show(w, http.StatusOK, v)
+}
+
+func (s *Service) loggedIn(w http.ResponseWriter, r *http.Request, session Session) {
+	user, memberships, err := s.Account(r.Context(), session.UserID)
+	if err != nil {
+		s.unavailable(w, r, "login page", err)
+		return
+	}
+	v := view{Title: "You are logged in", LoggedIn: true}
+	for _, m := range memberships {
+		if m.WorkspaceID == session.WorkspaceID {
+			v.Texts = []string{"As " + user.Name + ", in the workspace " + m.WorkspaceName + "."}
+		}
+	}
+	s.show(w, http.StatusOK, v)
+}
+
+// ServeOIDC is GET /login/oidc: the way to the provider.
+func (s *Service) ServeOIDC(w http.ResponseWriter, r *http.Request) {
+	headers(w)
+	switch {
+	case !s.Possible():
+		s.impossible(w)
+		return
+	case s.provider == nil:
+		s.to(w, r, "/login")
+		return
+	}
+	a := attempt{newSecret()}
+	there, err := s.provider.begin(r.Context(), a, s.now(), s.redirectURI())
+	if err != nil {
+		s.unavailable(w, r, "provider", err)
+		return
+	}
+	s.cookies.setAttempt(w, a.secret)
+	http.Redirect(w, r, there, http.StatusSeeOther)
+}
+
+// ServeCallback is GET /login/callback: the provider's answer. It comes from
+// another site, so the attempt's cookie stands for the browser's consent: the
+// answer to somebody else's attempt logs nobody in.
+func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
+	headers(w)
+	q := r.URL.Query()
+	a := attempt{s.cookies.attempt(r)}
+	if s.provider == nil || !s.Possible() || !a.answers(q.Get("state"), s.now()) {
+		s.startAgain(w)
+		return
+	}
+	s.cookies.clearAttempt(w)
+	first, err := s.store.UseLoginAnswer(r.Context(), a.used(), s.now(), s.now().Add(-2*attemptLimit))
+	switch {
+	case err != nil:
+		s.unavailable(w, r, "callback", err)
+		return
+	case !first:
+		s.startAgain(w)
+		return
+	case q.Get("error") != "" || q.Get("code") == "":
+		s.log.WarnContext(r.Context(), "the provider refused a login", "error", errorCode(q.Get("error")))
+		s.refused(w)
+		return
+	}
+	person, err := s.provider.finish(r.Context(), a, q.Get("iss"), q.Get("code"), s.redirectURI())
+	if err != nil {
+		s.log.WarnContext(r.Context(), "a login at the provider did not succeed", "error", brief(err))
+		s.refused(w)
+		return
+	}
+	user, found, err := s.store.Admit(r.Context(), person, s.join.role(person))
+	if err == nil && found {
+		found, err = s.start(w, r, user, "provider")
+	}
+	switch {
+	case err != nil:
+		s.unavailable(w, r, "callback", err)
+	case !found:
+		s.noMember(w)
+	default:
+		s.to(w, r, "/")
+	}
+}
+
+// ServeLink is /login/once/{token}. GET shows a button whatever the token is,
+// because mail scanners and link previews open links too; POST uses the link.
+func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
+	headers(w)
+	switch {
+	case !s.Possible():
+		s.impossible(w)
+		return
+	case r.Method != http.MethodPost:
+		s.show(w, http.StatusOK, view{Title: "Log in to Dateline", Once: true, Texts: []string{"This link logs you in once."}})
+		return
+	case s.CheckOrigin(r) != nil: // else a stranger could log us in as themselves
+		s.foreign(w)
+		return
+	}
+	user, ok, err := s.useLink(r, r.PathValue("token"))
+	switch {
+	case err != nil:
+		s.unavailable(w, r, "link", err)
+		return
+	case !ok:
+		s.usedLink(w)
+		return
+	}
+	ok, err = s.start(w, r, user, "link")
+	switch {
+	case err != nil:
+		s.unavailable(w, r, "link", err)
+	case !ok:
+		s.noMember(w)
+	default:
+		s.to(w, r, "/")
+	}
+}
+
+// ServeLogout is POST /logout: ends this session, or with the form field
+// everywhere=true all of its user's.
+func (s *Service) ServeLogout(w http.ResponseWriter, r *http.Request) {
+	headers(w)
+	if s.CheckOrigin(r) != nil {
+		s.foreign(w)
+		return
+	}
+	session, ok, err := s.Session(r)
+	switch {
+	case err != nil:
+	case ok && r.PostFormValue("everywhere") == "true":
+		err = s.EndAll(r.Context(), session.UserID)
+	case ok:
+		_, err = s.store.EndSession(r.Context(), session.UserID, session.ID)
+	}
+	if err != nil {
+		s.unavailable(w, r, "logout", err)
+		return
+	}
+	s.cookies.clearSession(w)
+	if ok {
+		s.log.InfoContext(r.Context(), "somebody logged out", "user_id", session.UserID, "session_id", session.ID)
+	}
+	s.to(w, r, "/login")
+}
