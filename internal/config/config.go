@@ -57,8 +57,17 @@ type Config struct {
 	TimeZone          *time.Location
 	Keyset            string
 	AllowPrivateHosts []PrivateHost
+	TrustedProxies    []string // addresses and networks
 	MaxBodyBytes      int64
 	MediaMaxBytes     int64
+
+	OIDCIssuer       string // empty: no provider
+	OIDCClientID     string
+	OIDCClientSecret string
+	OIDCScopes       []string
+	OIDCName         string
+	OIDCAutoJoin     []string // e-mail domains, in lower case
+	OIDCAutoJoinRole string
 
 	Sandbox        bool
 	SandboxAddr    string
@@ -186,6 +195,9 @@ func (c *Config) conflicts() Problems {
 	if (c.S3AccessKey == "") != (c.S3SecretKey == "") {
 		out = append(out, Problem{Name: "S3_ACCESS_KEY", Wrong: "and S3_SECRET_KEY go together, one of them is missing",
 			Accepts: "both or neither (neither: the machine's own AWS identity)"})
+	}
+	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
+		out = append(out, Problem{Name: "OIDC_ISSUER", Wrong: "and OIDC_CLIENT_ID go together, one of them is missing", Accepts: "both or neither"})
 	}
 	return out
 }

@@ -38,6 +38,7 @@ func settings() []Setting {
 	}{
 		{"Engines: leave a URL empty and `dateline up` starts its own", engineSettings()},
 		{"Service", serviceSettings()},
+		{"Login at an OpenID provider; none is needed", loginSettings()},
 		{"On one machine: what `dateline up` starts itself", localSettings()},
 	} {
 		for _, s := range group.rows {
@@ -116,6 +117,8 @@ func serviceSettings() []Setting {
 			set:  toPath(func(c *Config) *string { return &c.Keyset }), derive: func(c *Config) string { return filepath.Join(c.DataDir, "keyset.json") }},
 		{Name: "DATELINE_ALLOW_PRIVATE_HOSTS", Accepts: "a comma list of host:port and networks, such as media.internal:8080,10.1.0.0/16",
 			Help: "Places in private networks that URLs given by users may reach; all others are refused.", set: setPrivateHosts},
+		{Name: "DATELINE_TRUSTED_PROXIES", Accepts: "a comma list of addresses and networks, such as 127.0.0.1,10.1.0.0/16",
+			Help: "Proxies in front of the API whose X-Forwarded-For is believed; login attempts are limited by client.", set: setTrustedProxies},
 		{Name: "DATELINE_MAX_BODY_BYTES", Default: "1048576", Accepts: "a number of bytes",
 			Help: "Largest request body, media apart.", set: toBytes(func(c *Config) *int64 { return &c.MaxBodyBytes })},
 		{Name: "DATELINE_MEDIA_MAX_BYTES", Default: "536870912", Accepts: "a number of bytes",
