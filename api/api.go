@@ -21,6 +21,7 @@ import (
 	"dateline/internal/desk"
 	"dateline/internal/idempotency"
 	"dateline/internal/limits"
+	"dateline/internal/login"
 	"dateline/internal/media"
 	"dateline/internal/people"
 	"dateline/internal/post"
@@ -120,8 +121,8 @@ type Webhooks interface {
 // What an error's Advice says is shown; its text is for the log.
 type Check func(ctx context.Context) error
 
-// Server answers requests. All fields but Clock and WorkflowURL must be
-// set.
+// Server answers requests. All fields but Clock, TrustedProxies and
+// WorkflowURL must be set.
 type Server struct {
 	Store     Store
 	Desk      Desk
@@ -129,6 +130,7 @@ type Server struct {
 	Accounts  Accounts
 	Media     *media.Service
 	People    *people.Service
+	Login     *login.Service
 	Events    Live
 	Webhooks  Webhooks
 	Checks    map[string]Check
@@ -137,6 +139,9 @@ type Server struct {
 	Log       *slog.Logger
 
 	MaxBodyBytes int64
+	// TrustedProxies are the addresses and networks whose word counts on where a
+	// client is.
+	TrustedProxies []string
 	// WorkflowURL links a workflow in the Temporal Web UI; nil: no links.
 	WorkflowURL func(workflowID string) string
 }
@@ -152,7 +157,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	r.HandleMethodNotAllowed = true
 	r.ContextWithFallback = true // lets handlers use the request's context
 	r.MaxMultipartMemory = 1 << 20
-	if err := r.SetTrustedProxies(nil); err != nil {
+	if err := r.SetTrustedProxies(s.TrustedProxies); err != nil {
 		return nil, err
 	}
 	v := &validator{doc: doc, maxBody: s.MaxBodyBytes, maxUpload: s.Media.MaxBytes + 1<<20}
@@ -164,6 +169,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		writeProblem(c, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+c.Request.Method+".", nil)
 	})
 	r.GET("/", gin.WrapH(s.Page))
+	s.loginRoutes(r)
 	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })
 
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{

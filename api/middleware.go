@@ -64,7 +64,8 @@ func secureHeaders() gin.HandlerFunc {
 	}
 }
 
-// authenticate finds out who sends a request, and whether that principal may.
+// authenticate finds out who sends a request, and whether that principal may: a
+// token speaks for it, else the session of a browser.
 func (s *Server) authenticate(v *validator) gin.HandlerFunc {
 	table := accessTable()
 	return func(c *gin.Context) {
@@ -76,7 +77,13 @@ func (s *Server) authenticate(v *validator) gin.HandlerFunc {
 		if wanted.public {
 			return
 		}
-		who, ok := s.bearer(c)
+		identify := s.bearer
+		if c.GetHeader("Authorization") == "" && s.Login.HasCookie(c.Request) {
+			identify = s.bySession
+		} else if v.wantsSession(c) {
+			identify = s.refuseToken
+		}
+		who, ok := identify(c)
 		if !ok {
 			return
 		}

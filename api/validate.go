@@ -41,6 +41,17 @@ func (v *validator) operation(c *gin.Context) (*openapi3.Operation, *openapi3.Pa
 	return item.GetOperation(c.Request.Method), item, path
 }
 
+// wantsSession says of an operation that it is about the session of the browser
+// that asks.
+func (v *validator) wantsSession(c *gin.Context) bool {
+	op, _, _ := v.operation(c)
+	if op.Security == nil || len(*op.Security) != 1 {
+		return false
+	}
+	_, wanted := (*op.Security)[0]["session"]
+	return wanted
+}
+
 // limit refuses bodies that are larger than any request needs, also those that
 // do not say how long they are.
 func (v *validator) limit() gin.HandlerFunc {

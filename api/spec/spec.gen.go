@@ -487,6 +487,21 @@ type AuditPage struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
+// BrowserSession defines model for BrowserSession.
+type BrowserSession struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Current The one that asks.
+	Current bool               `json:"current"`
+	Id      openapi_types.UUID `json:"id"`
+
+	// LastUsedAt To the minute.
+	LastUsedAt time.Time `json:"last_used_at"`
+
+	// UserAgent In short, such as Firefox on Linux.
+	UserAgent string `json:"user_agent"`
+}
+
 // BulkAnswer defines model for BulkAnswer.
 type BulkAnswer struct {
 	// Matched Dead letters that match.
@@ -734,6 +749,15 @@ type MemberPage struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
+// MemberWorkspace defines model for MemberWorkspace.
+type MemberWorkspace struct {
+	Id   openapi_types.UUID `json:"id"`
+	Name string             `json:"name"`
+
+	// Role What you are there: owner, editor, author or viewer.
+	Role string `json:"role"`
+}
+
 // MissedOccurrence defines model for MissedOccurrence.
 type MissedOccurrence struct {
 	Occurrence string `json:"occurrence"`
@@ -860,6 +884,24 @@ type Override struct {
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread *Thread `json:"thread,omitempty"`
+}
+
+// OwnSession defines model for OwnSession.
+type OwnSession struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// ExpiresAt When it ends at the latest; without use it ends 12 hours after the last.
+	ExpiresAt time.Time          `json:"expires_at"`
+	Id        openapi_types.UUID `json:"id"`
+	User      struct {
+		Email *string            `json:"email,omitempty"`
+		Id    openapi_types.UUID `json:"id"`
+		Name  string             `json:"name"`
+	} `json:"user"`
+	Workspace MemberWorkspace `json:"workspace"`
+
+	// Workspaces All that the session can be switched to.
+	Workspaces []MemberWorkspace `json:"workspaces"`
 }
 
 // Post defines model for Post.
@@ -1084,6 +1126,11 @@ type SeriesTemplate struct {
 
 	// Thread What follows the first segment, each answering the one before.
 	Thread *Thread `json:"thread,omitempty"`
+}
+
+// SessionList defines model for SessionList.
+type SessionList struct {
+	Sessions []BrowserSession `json:"sessions"`
 }
 
 // Target defines model for Target.
@@ -1357,6 +1404,11 @@ type Workspace struct {
 
 	// TimeZone IANA name. Times without an offset are read on its clocks.
 	TimeZone string `json:"time_zone"`
+}
+
+// WorkspaceChoice defines model for WorkspaceChoice.
+type WorkspaceChoice struct {
+	WorkspaceId openapi_types.UUID `json:"workspace_id"`
 }
 
 // WorkspaceEdit defines model for WorkspaceEdit.
@@ -1756,6 +1808,9 @@ type SkipOccurrenceJSONRequestBody SkipOccurrenceJSONBody
 // UnskipOccurrenceJSONRequestBody defines body for UnskipOccurrence for application/json ContentType.
 type UnskipOccurrenceJSONRequestBody UnskipOccurrenceJSONBody
 
+// SwitchWorkspaceJSONRequestBody defines body for SwitchWorkspace for application/json ContentType.
+type SwitchWorkspaceJSONRequestBody = WorkspaceChoice
+
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
 
@@ -1902,6 +1957,21 @@ type ServerInterface interface {
 	// UnskipOccurrence Lets an occurrence in again that was skipped.
 	// (POST /api/v1/series/{id}/unskip)
 	UnskipOccurrence(c *gin.Context, id SeriesID)
+	// GetSession Says who is logged in with this browser, and where.
+	// (GET /api/v1/session)
+	GetSession(c *gin.Context)
+	// SwitchWorkspace Makes this session look at another workspace of its user's.
+	// (PATCH /api/v1/session)
+	SwitchWorkspace(c *gin.Context)
+	// EndSessions Logs you out everywhere, here too.
+	// (DELETE /api/v1/sessions)
+	EndSessions(c *gin.Context)
+	// ListSessions Lists where you are logged in, the last used first.
+	// (GET /api/v1/sessions)
+	ListSessions(c *gin.Context)
+	// EndSession Logs one of your sessions out.
+	// (DELETE /api/v1/sessions/{id})
+	EndSession(c *gin.Context, id openapi_types.UUID)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(c *gin.Context, params ListTokensParams)
@@ -3630,6 +3700,83 @@ func (siw *ServerInterfaceWrapper) UnskipOccurrence(c *gin.Context) {
 	siw.Handler.UnskipOccurrence(c, id)
 }
 
+// GetSession operation middleware
+func (siw *ServerInterfaceWrapper) GetSession(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSession(c)
+}
+
+// SwitchWorkspace operation middleware
+func (siw *ServerInterfaceWrapper) SwitchWorkspace(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SwitchWorkspace(c)
+}
+
+// EndSessions operation middleware
+func (siw *ServerInterfaceWrapper) EndSessions(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EndSessions(c)
+}
+
+// ListSessions operation middleware
+func (siw *ServerInterfaceWrapper) ListSessions(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSessions(c)
+}
+
+// EndSession operation middleware
+func (siw *ServerInterfaceWrapper) EndSession(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EndSession(c, id)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(c *gin.Context) {
 
@@ -4213,6 +4360,11 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/tokens", wrapper.CreateToken)
 	router.DELETE(options.BaseURL+"/api/v1/tokens/:id", wrapper.RevokeToken)
 	router.GET(options.BaseURL+"/api/v1/audit", wrapper.ListAudit)
+	router.GET(options.BaseURL+"/api/v1/session", wrapper.GetSession)
+	router.PATCH(options.BaseURL+"/api/v1/session", wrapper.SwitchWorkspace)
+	router.DELETE(options.BaseURL+"/api/v1/sessions", wrapper.EndSessions)
+	router.GET(options.BaseURL+"/api/v1/sessions", wrapper.ListSessions)
+	router.DELETE(options.BaseURL+"/api/v1/sessions/:id", wrapper.EndSession)
 }
 
 type CreatedResponseHeaders struct {
@@ -4234,6 +4386,8 @@ type OneSeriesJSONResponse struct {
 
 	Headers OneSeriesResponseHeaders
 }
+
+type OwnSessionJSONResponse OwnSession
 
 type PostResponseHeaders struct {
 	ETag *string
@@ -4470,23 +4624,6 @@ func (response ListAudit200JSONResponse) VisitListAuditResponse(w http.ResponseW
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6176,6 +6313,186 @@ func (response UnskipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitU
 	return err
 }
 
+type GetSessionRequestObject struct {
+}
+
+type GetSessionResponseObject interface {
+	VisitGetSessionResponse(w http.ResponseWriter) error
+}
+
+type GetSession200JSONResponse struct{ OwnSessionJSONResponse }
+
+func (response GetSession200JSONResponse) VisitGetSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSessiondefaultApplicationProblemPlusJSONResponse) VisitGetSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SwitchWorkspaceRequestObject struct {
+	Body *SwitchWorkspaceJSONRequestBody
+}
+
+type SwitchWorkspaceResponseObject interface {
+	VisitSwitchWorkspaceResponse(w http.ResponseWriter) error
+}
+
+type SwitchWorkspace200JSONResponse struct{ OwnSessionJSONResponse }
+
+func (response SwitchWorkspace200JSONResponse) VisitSwitchWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SwitchWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SwitchWorkspacedefaultApplicationProblemPlusJSONResponse) VisitSwitchWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSessionsRequestObject struct {
+}
+
+type EndSessionsResponseObject interface {
+	VisitEndSessionsResponse(w http.ResponseWriter) error
+}
+
+type EndSessions204Response struct {
+}
+
+func (response EndSessions204Response) VisitEndSessionsResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndSessionsdefaultApplicationProblemPlusJSONResponse) VisitEndSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessionsRequestObject struct {
+}
+
+type ListSessionsResponseObject interface {
+	VisitListSessionsResponse(w http.ResponseWriter) error
+}
+
+type ListSessions200JSONResponse SessionList
+
+func (response ListSessions200JSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSessionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSessionsdefaultApplicationProblemPlusJSONResponse) VisitListSessionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EndSessionRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type EndSessionResponseObject interface {
+	VisitEndSessionResponse(w http.ResponseWriter) error
+}
+
+type EndSession204Response struct {
+}
+
+func (response EndSession204Response) VisitEndSessionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type EndSessiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EndSessiondefaultApplicationProblemPlusJSONResponse) VisitEndSessionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -7050,6 +7367,21 @@ type StrictServerInterface interface {
 	// UnskipOccurrence Lets an occurrence in again that was skipped.
 	// (POST /api/v1/series/{id}/unskip)
 	UnskipOccurrence(ctx context.Context, request UnskipOccurrenceRequestObject) (UnskipOccurrenceResponseObject, error)
+	// GetSession Says who is logged in with this browser, and where.
+	// (GET /api/v1/session)
+	GetSession(ctx context.Context, request GetSessionRequestObject) (GetSessionResponseObject, error)
+	// SwitchWorkspace Makes this session look at another workspace of its user's.
+	// (PATCH /api/v1/session)
+	SwitchWorkspace(ctx context.Context, request SwitchWorkspaceRequestObject) (SwitchWorkspaceResponseObject, error)
+	// EndSessions Logs you out everywhere, here too.
+	// (DELETE /api/v1/sessions)
+	EndSessions(ctx context.Context, request EndSessionsRequestObject) (EndSessionsResponseObject, error)
+	// ListSessions Lists where you are logged in, the last used first.
+	// (GET /api/v1/sessions)
+	ListSessions(ctx context.Context, request ListSessionsRequestObject) (ListSessionsResponseObject, error)
+	// EndSession Logs one of your sessions out.
+	// (DELETE /api/v1/sessions/{id})
+	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -8597,6 +8929,146 @@ func (sh *strictHandler) UnskipOccurrence(ctx *gin.Context, id SeriesID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(UnskipOccurrenceResponseObject); ok {
 		if err := validResponse.VisitUnskipOccurrenceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSession operation middleware
+func (sh *strictHandler) GetSession(ctx *gin.Context) {
+	var request GetSessionRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSession(ctx, request.(GetSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSessionResponseObject); ok {
+		if err := validResponse.VisitGetSessionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SwitchWorkspace operation middleware
+func (sh *strictHandler) SwitchWorkspace(ctx *gin.Context) {
+	var request SwitchWorkspaceRequestObject
+
+	var body SwitchWorkspaceJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SwitchWorkspace(ctx, request.(SwitchWorkspaceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SwitchWorkspace")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SwitchWorkspaceResponseObject); ok {
+		if err := validResponse.VisitSwitchWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndSessions operation middleware
+func (sh *strictHandler) EndSessions(ctx *gin.Context) {
+	var request EndSessionsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSessions(ctx, request.(EndSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EndSessionsResponseObject); ok {
+		if err := validResponse.VisitEndSessionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSessions operation middleware
+func (sh *strictHandler) ListSessions(ctx *gin.Context) {
+	var request ListSessionsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSessions(ctx, request.(ListSessionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSessions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSessionsResponseObject); ok {
+		if err := validResponse.VisitListSessionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EndSession operation middleware
+func (sh *strictHandler) EndSession(ctx *gin.Context, id openapi_types.UUID) {
+	var request EndSessionRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EndSession(ctx, request.(EndSessionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EndSession")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EndSessionResponseObject); ok {
+		if err := validResponse.VisitEndSessionResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -18,6 +18,7 @@ import (
 	"dateline/internal/enginetest"
 	"dateline/internal/limits"
 	"dateline/internal/live"
+	"dateline/internal/login"
 	"dateline/internal/media"
 	"dateline/internal/objects"
 	"dateline/internal/people"
@@ -47,6 +48,7 @@ type Newsroom struct {
 	Sealer      *secret.Sealer
 	Webhooks    *webhook.Service // trusts 127.0.0.1
 	Limits      *limits.Limiter
+	Login       *login.Service // at https://dateline.example, without a provider
 
 	Workspace people.Workspace
 	Owner     people.Principal
@@ -88,6 +90,8 @@ func Open(t testing.TB) *Newsroom {
 	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Trusted: trusted}
 	n.Limits = limits.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), log)
 	n.Desk = &desk.Desk{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Live: n.Bus, Log: log, Rates: n.Limits}
+	n.Login, err = login.New(login.Options{Store: n.Store, PublicURL: "https://dateline.example", Log: log})
+	n.Must(err)
 	n.Workspace, n.Owner, n.Token = n.Found("Desk")
 	return n
 }

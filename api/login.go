@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"dateline/api/spec"
+	"dateline/internal/login"
+	"dateline/internal/people"
+)
+
+const sessionKey = "session"
+
+// loginRoutes are the pages where people log in and out. They are not part of
+// openapi.yaml: browsers show them.
+func (s *Server) loginRoutes(r *gin.Engine) {
+	page := func(serve http.HandlerFunc) gin.HandlerFunc {
+		return func(c *gin.Context) {
+			c.Request.SetPathValue("token", c.Param("token"))
+			serve(c.Writer, c.Request)
+		}
+	}
+	r.GET("/login", page(s.Login.ServeLogin))
+	r.GET("/login/oidc", s.limitLogins, page(s.Login.ServeOIDC))
+	r.GET("/login/callback", s.limitLogins, page(s.Login.ServeCallback))
+	r.GET("/login/once/:token", page(s.Login.ServeLink))
+	r.POST("/login/once/:token", s.limitLogins, page(s.Login.ServeLink))
+	r.POST("/logout", page(s.Login.ServeLogout))
+}
+
+func (s *Server) limitLogins(c *gin.Context) {
+	if !s.Login.Allow(c.ClientIP()) {
+		s.Login.TooMany(c.Writer)
+		c.Abort()
+	}
+}
+
+// ownSessions says of a route that it is about the sessions of whoever asks,
+// which all may see and end.
+func ownSessions(route string) bool {
+	return route == "/api/v1/session" || route == "/api/v1/sessions" || strings.HasPrefix(route, "/api/v1/sessions/")
+}
+
+// bySession finds out whose browser a request comes from. Browsers send cookies
+// by themselves, also when a page of another site makes them, so the origin is
+// looked at first.
+func (s *Server) bySession(c *gin.Context) (people.Principal, bool) {
+	if s.Login.CheckOrigin(c.Request) != nil {
+		writeProblem(c, http.StatusForbidden, "cross_origin", "A browser sent this for a page of another site, so it was not carried out.", nil)
+		return people.Principal{}, false
+	}
+	session, found, err := s.Login.Session(c.Request)
+	if err != nil {
+		s.refuse(c, err)
+		return people.Principal{}, false
+	}
+	if !found {
+		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
+		writeProblem(c, http.StatusUnauthorized, "session_ended", "You are no longer logged in. Log in again at /login.", nil)
+		return people.Principal{}, false
+	}
+	c.Set(sessionKey, session)
+	return session.Principal(), true
+}
+
+// refuseToken answers requests about a session that carry none.
+func (s *Server) refuseToken(c *gin.Context) (people.Principal, bool) {
+	if c.GetHeader("Authorization") == "" {
+		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
+		writeProblem(c, http.StatusUnauthorized, "session_required", "Log in at /login.", nil)
+		return people.Principal{}, false
+	}
+	who, ok := s.byToken(c)
+	if ok {
+		writeProblem(c, http.StatusForbidden, "session_required", "This is for browsers that are logged in; an API token has no session.", nil)
+	}
+	return who, false
+}
+
+// ownSession gives the session that speaks for a request; authenticate has put
+// it there.
+func ownSession(ctx context.Context) login.Session {
+	session, _ := ctx.Value(sessionKey).(login.Session)
+	return session
+}
+
+// GetSession tells who is logged in.
+func (s *Server) GetSession(ctx context.Context, _ spec.GetSessionRequestObject) (spec.GetSessionResponseObject, error) {
+	out, err := s.sessionJSON(ctx, ownSession(ctx))
+	return spec.GetSession200JSONResponse{OwnSessionJSONResponse: out}, err
+}
+
+// SwitchWorkspace makes a session look at another workspace.
+func (s *Server) SwitchWorkspace(ctx context.Context, r spec.SwitchWorkspaceRequestObject) (spec.SwitchWorkspaceResponseObject, error) {
+	session := ownSession(ctx)
+	if err := s.Login.Switch(ctx, session, r.Body.WorkspaceId); err != nil {
+		return nil, err
+	}
+	session.WorkspaceID = r.Body.WorkspaceId
+	out, err := s.sessionJSON(ctx, session)
+	return spec.SwitchWorkspace200JSONResponse{OwnSessionJSONResponse: out}, err
+}
+
+// ListSessions tells where somebody is logged in.
+func (s *Server) ListSessions(ctx context.Context, _ spec.ListSessionsRequestObject) (spec.ListSessionsResponseObject, error) {
+	own := ownSession(ctx)
+	sessions, err := s.Login.Sessions(ctx, own.UserID)
+	out := spec.ListSessions200JSONResponse{Sessions: []spec.BrowserSession{}}
+	for _, one := range sessions {
+		out.Sessions = append(out.Sessions, spec.BrowserSession{Id: one.ID, Current: one.ID == own.ID, CreatedAt: one.CreatedAt,
+			LastUsedAt: one.LastUsedAt, UserAgent: one.UserAgent})
+	}
+	return out, err
+}
+
+// EndSession logs one session out.
+func (s *Server) EndSession(ctx context.Context, r spec.EndSessionRequestObject) (spec.EndSessionResponseObject, error) {
+	return spec.EndSession204Response{}, s.Login.End(ctx, ownSession(ctx).UserID, r.Id)
+}
+
+// EndSessions logs somebody out everywhere.
+func (s *Server) EndSessions(ctx context.Context, _ spec.EndSessionsRequestObject) (spec.EndSessionsResponseObject, error) {
+	return spec.EndSessions204Response{}, s.Login.EndAll(ctx, ownSession(ctx).UserID)
+}
+
+func (s *Server) sessionJSON(ctx context.Context, session login.Session) (spec.OwnSessionJSONResponse, error) {
+	user, memberships, err := s.Login.Account(ctx, session.UserID)
+	if err != nil {
+		return spec.OwnSessionJSONResponse{}, err
+	}
+	out := spec.OwnSessionJSONResponse{Id: session.ID, CreatedAt: session.CreatedAt, ExpiresAt: session.CreatedAt.Add(login.AbsoluteLimit),
+		Workspaces: []spec.MemberWorkspace{}}
+	out.User.Id, out.User.Name, out.User.Email = user.ID, user.Name, optional(user.Email)
+	for _, m := range memberships {
+		one := spec.MemberWorkspace{Id: m.WorkspaceID, Name: m.WorkspaceName, Role: string(m.Role)}
+		out.Workspaces = append(out.Workspaces, one)
+		if m.WorkspaceID == session.WorkspaceID {
+			out.Workspace = one
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,77 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/login"
+	"dateline/internal/people"
+)
+
+// browser logs the owner in and gives the header that speaks for them.
+func (s *server) browser() []string {
+	s.t.Helper()
+	link, err := login.NewLink(s.t.Context(), s.Store, s.url, s.Owner.UserID, time.Now())
+	s.Must(err)
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, link, nil)
+	s.Must(err)
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	s.Must(err)
+	_ = answer.Body.Close()
+	cookies := answer.Cookies()
+	if answer.StatusCode != http.StatusSeeOther || len(cookies) != 1 || cookies[0].Name != "__Host-dateline" {
+		s.t.Fatalf("%s %v", answer.Status, cookies)
+	}
+	return []string{"Authorization", "", "Cookie", cookies[0].Name + "=" + cookies[0].Value}
+}
+
+func TestASessionDoesWhatATokenDoes(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	as := s.browser()
+	made := s.post(s.send("POST", "/api/v1/posts", hello(), as...), 201)
+	s.post(s.send("GET", "/api/v1/posts/"+made.Id.String(), nil), 200) // the token's holder sees it too
+	s.post(s.send("PATCH", "/api/v1/posts/"+made.Id.String(), object{"content": "Better"}, as...), 200)
+	s.refused(s.send("DELETE", "/api/v1/posts/"+made.Id.String(), nil, append(as, "Sec-Fetch-Site", "cross-site")...), 403, "cross_origin")
+	s.post(s.send("DELETE", "/api/v1/posts/"+made.Id.String(), nil, append(as, "Sec-Fetch-Site", "same-origin")...), 200)
+	if strings.Contains(s.log.String(), strings.TrimPrefix(as[3], "__Host-dateline=")) {
+		t.Errorf("the log holds the cookie:\n%s", s.log)
+	}
+	s.Exec("update members set role = $1", string(people.Viewer)) // counts at once
+	s.refused(s.send("POST", "/api/v1/posts", hello(), as...), 403, "role_insufficient")
+	s.Exec("delete from members")
+	s.refused(s.send("GET", "/api/v1/posts", nil, as...), 401, "session_ended")
+}
+
+func TestSessionsFitTheDescription(t *testing.T) {
+	s := start(t)
+	here, there := s.browser(), s.browser()
+	var own spec.OwnSession
+	s.decode(s.send("GET", "/api/v1/session", nil, here...), 200, &own)
+	if own.User.Id != s.Owner.UserID || own.Workspace.Id != s.Workspace.ID || own.Workspace.Role != "owner" || len(own.Workspaces) != 1 || own.User.Email != nil ||
+		own.ExpiresAt.Sub(own.CreatedAt) != login.AbsoluteLimit {
+		t.Errorf("%+v", own)
+	}
+	s.decode(s.send("PATCH", "/api/v1/session", object{"workspace_id": s.Workspace.ID}, here...), 200, &own)
+	for _, body := range []string{`{}`, `{"workspace_id":"x"}`, `{"workspace_id":null}`, `[]`} {
+		s.refused(s.send("PATCH", "/api/v1/session", body, here...), 400, "invalid_request")
+	}
+	var list spec.SessionList
+	s.decode(s.send("GET", "/api/v1/sessions", nil, here...), 200, &list)
+	if len(list.Sessions) != 2 {
+		t.Fatalf("%+v", list)
+	}
+	s.refused(s.send("DELETE", "/api/v1/sessions/"+uuid.NewString(), nil, here...), 404, "session_not_found")
+	s.refused(s.send("DELETE", "/api/v1/sessions/x", nil, here...), 400, "invalid_request", "id")
+	if a := s.send("DELETE", "/api/v1/sessions", nil, here...); a.StatusCode != http.StatusNoContent || len(a.body) != 0 {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+	s.refused(s.send("GET", "/api/v1/session", nil, there...), 401, "session_ended")
+	s.refused(s.send("GET", "/api/v1/session", nil, "Authorization", ""), 401, "session_required")
+	s.refused(s.send("GET", "/api/v1/session", nil), 403, "session_required")
+}
