@@ -20,6 +20,7 @@ import (
 	"dateline/internal/desk"
 	"dateline/internal/limits"
 	"dateline/internal/live"
+	"dateline/internal/login"
 	"dateline/internal/media"
 	"dateline/internal/objects"
 	"dateline/internal/people"
@@ -51,6 +52,7 @@ type parts struct {
 	sealer   *secret.Sealer
 	hooks    *http.Client // for webhooks: connections of their own
 	limits   *limits.Limiter
+	login    *login.Service
 
 	stopClock             context.CancelFunc
 	stopCrowd, stopLimits func()
@@ -114,6 +116,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 	}
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
+	if p.login, err = newLogin(cfg, p.store, p.clock.Now, log); err != nil {
+		return nil, err
+	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Trusted: trusted}
 	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits}
 	return p, nil
@@ -154,9 +159,9 @@ func (p *parts) close() {
 
 // server makes the API.
 func (p *parts) server(page web.Page) *api.Server {
-	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:  &media.Service{Objects: p.objects, Store: p.store, MaxBytes: p.cfg.MediaMaxBytes},
-		Checks: p.checks(), Clock: p.clock, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes}
+		Checks: p.checks(), Clock: p.clock, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
 			return strings.TrimSuffix(p.cfg.TemporalUIURL, "/") + "/namespaces/" + url.PathEscape(p.cfg.TemporalNamespace) + "/workflows/" + url.PathEscape(id)

@@ -33,6 +33,7 @@ func (p *Program) commands() []command {
 		{"worker", "run workflows and activities (engines by URL)", p.worker},
 		{"migrate", "bring the database schema up to date", p.migrate},
 		{"token", "make a new API token for the first owner", p.token},
+		{"login", "print a link that logs the first owner in once, with a browser", p.login},
 		{"keyset", "keyset new FILE: make the keys that seal account tokens", p.keyset},
 		{"healthcheck", "ask a local api (or, with the argument worker, worker) whether it is ready", p.healthcheck},
 		{"build-temporald", "build the embedded Temporal server", p.buildTemporald},

@@ -68,6 +68,9 @@ func (p *Program) api(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := parts.store.NotePublicURL(ctx, parts.cfg.PublicURL); err != nil {
+		return err
+	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", parts.cfg.APIAddr)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"dateline/internal/config"
 	"dateline/internal/embedded"
+	"dateline/internal/login"
 	"dateline/internal/secret"
 	"dateline/web"
 	"dateline/workflows"
@@ -123,11 +124,15 @@ func (r *running) run(ctx context.Context) error {
 	if err := box.connect(ctx, parts, owner); err != nil {
 		return err
 	}
+	link, err := parts.loginLink(ctx, owner.UserID)
+	if err != nil {
+		return err
+	}
 	handler, err := parts.server(web.Page{TemporalUI: r.cfg.TemporalUIURL, Sandbox: box.url()}).Handler()
 	if err != nil {
 		return err
 	}
-	r.announce(box, token)
+	r.announce(box, token, link)
 	return r.work(ctx, parts, l, handler, func(ctx context.Context) error {
 		if !r.demo {
 			return nil
@@ -184,7 +189,7 @@ func (r *running) moveAPI(got net.Addr) {
 }
 
 // announce says where everything is.
-func (r *running) announce(box *sandbox, token string) {
+func (r *running) announce(box *sandbox, token, link string) {
 	out := r.program.Stdout
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
 	for _, w := range r.warnings {
@@ -194,6 +199,7 @@ func (r *running) announce(box *sandbox, token string) {
 	say("\nDateline %s is up.\n", r.program.Version)
 	say("  API            %s/api/v1  (described at %s/api/openapi.yaml)", api, api)
 	say("  Dashboard      %s/", api)
+	say("  Login          %s  (once, within %d minutes; `dateline login` makes a new one)", link, login.LinkLimit/time.Minute)
 	if r.cfg.TemporalUIURL != "" {
 		say("  Temporal UI    %s", r.cfg.TemporalUIURL)
 	}

@@ -53,15 +53,10 @@ func (h *Host) startPostgres(ctx context.Context, log *slog.Logger) (engine, err
 	if err := stopOrphan(filepath.Join(dir, "postmaster.pid"), dir, syscall.SIGINT, 30*time.Second); err != nil {
 		return engine{}, fmt.Errorf("PostgreSQL: %w", err)
 	}
-	databaseURL := func(port int, database string) string {
-		u := url.URL{Scheme: "postgres", User: url.UserPassword(postgresUser, password),
-			Host: loopback + ":" + strconv.Itoa(port), Path: "/" + database, RawQuery: "sslmode=disable"}
-		return u.String()
-	}
 	c, port, err := h.startOnPort(ctx, h.cfg.PostgresPort, func(port int) (childSpec, error) {
 		return childSpec{name: "postgres", path: filepath.Join(bin.dir, "postgres"), dir: dir,
 			args: h.postgresArgs(dir, port), stopSignal: syscall.SIGINT, grace: 30 * time.Second,
-			ready:   func(ctx context.Context) error { return createDatabase(ctx, databaseURL(port, "postgres")) },
+			ready:   func(ctx context.Context) error { return createDatabase(ctx, databaseURL(password, port, "postgres")) },
 			cleanup: func() { endBackends(dir) }}, nil
 	})
 	if err != nil {
@@ -69,8 +64,14 @@ func (h *Host) startPostgres(ctx context.Context, log *slog.Logger) (engine, err
 	}
 	return engine{
 		name: "postgres", child: c,
-		fill: func(e *Engines) { e.DatabaseURL = databaseURL(port, postgresDatabase) },
+		fill: func(e *Engines) { e.DatabaseURL = databaseURL(password, port, postgresDatabase) },
 	}, nil
+}
+
+func databaseURL(password string, port int, database string) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(postgresUser, password),
+		Host: loopback + ":" + strconv.Itoa(port), Path: "/" + database, RawQuery: "sslmode=disable"}
+	return u.String()
 }
 
 // clusterMajor returns the major version of the cluster in dir, 0 when there is none yet, and refuses what is not ours.

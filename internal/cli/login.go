@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/config"
+	"dateline/internal/embedded"
+	"dateline/internal/login"
+	"dateline/internal/people"
+	"dateline/internal/secret"
+	"dateline/internal/store"
+)
+
+// newLogin makes what lets people in.
+func newLogin(cfg *config.Config, s *store.Store, now func() time.Time, log *slog.Logger) (*login.Service, error) {
+	o := login.Options{Store: s, PublicURL: cfg.PublicURL, Log: log, Now: now,
+		Join: login.Joining{Domains: cfg.OIDCAutoJoin, Role: people.Role(cfg.OIDCAutoJoinRole)}}
+	if cfg.OIDCIssuer != "" {
+		o.Provider = &login.Provider{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClientID, ClientSecret: secret.NewText(cfg.OIDCClientSecret),
+			Scopes: cfg.OIDCScopes, Label: cfg.OIDCName}
+		if u, err := url.Parse(cfg.OIDCIssuer); err == nil && u.Scheme != "https" && !login.Loopback(u.Hostname()) {
+			log.Warn("the OpenID provider is asked over plain http; whoever stands between can log in as anybody", "setting", "OIDC_ISSUER")
+		}
+	}
+	return login.New(o)
+}
+
+// loginLink makes a login link for the first owner and keeps where it leads,
+// because only the process that listens knows which port it got.
+func (p *parts) loginLink(ctx context.Context, owner uuid.UUID) (string, error) {
+	if err := p.store.NotePublicURL(ctx, p.cfg.PublicURL); err != nil {
+		return "", err
+	}
+	return login.NewLink(ctx, p.store, p.cfg.PublicURL, owner, p.clock.Now())
+}
+
+// login prints a login link for a running installation.
+func (p *Program) login(ctx context.Context, args []string) error {
+	cfg, _, err := p.settings("login", args)
+	if err != nil {
+		return err
+	}
+	database := cfg.DatabaseURL
+	if database == "" {
+		if database, err = embedded.RunningDatabase(cfg.DataDir); err != nil {
+			return err
+		}
+	}
+	s, err := store.Open(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, owner, found, err := s.FirstWorkspace(ctx)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return errors.New("there is no workspace yet; `dateline token` makes one")
+	}
+	base, err := s.PublicURL(ctx)
+	if err != nil {
+		return err
+	}
+	if base == "" {
+		base = cfg.PublicURL
+	}
+	now, err := s.Time(ctx)
+	if err != nil {
+		return err
+	}
+	link, err := login.NewLink(ctx, s, base, owner, now)
+	if err == nil {
+		_, err = fmt.Fprintln(p.Stdout, link)
+	}
+	return err
+}
