@@ -142,8 +142,10 @@ func TestCookies(t *testing.T) {
 func TestAPlantedSecondCookieLogsNobodyIn(t *testing.T) {
 	s := open(t, nil)
 	b := s.owner()
-	p := b.json(http.MethodGet, "/api/v1/session", "", "Cookie", "dateline=planted")
-	if p.status != http.StatusUnauthorized {
-		t.Errorf("%d", p.status)
+	own := "dateline=" + b.cookie("dateline")
+	for header, status := range map[string]int{own: http.StatusOK, own + "; dateline=planted": http.StatusUnauthorized, "dateline=planted; " + own: http.StatusUnauthorized} {
+		if p := s.browser().json(http.MethodGet, "/api/v1/session", "", "Cookie", header); p.status != status {
+			t.Errorf("%d, want %d", p.status, status)
+		}
 	}
 }
