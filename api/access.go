@@ -22,6 +22,13 @@ func accessTable() map[string]access {
 		"ready":              {public: true},
 		"completeConnection": {public: true}, // its state is the proof
 
+		// About the browser that asks: openapi.yaml takes no token for these.
+		"getSession":      {least: people.Viewer},
+		"switchWorkspace": {least: people.Viewer},
+		"listSessions":    {least: people.Viewer},
+		"endSession":      {least: people.Viewer},
+		"endSessions":     {least: people.Viewer},
+
 		"listPosts":        {least: people.Viewer, scope: people.PostsRead},
 		"exportPosts":      {least: people.Viewer, scope: people.PostsRead},
 		"getPost":          {least: people.Viewer, scope: people.PostsRead},

@@ -73,7 +73,7 @@ func (s *Server) refuseToken(c *gin.Context) (people.Principal, bool) {
 		writeProblem(c, http.StatusUnauthorized, "session_required", "Log in at /login.", nil)
 		return people.Principal{}, false
 	}
-	who, ok := s.byToken(c)
+	who, ok := s.bearer(c)
 	if ok {
 		writeProblem(c, http.StatusForbidden, "session_required", "This is for browsers that are logged in; an API token has no session.", nil)
 	}

@@ -16,7 +16,12 @@ import (
 // browser logs the owner in and gives the header that speaks for them.
 func (s *server) browser() []string {
 	s.t.Helper()
-	link, err := login.NewLink(s.t.Context(), s.Store, s.url, s.Owner.UserID, time.Now())
+	return s.browserOf(s.Owner.UserID)
+}
+
+func (s *server) browserOf(user uuid.UUID) []string {
+	s.t.Helper()
+	link, err := login.NewLink(s.t.Context(), s.Store, s.url, user, time.Now())
 	s.Must(err)
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, link, nil)
 	s.Must(err)
@@ -74,4 +79,20 @@ func TestSessionsFitTheDescription(t *testing.T) {
 	s.refused(s.send("GET", "/api/v1/session", nil, there...), 401, "session_ended")
 	s.refused(s.send("GET", "/api/v1/session", nil, "Authorization", ""), 401, "session_required")
 	s.refused(s.send("GET", "/api/v1/session", nil), 403, "session_required")
+}
+
+func TestASessionReachesNothingOfOthers(t *testing.T) {
+	s := start(t)
+	rivals, rival, _ := s.Found("Rivals")
+	mine, theirs := s.browser(), s.browserOf(rival.UserID)
+	var own spec.OwnSession
+	s.decode(s.send("GET", "/api/v1/session", nil, mine...), 200, &own)
+	s.refused(s.send("DELETE", "/api/v1/sessions/"+own.Id.String(), nil, theirs...), 404, "session_not_found")
+	if a := s.send("PATCH", "/api/v1/session", object{"workspace_id": rivals.ID}, mine...); a.StatusCode < 400 {
+		t.Errorf("looks at a workspace of others: %s", a.body)
+	}
+	if a := s.send("DELETE", "/api/v1/sessions", nil, theirs...); a.StatusCode != http.StatusNoContent {
+		t.Errorf("%s", a.Status)
+	}
+	s.decode(s.send("GET", "/api/v1/session", nil, mine...), 200, &own) // still logged in
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/google/uuid"
+
 	"dateline/internal/people"
 	"dateline/internal/post"
 )
@@ -20,6 +22,7 @@ type request struct {
 // so apart from the API's own table, so that neither is believed alone.
 type reach struct {
 	least people.Role // empty: everybody, without a token too
+	own   bool        // about the session of the browser that asks: no token will do
 	scope people.Scope
 	build func(x *things) request
 }
@@ -28,10 +31,20 @@ type reach struct {
 func reachable() map[string]reach {
 	none := func(*things) request { return request{} }
 	everybody := func(build func(*things) request) reach { return reach{build: build} }
-	viewers := func(scope people.Scope, build func(*things) request) reach { return reach{people.Viewer, scope, build} }
-	authors := func(scope people.Scope, build func(*things) request) reach { return reach{people.Author, scope, build} }
-	editors := func(scope people.Scope, build func(*things) request) reach { return reach{people.Editor, scope, build} }
-	owners := func(scope people.Scope, build func(*things) request) reach { return reach{people.Owner, scope, build} }
+	viewers := func(scope people.Scope, build func(*things) request) reach {
+		return reach{least: people.Viewer, scope: scope, build: build}
+	}
+	authors := func(scope people.Scope, build func(*things) request) reach {
+		return reach{least: people.Author, scope: scope, build: build}
+	}
+	editors := func(scope people.Scope, build func(*things) request) reach {
+		return reach{least: people.Editor, scope: scope, build: build}
+	}
+	owners := func(scope people.Scope, build func(*things) request) reach {
+		return reach{least: people.Owner, scope: scope, build: build}
+	}
+
+	ownSession := func(build func(*things) request) reach { return reach{least: people.Viewer, own: true, build: build} }
 
 	// What many have in common.
 	onPost := func(body any) func(*things) request {
@@ -56,6 +69,12 @@ func reachable() map[string]reach {
 		"live":               everybody(none),
 		"ready":              everybody(none),
 		"completeConnection": everybody(func(x *things) request { return request{query: x.callback()} }),
+
+		"getSession":      ownSession(none),
+		"switchWorkspace": ownSession(func(x *things) request { return request{body: object{"workspace_id": x.caller.WorkspaceID}} }),
+		"listSessions":    ownSession(none),
+		"endSession":      ownSession(func(*things) request { return request{args: []any{uuid.NewString()}} }),
+		"endSessions":     ownSession(none),
 
 		"schedulePost": authors(people.PostsWrite, newPost),
 		"createPost":   authors(people.PostsWrite, newPost),

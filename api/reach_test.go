@@ -48,6 +48,10 @@ func (g *stage) check(op operation, r reach) {
 		g.succeeds(op, built, "")
 		return
 	}
+	if r.own {
+		g.takesNoToken(op, r)
+		return
+	}
 	var least caller
 	for _, c := range g.desk {
 		built, _ := g.request(r, c, false)
@@ -77,6 +81,20 @@ func (g *stage) check(op operation, r reach) {
 	g.withToken(least, func(s people.Scope) bool { return s == r.scope || r.scope == "" && s == people.AuditRead }, func(token string) { g.succeeds(op, built, token) })
 	for _, c := range g.rivals {
 		g.fromElsewhere(op, r, c, named)
+	}
+}
+
+// takesNoToken: what is about a browser's session is nothing to any token.
+func (g *stage) takesNoToken(op operation, r reach) {
+	before := g.everything()
+	for _, c := range slices.Concat(g.desk, g.rivals) {
+		built, _ := g.request(r, c, false)
+		g.refuses(op, built, "", 401, "session_required")
+		g.refuses(op, built, c.token+"x", 401, "token_invalid")
+		g.refuses(op, built, c.token, 403, "session_required")
+	}
+	if after := g.everything(); after != before {
+		g.t.Errorf("a refused request changed\n%s\nto\n%s", before, after)
 	}
 }
 

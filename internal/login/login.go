@@ -38,7 +38,7 @@ type Session struct {
 
 // Principal is whom the requests of a session come from.
 func (s Session) Principal() people.Principal {
-	return people.Principal{WorkspaceID: s.WorkspaceID, UserID: s.UserID, Role: s.Role}
+	return people.Principal{WorkspaceID: s.WorkspaceID, UserID: s.UserID, SessionID: s.ID, Role: s.Role, Scopes: []people.Scope{people.Everything}}
 }
 
 // User is somebody who can log in.
@@ -70,6 +70,7 @@ type Limits struct{ Created, Used time.Time }
 // Store keeps sessions and who they belong to.
 type Store interface {
 	InsertSession(ctx context.Context, s Session, hash []byte, l Limits) error // also forgets sessions beyond the limits
+	RecordLogin(ctx context.Context, user, session uuid.UUID) error            // for the audit log
 	SessionByHash(ctx context.Context, hash []byte, l Limits) (Session, bool, error)
 	TouchSession(ctx context.Context, id uuid.UUID, now time.Time) error
 	Sessions(ctx context.Context, user uuid.UUID, l Limits) ([]Session, error)

@@ -79,6 +79,9 @@ func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, 
 	if err := s.store.InsertSession(r.Context(), made, hash(secret), s.limits()); err != nil {
 		return false, err
 	}
+	if err := s.store.RecordLogin(r.Context(), user, made.ID); err != nil {
+		return false, err
+	}
 	s.cookies.setSession(w, secret)
 	s.log.Info("somebody logged in", "user_id", user, "session_id", made.ID, "by", way)
 	return true, nil

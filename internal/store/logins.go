@@ -97,7 +97,8 @@ func joinFirst(ctx context.Context, q *db.Queries, p login.Person, role people.R
 	if _, err := q.InsertUser(ctx, db.InsertUserParams{ID: user, Name: name, Email: &p.Email}); err != nil {
 		return uuid.Nil, err
 	}
-	return user, q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: first.ID, UserID: user, Role: db.MemberRole(role)})
+	_, err = q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: first.ID, UserID: user, Role: db.MemberRole(role), Joined: true})
+	return user, err
 }
 
 // PutLoginLink keeps the hash of a user's login link; one made before ends.
