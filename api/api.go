@@ -53,7 +53,6 @@ type Store interface {
 	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
 	SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
-	MediaItem(ctx context.Context, workspace, id uuid.UUID) (media.Item, error)
 }
 
 // Desk schedules and changes posts.
@@ -71,6 +70,7 @@ type Desk interface {
 	SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
 	BulkDead(ctx context.Context, actor string, f store.DeadFilter, discard, dryRun bool) (desk.Bulk, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]limits.Bucket, error)
+	Fitness(ctx context.Context, who people.Principal, item uuid.UUID, accounts []uuid.UUID) ([]desk.Fitness, error)
 
 	CreateSeries(ctx context.Context, who people.Principal, in desk.SeriesDraft, key store.Idempotency) (s post.Series, changed []uuid.UUID, replayed bool, err error)
 	ChangeSeries(ctx context.Context, who people.Principal, g post.Guard, edit desk.SeriesEdit) (post.Series, []uuid.UUID, error)
@@ -184,6 +184,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.GET(mediaContentRoute, s.mediaContent)
 	r.POST(bulkRoute, func(c *gin.Context) { s.createPosts(c, rows) })
 	spec.RegisterHandlersWithOptions(r, strict, spec.GinServerOptions{
 		ErrorHandler: refuseParameter,

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
@@ -16,7 +17,10 @@ const maxFormField = 64 << 10 // bytes of a text field beside the file
 // UploadMedia takes a file. The parts are read as they come: alt_text has to
 // stand before the file, which is not kept in memory.
 func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObject) (spec.UploadMediaResponseObject, error) {
-	altText := ""
+	in := media.Incoming{IdempotencyKey: value(r.Params.IdempotencyKey)}
+	if err := checkKey(in.IdempotencyKey); err != nil {
+		return nil, err
+	}
 	for {
 		part, err := r.Body.NextPart()
 		if err == io.EOF { //nolint:errorlint // wrapped, it says that the form ended early
@@ -31,17 +35,35 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 			if err != nil {
 				return nil, brokenUpload(err)
 			}
-			altText = string(raw)
+			in.AltText = string(raw)
 		case "file":
-			item, err := s.Media.Upload(ctx, principal(ctx), part.FileName(), altText, part)
+			in.FileName, in.Body = part.FileName(), part
+			item, replayed, err := s.Media.Take(ctx, principal(ctx), in)
 			if err != nil {
 				return nil, err
 			}
-			return spec.UploadMedia201JSONResponse(mediaJSON(item)), nil
+			return spec.UploadMedia201JSONResponse{MediaCreatedJSONResponse: created(item, replayed)}, nil
 		default:
 			return nil, post.InvalidFields(post.Problem{Field: part.FormName(), Code: "unknown_field", Message: "The form has the fields alt_text and file."})
 		}
 	}
+}
+
+// checkKey refuses a key that the database could not keep.
+func checkKey(key string) error {
+	_, err := idempotency(key, "", nil)
+	return err
+}
+
+func created(item media.Item, replayed bool) spec.MediaCreatedJSONResponse {
+	location := "/api/v1/media/" + item.ID.String()
+	answer := spec.MediaCreatedJSONResponse{Body: mediaJSON(item)}
+	answer.Headers.Location = &location
+	if replayed {
+		yes := "true"
+		answer.Headers.IdempotentReplayed = &yes
+	}
+	return answer
 }
 
 func brokenUpload(err error) error {
@@ -52,16 +74,91 @@ func brokenUpload(err error) error {
 	return post.InvalidFields(post.Problem{Field: "body", Code: "invalid", Message: "The form is broken or did not arrive whole."})
 }
 
+// FetchMedia takes a file from an address on the web.
+func (s *Server) FetchMedia(ctx context.Context, r spec.FetchMediaRequestObject) (spec.FetchMediaResponseObject, error) {
+	key := value(r.Params.IdempotencyKey)
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	item, replayed, err := s.Media.Fetch(ctx, principal(ctx), r.Body.Url, value(r.Body.AltText), key)
+	if err != nil {
+		return nil, err
+	}
+	return spec.FetchMedia201JSONResponse{MediaCreatedJSONResponse: created(item, replayed)}, nil
+}
+
+// ListMedia lists files, newest first.
+func (s *Server) ListMedia(ctx context.Context, r spec.ListMediaRequestObject) (spec.ListMediaResponseObject, error) {
+	f := media.Filter{WorkspaceID: principal(ctx).WorkspaceID, Search: value(r.Params.Q), Limit: defaultPage}
+	if r.Params.Kind != nil {
+		f.Kind = media.Kind(*r.Params.Kind)
+	}
+	if r.Params.Limit != nil {
+		f.Limit = *r.Params.Limit
+	}
+	if text := value(r.Params.Cursor); text != "" {
+		var err error
+		if f.BeforeTime, f.BeforeID, err = readCursor(text); err != nil {
+			return nil, err
+		}
+	}
+	limit := f.Limit
+	f.Limit++ // one more, to know whether there is a next page
+	items, err := s.Media.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	page := spec.ListMedia200JSONResponse{Media: []spec.Media{}}
+	if len(items) > limit {
+		items = items[:limit]
+		next := cursor(items[limit-1].CreatedAt, items[limit-1].ID)
+		page.NextCursor = &next
+	}
+	for _, item := range items {
+		page.Media = append(page.Media, mediaJSON(item))
+	}
+	return page, nil
+}
+
 // GetMedia reads what is known of a file.
 func (s *Server) GetMedia(ctx context.Context, r spec.GetMediaRequestObject) (spec.GetMediaResponseObject, error) {
-	item, err := s.Store.MediaItem(ctx, principal(ctx).WorkspaceID, r.Id)
+	item, err := s.Media.Get(ctx, principal(ctx), r.Id)
 	return spec.GetMedia200JSONResponse(mediaJSON(item)), err
 }
 
+// EditMedia changes a file's name or description.
+func (s *Server) EditMedia(ctx context.Context, r spec.EditMediaRequestObject) (spec.EditMediaResponseObject, error) {
+	item, err := s.Media.Change(ctx, principal(ctx), r.Id, media.Edit{FileName: r.Body.FileName, AltText: r.Body.AltText})
+	return spec.EditMedia200JSONResponse(mediaJSON(item)), err
+}
+
+// DeleteMedia takes a file out of the library.
+func (s *Server) DeleteMedia(ctx context.Context, r spec.DeleteMediaRequestObject) (spec.DeleteMediaResponseObject, error) {
+	return spec.DeleteMedia204Response{}, s.Media.Delete(ctx, principal(ctx), r.Id)
+}
+
 func mediaJSON(m media.Item) spec.Media {
-	out := spec.Media{Id: m.ID, MimeType: m.MIMEType, Bytes: m.Bytes, AltText: m.AltText, FileName: m.FileName, CreatedAt: m.CreatedAt}
+	out := spec.Media{Id: m.ID, Kind: spec.MediaKind(m.Kind), MimeType: m.MIMEType, Bytes: m.Bytes, Sha256: hex.EncodeToString(m.SHA256),
+		AltText: m.AltText, FileName: m.FileName, CreatedAt: m.CreatedAt,
+		VideoCodec: optional(m.VideoCodec), AudioCodec: optional(m.AudioCodec)}
 	if m.Width > 0 {
 		out.Width, out.Height = &m.Width, &m.Height
+	}
+	if m.Frames > 1 {
+		out.Frames = &m.Frames
+	}
+	if m.Duration > 0 {
+		seconds := m.Duration.Seconds()
+		out.DurationSeconds = &seconds
+	}
+	if m.FrameRate > 0 {
+		out.FrameRate = &m.FrameRate
+	}
+	if m.BitRate > 0 {
+		out.BitRate = &m.BitRate
+	}
+	if m.Rotation != 0 {
+		out.Rotation = &m.Rotation
 	}
 	return out
 }

@@ -5,11 +5,17 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"mime"
 	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dateline/api/spec"
+	"dateline/platforms/call"
 )
 
 func picture(t testing.TB) []byte {
@@ -121,6 +127,177 @@ func TestAFileOfUnknownLengthIsStillLimited(t *testing.T) {
 	s := start(t)
 	body, contentType := form(t, "file", string(picture(t))+strings.Repeat("x", 1<<20))
 	s.refused(s.send("POST", "/api/v1/media", io.MultiReader(body), "Content-Type", contentType), 413, "too_large", "file")
+}
+
+func TestAnUploadWithAKeyIsStoredOnce(t *testing.T) {
+	s := start(t)
+	send := func(altText, key string) answer {
+		body, contentType := form(t, "alt_text", altText, "file", string(picture(t)))
+		return s.send("POST", "/api/v1/media", body, "Content-Type", contentType, "Idempotency-Key", key)
+	}
+	var first, second spec.Media
+	a := send("One", "k1")
+	s.decode(a, 201, &first)
+	if a.Header.Get("Idempotent-Replayed") != "" || a.Header.Get("Location") != "/api/v1/media/"+first.Id.String() {
+		t.Errorf("headers %v", a.Header)
+	}
+	a = send("One", "k1")
+	s.decode(a, 201, &second)
+	if second.Id != first.Id || a.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("sent twice it is %s and %s", first.Id, second.Id)
+	}
+	s.refused(send("Two", "k1"), 422, "idempotency_key_reused", "Idempotency-Key")
+	if rows := s.Count("select count(*) from media"); rows != 1 {
+		t.Errorf("%d files are noted", rows)
+	}
+}
+
+func TestTheLibraryIsListedAndSearched(t *testing.T) {
+	s := start(t)
+	beach := s.upload("bãi biển.png", "Bình minh ở Đà Nẵng")
+	cat := s.upload("CAT_100%.png", "")
+	s.Exec("update media set kind = 'video' where id = $1", cat.Id)
+	list := func(query string) (ids []string, next *string) {
+		var page spec.MediaPage
+		s.decode(s.send("GET", "/api/v1/media?"+query, nil), 200, &page)
+		for _, m := range page.Media {
+			ids = append(ids, m.Id.String())
+		}
+		return ids, page.NextCursor
+	}
+	b, c := beach.Id.String(), cat.Id.String()
+	for query, want := range map[string][]string{
+		"": {c, b}, "q=bai+bien": {b}, "q=B%C3%83I": {b}, "q=da+nang+minh": {b}, "q=cat": {c}, "q=100%25": {c}, "q=_": {c}, "q=%25": {c}, "q=dog": nil,
+		"kind=video": {c}, "kind=image": {b}, "kind=image&q=cat": nil, "q=b%C3%A3i+bie%CC%82%CC%89n": {b},
+	} {
+		if got, _ := list(query); !slices.Equal(got, want) {
+			t.Errorf("%s finds %q, want %q", query, got, want)
+		}
+	}
+	first, next := list("limit=1")
+	if next == nil || !slices.Equal(first, []string{c}) {
+		t.Fatalf("the first page is %q", first)
+	}
+	if second, next := list("limit=1&cursor=" + *next); next != nil || !slices.Equal(second, []string{b}) {
+		t.Errorf("the second page is %q", second)
+	}
+	_, _, rivalToken := s.Found("Rivals")
+	var page spec.MediaPage
+	s.decode(s.send("GET", "/api/v1/media", nil, "Authorization", "Bearer "+rivalToken), 200, &page)
+	if len(page.Media) != 0 {
+		t.Error("another workspace sees the library")
+	}
+}
+
+func TestAFileIsEditedAndDeleted(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	made := s.upload("a.png", "Before")
+	one := "/api/v1/media/" + made.Id.String()
+	var edited spec.Media
+	s.decode(s.send("PATCH", one, object{"alt_text": "After", "file_name": "../new.png"}), 200, &edited)
+	if edited.AltText != "After" || edited.FileName != "new.png" {
+		t.Errorf("edited %+v", edited)
+	}
+	var page spec.MediaPage
+	s.decode(s.send("GET", "/api/v1/media?q=after", nil), 200, &page)
+	if len(page.Media) != 1 {
+		t.Error("the new description is not found")
+	}
+	_, _, rival := s.Found("Rivals")
+	for _, method := range []string{"GET", "DELETE"} {
+		s.refused(s.send(method, one, nil, "Authorization", "Bearer "+rival), 404, "media_not_found")
+	}
+	s.refused(s.send("PATCH", one, object{"alt_text": "Ours"}, "Authorization", "Bearer "+rival), 404, "media_not_found")
+	p := s.post(s.send("POST", "/api/v1/posts", hello(object{"attachments": []string{made.Id.String()}})), 201)
+	s.refused(s.send("DELETE", one, nil), 409, "media_in_use")
+	s.post(s.send("DELETE", "/api/v1/posts/"+p.Id.String(), nil), 200)
+	if a := s.send("DELETE", one, nil); a.StatusCode != 204 {
+		t.Errorf("%s: %s", a.Status, a.body)
+	}
+	s.refused(s.send("GET", one, nil), 404, "media_not_found")
+	s.refused(s.send("GET", one+"/content", nil), 404, "media_not_found")
+	s.refused(s.send("GET", one+"/fitness", nil), 404, "media_not_found")
+	s.refused(s.send("PATCH", one, object{"alt_text": "Again"}), 404, "media_not_found")
+}
+
+func TestContentIsStreamedInRanges(t *testing.T) {
+	s := start(t)
+	made := s.upload("Ảnh đẹp.png", "")
+	whole, at := picture(t), "/api/v1/media/"+made.Id.String()+"/content"
+	a := s.send("GET", at, nil)
+	if a.StatusCode != 200 || !bytes.Equal(a.body, whole) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("Accept-Ranges") != "bytes" {
+		t.Errorf("%s %v", a.Status, a.Header)
+	}
+	if _, params, err := mime.ParseMediaType(a.Header.Get("Content-Disposition")); err != nil || params["filename"] != "Ảnh đẹp.png" {
+		t.Errorf("%q", a.Header.Get("Content-Disposition"))
+	}
+	for span, want := range map[string]struct {
+		status int
+		body   []byte
+	}{
+		"bytes=0-9": {206, whole[:10]}, "bytes=10-": {206, whole[10:]}, "bytes=-5": {206, whole[len(whole)-5:]}, "bytes=0-99999": {206, whole},
+	} {
+		a := s.send("GET", at, nil, "Range", span)
+		if a.StatusCode != want.status || !bytes.Equal(a.body, want.body) {
+			t.Errorf("%s: %s with %d bytes", span, a.Status, len(a.body))
+		}
+	}
+	if a := s.send("GET", at, nil, "If-None-Match", a.Header.Get("ETag")); a.StatusCode != 304 {
+		t.Errorf("unchanged: %s", a.Status)
+	}
+	s.refused(s.send("GET", "/api/v1/media/first/content", nil), 400, "invalid_request", "id")
+	s.refused(s.send("GET", at, nil, "Range", "bytes=99999-"), 416, "range_not_satisfiable", "Range")
+	s.refused(s.send("GET", at, nil, "Authorization", ""), 401, "token_required")
+	s.StopObjects()
+	s.refused(s.send("GET", at, nil), 503, "unavailable")
+}
+
+func TestAnUploadGoesPastTheAPI(t *testing.T) {
+	s := start(t)
+	content := picture(t)
+	var begun, read spec.MediaUpload
+	s.decode(s.send("POST", "/api/v1/media/uploads", object{"file_name": "a.png", "bytes": len(content), "mime_type": "image/png", "alt_text": "A"}), 201, &begun)
+	s.decode(s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil), 200, &read)
+	if read.Id != begun.Id || read.Url == nil || begun.Parts != nil || begun.ExpiresAt.Before(time.Now()) {
+		t.Errorf("begun %+v, read %+v", begun, read)
+	}
+	complete := "/api/v1/media/uploads/" + begun.Id.String() + "/complete"
+	s.refused(s.send("POST", complete, nil), 409, "upload_incomplete")
+	r, err := http.NewRequestWithContext(t.Context(), *begun.Method, *begun.Url, bytes.NewReader(content))
+	s.Must(err)
+	sent, err := http.DefaultClient.Do(r)
+	s.Must(err)
+	s.Must(sent.Body.Close())
+	var made spec.Media
+	s.decode(s.send("POST", complete, nil), 201, &made)
+	if made.MimeType != "image/png" || made.AltText != "A" || *made.Width != 30 {
+		t.Errorf("made %+v", made)
+	}
+	s.decode(s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil), 200, &read)
+	if read.MediaId == nil || *read.MediaId != made.Id {
+		t.Errorf("read %+v", read)
+	}
+	_, _, rival := s.Found("Rivals")
+	s.refused(s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil, "Authorization", "Bearer "+rival), 404, "upload_not_found")
+}
+
+func TestFilesAreFetchedThroughTheGuard(t *testing.T) {
+	s := start(t)
+	content := picture(t)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) }))
+	t.Cleanup(site.Close)
+	guarded, err := call.NewClient(nil)
+	s.Must(err)
+	s.Media.Web = guarded
+	s.refused(s.send("POST", "/api/v1/media/fetch", object{"url": site.URL + "/a.png"}), 422, "fetch_failed", "url")
+	s.Media.Web, err = call.NewClient([]string{strings.TrimPrefix(site.URL, "http://")})
+	s.Must(err)
+	var made spec.Media
+	s.decode(s.send("POST", "/api/v1/media/fetch", object{"url": site.URL + "/a.png", "alt_text": "A"}), 201, &made)
+	if made.FileName != "a.png" || made.AltText != "A" || made.MimeType != "image/png" {
+		t.Errorf("made %+v", made)
+	}
 }
 
 func TestAnObjectStoreThatIsAwayIsSaid(t *testing.T) {

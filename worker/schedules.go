@@ -40,6 +40,16 @@ func schedules() []client.ScheduleOptions {
 			TaskQueue: workflows.PostQueue,
 		},
 		TriggerImmediately: true,
+	}, {
+		ID:            workflows.SweepMediaSchedule,
+		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Hour}}},
+		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow: time.Minute,
+		Action: &client.ScheduleWorkflowAction{
+			ID:        workflows.SweepMediaSchedule,
+			Workflow:  workflows.SweepMediaWorkflow,
+			TaskQueue: workflows.PostQueue,
+		},
 	}}
 }
 

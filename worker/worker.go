@@ -25,6 +25,7 @@ type Activities struct {
 	Reconciler *activities.Reconciler
 	Webhooks   *activities.Webhooks
 	Series     *activities.Series
+	Library    *activities.Library
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
@@ -65,10 +66,12 @@ func New(c client.Client, a Activities, dispatcher Dispatcher, log *slog.Logger)
 	posts.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.MaterialiseSeries, workflow.RegisterOptions{Name: workflows.MaterialiseSeriesWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.SweepMedia, workflow.RegisterOptions{Name: workflows.SweepMediaWorkflow})
 	posts.RegisterActivityWithOptions(a.Publish, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Reconciler, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Series, activity.RegisterOptions{})
+	posts.RegisterActivityWithOptions(a.Library, activity.RegisterOptions{})
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: concurrentDeliveries,
 		WorkerStopTimeout:                  stopPatience,

@@ -21,12 +21,14 @@ const (
 	ReconcilePostsWorkflow    = "ReconcilePosts"
 	DeliverWebhookWorkflow    = "DeliverWebhook"
 	MaterialiseSeriesWorkflow = "MaterialiseSeries"
+	SweepMediaWorkflow        = "SweepMedia"
 )
 
 // Ids of the schedules that run workflows by the clock.
 const (
 	ReconcileSchedule   = "reconcile-posts"
 	MaterialiseSchedule = "materialise-series"
+	SweepMediaSchedule  = "sweep-media"
 )
 
 // Signals of the Post workflow. Operators send all but the last; see

@@ -83,6 +83,51 @@ func (e DeliveryStatus) Valid() bool {
 	}
 }
 
+// Defines values for FitnessVerdict.
+const (
+	AsIs      FitnessVerdict = "as_is"
+	Converted FitnessVerdict = "converted"
+	No        FitnessVerdict = "no"
+	Unknown   FitnessVerdict = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the FitnessVerdict enum.
+func (e FitnessVerdict) Valid() bool {
+	switch e {
+	case AsIs:
+		return true
+	case Converted:
+		return true
+	case No:
+		return true
+	case Unknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MediaKind.
+const (
+	Animation MediaKind = "animation"
+	Image     MediaKind = "image"
+	Video     MediaKind = "video"
+)
+
+// Valid indicates whether the value is a known member of the MediaKind enum.
+func (e MediaKind) Valid() bool {
+	switch e {
+	case Animation:
+		return true
+	case Image:
+		return true
+	case Video:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PostStatus.
 const (
 	PostStatusCancelled    PostStatus = "cancelled"
@@ -425,6 +470,20 @@ type Account struct {
 // AccountStatus defines model for Account.Status.
 type AccountStatus string
 
+// AccountFitness defines model for AccountFitness.
+type AccountFitness struct {
+	AccountId openapi_types.UUID `json:"account_id"`
+
+	// Changes What Dateline changes so that it fits.
+	Changes []string       `json:"changes"`
+	Fits    FitnessVerdict `json:"fits"`
+	Handle  string         `json:"handle"`
+	Network string         `json:"network"`
+
+	// Reasons Why it does not fit, or why that is not known.
+	Reasons []FitnessReason `json:"reasons"`
+}
+
 // AccountLimits defines model for AccountLimits.
 type AccountLimits struct {
 	Limits []RateLimit `json:"limits"`
@@ -682,6 +741,15 @@ type FieldProblem struct {
 	Message string `json:"message"`
 }
 
+// FitnessReason defines model for FitnessReason.
+type FitnessReason struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// FitnessVerdict defines model for FitnessVerdict.
+type FitnessVerdict string
+
 // Invitation defines model for Invitation.
 type Invitation struct {
 	Email string `json:"email"`
@@ -706,14 +774,101 @@ type Me struct {
 
 // Media defines model for Media.
 type Media struct {
-	AltText   string             `json:"alt_text"`
-	Bytes     int64              `json:"bytes"`
-	CreatedAt time.Time          `json:"created_at"`
-	FileName  string             `json:"file_name"`
-	Height    *int               `json:"height,omitempty"`
-	Id        openapi_types.UUID `json:"id"`
-	MimeType  string             `json:"mime_type"`
-	Width     *int               `json:"width,omitempty"`
+	AltText string `json:"alt_text"`
+
+	// AudioCodec Absent when there is no sound.
+	AudioCodec *string `json:"audio_codec,omitempty"`
+
+	// BitRate Bits per second.
+	BitRate   *int64    `json:"bit_rate,omitempty"`
+	Bytes     int64     `json:"bytes"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// DurationSeconds Of a video or an animation.
+	DurationSeconds *float64 `json:"duration_seconds,omitempty"`
+	FileName        string   `json:"file_name"`
+	FrameRate       *float64 `json:"frame_rate,omitempty"`
+
+	// Frames Of an animation.
+	Frames *int               `json:"frames,omitempty"`
+	Height *int               `json:"height,omitempty"`
+	Id     openapi_types.UUID `json:"id"`
+
+	// Kind An animation is a GIF, WebP or PNG that moves.
+	Kind MediaKind `json:"kind"`
+
+	// MimeType What the bytes say.
+	MimeType string `json:"mime_type"`
+
+	// Rotation Degrees clockwise that players turn the video by.
+	Rotation   *int    `json:"rotation,omitempty"`
+	Sha256     string  `json:"sha256"`
+	VideoCodec *string `json:"video_codec,omitempty"`
+
+	// Width Pixels as shown: EXIF orientation and rotation are applied.
+	Width *int `json:"width,omitempty"`
+}
+
+// MediaEdit defines model for MediaEdit.
+type MediaEdit struct {
+	AltText  *string `json:"alt_text,omitempty"`
+	FileName *string `json:"file_name,omitempty"`
+}
+
+// MediaFetch defines model for MediaFetch.
+type MediaFetch struct {
+	AltText *string `json:"alt_text,omitempty"`
+	Url     string  `json:"url"`
+}
+
+// MediaFitness defines model for MediaFitness.
+type MediaFitness struct {
+	Accounts []AccountFitness `json:"accounts"`
+}
+
+// MediaKind An animation is a GIF, WebP or PNG that moves.
+type MediaKind string
+
+// MediaPage defines model for MediaPage.
+type MediaPage struct {
+	Media []Media `json:"media"`
+
+	// NextCursor Absent on the last page.
+	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
+// MediaUpload defines model for MediaUpload.
+type MediaUpload struct {
+	Bytes     int64     `json:"bytes"`
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// Headers To be sent along.
+	Headers *map[string]string `json:"headers,omitempty"`
+	Id      openapi_types.UUID `json:"id"`
+
+	// MediaId What it has become, once complete.
+	MediaId *openapi_types.UUID `json:"media_id,omitempty"`
+
+	// Method Of an upload in one piece.
+	Method *string `json:"method,omitempty"`
+
+	// PartBytes Of an upload in parts: how long each is, but the last.
+	PartBytes *int64 `json:"part_bytes,omitempty"`
+
+	// Parts The parts that have not arrived.
+	Parts *[]MediaUploadPart `json:"parts,omitempty"`
+	Url   *string            `json:"url,omitempty"`
+}
+
+// MediaUploadPart defines model for MediaUploadPart.
+type MediaUploadPart struct {
+	Bytes   int64             `json:"bytes"`
+	Headers map[string]string `json:"headers"`
+	Method  string            `json:"method"`
+
+	// Number From 1: part n begins at byte (n - 1) × part_bytes.
+	Number int    `json:"number"`
+	Url    string `json:"url"`
 }
 
 // Member defines model for Member.
@@ -780,6 +935,19 @@ type MyWorkspace struct {
 	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
 	Role      Role      `json:"role"`
 	Workspace Workspace `json:"workspace"`
+}
+
+// NewMediaUpload defines model for NewMediaUpload.
+type NewMediaUpload struct {
+	AltText  *string `json:"alt_text,omitempty"`
+	Bytes    int64   `json:"bytes"`
+	FileName string  `json:"file_name"`
+
+	// MimeType Refused early when no network takes it. What counts is what the bytes say.
+	MimeType *string `json:"mime_type,omitempty"`
+
+	// Sha256 64 hexadecimal digits. With it, a file that was damaged on the way is noticed.
+	Sha256 *string `json:"sha256,omitempty"`
 }
 
 // NewPost defines model for NewPost.
@@ -1450,6 +1618,9 @@ type WebhookID = openapi_types.UUID
 // Created defines model for Created.
 type Created = Post
 
+// MediaCreated defines model for MediaCreated.
+type MediaCreated = Media
+
 // OneSeries defines model for OneSeries.
 type OneSeries = Series
 
@@ -1513,11 +1684,43 @@ type WorkspaceEventsParams struct {
 	LastEventID *string             `json:"Last-Event-ID,omitempty"`
 }
 
+// ListMediaParams defines parameters for ListMedia.
+type ListMediaParams struct {
+	Kind *MediaKind `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Q Words of the file name or the description. `bai bien` finds `Bãi biển`.
+	Q     *string `form:"q,omitempty" json:"q,omitempty"`
+	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // UploadMediaMultipartBody defines parameters for UploadMedia.
 type UploadMediaMultipartBody struct {
 	// AltText Describes the image to people who cannot see it. Send it before the file.
 	AltText *string            `json:"alt_text,omitempty"`
 	File    openapi_types.File `json:"file"`
+}
+
+// UploadMediaParams defines parameters for UploadMedia.
+type UploadMediaParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// FetchMediaParams defines parameters for FetchMedia.
+type FetchMediaParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetMediaFitnessParams defines parameters for GetMediaFitness.
+type GetMediaFitnessParams struct {
+	// Account Only these accounts. Without it, all that are connected.
+	Account *[]openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
@@ -1772,6 +1975,15 @@ type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 // UploadMediaMultipartRequestBody defines body for UploadMedia for multipart/form-data ContentType.
 type UploadMediaMultipartRequestBody UploadMediaMultipartBody
 
+// FetchMediaJSONRequestBody defines body for FetchMedia for application/json ContentType.
+type FetchMediaJSONRequestBody = MediaFetch
+
+// BeginMediaUploadJSONRequestBody defines body for BeginMediaUpload for application/json ContentType.
+type BeginMediaUploadJSONRequestBody = NewMediaUpload
+
+// EditMediaJSONRequestBody defines body for EditMedia for application/json ContentType.
+type EditMediaJSONRequestBody = MediaEdit
+
 // InviteMemberJSONRequestBody defines body for InviteMember for application/json ContentType.
 type InviteMemberJSONRequestBody = Invitation
 
@@ -1864,12 +2076,36 @@ type ServerInterface interface {
 	// GetMe Says who you are, where, and what you may do.
 	// (GET /api/v1/me)
 	GetMe(c *gin.Context)
+	// ListMedia Lists files, newest first.
+	// (GET /api/v1/media)
+	ListMedia(c *gin.Context, params ListMediaParams)
 	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
 	// (POST /api/v1/media)
-	UploadMedia(c *gin.Context)
+	UploadMedia(c *gin.Context, params UploadMediaParams)
+	// FetchMedia Takes a file from an address on the web.
+	// (POST /api/v1/media/fetch)
+	FetchMedia(c *gin.Context, params FetchMediaParams)
+	// BeginMediaUpload Begins an upload that goes to the bucket directly.
+	// (POST /api/v1/media/uploads)
+	BeginMediaUpload(c *gin.Context)
+	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
+	// (GET /api/v1/media/uploads/{id})
+	GetMediaUpload(c *gin.Context, id openapi_types.UUID)
+	// CompleteMediaUpload Verifies what was uploaded and makes it a file. Repeating it is harmless.
+	// (POST /api/v1/media/uploads/{id}/complete)
+	CompleteMediaUpload(c *gin.Context, id openapi_types.UUID)
+	// DeleteMedia Deletes a file, unless a post needs it that is not out yet.
+	// (DELETE /api/v1/media/{id})
+	DeleteMedia(c *gin.Context, id openapi_types.UUID)
 	// GetMedia Reads what is known of an uploaded file.
 	// (GET /api/v1/media/{id})
 	GetMedia(c *gin.Context, id openapi_types.UUID)
+	// EditMedia Changes a file's name or description. Posts that are not out yet say the new one.
+	// (PATCH /api/v1/media/{id})
+	EditMedia(c *gin.Context, id openapi_types.UUID)
+	// GetMediaFitness Says of each account whether it takes a file, as it is or converted.
+	// (GET /api/v1/media/{id}/fitness)
+	GetMediaFitness(c *gin.Context, id openapi_types.UUID, params GetMediaFitnessParams)
 	// ListMembers Lists the members, the oldest first.
 	// (GET /api/v1/members)
 	ListMembers(c *gin.Context, params ListMembersParams)
@@ -2386,8 +2622,46 @@ func (siw *ServerInterfaceWrapper) GetMe(c *gin.Context) {
 	siw.Handler.GetMe(c)
 }
 
-// UploadMedia operation middleware
-func (siw *ServerInterfaceWrapper) UploadMedia(c *gin.Context) {
+// ListMedia operation middleware
+func (siw *ServerInterfaceWrapper) ListMedia(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListMediaParams
+
+	// ------------- Optional query parameter "kind" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", c.Request.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter kind: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", c.Request.URL.Query(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter q: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
 
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
@@ -2396,7 +2670,175 @@ func (siw *ServerInterfaceWrapper) UploadMedia(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.UploadMedia(c)
+	siw.Handler.ListMedia(c, params)
+}
+
+// UploadMedia operation middleware
+func (siw *ServerInterfaceWrapper) UploadMedia(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UploadMediaParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UploadMedia(c, params)
+}
+
+// FetchMedia operation middleware
+func (siw *ServerInterfaceWrapper) FetchMedia(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params FetchMediaParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.FetchMedia(c, params)
+}
+
+// BeginMediaUpload operation middleware
+func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.BeginMediaUpload(c)
+}
+
+// GetMediaUpload operation middleware
+func (siw *ServerInterfaceWrapper) GetMediaUpload(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetMediaUpload(c, id)
+}
+
+// CompleteMediaUpload operation middleware
+func (siw *ServerInterfaceWrapper) CompleteMediaUpload(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CompleteMediaUpload(c, id)
+}
+
+// DeleteMedia operation middleware
+func (siw *ServerInterfaceWrapper) DeleteMedia(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteMedia(c, id)
 }
 
 // GetMedia operation middleware
@@ -2422,6 +2864,67 @@ func (siw *ServerInterfaceWrapper) GetMedia(c *gin.Context) {
 	}
 
 	siw.Handler.GetMedia(c, id)
+}
+
+// EditMedia operation middleware
+func (siw *ServerInterfaceWrapper) EditMedia(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditMedia(c, id)
+}
+
+// GetMediaFitness operation middleware
+func (siw *ServerInterfaceWrapper) GetMediaFitness(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetMediaFitnessParams
+
+	// ------------- Optional query parameter "account" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", c.Request.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter account: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetMediaFitness(c, id, params)
 }
 
 // ListMembers operation middleware
@@ -4335,8 +4838,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.BeginConnection)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id/limits", wrapper.AccountLimits)
 	router.GET(options.BaseURL+"/api/v1/oauth/callback", wrapper.CompleteConnection)
+	router.GET(options.BaseURL+"/api/v1/media", wrapper.ListMedia)
 	router.POST(options.BaseURL+"/api/v1/media", wrapper.UploadMedia)
+	router.POST(options.BaseURL+"/api/v1/media/fetch", wrapper.FetchMedia)
+	router.POST(options.BaseURL+"/api/v1/media/uploads", wrapper.BeginMediaUpload)
+	router.GET(options.BaseURL+"/api/v1/media/uploads/:id", wrapper.GetMediaUpload)
+	router.POST(options.BaseURL+"/api/v1/media/uploads/:id/complete", wrapper.CompleteMediaUpload)
+	router.DELETE(options.BaseURL+"/api/v1/media/:id", wrapper.DeleteMedia)
 	router.GET(options.BaseURL+"/api/v1/media/:id", wrapper.GetMedia)
+	router.PATCH(options.BaseURL+"/api/v1/media/:id", wrapper.EditMedia)
+	router.GET(options.BaseURL+"/api/v1/media/:id/fitness", wrapper.GetMediaFitness)
 	router.GET(options.BaseURL+"/api/v1/webhooks", wrapper.ListWebhooks)
 	router.POST(options.BaseURL+"/api/v1/webhooks", wrapper.CreateWebhook)
 	router.DELETE(options.BaseURL+"/api/v1/webhooks/:id", wrapper.DeleteWebhook)
@@ -4376,6 +4887,16 @@ type CreatedJSONResponse struct {
 	Body Post
 
 	Headers CreatedResponseHeaders
+}
+
+type MediaCreatedResponseHeaders struct {
+	IdempotentReplayed *string
+	Location           *string
+}
+type MediaCreatedJSONResponse struct {
+	Body Media
+
+	Headers MediaCreatedResponseHeaders
 }
 
 type OneSeriesResponseHeaders struct {
@@ -4889,23 +5410,69 @@ func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeRespons
 	return err
 }
 
-type UploadMediaRequestObject struct {
-	Body *multipart.Reader
+type ListMediaRequestObject struct {
+	Params ListMediaParams
 }
 
-type UploadMediaResponseObject interface {
-	VisitUploadMediaResponse(w http.ResponseWriter) error
+type ListMediaResponseObject interface {
+	VisitListMediaResponse(w http.ResponseWriter) error
 }
 
-type UploadMedia201JSONResponse Media
+type ListMedia200JSONResponse MediaPage
 
-func (response UploadMedia201JSONResponse) VisitUploadMediaResponse(w http.ResponseWriter) error {
+func (response ListMedia200JSONResponse) VisitListMediaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListMediadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListMediadefaultApplicationProblemPlusJSONResponse) VisitListMediaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UploadMediaRequestObject struct {
+	Params UploadMediaParams
+	Body   *multipart.Reader
+}
+
+type UploadMediaResponseObject interface {
+	VisitUploadMediaResponse(w http.ResponseWriter) error
+}
+
+type UploadMedia201JSONResponse struct{ MediaCreatedJSONResponse }
+
+func (response UploadMedia201JSONResponse) VisitUploadMediaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
 	w.WriteHeader(201)
 	_, err := buf.WriteTo(w)
 	return err
@@ -4917,6 +5484,208 @@ type UploadMediadefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response UploadMediadefaultApplicationProblemPlusJSONResponse) VisitUploadMediaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FetchMediaRequestObject struct {
+	Params FetchMediaParams
+	Body   *FetchMediaJSONRequestBody
+}
+
+type FetchMediaResponseObject interface {
+	VisitFetchMediaResponse(w http.ResponseWriter) error
+}
+
+type FetchMedia201JSONResponse struct{ MediaCreatedJSONResponse }
+
+func (response FetchMedia201JSONResponse) VisitFetchMediaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type FetchMediadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMediaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BeginMediaUploadRequestObject struct {
+	Body *BeginMediaUploadJSONRequestBody
+}
+
+type BeginMediaUploadResponseObject interface {
+	VisitBeginMediaUploadResponse(w http.ResponseWriter) error
+}
+
+type BeginMediaUpload201JSONResponse MediaUpload
+
+func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BeginMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response BeginMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMediaUploadRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetMediaUploadResponseObject interface {
+	VisitGetMediaUploadResponse(w http.ResponseWriter) error
+}
+
+type GetMediaUpload200JSONResponse MediaUpload
+
+func (response GetMediaUpload200JSONResponse) VisitGetMediaUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitGetMediaUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompleteMediaUploadRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type CompleteMediaUploadResponseObject interface {
+	VisitCompleteMediaUploadResponse(w http.ResponseWriter) error
+}
+
+type CompleteMediaUpload201JSONResponse struct{ MediaCreatedJSONResponse }
+
+func (response CompleteMediaUpload201JSONResponse) VisitCompleteMediaUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompleteMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CompleteMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitCompleteMediaUploadResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteMediaRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type DeleteMediaResponseObject interface {
+	VisitDeleteMediaResponse(w http.ResponseWriter) error
+}
+
+type DeleteMedia204Response struct {
+}
+
+func (response DeleteMedia204Response) VisitDeleteMediaResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteMediadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteMediadefaultApplicationProblemPlusJSONResponse) VisitDeleteMediaResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -4956,6 +5725,86 @@ type GetMediadefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetMediadefaultApplicationProblemPlusJSONResponse) VisitGetMediaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditMediaRequestObject struct {
+	Id   openapi_types.UUID `json:"id"`
+	Body *EditMediaJSONRequestBody
+}
+
+type EditMediaResponseObject interface {
+	VisitEditMediaResponse(w http.ResponseWriter) error
+}
+
+type EditMedia200JSONResponse Media
+
+func (response EditMedia200JSONResponse) VisitEditMediaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditMediadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditMediadefaultApplicationProblemPlusJSONResponse) VisitEditMediaResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMediaFitnessRequestObject struct {
+	Id     openapi_types.UUID `json:"id"`
+	Params GetMediaFitnessParams
+}
+
+type GetMediaFitnessResponseObject interface {
+	VisitGetMediaFitnessResponse(w http.ResponseWriter) error
+}
+
+type GetMediaFitness200JSONResponse MediaFitness
+
+func (response GetMediaFitness200JSONResponse) VisitGetMediaFitnessResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetMediaFitnessdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetMediaFitnessdefaultApplicationProblemPlusJSONResponse) VisitGetMediaFitnessResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -7274,12 +8123,36 @@ type StrictServerInterface interface {
 	// GetMe Says who you are, where, and what you may do.
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
+	// ListMedia Lists files, newest first.
+	// (GET /api/v1/media)
+	ListMedia(ctx context.Context, request ListMediaRequestObject) (ListMediaResponseObject, error)
 	// UploadMedia Uploads a file to attach. Its type is what its bytes say.
 	// (POST /api/v1/media)
 	UploadMedia(ctx context.Context, request UploadMediaRequestObject) (UploadMediaResponseObject, error)
+	// FetchMedia Takes a file from an address on the web.
+	// (POST /api/v1/media/fetch)
+	FetchMedia(ctx context.Context, request FetchMediaRequestObject) (FetchMediaResponseObject, error)
+	// BeginMediaUpload Begins an upload that goes to the bucket directly.
+	// (POST /api/v1/media/uploads)
+	BeginMediaUpload(ctx context.Context, request BeginMediaUploadRequestObject) (BeginMediaUploadResponseObject, error)
+	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
+	// (GET /api/v1/media/uploads/{id})
+	GetMediaUpload(ctx context.Context, request GetMediaUploadRequestObject) (GetMediaUploadResponseObject, error)
+	// CompleteMediaUpload Verifies what was uploaded and makes it a file. Repeating it is harmless.
+	// (POST /api/v1/media/uploads/{id}/complete)
+	CompleteMediaUpload(ctx context.Context, request CompleteMediaUploadRequestObject) (CompleteMediaUploadResponseObject, error)
+	// DeleteMedia Deletes a file, unless a post needs it that is not out yet.
+	// (DELETE /api/v1/media/{id})
+	DeleteMedia(ctx context.Context, request DeleteMediaRequestObject) (DeleteMediaResponseObject, error)
 	// GetMedia Reads what is known of an uploaded file.
 	// (GET /api/v1/media/{id})
 	GetMedia(ctx context.Context, request GetMediaRequestObject) (GetMediaResponseObject, error)
+	// EditMedia Changes a file's name or description. Posts that are not out yet say the new one.
+	// (PATCH /api/v1/media/{id})
+	EditMedia(ctx context.Context, request EditMediaRequestObject) (EditMediaResponseObject, error)
+	// GetMediaFitness Says of each account whether it takes a file, as it is or converted.
+	// (GET /api/v1/media/{id}/fitness)
+	GetMediaFitness(ctx context.Context, request GetMediaFitnessRequestObject) (GetMediaFitnessResponseObject, error)
 	// ListMembers Lists the members, the oldest first.
 	// (GET /api/v1/members)
 	ListMembers(ctx context.Context, request ListMembersRequestObject) (ListMembersResponseObject, error)
@@ -7886,9 +8759,37 @@ func (sh *strictHandler) GetMe(ctx *gin.Context) {
 	}
 }
 
+// ListMedia operation middleware
+func (sh *strictHandler) ListMedia(ctx *gin.Context, params ListMediaParams) {
+	var request ListMediaRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListMedia(ctx, request.(ListMediaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListMedia")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListMediaResponseObject); ok {
+		if err := validResponse.VisitListMediaResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // UploadMedia operation middleware
-func (sh *strictHandler) UploadMedia(ctx *gin.Context) {
+func (sh *strictHandler) UploadMedia(ctx *gin.Context, params UploadMediaParams) {
 	var request UploadMediaRequestObject
+
+	request.Params = params
 
 	if reader, err := ctx.Request.MultipartReader(); err != nil {
 		sh.options.RequestErrorHandlerFunc(ctx, err)
@@ -7917,6 +8818,170 @@ func (sh *strictHandler) UploadMedia(ctx *gin.Context) {
 	}
 }
 
+// FetchMedia operation middleware
+func (sh *strictHandler) FetchMedia(ctx *gin.Context, params FetchMediaParams) {
+	var request FetchMediaRequestObject
+
+	request.Params = params
+
+	var body FetchMediaJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.FetchMedia(ctx, request.(FetchMediaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "FetchMedia")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(FetchMediaResponseObject); ok {
+		if err := validResponse.VisitFetchMediaResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// BeginMediaUpload operation middleware
+func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context) {
+	var request BeginMediaUploadRequestObject
+
+	var body BeginMediaUploadJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.BeginMediaUpload(ctx, request.(BeginMediaUploadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BeginMediaUpload")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(BeginMediaUploadResponseObject); ok {
+		if err := validResponse.VisitBeginMediaUploadResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetMediaUpload operation middleware
+func (sh *strictHandler) GetMediaUpload(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetMediaUploadRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMediaUpload(ctx, request.(GetMediaUploadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMediaUpload")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetMediaUploadResponseObject); ok {
+		if err := validResponse.VisitGetMediaUploadResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CompleteMediaUpload operation middleware
+func (sh *strictHandler) CompleteMediaUpload(ctx *gin.Context, id openapi_types.UUID) {
+	var request CompleteMediaUploadRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CompleteMediaUpload(ctx, request.(CompleteMediaUploadRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompleteMediaUpload")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CompleteMediaUploadResponseObject); ok {
+		if err := validResponse.VisitCompleteMediaUploadResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteMedia operation middleware
+func (sh *strictHandler) DeleteMedia(ctx *gin.Context, id openapi_types.UUID) {
+	var request DeleteMediaRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteMedia(ctx, request.(DeleteMediaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteMedia")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteMediaResponseObject); ok {
+		if err := validResponse.VisitDeleteMediaResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetMedia operation middleware
 func (sh *strictHandler) GetMedia(ctx *gin.Context, id openapi_types.UUID) {
 	var request GetMediaRequestObject
@@ -7936,6 +9001,77 @@ func (sh *strictHandler) GetMedia(ctx *gin.Context, id openapi_types.UUID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetMediaResponseObject); ok {
 		if err := validResponse.VisitGetMediaResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditMedia operation middleware
+func (sh *strictHandler) EditMedia(ctx *gin.Context, id openapi_types.UUID) {
+	var request EditMediaRequestObject
+
+	request.Id = id
+
+	var body EditMediaJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditMedia(ctx, request.(EditMediaRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditMedia")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditMediaResponseObject); ok {
+		if err := validResponse.VisitEditMediaResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetMediaFitness operation middleware
+func (sh *strictHandler) GetMediaFitness(ctx *gin.Context, id openapi_types.UUID, params GetMediaFitnessParams) {
+	var request GetMediaFitnessRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMediaFitness(ctx, request.(GetMediaFitnessRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMediaFitness")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetMediaFitnessResponseObject); ok {
+		if err := validResponse.VisitGetMediaFitnessResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -51,6 +51,8 @@ type parts struct {
 	webhooks *webhook.Service
 	sealer   *secret.Sealer
 	hooks    *http.Client // for webhooks: connections of their own
+	web      *http.Client // for media that is fetched by its address: likewise
+	media    *media.Service
 	limits   *limits.Limiter
 	login    *login.Service
 
@@ -84,6 +86,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 	if p.hooks, err = call.NewClient(allowed); err != nil {
 		return nil, err
 	}
+	if p.web, err = call.NewClient(allowed); err != nil {
+		return nil, err
+	}
 	trusted, err := call.Trusts(allowed)
 	if err != nil {
 		return nil, err
@@ -106,10 +111,11 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 	// Beyond ctx: what a call brought is noted also while the worker stops.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p.limits, p.stopLimits = limits.New(lasting, p.redis, log), stop
-	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
+	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err
 	}
+	p.media = &media.Service{Objects: p.objects, Store: p.store, MaxBytes: cfg.MediaMaxBytes, Web: p.web, Retention: cfg.MediaRetention, Log: log}
 	if p.temporal, err = starter.Connect(starter.Options{Address: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace,
 		APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS}, log); err != nil {
 		return nil, err
@@ -160,7 +166,7 @@ func (p *parts) close() {
 // server makes the API.
 func (p *parts) server(page web.Page) *api.Server {
 	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
-		Media:  &media.Service{Objects: p.objects, Store: p.store, MaxBytes: p.cfg.MediaMaxBytes},
+		Media:  p.media,
 		Checks: p.checks(), Clock: p.clock, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
@@ -196,6 +202,7 @@ func (p *parts) worker() *worker.Worker {
 			Clock: p.clock, Limits: p.limits, Hosts: &bulkhead.Bulkhead{}},
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
 		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
+		Library:    &activities.Library{Media: p.media},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
 	}, &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log}, p.log)

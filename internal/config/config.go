@@ -48,6 +48,8 @@ type Config struct {
 	S3SecretKey string
 	S3PathStyle bool
 
+	S3PublicEndpoint string // empty: S3Endpoint
+
 	DataDir           string
 	APIAddr           string
 	WorkerHealthAddr  string
@@ -60,6 +62,7 @@ type Config struct {
 	TrustedProxies    []string // addresses and networks
 	MaxBodyBytes      int64
 	MediaMaxBytes     int64
+	MediaRetention    time.Duration // 0: for ever
 
 	OIDCIssuer       string // empty: no provider
 	OIDCClientID     string

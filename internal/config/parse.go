@@ -60,6 +60,34 @@ func toBytes(field func(*Config) *int64) func(*Config, string) error {
 	}
 }
 
+func setMediaMaxBytes(c *Config, v string) error {
+	if err := toBytes(func(c *Config) *int64 { return &c.MediaMaxBytes })(c, v); err != nil {
+		return err
+	}
+	// https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
+	if c.MediaMaxBytes > 5<<30 {
+		return errors.New("is more than 5 GiB")
+	}
+	return nil
+}
+
+func setMediaRetention(c *Config, v string) error {
+	unit, number := time.Hour, v
+	if days, ok := strings.CutSuffix(v, "d"); ok {
+		unit, number = 24*time.Hour, days
+	} else if hours, ok := strings.CutSuffix(v, "h"); ok {
+		number = hours
+	} else if v != "0" {
+		return errors.New("is neither days nor hours")
+	}
+	n, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return errors.New("is neither days nor hours")
+	}
+	c.MediaRetention = time.Duration(n) * unit //nolint:gosec // at most 65,535 days
+	return nil
+}
+
 // toPath makes the path absolute, because `dateline up` changes its working directory when it gives up root.
 func toPath(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error {

@@ -79,6 +79,9 @@ func engineSettings() []Setting {
 		{Name: "S3_ENDPOINT", Accepts: "https://host or http://host:port",
 			Help: "S3 or a compatible server, for media and raw pages.",
 			set:  toWebURL(func(c *Config) *string { return &c.S3Endpoint }), engine: func(c *Config) string { return c.S3Endpoint }},
+		{Name: "S3_PUBLIC_ENDPOINT", DefaultText: "S3_ENDPOINT", Accepts: "https://host or http://host:port",
+			Help: "Where browsers and networks reach the bucket, for uploads and downloads that go past the API.",
+			set:  toWebURL(func(c *Config) *string { return &c.S3PublicEndpoint })},
 		{Name: "S3_BUCKET", Default: "dateline", Accepts: "3 to 63 lower-case letters, digits, dots and hyphens",
 			Help: "Bucket that holds everything.", set: setBucket},
 		{Name: "S3_REGION", Default: "us-east-1", Accepts: "a region name",
@@ -122,7 +125,9 @@ func serviceSettings() []Setting {
 		{Name: "DATELINE_MAX_BODY_BYTES", Default: "1048576", Accepts: "a number of bytes",
 			Help: "Largest request body, media apart.", set: toBytes(func(c *Config) *int64 { return &c.MaxBodyBytes })},
 		{Name: "DATELINE_MEDIA_MAX_BYTES", Default: "536870912", Accepts: "a number of bytes",
-			Help: "Largest media file.", set: toBytes(func(c *Config) *int64 { return &c.MediaMaxBytes })},
+			Help: "Largest media file; at most 5368709120 (5 GiB), which is what S3 copies in one go.", set: setMediaMaxBytes},
+		{Name: "DATELINE_MEDIA_RETENTION", Default: "90d", Accepts: "days or hours, such as 90d or 36h; 0 keeps everything",
+			Help: "How long media stays that no post has used.", set: setMediaRetention},
 	}
 }
 

@@ -143,7 +143,7 @@ func (c *check) attachments(ctx context.Context, field string, texts []string) (
 	found := make([]uuid.UUID, 0, len(ids))
 	for _, l := range ids {
 		item, ok := known[l.id]
-		if !ok {
+		if !ok || item.Deleted {
 			c.add(l.at, "unknown", "There is no uploaded file %s. Upload it to /api/v1/media first.", l.id)
 			continue
 		}

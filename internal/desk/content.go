@@ -88,7 +88,16 @@ const limitsPatience = 3 * time.Second
 func MediaInfos(files []media.Item) []network.MediaInfo {
 	infos := make([]network.MediaInfo, len(files))
 	for i, f := range files {
-		infos[i] = network.MediaInfo{MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height, AltText: f.AltText}
+		infos[i] = network.MediaInfo{MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height, Duration: durationOf(f), AltText: f.AltText}
 	}
 	return infos
+}
+
+// durationOf is the time that a video takes. What else moves is an image to
+// networks.
+func durationOf(f media.Item) time.Duration {
+	if f.Kind != media.Video {
+		return 0
+	}
+	return f.Duration
 }

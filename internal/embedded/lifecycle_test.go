@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
@@ -156,6 +157,11 @@ func write(t *testing.T, e Endpoints) {
 		t.Fatal(err)
 	}
 	time.Sleep(1100 * time.Millisecond) // appendfsync everysec
+}
+
+func s3Client(e Endpoints) *s3.Client {
+	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: aws.String(e.S3Endpoint), UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(e.S3AccessKey, e.S3SecretKey, "")})
 }
 
 func find(t *testing.T, e Endpoints, inRedis bool) {

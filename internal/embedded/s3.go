@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3afero"
-	"github.com/spf13/afero"
+	"dateline/internal/s3server"
 )
 
-// startS3 serves S3 from a directory, in this process. It suits one machine: an upload in parts is held in memory until
-// it is complete, listings read the whole bucket, and a part of a key is at most 255 bytes long, as file names are.
-// Credentials are random, kept for their owner only, and checked by s3Auth, since gofakes3 does not check any.
+// startS3 serves S3 from a directory, in this process (package s3server). Credentials are random, and kept for their
+// owner only.
 func (h *Host) startS3(context.Context) (engine, error) {
 	accessKey, err := h.secret("s3-access-key")
 	if err != nil {
@@ -26,26 +22,15 @@ func (h *Host) startS3(context.Context) (engine, error) {
 	if err != nil {
 		return engine{}, err
 	}
-	spool := h.path("s3", "incoming")
-	if err := errors.Join(os.RemoveAll(spool), os.MkdirAll(spool, 0o700)); err != nil {
-		return engine{}, fmt.Errorf("prepare the S3 directory: %w", err)
-	}
-	backend, err := s3afero.MultiBucket(atomicFs{afero.NewBasePathFs(afero.NewOsFs(), h.path("s3"))})
+	handler, err := s3server.New(s3server.Options{Dir: h.path("s3"), Bucket: h.cfg.S3Bucket, AccessKey: accessKey, SecretKey: secretKey})
 	if err != nil {
-		return engine{}, fmt.Errorf("open the S3 directory: %w", err)
-	}
-	exists, err := backend.BucketExists(h.cfg.S3Bucket)
-	if err == nil && !exists {
-		err = backend.CreateBucket(h.cfg.S3Bucket)
-	}
-	if err != nil {
-		return engine{}, fmt.Errorf("create the S3 bucket %s: %w", h.cfg.S3Bucket, err)
+		return engine{}, err
 	}
 	listener, err := h.ports.listen(h.cfg.S3Port)
 	if err != nil {
 		return engine{}, fmt.Errorf("start the S3 server: %w", err)
 	}
-	started := serveS3(listener, s3Auth(accessKey, secretKey, s3Spool(spool, gofakes3.New(backend).Server())))
+	started := serveS3(listener, handler)
 	started.fill = func(e *Engines) {
 		e.S3Endpoint = "http://" + listener.Addr().(*net.TCPAddr).String()
 		e.S3AccessKey, e.S3SecretKey = accessKey, secretKey

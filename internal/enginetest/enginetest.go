@@ -1,5 +1,5 @@
 // Package enginetest gives tests the real engines: a Postgres and a Redis that
-// run for one test process, and an S3 server in memory.
+// run for one test process, and an S3 server on a directory.
 //
 // A package that uses Postgres declares
 //

@@ -5,10 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
-
 	"dateline/internal/objects"
+	"dateline/internal/s3server"
 )
 
 // S3 opens an empty bucket of an S3 server that is the test's own.
@@ -21,9 +19,13 @@ func S3(t testing.TB) *objects.Bucket {
 // StoppableS3 is S3 for tests that take it away.
 func StoppableS3(t testing.TB) (bucket *objects.Bucket, stop func()) {
 	t.Helper()
-	server := httptest.NewServer(gofakes3.New(s3mem.New()).Server())
+	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline-test", AccessKey: "test", SecretKey: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "dateline-test",
+	bucket, err = objects.Open(t.Context(), objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "dateline-test",
 		AccessKey: "test", SecretKey: "test", PathStyle: true})
 	if err != nil {
 		t.Fatal(err)

@@ -6,20 +6,19 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"image"
-	_ "image/gif"  // dimensions of GIF
-	_ "image/jpeg" // dimensions of JPEG
-	_ "image/png"  // dimensions of PNG
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	_ "golang.org/x/image/webp" // dimensions of WebP
 
+	"dateline/internal/objects"
 	"dateline/internal/people"
 	"dateline/internal/post"
 )
@@ -28,96 +27,178 @@ import (
 type Objects interface {
 	Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
+	GetRange(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error)
+	Size(ctx context.Context, key string) (int64, error)
+	Copy(ctx context.Context, from, to, contentType string) error
+	Delete(ctx context.Context, key string) error
 	URL(key string) string
+
+	PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (objects.Signed, error)
+	PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (objects.Signed, error)
+	BeginParts(ctx context.Context, key string) (upload string, err error)
+	Parts(ctx context.Context, key, upload string) ([]objects.Part, error)
+	CompleteParts(ctx context.Context, key, upload string, parts []objects.Part) error
+	AbandonParts(ctx context.Context, key, upload string) error
 }
+
+// Key makes the repetition of an upload harmless: the first one to be stored
+// under Key decides, later ones get its file back.
+type Key struct {
+	Key         string // empty: none given
+	RequestHash []byte // of what makes two requests the same
+}
+
+// ErrUnclaimed says that an object may be gone, because nobody has referred to
+// it since it was stored: store it again.
+var ErrUnclaimed = errors.New("the object was not claimed, or no more")
 
 // Store keeps what is known of the files.
 type Store interface {
-	SaveMedia(ctx context.Context, m Item) (Item, error)
+	// ClaimObject keeps an object that is about to be stored from being deleted
+	// for a while. It waits for a deletion that is under way.
+	ClaimObject(ctx context.Context, key string, life time.Duration) error
+	// SaveMedia notes a file whose object was claimed and stored; else
+	// ErrUnclaimed. replayed says that an earlier request did.
+	SaveMedia(ctx context.Context, m Item, key Key) (saved Item, replayed bool, err error)
+	MediaItem(ctx context.Context, workspace, id uuid.UUID) (Item, error)
+	ListMedia(ctx context.Context, f Filter) ([]Item, error)
+	EditMedia(ctx context.Context, workspace, id uuid.UUID, e Edit) (Item, error)
+	DeleteMedia(ctx context.Context, workspace, id uuid.UUID) error
+
+	UploadStore
+	RenditionStore
+	SweepStore
 }
 
-// Service takes uploads.
+// Service keeps the media library. Objects, Store and MaxBytes must be set.
 type Service struct {
 	Objects  Objects
 	Store    Store
-	MaxBytes int64
+	MaxBytes int64 // of a file
+
+	Web       *http.Client  // fetches by URL; it has to refuse private addresses. nil: no fetching
+	Retention time.Duration // of files that no post uses; 0: for ever
+	Log       *slog.Logger  // nil: slog's default
+
+	PartsFrom int64 // an upload of more bytes goes to the bucket in parts; 0: 100 MiB
+	PartBytes int64 // how large these are at least; 0: 32 MiB
+
+	rendering sync.Mutex
 }
 
-// accepted says whether some network takes a type.
-func accepted(mimeType string) bool {
-	switch mimeType {
-	case "image/jpeg", "image/png", "image/gif", "image/webp", "video/mp4", "video/webm":
-		return true
+const (
+	maxAltText  = 10_000 // bytes; every network allows less
+	maxFileName = 200    // bytes
+
+	// claimFor is longer than it takes to store the largest object.
+	claimFor = time.Hour
+)
+
+func (s *Service) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.Default()
 	}
-	return false
+	return s.Log
 }
 
-const maxAltText = 10_000 // bytes; every network allows less
+// Incoming is a file as it arrives.
+type Incoming struct {
+	FileName       string
+	AltText        string
+	Body           io.Reader
+	IdempotencyKey string
+}
 
-// Upload stores a file. It is written to disk first, hashed and sniffed on the
-// way, so that memory stays bounded and the object's key is its content's.
+// Upload stores a file.
 func (s *Service) Upload(ctx context.Context, who people.Principal, fileName, altText string, body io.Reader) (Item, error) {
-	if len(altText) > maxAltText {
-		return Item{}, post.InvalidFields(post.Problem{Field: "alt_text", Code: "too_long", Message: "The description is longer than 10,000 bytes."})
-	}
-	if !utf8.ValidString(altText) || strings.ContainsRune(altText, 0) {
-		return Item{}, post.InvalidFields(post.Problem{Field: "alt_text", Code: "invalid", Message: "The description holds bytes that are no characters."})
+	item, _, err := s.Take(ctx, who, Incoming{FileName: fileName, AltText: altText, Body: body})
+	return item, err
+}
+
+// Take stores a file. It is written to disk first, hashed and inspected on the
+// way, so that memory stays bounded and the object's key is its content's.
+func (s *Service) Take(ctx context.Context, who people.Principal, in Incoming) (item Item, replayed bool, err error) {
+	if problem := checkAltText(in.AltText); problem != nil {
+		return Item{}, false, post.InvalidFields(*problem)
 	}
 	tmp, err := os.CreateTemp("", "dateline-upload-*")
 	if err != nil {
-		return Item{}, err
+		return Item{}, false, err
 	}
 	defer func() { _ = tmp.Close(); _ = os.Remove(tmp.Name()) }()
 
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(tmp, sum), io.LimitReader(body, s.MaxBytes+1))
+	n, err := io.Copy(io.MultiWriter(tmp, sum), io.LimitReader(in.Body, s.MaxBytes+1))
 	if err != nil {
-		return Item{}, &post.Error{Kind: post.Invalid, Code: "upload_broken", Message: "The upload ended before its end. Send the file again.",
-			Problems: []post.Problem{{Field: "file", Code: "incomplete", Message: "The file did not arrive whole."}}}
+		return Item{}, false, broken(err)
 	}
+	if err := s.checkSize(n); err != nil {
+		return Item{}, false, err
+	}
+	item = Item{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID, SHA256: sum.Sum(nil), Bytes: n,
+		ObjectKey: objectKey(sum.Sum(nil)), FileName: cleanName(in.FileName), AltText: in.AltText}
+	if item.Facts, err = inspectFile(ctx, tmp, n); err != nil {
+		return Item{}, false, err
+	}
+	key := Key{Key: in.IdempotencyKey}
+	if key.Key != "" {
+		request := sha256.Sum256([]byte(fmt.Sprintf("media\n%x\n%q\n%q", item.SHA256, item.FileName, item.AltText)))
+		key.RequestHash = request[:]
+	}
+	return s.keep(ctx, item, key, func() error {
+		if _, err := tmp.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		return s.Objects.Put(ctx, item.ObjectKey, item.MIMEType, n, tmp)
+	})
+}
+
+// keep stores the object of a file, then notes the file.
+func (s *Service) keep(ctx context.Context, item Item, key Key, put func() error) (saved Item, replayed bool, err error) {
+	for range 10 {
+		if err := s.Store.ClaimObject(ctx, item.ObjectKey, claimFor); err != nil {
+			return Item{}, false, err
+		}
+		if err := put(); err != nil {
+			return Item{}, false, fmt.Errorf("storing the file: %w", err)
+		}
+		saved, replayed, err = s.Store.SaveMedia(ctx, item, key)
+		if !errors.Is(err, ErrUnclaimed) {
+			break
+		}
+	}
+	return saved, replayed, err
+}
+
+// broken says of an upload that it ended early. An error that names its own
+// limit is passed on.
+func broken(err error) error {
+	var known *post.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	return &post.Error{Kind: post.Invalid, Code: "upload_broken", Message: "The upload ended before its end. Send the file again.",
+		Problems: []post.Problem{{Field: "file", Code: "incomplete", Message: "The file did not arrive whole."}}}
+}
+
+func (s *Service) checkSize(n int64) error {
 	if n > s.MaxBytes {
-		return Item{}, &post.Error{Kind: post.TooLarge, Code: "too_large", Message: fmt.Sprintf("The file is larger than %d bytes.", s.MaxBytes),
+		return &post.Error{Kind: post.TooLarge, Code: "too_large", Message: fmt.Sprintf("The file is larger than %d bytes.", s.MaxBytes),
 			Problems: []post.Problem{{Field: "file", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", s.MaxBytes)}}}
 	}
 	if n == 0 {
-		return Item{}, post.InvalidFields(post.Problem{Field: "file", Code: "empty", Message: "The file is empty."})
+		return post.InvalidFields(post.Problem{Field: "file", Code: "empty", Message: "The file is empty."})
 	}
-	item := Item{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID, SHA256: sum.Sum(nil), Bytes: n,
-		FileName: cleanName(fileName), AltText: altText}
-	if err := sniff(tmp, &item); err != nil {
-		return Item{}, err
-	}
-	item.ObjectKey = objectKey(item.SHA256)
-	if _, err := tmp.Seek(0, io.SeekStart); err != nil {
-		return Item{}, err
-	}
-	if err := s.Objects.Put(ctx, item.ObjectKey, item.MIMEType, n, tmp); err != nil {
-		return Item{}, fmt.Errorf("storing the file: %w", err)
-	}
-	return s.Store.SaveMedia(ctx, item)
+	return nil
 }
 
-// sniff finds type and dimensions from the bytes (the WHATWG algorithm of
-// net/http), never from what the uploader says.
-func sniff(f *os.File, item *Item) error {
-	head := make([]byte, 512)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+func checkAltText(text string) *post.Problem {
+	switch {
+	case len(text) > maxAltText:
+		return &post.Problem{Field: "alt_text", Code: "too_long", Message: "The description is longer than 10,000 bytes."}
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return &post.Problem{Field: "alt_text", Code: "invalid", Message: "The description holds bytes that are no characters."}
 	}
-	item.MIMEType, _, _ = strings.Cut(http.DetectContentType(head[:n]), ";")
-	if !accepted(item.MIMEType) {
-		return post.InvalidFields(post.Problem{Field: "file", Code: "unsupported_type",
-			Message: "The file is no JPEG, PNG, GIF, WebP, MP4 or WebM."})
-	}
-	if !strings.HasPrefix(item.MIMEType, "image/") {
-		return nil
-	}
-	cfg, _, err := image.DecodeConfig(io.NewSectionReader(f, 0, item.Bytes))
-	if err != nil {
-		return post.InvalidFields(post.Problem{Field: "file", Code: "damaged", Message: "The image cannot be read."})
-	}
-	item.Width, item.Height = cfg.Width, cfg.Height
 	return nil
 }
 
@@ -135,8 +216,8 @@ func cleanName(name string) string {
 		}
 		return r
 	}, filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, ""), "\\", "/")))
-	if len(name) > 200 {
-		name = name[len(name)-200:]
+	if len(name) > maxFileName {
+		name = name[len(name)-maxFileName:]
 	}
 	if name == "." || name == ".." || name == "/" {
 		return ""

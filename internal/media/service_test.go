@@ -37,18 +37,20 @@ func pngOf(t *testing.T) []byte { return encoded(t, png.Encode) }
 
 func TestTheTypeIsSniffedAndNotBelieved(t *testing.T) {
 	n := newsroomtest.Open(t)
-	mp4 := append([]byte{0, 0, 0, 24}, "ftypmp42\x00\x00\x00\x00mp42isom"...)
+	mp4 := movie{brand: "mp42", width: 30, height: 20, seconds: 1}.bytes()
 	webp := append([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f"), 0x1d, 0xc0, 0x04, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	for name, c := range map[string]struct {
 		bytes []byte
 		mime  string
-		image bool
+		sized bool
 	}{
 		"photo.txt":  {pngOf(t), "image/png", true},
 		"photo.png":  {encoded(t, func(w io.Writer, i image.Image) error { return jpeg.Encode(w, i, nil) }), "image/jpeg", true},
 		"photo":      {encoded(t, func(w io.Writer, i image.Image) error { return gif.Encode(w, i, nil) }), "image/gif", true},
 		"photo.jpeg": {webp, "image/webp", true},
-		"film.exe":   {mp4, "video/mp4", false},
+		"film.exe":   {mp4, "video/mp4", true},
+		"film.mp4":   {movie{brand: "qt  ", width: 30, height: 20, seconds: 1}.bytes(), "video/quicktime", true},
+		"film.avi":   {webm("webm", 30, 20, 1000), "video/webm", true},
 	} {
 		item, err := n.Media.Upload(t.Context(), n.Owner, name, "", bytes.NewReader(c.bytes))
 		if err != nil {
@@ -58,7 +60,7 @@ func TestTheTypeIsSniffedAndNotBelieved(t *testing.T) {
 		if item.MIMEType != c.mime || item.Bytes != int64(len(c.bytes)) || item.FileName != name {
 			t.Errorf("%s is stored as %+v", name, item)
 		}
-		if c.image && (item.Width != 30 || item.Height != 20) {
+		if c.sized && (item.Width != 30 || item.Height != 20) {
 			t.Errorf("%s has %d × %d pixels", name, item.Width, item.Height)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -16,18 +18,20 @@ import (
 
 // Options say where the bucket is.
 type Options struct {
-	Endpoint  string
-	Region    string
-	Bucket    string
-	AccessKey string
-	SecretKey string
-	PathStyle bool // bucket in the path, as most servers besides AWS want it
+	Endpoint       string
+	PublicEndpoint string // where browsers and networks reach the bucket; empty: Endpoint
+	Region         string
+	Bucket         string
+	AccessKey      string
+	SecretKey      string
+	PathStyle      bool // bucket in the path, as most servers besides AWS want it
 }
 
 // Bucket is one S3 bucket. It is safe for concurrent use.
 type Bucket struct {
-	client *s3.Client
-	name   string
+	client  *s3.Client
+	presign *s3.PresignClient
+	name    string
 }
 
 // Open prepares a client; it does not connect. Without keys it uses the
@@ -50,7 +54,14 @@ func Open(ctx context.Context, o Options) (*Bucket, error) {
 	client := s3.NewFromConfig(cfg, func(so *s3.Options) {
 		so.BaseEndpoint, so.UsePathStyle = aws.String(o.Endpoint), o.PathStyle
 	})
-	return &Bucket{client: client, name: o.Bucket}, nil
+	public := client
+	if o.PublicEndpoint != "" {
+		// The host is part of what is signed.
+		public = s3.NewFromConfig(cfg, func(so *s3.Options) {
+			so.BaseEndpoint, so.UsePathStyle = aws.String(o.PublicEndpoint), o.PathStyle
+		})
+	}
+	return &Bucket{client: client, presign: s3.NewPresignClient(public), name: o.Bucket}, nil
 }
 
 // EnsureBucket creates the bucket where it is missing.
@@ -88,6 +99,69 @@ func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("reading %s from the object store: %w", key, err)
 	}
 	return out.Body, nil
+}
+
+// ErrNone says that there is no such object.
+var ErrNone = errors.New("there is no such object")
+
+// Size is how many bytes an object has; ErrNone says that there is no such
+// object.
+func (b *Bucket) Size(ctx context.Context, key string) (int64, error) {
+	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
+	if status(err) == http.StatusNotFound {
+		return 0, ErrNone
+	}
+	if err != nil {
+		return 0, fmt.Errorf("asking the object store for %s: %w", key, err)
+	}
+	return aws.ToInt64(out.ContentLength), nil
+}
+
+// GetRange opens length bytes of an object, from offset on; the caller closes
+// it. ErrNone says that there is no such object.
+func (b *Bucket) GetRange(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	span := fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
+	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key, Range: &span})
+	if status(err) == http.StatusNotFound {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s from the object store: %w", key, err)
+	}
+	return out.Body, nil
+}
+
+// Copy makes an object of another one inside of the store; ErrNone says that
+// there is none to copy. S3 copies at most 5 GiB in one go.
+// https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
+func (b *Bucket) Copy(ctx context.Context, from, to, contentType string) error {
+	source := b.name + "/" + (&url.URL{Path: from}).EscapedPath()
+	_, err := b.client.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &b.name, Key: &to, CopySource: &source,
+		ContentType: &contentType, MetadataDirective: types.MetadataDirectiveReplace})
+	if status(err) == http.StatusNotFound {
+		return ErrNone
+	}
+	if err != nil {
+		return fmt.Errorf("copying %s in the object store: %w", from, err)
+	}
+	return nil
+}
+
+// Delete removes an object; that there is none is no error.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	if _, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key}); err != nil {
+		return fmt.Errorf("deleting %s from the object store: %w", key, err)
+	}
+	return nil
+}
+
+// status is the HTTP status of a refusal; 0 for anything else.
+func status(err error) int {
+	var answered interface{ HTTPStatusCode() int }
+	if errors.As(err, &answered) {
+		return answered.HTTPStatusCode()
+	}
+	return 0
 }
 
 // URL names an object for the database.

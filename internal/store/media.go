@@ -2,32 +2,77 @@ package store
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"dateline/internal/media"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
 )
 
-// SaveMedia notes an uploaded file.
-func (s *Store) SaveMedia(ctx context.Context, m media.Item) (media.Item, error) {
-	row, err := s.q.InsertMedia(ctx, db.InsertMediaParams{ID: m.ID, WorkspaceID: m.WorkspaceID, UserID: m.UserID, ObjectKey: m.ObjectKey,
-		Sha256: m.SHA256, MimeType: m.MIMEType, Bytes: m.Bytes, Width: int32(m.Width), Height: int32(m.Height), //nolint:gosec // checked by media.Sniff
-		FileName: m.FileName, AltText: m.AltText})
-	return mediaFromRow(row), err
+// ClaimObject keeps an object that is about to be stored from being deleted for
+// a while. It waits for a deletion that is under way.
+func (s *Store) ClaimObject(ctx context.Context, key string, life time.Duration) error {
+	return s.q.ClaimObject(ctx, db.ClaimObjectParams{ObjectKey: key, Seconds: life.Seconds()})
 }
+
+// SaveMedia notes an uploaded file.
+func (s *Store) SaveMedia(ctx context.Context, m media.Item, key media.Key) (saved media.Item, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, m.WorkspaceID, Idempotency{Key: key.Key, RequestHash: key.RequestHash}, m.ID)
+		if err != nil {
+			return err
+		}
+		var row db.Medium
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err = q.GetMedia(ctx, db.GetMediaParams{ID: earlier, WorkspaceID: m.WorkspaceID, DeletedToo: true})
+		} else {
+			row, err = q.InsertMedia(ctx, newMedia(m))
+		}
+		saved = mediaFromRow(row)
+		return err
+	})
+	return saved, replayed, unclaimed(err)
+}
+
+func newMedia(m media.Item) db.InsertMediaParams {
+	return db.InsertMediaParams{ID: m.ID, WorkspaceID: m.WorkspaceID, UserID: m.UserID, ObjectKey: m.ObjectKey,
+		Sha256: m.SHA256, MimeType: m.MIMEType, Bytes: m.Bytes, Kind: string(m.Kind),
+		Width: int32(m.Width), Height: int32(m.Height), Frames: int32(m.Frames), //nolint:gosec // bounded by media.Inspect
+		Rotation: int32(m.Rotation), Orientation: int32(m.Orientation), //nolint:gosec // likewise
+		DurationMs: m.Duration.Milliseconds(), FrameRate: m.FrameRate, BitRate: m.BitRate,
+		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec,
+		FileName: m.FileName, AltText: m.AltText, SearchText: searchText(m)}
+}
+
+// unclaimed tells a reference to an object that is not there.
+func unclaimed(err error) error {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == "23503" && (refused.ConstraintName == "media_held" || refused.TableName == "media_renditions") {
+		return media.ErrUnclaimed
+	}
+	return err
+}
+
+func searchText(m media.Item) string { return media.Fold(m.FileName + " " + m.AltText) }
 
 // MediaItem reads one file of a workspace.
 func (s *Store) MediaItem(ctx context.Context, workspace, id uuid.UUID) (media.Item, error) {
-	row, err := s.q.GetMedia(ctx, db.GetMediaParams{ID: id, WorkspaceID: workspace})
+	return readMedia(s.q.GetMedia(ctx, db.GetMediaParams{ID: id, WorkspaceID: workspace}))
+}
+
+func readMedia(row db.Medium, err error) (media.Item, error) {
 	if noRows(err) {
 		return media.Item{}, post.Missing("media")
 	}
 	return mediaFromRow(row), err
 }
 
-// MediaByID reads those of the ids that belong to the workspace.
+// MediaByID reads those of the ids that belong to the workspace, also deleted
+// ones that may still have to be published.
 func (s *Store) MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
 	rows, err := s.q.MediaByID(ctx, db.MediaByIDParams{WorkspaceID: workspace, Ids: ids})
 	if err != nil {
@@ -40,8 +85,60 @@ func (s *Store) MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.U
 	return items, nil
 }
 
+// ListMedia lists files, newest first.
+func (s *Store) ListMedia(ctx context.Context, f media.Filter) ([]media.Item, error) {
+	rows, err := s.q.ListMedia(ctx, db.ListMediaParams{WorkspaceID: f.WorkspaceID, Kind: string(f.Kind), Patterns: media.Patterns(f.Search),
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit at 200
+	items := make([]media.Item, len(rows))
+	for i, r := range rows {
+		items[i] = mediaFromRow(r)
+	}
+	return items, err
+}
+
+// EditMedia changes what people say of a file.
+func (s *Store) EditMedia(ctx context.Context, workspace, id uuid.UUID, e media.Edit) (item media.Item, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		item, err = readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspace}))
+		if err != nil {
+			return err
+		}
+		if e.FileName != nil {
+			item.FileName = *e.FileName
+		}
+		if e.AltText != nil {
+			item.AltText = *e.AltText
+		}
+		_, err := q.EditMedia(ctx, db.EditMediaParams{ID: id, WorkspaceID: workspace, FileName: e.FileName, AltText: e.AltText, SearchText: searchText(item)})
+		return err
+	})
+	return item, err
+}
+
+// DeleteMedia takes a file out of the library, unless a post needs it that is
+// not out yet. A post that is stored at the same moment keeps it: see
+// ReleaseDeleted.
+func (s *Store) DeleteMedia(ctx context.Context, workspace, id uuid.UUID) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspace})); err != nil {
+			return err
+		}
+		needed, err := q.MediaNeeded(ctx, id)
+		if err != nil {
+			return err
+		}
+		if len(needed) > 0 {
+			return media.InUse(needed[0])
+		}
+		_, err = q.DeleteMedia(ctx, id)
+		return err
+	})
+}
+
 func mediaFromRow(r db.Medium) media.Item {
-	return media.Item{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256,
-		MIMEType: r.MimeType, Bytes: r.Bytes, Width: int(r.Width), Height: int(r.Height), FileName: r.FileName, AltText: r.AltText,
-		CreatedAt: r.CreatedAt.UTC()}
+	return media.Item{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256, Bytes: r.Bytes,
+		Facts: media.Facts{MIMEType: r.MimeType, Kind: media.Kind(r.Kind), Width: int(r.Width), Height: int(r.Height),
+			Frames: int(r.Frames), Orientation: int(r.Orientation), Duration: time.Duration(r.DurationMs) * time.Millisecond,
+			FrameRate: r.FrameRate, BitRate: r.BitRate, VideoCodec: r.VideoCodec, AudioCodec: r.AudioCodec, Rotation: int(r.Rotation)},
+		FileName: r.FileName, AltText: r.AltText, CreatedAt: r.CreatedAt.UTC(), Deleted: r.DeletedAt != nil}
 }

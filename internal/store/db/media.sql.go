@@ -7,21 +7,126 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
 
-const getMedia = `-- name: GetMedia :one
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at from media where id = $1 and workspace_id = $2
+const claimObject = `-- name: ClaimObject :exec
+insert into media_objects (object_key, claimed_until) values ($1, now() + make_interval(secs => $2::float8))
+on conflict (object_key) do update set claimed_until = greatest(media_objects.claimed_until, excluded.claimed_until)
 `
 
-type GetMediaParams struct {
+type ClaimObjectParams struct {
+	ObjectKey string
+	Seconds   float64
+}
+
+// Waits for whoever is deleting the object right now.
+func (q *Queries) ClaimObject(ctx context.Context, arg ClaimObjectParams) error {
+	_, err := q.db.Exec(ctx, claimObject, arg.ObjectKey, arg.Seconds)
+	return err
+}
+
+const deleteMedia = `-- name: DeleteMedia :execrows
+update media set deleted_at = now() where id = $1 and deleted_at is null
+`
+
+func (q *Queries) DeleteMedia(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteMedia, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const deletedMedia = `-- name: DeletedMedia :many
+select id from media
+where released_at is null and deleted_at < now() - make_interval(secs => $1::float8) and id > $2
+order by id
+limit $3
+`
+
+type DeletedMediaParams struct {
+	GraceSeconds float64
+	AfterID      uuid.UUID
+	Batch        int32
+}
+
+// A request that named a file just before it was deleted has made its post by now.
+func (q *Queries) DeletedMedia(ctx context.Context, arg DeletedMediaParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, deletedMedia, arg.GraceSeconds, arg.AfterID, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const dropMediaUpload = `-- name: DropMediaUpload :exec
+delete from media_uploads where id = $1
+`
+
+func (q *Queries) DropMediaUpload(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, dropMediaUpload, id)
+	return err
+}
+
+const dropObject = `-- name: DropObject :exec
+delete from media_objects where object_key = $1
+`
+
+func (q *Queries) DropObject(ctx context.Context, objectKey string) error {
+	_, err := q.db.Exec(ctx, dropObject, objectKey)
+	return err
+}
+
+const dropOldRenditions = `-- name: DropOldRenditions :execrows
+delete from media_renditions where used_at < now() - make_interval(secs => $1::float8)
+`
+
+func (q *Queries) DropOldRenditions(ctx context.Context, olderThanSeconds float64) (int64, error) {
+	result, err := q.db.Exec(ctx, dropOldRenditions, olderThanSeconds)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const editMedia = `-- name: EditMedia :one
+update media set file_name = coalesce($1, file_name), alt_text = coalesce($2, alt_text),
+    search_text = $3
+where id = $4 and workspace_id = $5 and deleted_at is null
+returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key
+`
+
+type EditMediaParams struct {
+	FileName    *string
+	AltText     *string
+	SearchText  string
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
 }
 
-func (q *Queries) GetMedia(ctx context.Context, arg GetMediaParams) (Medium, error) {
-	row := q.db.QueryRow(ctx, getMedia, arg.ID, arg.WorkspaceID)
+func (q *Queries) EditMedia(ctx context.Context, arg EditMediaParams) (Medium, error) {
+	row := q.db.QueryRow(ctx, editMedia,
+		arg.FileName,
+		arg.AltText,
+		arg.SearchText,
+		arg.ID,
+		arg.WorkspaceID,
+	)
 	var i Medium
 	err := row.Scan(
 		&i.ID,
@@ -36,14 +141,142 @@ func (q *Queries) GetMedia(ctx context.Context, arg GetMediaParams) (Medium, err
 		&i.FileName,
 		&i.AltText,
 		&i.CreatedAt,
+		&i.Frames,
+		&i.DurationMs,
+		&i.FrameRate,
+		&i.BitRate,
+		&i.VideoCodec,
+		&i.AudioCodec,
+		&i.Rotation,
+		&i.Orientation,
+		&i.Kind,
+		&i.SearchText,
+		&i.DeletedAt,
+		&i.ReleasedAt,
+		&i.HeldKey,
+	)
+	return i, err
+}
+
+const finishMediaUpload = `-- name: FinishMediaUpload :exec
+update media_uploads set media_id = $1, taken_until = null where id = $2
+`
+
+type FinishMediaUploadParams struct {
+	MediaID *uuid.UUID
+	ID      uuid.UUID
+}
+
+func (q *Queries) FinishMediaUpload(ctx context.Context, arg FinishMediaUploadParams) error {
+	_, err := q.db.Exec(ctx, finishMediaUpload, arg.MediaID, arg.ID)
+	return err
+}
+
+const getMedia = `-- name: GetMedia :one
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key from media where id = $1 and workspace_id = $2 and (deleted_at is null or $3::bool)
+`
+
+type GetMediaParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	DeletedToo  bool
+}
+
+func (q *Queries) GetMedia(ctx context.Context, arg GetMediaParams) (Medium, error) {
+	row := q.db.QueryRow(ctx, getMedia, arg.ID, arg.WorkspaceID, arg.DeletedToo)
+	var i Medium
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.ObjectKey,
+		&i.Sha256,
+		&i.MimeType,
+		&i.Bytes,
+		&i.Width,
+		&i.Height,
+		&i.FileName,
+		&i.AltText,
+		&i.CreatedAt,
+		&i.Frames,
+		&i.DurationMs,
+		&i.FrameRate,
+		&i.BitRate,
+		&i.VideoCodec,
+		&i.AudioCodec,
+		&i.Rotation,
+		&i.Orientation,
+		&i.Kind,
+		&i.SearchText,
+		&i.DeletedAt,
+		&i.ReleasedAt,
+		&i.HeldKey,
+	)
+	return i, err
+}
+
+const getMediaUpload = `-- name: GetMediaUpload :one
+select id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes, taken_until, media_id, created_at from media_uploads where id = $1 and workspace_id = $2
+`
+
+type GetMediaUploadParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+func (q *Queries) GetMediaUpload(ctx context.Context, arg GetMediaUploadParams) (MediaUpload, error) {
+	row := q.db.QueryRow(ctx, getMediaUpload, arg.ID, arg.WorkspaceID)
+	var i MediaUpload
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.FileName,
+		&i.AltText,
+		&i.Bytes,
+		&i.Sha256,
+		&i.ObjectKey,
+		&i.PartsID,
+		&i.PartBytes,
+		&i.TakenUntil,
+		&i.MediaID,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const getRendition = `-- name: GetRendition :one
+update media_renditions set used_at = now() where source_key = $1 and spec = $2 returning source_key, spec, object_key, sha256, mime_type, bytes, width, height, used_at
+`
+
+type GetRenditionParams struct {
+	SourceKey string
+	Spec      string
+}
+
+func (q *Queries) GetRendition(ctx context.Context, arg GetRenditionParams) (MediaRendition, error) {
+	row := q.db.QueryRow(ctx, getRendition, arg.SourceKey, arg.Spec)
+	var i MediaRendition
+	err := row.Scan(
+		&i.SourceKey,
+		&i.Spec,
+		&i.ObjectKey,
+		&i.Sha256,
+		&i.MimeType,
+		&i.Bytes,
+		&i.Width,
+		&i.Height,
+		&i.UsedAt,
 	)
 	return i, err
 }
 
 const insertMedia = `-- name: InsertMedia :one
-insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at
+insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, kind,
+    frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, search_text)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+    $13, $14, $15, $16, $17, $18, $19, $20, $21)
+returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key
 `
 
 type InsertMediaParams struct {
@@ -58,6 +291,16 @@ type InsertMediaParams struct {
 	Height      int32
 	FileName    string
 	AltText     string
+	Kind        string
+	Frames      int32
+	DurationMs  int64
+	FrameRate   float64
+	BitRate     int64
+	VideoCodec  string
+	AudioCodec  string
+	Rotation    int32
+	Orientation int32
+	SearchText  string
 }
 
 func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Medium, error) {
@@ -73,6 +316,16 @@ func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Mediu
 		arg.Height,
 		arg.FileName,
 		arg.AltText,
+		arg.Kind,
+		arg.Frames,
+		arg.DurationMs,
+		arg.FrameRate,
+		arg.BitRate,
+		arg.VideoCodec,
+		arg.AudioCodec,
+		arg.Rotation,
+		arg.Orientation,
+		arg.SearchText,
 	)
 	var i Medium
 	err := row.Scan(
@@ -88,12 +341,233 @@ func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Mediu
 		&i.FileName,
 		&i.AltText,
 		&i.CreatedAt,
+		&i.Frames,
+		&i.DurationMs,
+		&i.FrameRate,
+		&i.BitRate,
+		&i.VideoCodec,
+		&i.AudioCodec,
+		&i.Rotation,
+		&i.Orientation,
+		&i.Kind,
+		&i.SearchText,
+		&i.DeletedAt,
+		&i.ReleasedAt,
+		&i.HeldKey,
 	)
 	return i, err
 }
 
+const insertMediaUpload = `-- name: InsertMediaUpload :one
+insert into media_uploads (id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+returning id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes, taken_until, media_id, created_at
+`
+
+type InsertMediaUploadParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+	FileName    string
+	AltText     string
+	Bytes       int64
+	Sha256      []byte
+	ObjectKey   string
+	PartsID     *string
+	PartBytes   *int64
+}
+
+func (q *Queries) InsertMediaUpload(ctx context.Context, arg InsertMediaUploadParams) (MediaUpload, error) {
+	row := q.db.QueryRow(ctx, insertMediaUpload,
+		arg.ID,
+		arg.WorkspaceID,
+		arg.UserID,
+		arg.FileName,
+		arg.AltText,
+		arg.Bytes,
+		arg.Sha256,
+		arg.ObjectKey,
+		arg.PartsID,
+		arg.PartBytes,
+	)
+	var i MediaUpload
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.FileName,
+		&i.AltText,
+		&i.Bytes,
+		&i.Sha256,
+		&i.ObjectKey,
+		&i.PartsID,
+		&i.PartBytes,
+		&i.TakenUntil,
+		&i.MediaID,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const insertRendition = `-- name: InsertRendition :exec
+insert into media_renditions (source_key, spec, object_key, sha256, mime_type, bytes, width, height)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
+on conflict (source_key, spec) do nothing
+`
+
+type InsertRenditionParams struct {
+	SourceKey string
+	Spec      string
+	ObjectKey string
+	Sha256    []byte
+	MimeType  string
+	Bytes     int64
+	Width     int32
+	Height    int32
+}
+
+func (q *Queries) InsertRendition(ctx context.Context, arg InsertRenditionParams) error {
+	_, err := q.db.Exec(ctx, insertRendition,
+		arg.SourceKey,
+		arg.Spec,
+		arg.ObjectKey,
+		arg.Sha256,
+		arg.MimeType,
+		arg.Bytes,
+		arg.Width,
+		arg.Height,
+	)
+	return err
+}
+
+const listMedia = `-- name: ListMedia :many
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key from media
+where workspace_id = $1 and deleted_at is null
+  and ($2::text = '' or kind = $2)
+  and search_text like all ($3::text[])
+  and ($4::timestamptz is null or (created_at, id) < ($4, $5::uuid))
+order by created_at desc, id desc
+limit $6
+`
+
+type ListMediaParams struct {
+	WorkspaceID uuid.UUID
+	Kind        string
+	Patterns    []string
+	BeforeTime  *time.Time
+	BeforeID    *uuid.UUID
+	PageSize    int32
+}
+
+func (q *Queries) ListMedia(ctx context.Context, arg ListMediaParams) ([]Medium, error) {
+	rows, err := q.db.Query(ctx, listMedia,
+		arg.WorkspaceID,
+		arg.Kind,
+		arg.Patterns,
+		arg.BeforeTime,
+		arg.BeforeID,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Medium
+	for rows.Next() {
+		var i Medium
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkspaceID,
+			&i.UserID,
+			&i.ObjectKey,
+			&i.Sha256,
+			&i.MimeType,
+			&i.Bytes,
+			&i.Width,
+			&i.Height,
+			&i.FileName,
+			&i.AltText,
+			&i.CreatedAt,
+			&i.Frames,
+			&i.DurationMs,
+			&i.FrameRate,
+			&i.BitRate,
+			&i.VideoCodec,
+			&i.AudioCodec,
+			&i.Rotation,
+			&i.Orientation,
+			&i.Kind,
+			&i.SearchText,
+			&i.DeletedAt,
+			&i.ReleasedAt,
+			&i.HeldKey,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockMedia = `-- name: LockMedia :one
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key from media where id = $1 and workspace_id = $2 and deleted_at is null for update
+`
+
+type LockMediaParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+func (q *Queries) LockMedia(ctx context.Context, arg LockMediaParams) (Medium, error) {
+	row := q.db.QueryRow(ctx, lockMedia, arg.ID, arg.WorkspaceID)
+	var i Medium
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.ObjectKey,
+		&i.Sha256,
+		&i.MimeType,
+		&i.Bytes,
+		&i.Width,
+		&i.Height,
+		&i.FileName,
+		&i.AltText,
+		&i.CreatedAt,
+		&i.Frames,
+		&i.DurationMs,
+		&i.FrameRate,
+		&i.BitRate,
+		&i.VideoCodec,
+		&i.AudioCodec,
+		&i.Rotation,
+		&i.Orientation,
+		&i.Kind,
+		&i.SearchText,
+		&i.DeletedAt,
+		&i.ReleasedAt,
+		&i.HeldKey,
+	)
+	return i, err
+}
+
+const lockUnheldObject = `-- name: LockUnheldObject :one
+select object_key from media_objects where object_key = $1 for update skip locked
+`
+
+// Two statements, because what a lock waited for is seen by the next one only.
+func (q *Queries) LockUnheldObject(ctx context.Context, objectKey string) (string, error) {
+	row := q.db.QueryRow(ctx, lockUnheldObject, objectKey)
+	var object_key string
+	err := row.Scan(&object_key)
+	return object_key, err
+}
+
 const mediaByID = `-- name: MediaByID :many
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at from media where workspace_id = $1 and id = any($2::uuid[])
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key from media where workspace_id = $1 and id = any($2::uuid[]) and released_at is null
 `
 
 type MediaByIDParams struct {
@@ -101,6 +575,7 @@ type MediaByIDParams struct {
 	Ids         []uuid.UUID
 }
 
+// Also what was deleted and may still have to be published.
 func (q *Queries) MediaByID(ctx context.Context, arg MediaByIDParams) ([]Medium, error) {
 	rows, err := q.db.Query(ctx, mediaByID, arg.WorkspaceID, arg.Ids)
 	if err != nil {
@@ -123,10 +598,257 @@ func (q *Queries) MediaByID(ctx context.Context, arg MediaByIDParams) ([]Medium,
 			&i.FileName,
 			&i.AltText,
 			&i.CreatedAt,
+			&i.Frames,
+			&i.DurationMs,
+			&i.FrameRate,
+			&i.BitRate,
+			&i.VideoCodec,
+			&i.AudioCodec,
+			&i.Rotation,
+			&i.Orientation,
+			&i.Kind,
+			&i.SearchText,
+			&i.DeletedAt,
+			&i.ReleasedAt,
+			&i.HeldKey,
 		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const mediaNeeded = `-- name: MediaNeeded :many
+select p.post_id from scheduled_posts p
+where (p.status = 'draft'
+       or exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing', 'failed', 'uncertain')))
+  and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[$1::uuid])
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid))))
+       or p.post_id in (select t.post_id from post_targets t
+                        where t.override is not null
+                          and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid))
+                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid)))))))
+union all
+select s.id from series s
+where s.status <> 'ended' and position(replace(cast($1::uuid as text), '-', '') in replace(lower(s.template::text), '-', '')) > 0
+limit 1
+`
+
+// What is still to go out, or may be sent again, and uses the file.
+func (q *Queries) MediaNeeded(ctx context.Context, mediaID uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, mediaNeeded, mediaID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var post_id uuid.UUID
+		if err := rows.Scan(&post_id); err != nil {
+			return nil, err
+		}
+		items = append(items, post_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const objectIsUnheld = `-- name: ObjectIsUnheld :one
+select exists (
+    select 1 from media_objects o
+    where o.object_key = $1 and o.claimed_until < now()
+      and not exists (select 1 from media m where m.held_key = o.object_key)
+      and not exists (select 1 from media_renditions r where r.object_key = o.object_key))
+`
+
+func (q *Queries) ObjectIsUnheld(ctx context.Context, objectKey string) (bool, error) {
+	row := q.db.QueryRow(ctx, objectIsUnheld, objectKey)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const oldMediaUploads = `-- name: OldMediaUploads :many
+select id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes, taken_until, media_id, created_at from media_uploads
+where created_at < now() - make_interval(secs => $1::float8) and (taken_until is null or taken_until < now())
+order by created_at
+limit $2
+`
+
+type OldMediaUploadsParams struct {
+	OlderThanSeconds float64
+	Batch            int32
+}
+
+func (q *Queries) OldMediaUploads(ctx context.Context, arg OldMediaUploadsParams) ([]MediaUpload, error) {
+	rows, err := q.db.Query(ctx, oldMediaUploads, arg.OlderThanSeconds, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MediaUpload
+	for rows.Next() {
+		var i MediaUpload
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkspaceID,
+			&i.UserID,
+			&i.FileName,
+			&i.AltText,
+			&i.Bytes,
+			&i.Sha256,
+			&i.ObjectKey,
+			&i.PartsID,
+			&i.PartBytes,
+			&i.TakenUntil,
+			&i.MediaID,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const releaseMedia = `-- name: ReleaseMedia :execrows
+update media set released_at = now() where id = $1 and deleted_at is not null and released_at is null
+`
+
+func (q *Queries) ReleaseMedia(ctx context.Context, id uuid.UUID) (int64, error) {
+	result, err := q.db.Exec(ctx, releaseMedia, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const returnMediaUpload = `-- name: ReturnMediaUpload :exec
+update media_uploads set taken_until = null where id = $1
+`
+
+func (q *Queries) ReturnMediaUpload(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, returnMediaUpload, id)
+	return err
+}
+
+const takeMediaUpload = `-- name: TakeMediaUpload :one
+update media_uploads set taken_until = now() + make_interval(secs => $1::float8)
+where id = $2 and workspace_id = $3 and media_id is null
+  and created_at > now() - make_interval(secs => $4::float8) and (taken_until is null or taken_until < now())
+returning id, workspace_id, user_id, file_name, alt_text, bytes, sha256, object_key, parts_id, part_bytes, taken_until, media_id, created_at
+`
+
+type TakeMediaUploadParams struct {
+	Seconds            float64
+	ID                 uuid.UUID
+	WorkspaceID        uuid.UUID
+	YoungerThanSeconds float64
+}
+
+func (q *Queries) TakeMediaUpload(ctx context.Context, arg TakeMediaUploadParams) (MediaUpload, error) {
+	row := q.db.QueryRow(ctx, takeMediaUpload,
+		arg.Seconds,
+		arg.ID,
+		arg.WorkspaceID,
+		arg.YoungerThanSeconds,
+	)
+	var i MediaUpload
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.FileName,
+		&i.AltText,
+		&i.Bytes,
+		&i.Sha256,
+		&i.ObjectKey,
+		&i.PartsID,
+		&i.PartBytes,
+		&i.TakenUntil,
+		&i.MediaID,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const unheldObjects = `-- name: UnheldObjects :many
+select o.object_key from media_objects o
+where o.claimed_until < now() and o.object_key > $1
+  and not exists (select 1 from media m where m.held_key = o.object_key)
+  and not exists (select 1 from media_renditions r where r.object_key = o.object_key)
+order by o.object_key
+limit $2
+`
+
+type UnheldObjectsParams struct {
+	AfterKey string
+	Batch    int32
+}
+
+func (q *Queries) UnheldObjects(ctx context.Context, arg UnheldObjectsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, unheldObjects, arg.AfterKey, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var object_key string
+		if err := rows.Scan(&object_key); err != nil {
+			return nil, err
+		}
+		items = append(items, object_key)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unusedMedia = `-- name: UnusedMedia :many
+select m.id from media m
+where m.deleted_at is null and m.created_at < now() - make_interval(secs => $1::float8) and m.id > $2
+  and not exists (select 1 from scheduled_posts p where p.attachment_ids <> '{}' and p.attachment_ids @> array[m.id])
+  and not exists (select 1 from scheduled_posts p where p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id))))
+  and not exists (select 1 from post_targets t where t.override is not null and t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))
+  and not exists (select 1 from post_targets t where t.override is not null
+                  and t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(m.id)))))
+  and not exists (select 1 from series s where position(replace(m.id::text, '-', '') in replace(lower(s.template::text), '-', '')) > 0)
+order by m.id
+limit $3
+`
+
+type UnusedMediaParams struct {
+	OlderThanSeconds float64
+	AfterID          uuid.UUID
+	Batch            int32
+}
+
+// Files of a certain age that no post has used, whatever became of it, and no
+// series uses.
+func (q *Queries) UnusedMedia(ctx context.Context, arg UnusedMediaParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, unusedMedia, arg.OlderThanSeconds, arg.AfterID, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -683,6 +683,39 @@ type LoginLink struct {
 	ExpiresAt time.Time
 }
 
+type MediaObject struct {
+	ObjectKey    string
+	ClaimedUntil time.Time
+}
+
+type MediaRendition struct {
+	SourceKey string
+	Spec      string
+	ObjectKey string
+	Sha256    []byte
+	MimeType  string
+	Bytes     int64
+	Width     int32
+	Height    int32
+	UsedAt    time.Time
+}
+
+type MediaUpload struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+	FileName    string
+	AltText     string
+	Bytes       int64
+	Sha256      []byte
+	ObjectKey   string
+	PartsID     *string
+	PartBytes   *int64
+	TakenUntil  *time.Time
+	MediaID     *uuid.UUID
+	CreatedAt   time.Time
+}
+
 type Medium struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -696,6 +729,19 @@ type Medium struct {
 	FileName    string
 	AltText     string
 	CreatedAt   time.Time
+	Frames      int32
+	DurationMs  int64
+	FrameRate   float64
+	BitRate     int64
+	VideoCodec  string
+	AudioCodec  string
+	Rotation    int32
+	Orientation int32
+	Kind        string
+	SearchText  string
+	DeletedAt   *time.Time
+	ReleasedAt  *time.Time
+	HeldKey     *string
 }
 
 type Member struct {

@@ -1,4 +1,4 @@
-package embedded
+package s3server
 
 import (
 	"crypto/subtle"
@@ -14,10 +14,10 @@ import (
 
 const amzTime = "20060102T150405Z"
 
-// s3Auth lets a request pass if it carries our signature, version 4, in its header or, presigned, in its query. It
+// requireSignature lets a request pass if it carries our signature, version 4, in its header or, presigned, in its query. It
 // signs the same request again and compares.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html
-func s3Auth(accessKey, secretKey string, next http.Handler) http.Handler {
+func requireSignature(accessKey, secretKey string, next http.Handler) http.Handler {
 	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }) // As S3 wants it.
 	credentials := aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +29,7 @@ func s3Auth(accessKey, secretKey string, next http.Handler) http.Handler {
 			given, want, ok = headerSignature(r, signer, credentials)
 		}
 		if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(want)) != 1 {
-			s3Error(w, http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with this server's credentials")
+			writeError(w, http.StatusForbidden, "SignatureDoesNotMatch", "the request is not signed with this server's credentials")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -106,8 +106,8 @@ func signedPart(r *http.Request, signedHeaders string) *http.Request {
 	return copied
 }
 
-// s3Error answers in S3's error format.
-func s3Error(w http.ResponseWriter, status int, code, message string) {
+// writeError answers in S3's error format.
+func writeError(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
 	_ = xml.NewEncoder(w).Encode(struct {

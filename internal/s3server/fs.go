@@ -1,4 +1,4 @@
-package embedded
+package s3server
 
 import (
 	"crypto/sha256"
@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/afero"
 )
 
-// s3Spool receives an upload into a file and checks its length and hash before gofakes3 sees it. gofakes3 itself would
+// spool receives an upload into a file and checks its length and hash before gofakes3 sees it. gofakes3 itself would
 // write what arrives over the old object, hold its only lock at the pace of the client, and not check the hash.
-func s3Spool(dir string, next http.Handler) http.Handler {
+func spool(dir string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPut || r.ContentLength <= 0 {
 			next.ServeHTTP(w, r)
@@ -21,28 +21,28 @@ func s3Spool(dir string, next http.Handler) http.Handler {
 		}
 		if streaming := r.Header.Get("X-Amz-Content-Sha256"); strings.HasPrefix(streaming, "STREAMING-") && streaming != "STREAMING-AWS4-HMAC-SHA256-PAYLOAD" {
 			// gofakes3 would store the framing of these as if it were content.
-			s3Error(w, http.StatusNotImplemented, "NotImplemented", "this server does not understand "+streaming)
+			writeError(w, http.StatusNotImplemented, "NotImplemented", "this server does not understand "+streaming)
 			return
 		}
 		f, err := os.CreateTemp(dir, "put-")
 		if err != nil {
-			s3Error(w, http.StatusInternalServerError, "InternalError", "the upload cannot be kept: "+err.Error())
+			writeError(w, http.StatusInternalServerError, "InternalError", "the upload cannot be kept: "+err.Error())
 			return
 		}
 		defer os.Remove(f.Name())
 		defer f.Close()
 		hash := sha256.New()
 		if n, err := io.Copy(io.MultiWriter(f, hash), r.Body); err != nil || n != r.ContentLength {
-			s3Error(w, http.StatusBadRequest, "IncompleteBody", "the upload ended early")
+			writeError(w, http.StatusBadRequest, "IncompleteBody", "the upload ended early")
 			return
 		}
 		// The header is part of what is signed. It holds a word in place of a hash for streams, and for unsigned bodies.
 		if want := r.Header.Get("X-Amz-Content-Sha256"); len(want) == 64 && want != hex.EncodeToString(hash.Sum(nil)) {
-			s3Error(w, http.StatusBadRequest, "XAmzContentSHA256Mismatch", "the body is not the one that was signed")
+			writeError(w, http.StatusBadRequest, "XAmzContentSHA256Mismatch", "the body is not the one that was signed")
 			return
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			s3Error(w, http.StatusInternalServerError, "InternalError", "the upload cannot be read: "+err.Error())
+			writeError(w, http.StatusInternalServerError, "InternalError", "the upload cannot be read: "+err.Error())
 			return
 		}
 		r.Body = f

@@ -1,4 +1,4 @@
-package embedded
+package s3server_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,37 +20,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 
-	"dateline/internal/config"
+	"dateline/internal/s3server"
 )
 
-func s3Client(e Endpoints) *s3.Client {
-	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: aws.String(e.S3Endpoint), UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(e.S3AccessKey, e.S3SecretKey, "")})
+// place is where a server listens.
+type place struct{ endpoint, accessKey, secretKey string }
+
+func clientOf(e place) *s3.Client {
+	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: aws.String(e.endpoint), UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(e.accessKey, e.secretKey, "")})
 }
 
-// s3Here starts the S3 server alone, in this process.
-func s3Here(t *testing.T, dir string) (Endpoints, func()) {
+// serve starts a server on a directory.
+func serve(t *testing.T, dir string) (place, func()) {
 	t.Helper()
-	h := &Host{dataDir: dir, ports: &ports{}, cfg: &config.Config{S3Bucket: "dateline"}}
-	if err := os.MkdirAll(h.path("secrets"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	started, err := h.startS3(t.Context())
+	handler, err := s3server.New(s3server.Options{Dir: dir, Bucket: "dateline", AccessKey: "key", SecretKey: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e Engines
-	started.fill(&e)
-	stopped := false
-	stop := func() {
-		if !stopped {
-			stopped = true
-			if err := started.stop(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	return e.Endpoints, stop
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return place{server.URL, "key", "secret"}, server.Close
 }
 
 func read(t *testing.T, c *s3.Client, key string) []byte {
@@ -69,9 +59,9 @@ func read(t *testing.T, c *s3.Client, key string) []byte {
 
 func TestS3(t *testing.T) {
 	dir := t.TempDir()
-	e, stop := s3Here(t, dir)
+	e, stop := serve(t, dir)
 	defer stop()
-	c := s3Client(e)
+	c := clientOf(e)
 	ctx := t.Context()
 	bucket := aws.String("dateline")
 
@@ -129,9 +119,9 @@ func TestS3(t *testing.T) {
 	}
 
 	stop()
-	e, stop2 := s3Here(t, dir)
+	e, stop2 := serve(t, dir)
 	defer stop2()
-	c = s3Client(e)
+	c = clientOf(e)
 	if !bytes.Equal(read(t, c, "video"), big) || string(read(t, c, "copy")) != "content of plain" {
 		t.Error("data is lost after a restart")
 	}
@@ -142,26 +132,26 @@ func TestS3(t *testing.T) {
 	if _, err := c.GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: &keys[0]}); !errors.As(err, &missing) {
 		t.Errorf("get after delete: %v", err)
 	}
-	if leftovers, err := filepath.Glob(filepath.Join(dir, "s3", "incoming", "*")); err != nil || len(leftovers) != 0 {
+	if leftovers, err := filepath.Glob(filepath.Join(dir, "incoming", "*")); err != nil || len(leftovers) != 0 {
 		t.Errorf("left over: %v %v", leftovers, err)
 	}
 }
 
 func TestS3Credentials(t *testing.T) {
-	e, stop := s3Here(t, t.TempDir())
+	e, stop := serve(t, t.TempDir())
 	defer stop()
-	c := s3Client(e)
+	c := clientOf(e)
 	bucket, key := aws.String("dateline"), aws.String("một/hai ba.txt")
 	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("secret")}); err != nil {
 		t.Fatal(err)
 	}
 	wrong := e
-	wrong.S3SecretKey += "x"
+	wrong.secretKey += "x"
 	var refused smithy.APIError
-	if _, err := s3Client(wrong).GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key}); !errors.As(err, &refused) || refused.ErrorCode() != "SignatureDoesNotMatch" {
+	if _, err := clientOf(wrong).GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucket, Key: key}); !errors.As(err, &refused) || refused.ErrorCode() != "SignatureDoesNotMatch" {
 		t.Errorf("wrong secret: %v", err)
 	}
-	if status, _ := get(t, e.S3Endpoint+"/dateline/plain"); status != http.StatusForbidden {
+	if status, _ := get(t, e.endpoint+"/dateline/plain"); status != http.StatusForbidden {
 		t.Errorf("unsigned: %d", status)
 	}
 	presign := func(lifetime time.Duration) string {
@@ -217,16 +207,16 @@ func get(t *testing.T, url string) (int, string) {
 
 // An upload that breaks off, or whose body is not the signed one, leaves the old object as it was.
 func TestS3BrokenUpload(t *testing.T) {
-	e, stop := s3Here(t, t.TempDir())
+	e, stop := serve(t, t.TempDir())
 	defer stop()
-	c := s3Client(e)
+	c := clientOf(e)
 	bucket, key := aws.String("dateline"), aws.String("kept")
 	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucket, Key: key, Body: strings.NewReader("the old one")}); err != nil {
 		t.Fatal(err)
 	}
 	var signed *http.Request
-	capture := s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: &e.S3Endpoint, UsePathStyle: true, RetryMaxAttempts: 1,
-		Credentials: credentials.NewStaticCredentialsProvider(e.S3AccessKey, e.S3SecretKey, ""),
+	capture := s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: &e.endpoint, UsePathStyle: true, RetryMaxAttempts: 1,
+		Credentials: credentials.NewStaticCredentialsProvider(e.accessKey, e.secretKey, ""),
 		HTTPClient: doFunc(func(r *http.Request) (*http.Response, error) {
 			signed = r.Clone(t.Context())
 			return nil, errors.New("captured")

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"mime"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/post"
+)
+
+const mediaContentRoute = "/api/v1/media/:id/content"
+
+// mediaContent streams a file, or a range of it, from the bucket, so that a
+// page needs no address of the bucket to show it. The type is one of the few
+// that were sniffed, and secureHeaders says that it is not to be guessed again.
+func (s *Server) mediaContent(c *gin.Context) {
+	id, err := uuid.Parse(c.Param("id"))
+	if err != nil {
+		refuseParameter(c, errors.New("parameter id: it is no id"), http.StatusBadRequest)
+		return
+	}
+	item, err := s.Media.Get(c, principal(c), id)
+	if err != nil {
+		s.refuse(c, err)
+		return
+	}
+	body, err := s.Media.Open(c, item)
+	if err != nil {
+		s.refuse(c, err)
+		return
+	}
+	defer func() { _ = body.Close() }()
+	h := c.Writer.Header()
+	h.Set("Content-Type", item.MIMEType)
+	h.Set("ETag", `"`+hex.EncodeToString(item.SHA256)+`"`)
+	if item.FileName != "" {
+		h.Set("Content-Disposition", mime.FormatMediaType("inline", map[string]string{"filename": item.FileName}))
+	}
+	http.ServeContent(&problemWriter{c.Writer, c}, c.Request, "", item.CreatedAt, body)
+}
+
+// problemWriter answers a range that is not there as everything else that is
+// refused here.
+type problemWriter struct {
+	http.ResponseWriter
+	c *gin.Context
+}
+
+func (w *problemWriter) WriteHeader(status int) {
+	if status != http.StatusRequestedRangeNotSatisfiable {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	for _, name := range []string{"Content-Disposition", "ETag", "Last-Modified"} {
+		w.Header().Del(name)
+	}
+	writeProblem(w.c, status, "range_not_satisfiable", "The file has no such range.",
+		[]post.Problem{{Field: "Range", Code: "invalid", Message: "Ask for bytes that the file has; Content-Range says how many."}})
+}
+
+func (w *problemWriter) Write(p []byte) (int, error) {
+	if w.c.IsAborted() {
+		return len(p), nil // the text that goes with the status
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// GetMediaFitness says of each account whether it takes a file.
+func (s *Server) GetMediaFitness(ctx context.Context, r spec.GetMediaFitnessRequestObject) (spec.GetMediaFitnessResponseObject, error) {
+	found, err := s.Desk.Fitness(ctx, principal(ctx), r.Id, value(r.Params.Account))
+	if err != nil {
+		return nil, err
+	}
+	out := spec.GetMediaFitness200JSONResponse{Accounts: []spec.AccountFitness{}}
+	for _, f := range found {
+		one := spec.AccountFitness{AccountId: f.Account.ID, Network: f.Account.Network, Handle: f.Account.Handle, Fits: spec.FitnessVerdict(f.Verdict),
+			Changes: append([]string{}, f.Changes...), Reasons: []spec.FitnessReason{}}
+		for _, r := range f.Reasons {
+			one.Reasons = append(one.Reasons, spec.FitnessReason{Code: r.Code, Message: r.Message})
+		}
+		out.Accounts = append(out.Accounts, one)
+	}
+	return out, nil
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"context"
+
+	"dateline/api/spec"
+	"dateline/internal/media"
+)
+
+// BeginMediaUpload begins an upload that goes to the bucket directly.
+func (s *Server) BeginMediaUpload(ctx context.Context, r spec.BeginMediaUploadRequestObject) (spec.BeginMediaUploadResponseObject, error) {
+	t, err := s.Media.BeginUpload(ctx, principal(ctx), media.UploadRequest{FileName: r.Body.FileName, AltText: value(r.Body.AltText),
+		Bytes: r.Body.Bytes, MIMEType: value(r.Body.MimeType), SHA256: value(r.Body.Sha256)})
+	return spec.BeginMediaUpload201JSONResponse(ticketJSON(t)), err
+}
+
+// GetMediaUpload says what is still to be sent of an upload.
+func (s *Server) GetMediaUpload(ctx context.Context, r spec.GetMediaUploadRequestObject) (spec.GetMediaUploadResponseObject, error) {
+	t, err := s.Media.ReadUpload(ctx, principal(ctx), r.Id)
+	return spec.GetMediaUpload200JSONResponse(ticketJSON(t)), err
+}
+
+// CompleteMediaUpload verifies what was uploaded and makes it a file.
+func (s *Server) CompleteMediaUpload(ctx context.Context, r spec.CompleteMediaUploadRequestObject) (spec.CompleteMediaUploadResponseObject, error) {
+	item, err := s.Media.CompleteUpload(ctx, principal(ctx), r.Id)
+	if err != nil {
+		return nil, err
+	}
+	return spec.CompleteMediaUpload201JSONResponse{MediaCreatedJSONResponse: created(item, false)}, nil
+}
+
+func ticketJSON(t media.Ticket) spec.MediaUpload {
+	out := spec.MediaUpload{Id: t.ID, Bytes: t.Bytes, MediaId: t.MediaID, ExpiresAt: t.ExpiresAt()}
+	if t.Whole != nil {
+		out.Method, out.Url, out.Headers = &t.Whole.Method, &t.Whole.URL, &t.Whole.Header
+	}
+	if t.PartBytes > 0 {
+		out.PartBytes = &t.PartBytes
+		parts := []spec.MediaUploadPart{}
+		for _, p := range t.Parts {
+			parts = append(parts, spec.MediaUploadPart{Number: p.Number, Bytes: p.Bytes, Method: p.Method, Url: p.URL, Headers: p.Header})
+		}
+		out.Parts = &parts
+	}
+	return out
+}

@@ -1,0 +1,308 @@
+package media
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"time"
+)
+
+const (
+	// mp4TopBoxes bounds the walk to the movie box, which may stand last.
+	mp4TopBoxes = 1000
+	// mp4Boxes bounds the walk inside of it, mp4Depth how deep it goes.
+	mp4Boxes = 10_000
+	mp4Depth = 8
+)
+
+// inspectMP4 reads the movie box of an MP4 or MOV, wherever it stands, in short
+// stretches. ISO/IEC 14496-12 (ISO base media file format), whose clause
+// numbers stand below; QuickTime has the same structure.
+func inspectMP4(r io.ReaderAt, size int64) (Facts, error) {
+	w := &mp4Walker{r: r, left: mp4Boxes}
+	at := int64(0)
+	for range mp4TopBoxes {
+		if at+8 > size {
+			break
+		}
+		box, err := w.box(at, size)
+		if err != nil {
+			return Facts{}, err
+		}
+		if box.kind == "moov" {
+			if err := w.children(box, 1); err != nil {
+				return Facts{}, err
+			}
+			return w.facts()
+		}
+		at = box.end
+	}
+	return Facts{}, errors.New("it has no index (moov)")
+}
+
+type mp4Box struct {
+	kind       string
+	start, end int64 // of its content
+}
+
+// mp4Track is what is known of one stream.
+type mp4Track struct {
+	handler       string // vide, soun, …
+	codec         string
+	width, height int // coded, else as the track header has them
+	rotation      int
+	scale         uint32
+	duration      uint64
+	samples       uint32
+}
+
+type mp4Walker struct {
+	r          io.ReaderAt
+	left       int
+	scale      uint32
+	duration   uint64 // in units of scale
+	fragmented uint64 // duration that a fragmented movie announces
+	tracks     []mp4Track
+}
+
+// box reads the header of a box that ends by limit (4.2).
+func (w *mp4Walker) box(at, limit int64) (mp4Box, error) {
+	if w.left--; w.left < 0 {
+		return mp4Box{}, errors.New("it has too many parts")
+	}
+	var head [16]byte
+	if _, err := w.r.ReadAt(head[:8], at); err != nil {
+		return mp4Box{}, errCut
+	}
+	b := mp4Box{kind: string(head[4:8]), start: at + 8}
+	switch length := int64(binary.BigEndian.Uint32(head[:4])); length {
+	case 0: // to the end
+		b.end = limit
+	case 1: // 64 bits follow
+		if _, err := w.r.ReadAt(head[8:], at+8); err != nil {
+			return mp4Box{}, errCut
+		}
+		b.start = at + 16
+		large := binary.BigEndian.Uint64(head[8:])
+		if large > math.MaxInt64 {
+			return mp4Box{}, errCut
+		}
+		if large > uint64(limit-at) {
+			return mp4Box{}, errCut
+		}
+		b.end = at + int64(large)
+	default:
+		b.end = at + length
+	}
+	if b.end < b.start || b.end > limit {
+		return mp4Box{}, errCut
+	}
+	return b, nil
+}
+
+// children walks what a box holds.
+func (w *mp4Walker) children(parent mp4Box, depth int) error {
+	if depth > mp4Depth {
+		return errors.New("its parts are nested too deeply")
+	}
+	for at := parent.start; at+8 <= parent.end; {
+		box, err := w.box(at, parent.end)
+		if err != nil {
+			return err
+		}
+		switch box.kind {
+		case "trak":
+			w.tracks = append(w.tracks, mp4Track{})
+			err = w.children(box, depth+1)
+		case "mdia", "minf", "stbl", "mvex":
+			err = w.children(box, depth+1)
+		default:
+			err = w.leaf(box)
+		}
+		if err != nil {
+			return err
+		}
+		at = box.end
+	}
+	return nil
+}
+
+// head reads the beginning of a box; what is missing is zero.
+func (w *mp4Walker) head(b mp4Box, n int64) ([]byte, error) {
+	p := make([]byte, n)
+	if have := min(n, b.end-b.start); have > 0 {
+		if got, err := w.r.ReadAt(p[:have], b.start); int64(got) < have {
+			return p, errors.Join(errCut, err)
+		}
+	}
+	return p, nil
+}
+
+func (w *mp4Walker) leaf(b mp4Box) error {
+	if b.kind == "mvhd" || b.kind == "mehd" {
+		return w.movie(b)
+	}
+	if len(w.tracks) == 0 {
+		return nil
+	}
+	t := &w.tracks[len(w.tracks)-1]
+	switch b.kind {
+	case "tkhd":
+		return w.trackHeader(b, t)
+	case "mdhd":
+		p, err := w.head(b, 32)
+		t.scale, t.duration = timing(p)
+		return err
+	case "hdlr": // 8.4.3
+		p, err := w.head(b, 12)
+		if t.handler == "" { // QuickTime has a second one, of the data
+			t.handler = string(p[8:12])
+		}
+		return err
+	case "stsd": // 8.5.2: version, count, and the first entry
+		p, err := w.head(b, 8+36)
+		if t.codec = codecName(string(p[12:16])); t.handler == "vide" {
+			if width, height := int(binary.BigEndian.Uint16(p[40:])), int(binary.BigEndian.Uint16(p[42:])); width > 0 && height > 0 {
+				t.width, t.height = width, height
+			}
+		}
+		return err
+	case "stsz", "stz2": // 8.7.3
+		p, err := w.head(b, 12)
+		t.samples = binary.BigEndian.Uint32(p[8:])
+		return err
+	}
+	return nil
+}
+
+// movie reads the header of the movie (8.2.2), or of its fragments (8.8.2).
+func (w *mp4Walker) movie(b mp4Box) error {
+	p, err := w.head(b, 32)
+	if b.kind == "mvhd" {
+		w.scale, w.duration = timing(p)
+		return err
+	}
+	if w.fragmented = uint64(binary.BigEndian.Uint32(p[4:])); p[0] == 1 {
+		w.fragmented = binary.BigEndian.Uint64(p[4:])
+	}
+	return err
+}
+
+// timing reads time scale and duration, which stand alike in mvhd and mdhd.
+func timing(p []byte) (scale uint32, duration uint64) {
+	if p[0] == 1 {
+		return binary.BigEndian.Uint32(p[20:]), known(binary.BigEndian.Uint64(p[24:]), math.MaxUint64)
+	}
+	return binary.BigEndian.Uint32(p[12:]), known(uint64(binary.BigEndian.Uint32(p[16:])), math.MaxUint32)
+}
+
+// known makes all ones, which say that a duration is unknown, zero.
+func known(duration, unknown uint64) uint64 {
+	if duration == unknown {
+		return 0
+	}
+	return duration
+}
+
+// trackHeader reads size and turn of a track (8.3.2).
+func (w *mp4Walker) trackHeader(b mp4Box, t *mp4Track) error {
+	p, err := w.head(b, 96)
+	matrix := p[40:]
+	if p[0] == 1 {
+		matrix = p[52:]
+	}
+	t.width = int(binary.BigEndian.Uint32(matrix[36:]) >> 16)
+	t.height = int(binary.BigEndian.Uint32(matrix[40:]) >> 16)
+	a, c := int32(binary.BigEndian.Uint32(matrix)), int32(binary.BigEndian.Uint32(matrix[4:])) //nolint:gosec // 16.16, signed
+	turn := math.Atan2(float64(c), float64(a)) * 180 / math.Pi
+	t.rotation = (int(math.Round(turn/90))*90 + 360) % 360
+	return err
+}
+
+func (w *mp4Walker) facts() (Facts, error) {
+	var f Facts
+	longest := time.Duration(0)
+	for _, t := range w.tracks {
+		length := seconds(t.duration, t.scale)
+		longest = max(longest, length)
+		switch {
+		case t.handler == "vide" && f.VideoCodec == "":
+			f.VideoCodec, f.Width, f.Height, f.Rotation = t.codec, t.width, t.height, t.rotation
+			if length > 0 {
+				f.FrameRate = math.Round(float64(t.samples)/length.Seconds()*1000) / 1000
+			}
+		case t.handler == "soun" && f.AudioCodec == "":
+			f.AudioCodec = t.codec
+		}
+	}
+	f.Duration = seconds(w.duration, w.scale)
+	if f.Duration == 0 {
+		f.Duration = seconds(w.fragmented, w.scale)
+	}
+	if f.Duration == 0 {
+		f.Duration = longest
+	}
+	return f, nil
+}
+
+// seconds turns units of a scale into time; nonsense is zero.
+func seconds(units uint64, scale uint32) time.Duration {
+	if scale == 0 {
+		return 0
+	}
+	s := float64(units) / float64(scale)
+	if s > (1000 * time.Hour).Seconds() {
+		return 0
+	}
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
+}
+
+// codecName gives ffprobe's name for the type of a sample entry
+// (https://mp4ra.org/registered-types/codecs).
+func codecName(fourCC string) string {
+	switch fourCC {
+	case "avc1", "avc3":
+		return "h264"
+	case "hvc1", "hev1", "dvh1", "dvhe":
+		return "hevc"
+	case "av01":
+		return "av1"
+	case "vp08":
+		return "vp8"
+	case "vp09":
+		return "vp9"
+	case "mp4v":
+		return "mpeg4"
+	case "jpeg", "mjpa", "mjpb":
+		return "mjpeg"
+	case "apch", "apcn", "apcs", "apco", "ap4h", "ap4x":
+		return "prores"
+	case "mp4a":
+		return "aac"
+	case "Opus":
+		return "opus"
+	case "fLaC":
+		return "flac"
+	case ".mp3", "mp3 ":
+		return "mp3"
+	case "ac-3":
+		return "ac3"
+	case "ec-3":
+		return "eac3"
+	case "sowt":
+		return "pcm_s16le"
+	case "twos":
+		return "pcm_s16be"
+	}
+	name := make([]byte, 0, 4)
+	for _, c := range []byte(fourCC) {
+		if c > ' ' && c < 0x7f {
+			name = append(name, c)
+		}
+	}
+	if len(name) == 0 {
+		return "unknown"
+	}
+	return string(name)
+}

@@ -1,0 +1,78 @@
+package media
+
+import (
+	"image"
+
+	"golang.org/x/image/draw"
+)
+
+// resizeBand is how many rows or columns are scaled at once. The scaler keeps
+// 32 bytes for each pixel that it works on, which would be gigabytes for a large
+// image as a whole.
+const resizeBand = 128
+
+// resize scales with CatmullRom, which keeps edges sharp, first the width and
+// then the height: at a scale of one the kernel changes nothing, so bands come
+// out as the whole would. The size is as shown, after orientation.
+func resize(img image.Image, width, height, orientation int) image.Image {
+	if orientation >= 5 {
+		width, height = height, width
+	}
+	b := img.Bounds()
+	if b.Dx() == width && b.Dy() == height {
+		return upright(img, orientation)
+	}
+	narrow := image.NewRGBA(image.Rect(0, 0, width, b.Dy()))
+	for y := 0; y < b.Dy(); y += resizeBand {
+		rows := min(resizeBand, b.Dy()-y)
+		draw.CatmullRom.Scale(narrow, image.Rect(0, y, width, y+rows), img,
+			image.Rect(b.Min.X, b.Min.Y+y, b.Max.X, b.Min.Y+y+rows), draw.Src, nil)
+	}
+	out := image.NewRGBA(image.Rect(0, 0, width, height))
+	for x := 0; x < width; x += resizeBand {
+		columns := min(resizeBand, width-x)
+		draw.CatmullRom.Scale(out, image.Rect(x, 0, x+columns, height), narrow,
+			image.Rect(x, 0, x+columns, b.Dy()), draw.Src, nil)
+	}
+	return upright(out, orientation)
+}
+
+// upright turns and mirrors an image as its EXIF orientation says (CIPA
+// DC-008, 4.6.4 A: where the first row and the first column are).
+func upright(img image.Image, orientation int) image.Image {
+	if orientation <= 1 || orientation > 8 {
+		return img
+	}
+	b := img.Bounds()
+	src := image.NewRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	draw.Draw(src, src.Bounds(), img, b.Min, draw.Src)
+	w, h := b.Dx(), b.Dy()
+	outW, outH := w, h
+	if orientation >= 5 {
+		outW, outH = h, w
+	}
+	out := image.NewRGBA(image.Rect(0, 0, outW, outH))
+	for y := range outH {
+		for x := range outW {
+			sx, sy := x, y
+			switch orientation {
+			case 2:
+				sx = w - 1 - x
+			case 3:
+				sx, sy = w-1-x, h-1-y
+			case 4:
+				sy = h - 1 - y
+			case 5:
+				sx, sy = y, x
+			case 6:
+				sx, sy = y, h-1-x
+			case 7:
+				sx, sy = w-1-y, h-1-x
+			case 8:
+				sx, sy = w-1-y, x
+			}
+			copy(out.Pix[out.PixOffset(x, y):][:4], src.Pix[src.PixOffset(sx, sy):][:4])
+		}
+	}
+	return out
+}

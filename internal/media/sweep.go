@@ -1,0 +1,149 @@
+package media
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// SweepStore finds what is not needed any more.
+type SweepStore interface {
+	// DeleteUnused takes files out of the library that no post has used, page by
+	// page behind after.
+	DeleteUnused(ctx context.Context, age time.Duration, after uuid.UUID, limit int) (deleted int, last uuid.UUID, err error)
+	// ReleaseDeleted lets go of files that were deleted a while ago and that
+	// nothing which is to go out needs.
+	ReleaseDeleted(ctx context.Context, grace time.Duration, after uuid.UUID, limit int) (released int, last uuid.UUID, err error)
+	DropOldRenditions(ctx context.Context, age time.Duration) (int, error)
+	// UnheldObjects lists keys that nothing refers to, behind after.
+	UnheldObjects(ctx context.Context, after string, limit int) ([]string, error)
+	// DropObject calls remove, and forgets the object, unless something refers to
+	// it by now. Nothing can while remove runs.
+	DropObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error)
+}
+
+const (
+	// deletedFor is how long a deleted file is still held: a request that named it
+	// just before has stored its post by then.
+	deletedFor = time.Hour
+	// renditionsFor is how long an image that was made for a network is kept
+	// unused. It can be made again.
+	renditionsFor = 30 * 24 * time.Hour
+
+	sweepBatch = 200
+)
+
+// Swept says what a sweep did.
+type Swept struct {
+	Deleted    int // files that no post has used for too long
+	Released   int // deleted files that nothing needs any more
+	Renditions int
+	Uploads    int // never completed
+	Objects    int
+	Failed     int // objects and uploads that the store did not let go; the next sweep tries them again
+}
+
+// Sweep deletes what nothing needs: files that no post has used, uploads that
+// were never completed, and objects that nothing refers to. beat is called now
+// and then.
+func (s *Service) Sweep(ctx context.Context, beat func(Swept)) (done Swept, err error) {
+	if s.Retention > 0 {
+		err = pages(func(after uuid.UUID) (uuid.UUID, error) {
+			n, last, err := s.Store.DeleteUnused(ctx, s.Retention, after, sweepBatch)
+			done.Deleted += n
+			beat(done)
+			return last, err
+		})
+		if err != nil {
+			return done, err
+		}
+	}
+	err = pages(func(after uuid.UUID) (uuid.UUID, error) {
+		n, last, err := s.Store.ReleaseDeleted(ctx, deletedFor, after, sweepBatch)
+		done.Released += n
+		beat(done)
+		return last, err
+	})
+	if err != nil {
+		return done, err
+	}
+	if done.Renditions, err = s.Store.DropOldRenditions(ctx, renditionsFor); err != nil {
+		return done, err
+	}
+	if err := s.sweepUploads(ctx, &done, beat); err != nil {
+		return done, err
+	}
+	return done, s.sweepObjects(ctx, &done, beat)
+}
+
+// pages calls f until it is done, behind where it ended.
+func pages(f func(after uuid.UUID) (last uuid.UUID, err error)) error {
+	for after := uuid.Nil; ; {
+		last, err := f(after)
+		if err != nil || last == uuid.Nil {
+			return err
+		}
+		after = last
+	}
+}
+
+// sweepUploads drops uploads whose time is over, oldest first.
+func (s *Service) sweepUploads(ctx context.Context, done *Swept, beat func(Swept)) error {
+	for {
+		old, err := s.Store.OldUploads(ctx, uploadLife, sweepBatch)
+		if err != nil {
+			return err
+		}
+		failed := 0
+		for _, u := range old {
+			if err := s.dropUpload(ctx, u); err != nil {
+				s.log().Warn("an old upload could not be dropped; the next sweep tries it again", "upload_id", u.ID, "error", err)
+				failed++
+			} else {
+				done.Uploads++
+			}
+			beat(*done)
+		}
+		done.Failed += failed
+		if len(old) < sweepBatch || failed > 0 { // what failed would be on the next page too
+			return ctx.Err()
+		}
+	}
+}
+
+func (s *Service) dropUpload(ctx context.Context, u Upload) error {
+	if u.PartsID != "" {
+		if err := s.Objects.AbandonParts(ctx, u.ObjectKey, u.PartsID); err != nil {
+			return err
+		}
+	}
+	if err := s.clear(ctx, u); err != nil {
+		return err
+	}
+	return s.Store.DropUpload(ctx, u.ID)
+}
+
+func (s *Service) sweepObjects(ctx context.Context, done *Swept, beat func(Swept)) error {
+	for after := ""; ; {
+		keys, err := s.Store.UnheldObjects(ctx, after, sweepBatch)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			dropped, err := s.Store.DropObject(ctx, key, func(ctx context.Context) error { return s.Objects.Delete(ctx, key) })
+			switch {
+			case err != nil:
+				s.log().Warn("an object could not be deleted; the next sweep tries it again", "key", key, "error", err)
+				done.Failed++
+			case dropped:
+				done.Objects++
+			}
+			beat(*done)
+			after = key
+		}
+		if len(keys) < sweepBatch {
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+)
+
+// Part is a part of an upload that has arrived.
+type Part struct {
+	Number int
+	Bytes  int64
+	ETag   string
+}
+
+// BeginParts begins an upload in parts.
+func (b *Bucket) BeginParts(ctx context.Context, key string) (upload string, err error) {
+	out, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &b.name, Key: &key})
+	if err != nil {
+		return "", fmt.Errorf("beginning the upload of %s: %w", key, err)
+	}
+	return aws.ToString(out.UploadId), nil
+}
+
+// Parts lists the parts that have arrived; ErrNone says that the upload was
+// ended or abandoned.
+func (b *Bucket) Parts(ctx context.Context, key, upload string) ([]Part, error) {
+	var parts []Part
+	pages := s3.NewListPartsPaginator(b.client, &s3.ListPartsInput{Bucket: &b.name, Key: &key, UploadId: &upload})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if status(err) == http.StatusNotFound {
+			return nil, ErrNone
+		}
+		if err != nil {
+			return nil, fmt.Errorf("asking for the parts of %s: %w", key, err)
+		}
+		for _, p := range page.Parts {
+			parts = append(parts, Part{Number: int(aws.ToInt32(p.PartNumber)), Bytes: aws.ToInt64(p.Size), ETag: aws.ToString(p.ETag)})
+		}
+	}
+	return parts, nil
+}
+
+// CompleteParts makes the object of the parts; ErrNone says that the upload was
+// ended or abandoned.
+func (b *Bucket) CompleteParts(ctx context.Context, key, upload string, parts []Part) error {
+	done := &types.CompletedMultipartUpload{}
+	for _, p := range parts {
+		done.Parts = append(done.Parts, types.CompletedPart{PartNumber: aws.Int32(int32(p.Number)), ETag: aws.String(p.ETag)}) //nolint:gosec // at most 10,000
+	}
+	_, err := b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &upload, MultipartUpload: done})
+	if status(err) == http.StatusNotFound {
+		return ErrNone
+	}
+	if err != nil {
+		return fmt.Errorf("ending the upload of %s: %w", key, err)
+	}
+	return nil
+}
+
+// AbandonParts forgets an upload with its parts; that there is none is no error.
+func (b *Bucket) AbandonParts(ctx context.Context, key, upload string) error {
+	_, err := b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &b.name, Key: &key, UploadId: &upload})
+	if err != nil && status(err) != http.StatusNotFound {
+		return fmt.Errorf("abandoning the upload of %s: %w", key, err)
+	}
+	return nil
+}

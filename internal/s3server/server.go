@@ -1,0 +1,71 @@
+// Package s3server serves S3 from a directory, in this process, over gofakes3.
+// It suits one machine and tests: listings read the whole bucket, an object is
+// written under one lock, and a part of a key is at most 255 bytes long, as file
+// names are.
+package s3server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3afero"
+	"github.com/spf13/afero"
+)
+
+// Options say what is served.
+type Options struct {
+	Dir       string // exists, and is this server's alone
+	Bucket    string // created where it is missing
+	AccessKey string
+	SecretKey string
+}
+
+// New makes the handler. Requests must carry a signature, which gofakes3 itself
+// does not check; uploads in parts are kept on disk, where gofakes3 itself would
+// keep them in memory and lose them with the process.
+func New(o Options) (http.Handler, error) {
+	incoming := filepath.Join(o.Dir, "incoming")
+	if err := errors.Join(os.RemoveAll(incoming), os.MkdirAll(incoming, 0o700)); err != nil {
+		return nil, fmt.Errorf("prepare the S3 directory: %w", err)
+	}
+	base, err := s3afero.MultiBucket(atomicFs{afero.NewBasePathFs(afero.NewOsFs(), o.Dir)})
+	if err != nil {
+		return nil, fmt.Errorf("open the S3 directory: %w", err)
+	}
+	store, err := newBackend(base, filepath.Join(o.Dir, "uploads"))
+	if err != nil {
+		return nil, fmt.Errorf("open the S3 directory: %w", err)
+	}
+	exists, err := store.BucketExists(o.Bucket)
+	if err == nil && !exists {
+		err = store.CreateBucket(o.Bucket)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create the S3 bucket %s: %w", o.Bucket, err)
+	}
+	return crossOrigin(requireSignature(o.AccessKey, o.SecretKey, spool(incoming, gofakes3.New(store).Server()))), nil
+}
+
+// crossOrigin lets pages of any origin use presigned addresses: who has one may
+// use it, and nothing else is let in. A preflight carries no signature, so it is
+// answered before signatures are checked.
+// https://fetch.spec.whatwg.org/#http-cors-protocol
+func crossOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			h.Set("Access-Control-Allow-Methods", "GET, HEAD, PUT")
+			h.Set("Access-Control-Allow-Headers", "*")
+			h.Set("Access-Control-Max-Age", "3600")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		h.Set("Access-Control-Expose-Headers", "ETag, Content-Range, Accept-Ranges")
+		next.ServeHTTP(w, r)
+	})
+}
