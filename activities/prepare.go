@@ -32,6 +32,9 @@ func (p *Publish) prepare(ctx context.Context, j *job) *network.Error {
 	if problem := p.prepareReply(ctx, j); problem != nil {
 		return problem
 	}
+	if problem := p.fit(ctx, j); problem != nil {
+		return problem
+	}
 	if problem := p.stage(ctx, j); problem != nil {
 		return problem
 	}
@@ -46,7 +49,7 @@ func (p *Publish) checkContent(ctx context.Context, j *job) *network.Error {
 	j.limits = limits
 	for i := j.next(); i < len(j.segments); i++ {
 		s := j.segments[i]
-		content := network.Content{Text: s.Content, Media: desk.MediaInfos(s.files), Reply: i > 0 || j.post.ThreadParentID != nil}
+		content := network.Content{Text: s.Content, Media: desk.MediaInfos(p.asSent(j, s.files)), Reply: i > 0 || j.post.ThreadParentID != nil}
 		problems := j.adapter.Check(content, limits)
 		if len(problems) == 0 {
 			continue
@@ -108,7 +111,7 @@ func (j *job) submission(i int) network.Submission {
 	for _, staged := range segment.staged {
 		s.MediaIDs = append(s.MediaIDs, staged.RemoteID)
 	}
-	for _, file := range segment.files {
+	for _, file := range segment.sent() {
 		s.Media = append(s.Media, j.media(file))
 	}
 	if i > 0 && len(j.published) >= i {

@@ -69,6 +69,7 @@ type Publish struct {
 	Clock    Clock      // nil: the host's
 	Limits   RateLimits // nil: none are kept
 	Hosts    Hosts      // nil: every host may be called at any time
+	Media    Renderer   // nil: images go as they are
 
 	armed armed
 }
@@ -186,6 +187,7 @@ type job struct {
 type segment struct {
 	post.Segment
 	files  []media.Item
+	fitted []media.Item // as the network takes them; nil: as they are
 	staged []network.Staged
 	handle string // of a Preparer
 }

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -20,12 +21,12 @@ func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
 	for i := j.next(); i < len(j.segments); i++ {
 		s := &j.segments[i]
 		s.staged = nil
-		for _, file := range s.files {
+		for n, file := range s.files {
 			name := handleName(i, file)
 			one, ok := j.handles()[name]
 			if !ok || !one.Ready || expiring(one, j.post.ScheduledTime) {
 				var err error
-				if one, err = p.stageOne(ctx, j, file); err != nil {
+				if one, err = p.stageOne(ctx, j, s.sent()[n]); err != nil {
 					return notPublished(network.AsError(err))
 				}
 				// After each, so that a failure of a later one repeats none: networks
@@ -41,7 +42,12 @@ func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
 	return nil
 }
 
-func handleName(segment int, file media.Item) string { return fmt.Sprintf("%d/%s", segment, file.ID) }
+// handleName tells an upload from others, also of the same file with another
+// description, which is handed over with it.
+func handleName(segment int, file media.Item) string {
+	description := sha256.Sum256([]byte(file.AltText))
+	return fmt.Sprintf("%d/%s/%x", segment, file.ID, description[:4])
+}
 
 func (p *Publish) keepHandles(ctx context.Context, j *job) *network.Error {
 	raw, err := json.Marshal(j.handles())

@@ -37,7 +37,9 @@ type Fitness struct {
 
 // Rules are what of a network's limits concerns a single file.
 func Rules(l network.Limits) media.Rules {
-	return media.Rules{By: l.AllowedBy, Types: l.MIMETypes, MaxImageBytes: l.MaxImageBytes, MaxVideoBytes: l.MaxVideoBytes, MaxPixels: l.MaxImagePixels}
+	return media.Rules{By: l.AllowedBy, Types: l.MIMETypes, MaxImageBytes: l.MaxImageBytes, MaxVideoBytes: l.MaxVideoBytes,
+		MaxPixels: l.MaxImagePixels, MaxWidth: l.MaxImageWidth, MaxHeight: l.MaxImageHeight, MinRatio: l.MinImageRatio, MaxRatio: l.MaxImageRatio,
+		MinDuration: l.MinVideoDuration, MaxDuration: l.MaxVideoDuration}
 }
 
 // Fitness tells of each account named, or of all that are connected, whether it
@@ -112,6 +114,15 @@ func (k *known) fitness(ctx context.Context, a account.Account, item media.Item)
 		f.Verdict = FitsAsIs
 	}
 	return f
+}
+
+// AsPlanned are files as they would be made to fit a network's limits.
+func AsPlanned(items []media.Item, l network.Limits) []media.Item {
+	planned := make([]media.Item, len(items))
+	for i, item := range items {
+		planned[i] = Planned(item, media.Fit(item, Rules(l)))
+	}
+	return planned
 }
 
 // Planned is a file as a plan would make it; of its size in bytes, the most that

@@ -123,12 +123,11 @@ func (f *fitter) ratio() {
 		return
 	}
 	ratio := float64(f.item.Width) / float64(f.item.Height)
-	const slack = 0.005 // pixels are whole
 	switch {
-	case f.rules.MinRatio > 0 && ratio < f.rules.MinRatio-slack:
+	case f.rules.MinRatio > 0 && ratio < f.rules.MinRatio:
 		f.problem("ratio", "At %d × %d pixels the image is too tall; %s takes images of at least %s (width to height). Crop it.",
 			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MinRatio))
-	case f.rules.MaxRatio > 0 && ratio > f.rules.MaxRatio+slack:
+	case f.rules.MaxRatio > 0 && ratio > f.rules.MaxRatio:
 		f.problem("ratio", "At %d × %d pixels the image is too wide; %s takes images of at most %s (width to height). Crop it.",
 			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MaxRatio))
 	}
@@ -150,7 +149,15 @@ func (f *fitter) scaled() (width, height int) {
 	if scale >= 1 {
 		return f.item.Width, f.item.Height
 	}
-	return max(1, int(w*scale)), max(1, int(h*scale))
+	width, height = max(1, int(w*scale)), max(1, int(h*scale))
+	// Pixels are whole: at the edge of the rules, rounding may overstep them.
+	for f.rules.MaxRatio > 0 && width > 1 && float64(width)/float64(height) > f.rules.MaxRatio {
+		width--
+	}
+	for f.rules.MinRatio > 0 && height > 1 && float64(width)/float64(height) < f.rules.MinRatio {
+		height--
+	}
+	return width, height
 }
 
 func (f *fitter) image() {

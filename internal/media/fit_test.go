@@ -44,7 +44,7 @@ func TestPlans(t *testing.T) {
 		"too many pixels":     {still("image/jpeg", 4000, 4000, 900), media.Rules{MaxPixels: 4_000_000}, &media.Spec{MIMEType: "image/jpeg", Width: 2000, Height: 2000}, nil},
 		"too tall":            {still("image/jpeg", 700, 1000, 900), strict, nil, []string{"ratio"}},
 		"too flat":            {still("image/jpeg", 2000, 1000, 900), strict, nil, []string{"ratio"}},
-		"exactly flat":        {still("image/jpeg", 1400, 733, 900), strict, nil, nil},
+		"exactly flat":        {still("image/jpeg", 1910, 1000, 900), strict, &media.Spec{MIMEType: "image/jpeg", Width: 1438, Height: 753, MaxBytes: 1_000_000}, nil},
 		"neither type":        {still("image/webp", 100, 100, 900), media.Rules{Types: []string{"image/avif"}}, nil, []string{"unsupported_type"}},
 		"too large to render": {still("image/jpeg", 12_000, 9_000, 900), strict, nil, []string{"too_many_pixels"}},
 		"an animation":        {gif, strict, nil, []string{"too_large", "too_many_pixels"}},
