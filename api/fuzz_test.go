@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -53,6 +54,46 @@ func FuzzPostBody(f *testing.F) {
 			r.Header.Set("Content-Type", "application/json")
 			ask(t, h, r)
 		}
+	})
+}
+
+// No announcement of an upload, and no edit or address of a file, however
+// broken, makes the server fail.
+func FuzzMediaBody(f *testing.F) {
+	n := newsroomtest.Open(f)
+	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	item, err := n.Media.Upload(f.Context(), n.Owner, "a.png", "", bytes.NewReader(picture(f)))
+	n.Must(err)
+	n.Media.Web = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })}
+	for _, body := range []string{`{"file_name":"a.png","bytes":9}`, `{"file_name":"\u0000","bytes":9,"sha256":"zz"}`, `{"bytes":-1}`, `{"bytes":9223372036854775808,"file_name":""}`,
+		`{"alt_text":"\ud800"}`, `{"file_name":"..","alt_text":"\u0000"}`, `{"url":"http://[::1"}`, `{"url":"//"}`, `{"url":"http://\u0000/"}`, `{"url":"http://example.org/\u0000"}`, `[]`, `null`, ``} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for path, method := range map[string]string{"/uploads": http.MethodPost, "/fetch": http.MethodPost, "/" + item.ID.String(): http.MethodPatch} {
+			r := httptest.NewRequestWithContext(t.Context(), method, "/api/v1/media"+path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+n.Token)
+			r.Header.Set("Content-Type", "application/json")
+			ask(t, h, r)
+		}
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// No search of the library, however odd, makes the server fail.
+func FuzzMediaSearch(f *testing.F) {
+	n := newsroomtest.Open(f)
+	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
+	for _, q := range []string{"", "bãi biển", "%", `\`, "_", `a\%`, "\x00", "\xff", "\u0300", "ﬁ"} {
+		f.Add(q, q)
+	}
+	f.Fuzz(func(t *testing.T, q, cursor string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/media?limit=1&q="+url.QueryEscape(q)+"&cursor="+url.QueryEscape(cursor), nil)
+		r.Header.Set("Authorization", "Bearer "+n.Token)
+		ask(t, h, r)
 	})
 }
 

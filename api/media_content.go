@@ -45,20 +45,26 @@ func (s *Server) mediaContent(c *gin.Context) {
 	http.ServeContent(&problemWriter{c.Writer, c}, c.Request, "", item.CreatedAt, body)
 }
 
-// problemWriter answers a range that is not there as everything else that is
-// refused here.
+// problemWriter refuses ranges and conditions as everything else is refused
+// here.
 type problemWriter struct {
 	http.ResponseWriter
 	c *gin.Context
 }
 
 func (w *problemWriter) WriteHeader(status int) {
-	if status != http.StatusRequestedRangeNotSatisfiable {
+	if status < 400 {
 		w.ResponseWriter.WriteHeader(status)
 		return
 	}
-	for _, name := range []string{"Content-Disposition", "ETag", "Last-Modified"} {
-		w.Header().Del(name)
+	h := w.Header()
+	for _, name := range []string{"Content-Type", "Content-Length", "Content-Disposition", "ETag", "Last-Modified"} {
+		h.Del(name)
+	}
+	h.Set("Cache-Control", "no-store") // net/http takes it off errors
+	if status == http.StatusPreconditionFailed {
+		writeProblem(w.c, status, "precondition_failed", "The file is not the one that the request asks for.", nil)
+		return
 	}
 	writeProblem(w.c, status, "range_not_satisfiable", "The file has no such range.",
 		[]post.Problem{{Field: "Range", Code: "invalid", Message: "Ask for bytes that the file has; Content-Range says how many."}})

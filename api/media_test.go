@@ -248,6 +248,7 @@ func TestContentIsStreamedInRanges(t *testing.T) {
 	}
 	s.refused(s.send("GET", "/api/v1/media/first/content", nil), 400, "invalid_request", "id")
 	s.refused(s.send("GET", at, nil, "Range", "bytes=99999-"), 416, "range_not_satisfiable", "Range")
+	s.refused(s.send("GET", at, nil, "If-Match", `"other"`), 412, "precondition_failed")
 	s.refused(s.send("GET", at, nil, "Authorization", ""), 401, "token_required")
 	s.StopObjects()
 	s.refused(s.send("GET", at, nil), 503, "unavailable")
@@ -280,6 +281,40 @@ func TestAnUploadGoesPastTheAPI(t *testing.T) {
 	}
 	_, _, rival := s.Found("Rivals")
 	s.refused(s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil, "Authorization", "Bearer "+rival), 404, "upload_not_found")
+}
+
+func TestFitnessIsToldOfEachAccount(t *testing.T) {
+	s := start(t)
+	s.Media.MaxBytes = 64 << 20
+	desk, other := s.Connect("desk"), s.Connect("other")
+	fits := func(id, query string) []spec.AccountFitness {
+		t.Helper()
+		var f spec.MediaFitness
+		s.decode(s.send("GET", "/api/v1/media/"+id+"/fitness"+query, nil), 200, &f)
+		return f.Accounts
+	}
+	small := s.upload("a.png", "")
+	if got := fits(small.Id.String(), ""); len(got) != 2 || got[0].Fits != "as_is" || got[1].Fits != "as_is" || len(got[0].Changes)+len(got[0].Reasons) != 0 {
+		t.Errorf("a small picture: %+v", got)
+	}
+	if got := fits(small.Id.String(), "?account="+other.ID.String()); len(got) != 1 || got[0].AccountId != other.ID || got[0].Network != "mastodon" || got[0].Handle == "" {
+		t.Errorf("one account: %+v", got)
+	}
+	// The instance takes 33 million pixels.
+	s.Exec("update media set width = 6000, height = 6000 where id = $1", small.Id)
+	got := fits(small.Id.String(), "?account="+desk.ID.String())[0]
+	if got.Fits != "converted" || len(got.Changes) == 0 || !strings.Contains(got.Changes[0], "6000 × 6000") {
+		t.Errorf("a large picture: %+v", got)
+	}
+	s.Exec("update media set kind = 'video', mime_type = 'video/quicktime' where id = $1", small.Id)
+	if got := fits(small.Id.String(), "?account="+desk.ID.String())[0]; got.Fits != "no" || len(got.Reasons) == 0 || got.Reasons[0].Code != "unsupported_type" || !strings.Contains(got.Reasons[0].Message, "MOV") {
+		t.Errorf("a film: %+v", got)
+	}
+	s.Must(s.Fake.Close())
+	s.Exec("update accounts set base_url = 'http://127.0.0.1:9'")
+	if got := fits(small.Id.String(), "?account="+desk.ID.String())[0]; got.Fits != "unknown" || len(got.Reasons) != 1 {
+		t.Errorf("an instance that is away: %+v", got)
+	}
 }
 
 func TestFilesAreFetchedThroughTheGuard(t *testing.T) {

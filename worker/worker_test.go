@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"dateline/activities"
+	"dateline/internal/media"
 	"dateline/internal/post"
 	"dateline/internal/starter"
 	"dateline/internal/starter/temporaltest"
@@ -92,6 +93,13 @@ type rows struct {
 	ids       []uuid.UUID
 	series    []uuid.UUID
 	recurring uuid.UUID
+	swept     chan struct{}
+}
+
+// Sweep deletes what nothing needs, which is nothing.
+func (r *rows) Sweep(context.Context, func(media.Swept)) (media.Swept, error) {
+	close(r.swept)
+	return media.Swept{Objects: 1}, nil
 }
 
 func (r *rows) SeenTemporalStore(context.Context, string) (int64, error) { return 0, nil }
@@ -138,9 +146,9 @@ func TestRun(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	nudger := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
-	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New()}
+	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{})}
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
-		Series:     &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log},
+		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idle{}, log)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -157,6 +165,15 @@ func TestRun(t *testing.T) {
 		_, err := c.DescribeWorkflowExecution(t.Context(), workflows.PostID(missing.recurring), "")
 		return err == nil
 	})
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: workflows.PostQueue}, workflows.SweepMediaWorkflow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var swept activities.SweepResult
+	if err := run.Get(t.Context(), &swept); err != nil || swept.Objects != 1 {
+		t.Errorf("the sweep gives %+v, %v", swept, err)
+	}
+	<-missing.swept
 	stop()
 	select {
 	case err := <-ended:
@@ -176,7 +193,7 @@ func TestRunWithoutTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Series: &activities.Series{}, Webhooks: &activities.Webhooks{}}, idle{}, log)
+	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idle{}, log)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {

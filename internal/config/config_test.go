@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dateline/internal/config"
 )
@@ -36,6 +37,21 @@ func TestLoadDefaults(t *testing.T) {
 		!filepath.IsAbs(c.DataDir) ||
 		c.Keyset != filepath.Join(c.DataDir, "keyset.json") {
 		t.Errorf("defaults: %+v", *c)
+	}
+}
+
+func TestMediaRetention(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for value, want := range map[string]time.Duration{"": 90 * 24 * time.Hour, "0": 0, "0d": 0, "36h": 36 * time.Hour, "7d": 7 * 24 * time.Hour} {
+		c, err := config.Load("", []string{"DATELINE_MEDIA_RETENTION=" + value})
+		if err != nil || c.MediaRetention != want {
+			t.Errorf("%q: %v %v", value, c, err)
+		}
+	}
+	for _, value := range []string{"-1d", "90", "d", "1.5d", "70000d"} {
+		if _, err := config.Load("", []string{"DATELINE_MEDIA_RETENTION=" + value}); err == nil {
+			t.Errorf("%q is taken", value)
+		}
 	}
 }
 
@@ -97,6 +113,9 @@ func TestLoadFindsAllProblems(t *testing.T) {
 		"OIDC_SCOPES":                  "email",
 		"OIDC_AUTO_JOIN":               "example.org,*",
 		"OIDC_AUTO_JOIN_ROLE":          "owner",
+		"DATELINE_MEDIA_MAX_BYTES":     "5368709121",
+		"DATELINE_MEDIA_RETENTION":     "3 months",
+		"S3_PUBLIC_ENDPOINT":           "files.example.org",
 		"DATELINE_REDIS_PORT":          "70000",
 		"DATELINE_SANDBOX":             "2",
 		"DATELINE_SANDBX":              "true",

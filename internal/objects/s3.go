@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -135,7 +136,8 @@ func (b *Bucket) GetRange(ctx context.Context, key string, offset, length int64)
 // there is none to copy. S3 copies at most 5 GiB in one go.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html
 func (b *Bucket) Copy(ctx context.Context, from, to, contentType string) error {
-	source := b.name + "/" + (&url.URL{Path: from}).EscapedPath()
+	// Read as a query is: + would be a space.
+	source := b.name + "/" + strings.ReplaceAll((&url.URL{Path: from}).EscapedPath(), "+", "%2B")
 	_, err := b.client.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &b.name, Key: &to, CopySource: &source,
 		ContentType: &contentType, MetadataDirective: types.MetadataDirectiveReplace})
 	if status(err) == http.StatusNotFound {
