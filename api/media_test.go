@@ -212,7 +212,7 @@ func TestAFileIsEditedAndDeleted(t *testing.T) {
 	p := s.post(s.send("POST", "/api/v1/posts", hello(object{"attachments": []string{made.Id.String()}})), 201)
 	s.refused(s.send("DELETE", one, nil), 409, "media_in_use")
 	s.post(s.send("DELETE", "/api/v1/posts/"+p.Id.String(), nil), 200)
-	if a := s.send("DELETE", one, nil); a.StatusCode != 204 {
+	if a := s.send("DELETE", one, nil); a.StatusCode != http.StatusNoContent {
 		t.Errorf("%s: %s", a.Status, a.body)
 	}
 	s.refused(s.send("GET", one, nil), 404, "media_not_found")
@@ -226,7 +226,7 @@ func TestContentIsStreamedInRanges(t *testing.T) {
 	made := s.upload("Ảnh đẹp.png", "")
 	whole, at := picture(t), "/api/v1/media/"+made.Id.String()+"/content"
 	a := s.send("GET", at, nil)
-	if a.StatusCode != 200 || !bytes.Equal(a.body, whole) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("Accept-Ranges") != "bytes" {
+	if a.StatusCode != http.StatusOK || !bytes.Equal(a.body, whole) || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("Accept-Ranges") != "bytes" {
 		t.Errorf("%s %v", a.Status, a.Header)
 	}
 	if _, params, err := mime.ParseMediaType(a.Header.Get("Content-Disposition")); err != nil || params["filename"] != "Ảnh đẹp.png" {
@@ -243,7 +243,7 @@ func TestContentIsStreamedInRanges(t *testing.T) {
 			t.Errorf("%s: %s with %d bytes", span, a.Status, len(a.body))
 		}
 	}
-	if a := s.send("GET", at, nil, "If-None-Match", a.Header.Get("ETag")); a.StatusCode != 304 {
+	if a := s.send("GET", at, nil, "If-None-Match", a.Header.Get("ETag")); a.StatusCode != http.StatusNotModified {
 		t.Errorf("unchanged: %s", a.Status)
 	}
 	s.refused(s.send("GET", "/api/v1/media/first/content", nil), 400, "invalid_request", "id")

@@ -85,10 +85,7 @@ func (w *mp4Walker) box(at, limit int64) (mp4Box, error) {
 		}
 		b.start = at + 16
 		large := binary.BigEndian.Uint64(head[8:])
-		if large > math.MaxInt64 {
-			return mp4Box{}, errCut
-		}
-		if large > uint64(limit-at) {
+		if large > math.MaxInt64 || int64(large) > limit-at {
 			return mp4Box{}, errCut
 		}
 		b.end = at + int64(large)

@@ -120,7 +120,7 @@ func jpegWithProfile(content, profile []byte) []byte {
 		out = append(out, 0xFF, 0xE2)
 		out = binary.BigEndian.AppendUint16(out, uint16(2+14+len(piece))) //nolint:gosec // at most 65,535
 		out = append(out, jpegProfileMark...)
-		out = append(out, byte(i+1), byte(len(pieces)))
+		out = append(out, byte(i+1), byte(len(pieces))) //nolint:gosec // a profile has nine pieces at most
 		out = append(out, piece...)
 	}
 	return append(out, content[2:]...)

@@ -66,7 +66,7 @@ func TestAFileGoesToTheBucketDirectly(t *testing.T) {
 	ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "../bãi biển.jpg", AltText: "The beach",
 		Bytes: int64(len(content)), MIMEType: "image/jpeg", SHA256: strings.ToUpper(hexSum(content))})
 	n.Must(err)
-	if ticket.Whole == nil || ticket.Whole.Method != "PUT" || len(ticket.Parts) != 0 {
+	if ticket.Whole == nil || ticket.Whole.Method != http.MethodPut || len(ticket.Parts) != 0 {
 		t.Fatalf("%+v", ticket)
 	}
 	if _, err := n.Media.CompleteUpload(t.Context(), n.Owner, ticket.ID); codeOf(err) != "upload_incomplete" {

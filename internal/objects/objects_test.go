@@ -90,7 +90,7 @@ func TestObjectsAreCopiedAndDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
-	if answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "image/png" {
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "image/png" {
 		t.Errorf("%s %v", answer.Status, answer.Header)
 	}
 	if err := b.Copy(t.Context(), "none", "media/other", "image/png"); !errors.Is(err, objects.ErrNone) {

@@ -163,13 +163,13 @@ func TestPagesMayUseSignedAddresses(t *testing.T) {
 		return answer
 	}
 	preflight := ask("OPTIONS", "Access-Control-Request-Method", "PUT", "Access-Control-Request-Headers", "content-type")
-	if preflight.StatusCode != 204 || preflight.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(preflight.Header.Get("Access-Control-Allow-Methods"), "PUT") {
+	if preflight.StatusCode != http.StatusNoContent || preflight.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(preflight.Header.Get("Access-Control-Allow-Methods"), "PUT") {
 		t.Errorf("preflight: %s %v", preflight.Status, preflight.Header)
 	}
-	if refused := ask("GET"); refused.StatusCode != 403 || refused.Header.Get("Access-Control-Allow-Credentials") != "" {
+	if refused := ask("GET"); refused.StatusCode != http.StatusForbidden || refused.Header.Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("unsigned: %s %v", refused.Status, refused.Header)
 	}
-	if refused := ask("OPTIONS"); refused.StatusCode != 403 {
+	if refused := ask("OPTIONS"); refused.StatusCode != http.StatusForbidden {
 		t.Errorf("no preflight: %s", refused.Status)
 	}
 }
