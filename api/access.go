@@ -67,8 +67,17 @@ func accessTable() map[string]access {
 		"connectAccountWithToken": {least: people.Editor, scope: people.AccountsWrite},
 		"beginConnection":         {least: people.Editor, scope: people.AccountsWrite},
 
-		"getMedia":    {least: people.Viewer, scope: people.MediaRead},
-		"uploadMedia": {least: people.Author, scope: people.MediaWrite},
+		"getMedia":            {least: people.Viewer, scope: people.MediaRead},
+		"listMedia":           {least: people.Viewer, scope: people.MediaRead},
+		"getMediaContent":     {least: people.Viewer, scope: people.MediaRead},
+		"getMediaFitness":     {least: people.Viewer, scope: people.MediaRead},
+		"uploadMedia":         {least: people.Author, scope: people.MediaWrite},
+		"fetchMedia":          {least: people.Author, scope: people.MediaWrite},
+		"editMedia":           {least: people.Author, scope: people.MediaWrite},
+		"deleteMedia":         {least: people.Author, scope: people.MediaWrite},
+		"beginMediaUpload":    {least: people.Author, scope: people.MediaWrite},
+		"getMediaUpload":      {least: people.Author, scope: people.MediaWrite}, // its addresses let write
+		"completeMediaUpload": {least: people.Author, scope: people.MediaWrite},
 
 		// Addresses of webhooks may hold what authorises.
 		"listWebhooks":          {least: people.Editor, scope: people.WebhooksRead},

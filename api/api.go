@@ -155,7 +155,8 @@ func (s *Server) Handler() (http.Handler, error) {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
-	r.ContextWithFallback = true // lets handlers use the request's context
+	r.RedirectTrailingSlash = false // the answer would come before all that is set for answers
+	r.ContextWithFallback = true    // lets handlers use the request's context
 	r.MaxMultipartMemory = 1 << 20
 	if err := r.SetTrustedProxies(s.TrustedProxies); err != nil {
 		return nil, err

@@ -318,13 +318,11 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 			t.Errorf("the post is now %+v, %v", now, err)
 		}
 	}
-<<<<<<< HEAD
 	if rows := s.Count("select count(*) from members") + s.Count("select count(*) from api_tokens") + s.Count("select count(*) from workspaces where name <> 'Desk' and name <> 'Rivals'"); rows != 4 {
 		t.Errorf("%d members, tokens and workspaces are stored", rows)
-=======
+	}
 	if rows := s.Count("select count(*) from media") + s.Count("select count(*) from media_uploads"); rows != 2 {
 		t.Errorf("%d files and uploads are noted", rows)
->>>>>>> f24e16c (Show what the media library, the bucket and its server do by tests)
 	}
 	if rows := s.Count("select count(*) from connect_attempts") + s.Count("select count(*) from idempotency_keys"); rows != 0 {
 		t.Errorf("%d connections or keys are stored", rows)

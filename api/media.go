@@ -51,7 +51,7 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 
 // checkKey refuses a key that the database could not keep.
 func checkKey(key string) error {
-	_, err := idempotency(key, "", nil)
+	_, err := namedRequest(key, "media", nil)
 	return err
 }
 

@@ -60,6 +60,9 @@ func reachable() map[string]reach {
 	onWebhook := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.webhook()}, body: body} }
 	}
+	onFile := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.file()}, body: body} }
+	}
 	newPost := func(x *things) request {
 		return request{body: hello(object{"accounts": []any{x.account()}, "attachments": []any{x.file()}, "thread_parent_id": x.scheduled(),
 			"scheduled_time": in(2 * 3600e9)})}
@@ -168,7 +171,18 @@ func reachable() map[string]reach {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL()}}
 		}),
 
-		"getMedia": viewers(people.MediaRead, func(x *things) request { return request{args: []any{x.file()}} }),
+		"getMedia":        viewers(people.MediaRead, onFile(nil)),
+		"getMediaContent": viewers(people.MediaRead, onFile(nil)),
+		"getMediaFitness": viewers(people.MediaRead, onFile(nil)),
+		"editMedia":       authors(people.MediaWrite, onFile(object{"alt_text": "Changed"})),
+		"deleteMedia":     authors(people.MediaWrite, onFile(nil)),
+		"listMedia":       viewers(people.MediaRead, none),
+		"fetchMedia": authors(people.MediaWrite, func(x *things) request {
+			return request{body: object{"url": x.onTheWeb()}}
+		}),
+		"beginMediaUpload":    authors(people.MediaWrite, func(*things) request { return request{body: object{"file_name": "a.png", "bytes": 9}} }),
+		"getMediaUpload":      authors(people.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
+		"completeMediaUpload": authors(people.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
 		"uploadMedia": authors(people.MediaWrite, func(x *things) request {
 			body, contentType := form(x.s.t, "file", string(picture(x.s.t)))
 			return request{body: body.String(), contentType: contentType}

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"time"
 
@@ -85,6 +86,30 @@ func (x *things) file() uuid.UUID {
 		x.s.Must(err)
 		return item
 	}).ID
+}
+
+// sent gives an upload whose bytes have arrived.
+func (x *things) sent() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		content := picture(x.s.t)
+		ticket, err := x.s.Media.BeginUpload(x.s.t.Context(), x.s.Owner, media.UploadRequest{FileName: "a.png", Bytes: int64(len(content))})
+		x.s.Must(err)
+		r, err := http.NewRequestWithContext(x.s.t.Context(), ticket.Whole.Method, ticket.Whole.URL, bytes.NewReader(content))
+		x.s.Must(err)
+		answer, err := http.DefaultClient.Do(r)
+		x.s.Must(err)
+		x.s.Must(answer.Body.Close())
+		return ticket.ID
+	})
+}
+
+// onTheWeb gives the address of a picture.
+func (x *things) onTheWeb() string {
+	content := picture(x.s.t)
+	x.s.Media.Web = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(content))}, nil
+	})}
+	return "https://pictures.example/a.png"
 }
 
 // noWebhooks makes room: a workspace has only so many.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/idempotency"
 	"dateline/internal/objects"
 	"dateline/internal/people"
 	"dateline/internal/post"
@@ -156,7 +157,7 @@ func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
 	if item.Facts, err = Inspect(body, size); err != nil {
 		return Item{}, err
 	}
-	item, _, err = s.keep(ctx, item, Key{}, func() error { return s.Objects.Copy(ctx, key, item.ObjectKey, item.MIMEType) })
+	item, _, err = s.keep(ctx, item, idempotency.Key{}, func() error { return s.Objects.Copy(ctx, key, item.ObjectKey, item.MIMEType) })
 	return item, err
 }
 

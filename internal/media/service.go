@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/idempotency"
 	"dateline/internal/objects"
 	"dateline/internal/people"
 	"dateline/internal/post"
@@ -41,13 +42,6 @@ type Objects interface {
 	AbandonParts(ctx context.Context, key, upload string) error
 }
 
-// Key makes the repetition of an upload harmless: the first one to be stored
-// under Key decides, later ones get its file back.
-type Key struct {
-	Key         string // empty: none given
-	RequestHash []byte // of what makes two requests the same
-}
-
 // ErrUnclaimed says that an object may be gone, because nobody has referred to
 // it since it was stored: store it again.
 var ErrUnclaimed = errors.New("the object was not claimed, or no more")
@@ -59,7 +53,7 @@ type Store interface {
 	ClaimObject(ctx context.Context, key string, life time.Duration) error
 	// SaveMedia notes a file whose object was claimed and stored; else
 	// ErrUnclaimed. replayed says that an earlier request did.
-	SaveMedia(ctx context.Context, m Item, key Key) (saved Item, replayed bool, err error)
+	SaveMedia(ctx context.Context, m Item, key idempotency.Key) (saved Item, replayed bool, err error)
 	MediaItem(ctx context.Context, workspace, id uuid.UUID) (Item, error)
 	ListMedia(ctx context.Context, f Filter) ([]Item, error)
 	EditMedia(ctx context.Context, workspace, id uuid.UUID, e Edit) (Item, error)
@@ -140,7 +134,7 @@ func (s *Service) Take(ctx context.Context, who people.Principal, in Incoming) (
 	if item.Facts, err = inspectFile(ctx, tmp, n); err != nil {
 		return Item{}, false, err
 	}
-	key := Key{Key: in.IdempotencyKey}
+	key := idempotency.Key{Key: in.IdempotencyKey}
 	if key.Key != "" {
 		request := sha256.Sum256([]byte(fmt.Sprintf("media\n%x\n%q\n%q", item.SHA256, item.FileName, item.AltText)))
 		key.RequestHash = request[:]
@@ -154,7 +148,7 @@ func (s *Service) Take(ctx context.Context, who people.Principal, in Incoming) (
 }
 
 // keep stores the object of a file, then notes the file.
-func (s *Service) keep(ctx context.Context, item Item, key Key, put func() error) (saved Item, replayed bool, err error) {
+func (s *Service) keep(ctx context.Context, item Item, key idempotency.Key, put func() error) (saved Item, replayed bool, err error) {
 	for range 10 {
 		if err := s.Store.ClaimObject(ctx, item.ObjectKey, claimFor); err != nil {
 			return Item{}, false, err

@@ -4,7 +4,9 @@ package newsroomtest
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -84,7 +86,7 @@ func Open(t testing.TB) *Newsroom {
 	n.Bus = live.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
 	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, RedirectURI: "https://dateline.example/api/v1/oauth/callback"}
 	n.People = &people.Service{Store: n.Store}
-	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20}
+	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20, Web: &http.Client{Transport: noWeb{}}}
 	trusted, err := call.Trusts([]string{"127.0.0.1/32"})
 	n.Must(err)
 	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Trusted: trusted}
@@ -94,6 +96,13 @@ func Open(t testing.TB) *Newsroom {
 	n.Must(err)
 	n.Workspace, n.Owner, n.Token = n.Found("Desk")
 	return n
+}
+
+// noWeb is a web in which nothing answers: tests reach none.
+type noWeb struct{}
+
+func (noWeb) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("tests reach no web")
 }
 
 // Must fails the test for an error that it is not about.

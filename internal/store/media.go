@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"dateline/internal/idempotency"
 	"dateline/internal/media"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
@@ -20,9 +21,9 @@ func (s *Store) ClaimObject(ctx context.Context, key string, life time.Duration)
 }
 
 // SaveMedia notes an uploaded file.
-func (s *Store) SaveMedia(ctx context.Context, m media.Item, key media.Key) (saved media.Item, replayed bool, err error) {
+func (s *Store) SaveMedia(ctx context.Context, m media.Item, key idempotency.Key) (saved media.Item, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		earlier, err := claimKey(ctx, q, m.WorkspaceID, Idempotency{Key: key.Key, RequestHash: key.RequestHash}, m.ID)
+		earlier, err := claimKey(ctx, q, m.WorkspaceID, key, m.ID)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -74,7 +75,10 @@ type Change struct {
 // Create makes an endpoint. The secret is shown this once, and to who repeats
 // the request.
 func (s *Service) Create(ctx context.Context, who people.Principal, address, description string, types []string, key idempotency.Key) (e Endpoint, plain secret.Text, replayed bool, err error) {
-	if address, err = s.address(address); err != nil {
+	if address, err = s.address(address); err == nil {
+		err = checkDescription(description)
+	}
+	if err != nil {
 		return Endpoint{}, secret.Text{}, false, err
 	}
 	sealed, plain, err := s.secret()
@@ -117,6 +121,11 @@ func (s *Service) Edit(ctx context.Context, who people.Principal, id uuid.UUID, 
 		}
 		c.URL = &address
 	}
+	if c.Description != nil {
+		if err := checkDescription(*c.Description); err != nil {
+			return Endpoint{}, err
+		}
+	}
 	return s.Store.ChangeWebhook(ctx, who.WorkspaceID, id, func(e *Endpoint) {
 		if c.URL != nil && *c.URL != e.URL {
 			e.URL, e.FailingSince = *c.URL, nil
@@ -135,6 +144,14 @@ func (s *Service) Edit(ctx context.Context, who people.Principal, id uuid.UUID, 
 			e.Status, e.DisabledReason = Disabled, ByOwner
 		}
 	})
+}
+
+// checkDescription refuses what the database cannot keep.
+func checkDescription(text string) error {
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return post.InvalidFields(post.Problem{Field: "description", Code: "invalid", Message: "The description holds bytes that are no characters."})
+	}
+	return nil
 }
 
 // Delete forgets an endpoint with its deliveries.
