@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -36,12 +35,6 @@ func (s *Server) limitLogins(c *gin.Context) {
 		s.Login.TooMany(c.Writer)
 		c.Abort()
 	}
-}
-
-// ownSessions says of a route that it is about the sessions of whoever asks,
-// which all may see and end.
-func ownSessions(route string) bool {
-	return route == "/api/v1/session" || route == "/api/v1/sessions" || strings.HasPrefix(route, "/api/v1/sessions/")
 }
 
 // bySession finds out whose browser a request comes from. Browsers send cookies
