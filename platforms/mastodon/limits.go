@@ -140,3 +140,6 @@ func between[N int | int64](value, fallback, most N) N {
 	}
 	return value
 }
+
+// UsualLimits are Mastodon's own defaults, which instances may change.
+func (m *Mastodon) UsualLimits() network.Limits { return instanceAnswer{}.limits("Mastodon") }

@@ -50,7 +50,11 @@ var (
 	_ network.Network       = (*Mastodon)(nil)
 	_ network.Connector     = (*Mastodon)(nil)
 	_ network.FormConnector = (*Mastodon)(nil)
+	_ network.Refresher     = (*Mastodon)(nil)
 	_ network.Revoker       = (*Mastodon)(nil)
+	_ network.Federated     = (*Mastodon)(nil)
+	_ network.Identifier    = (*Mastodon)(nil)
+	_ network.Introducer    = (*Mastodon)(nil)
 )
 
 // New makes the adapter. client should refuse private addresses (see

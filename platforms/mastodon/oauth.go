@@ -2,9 +2,11 @@ package mastodon
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"dateline/internal/secret"
 	"dateline/platforms/call"
@@ -63,32 +65,57 @@ func (m *Mastodon) AuthorizeURL(app network.App, state, challenge string) string
 	return strings.TrimSuffix(app.BaseURL, "/") + "/oauth/authorize?" + query.Encode()
 }
 
-// Exchange turns the code into a token (POST /oauth/token). Mastodon's tokens
-// do not expire, and a code works once: when the answer is lost, the person
-// has to allow access again.
+// Exchange turns the code into tokens (POST /oauth/token). A code works once:
+// when the answer is lost, the person has to allow access again.
 func (m *Mastodon) Exchange(ctx context.Context, app network.App, code, verifier string) (network.Account, error) {
 	form := url.Values{
 		"grant_type":    {"authorization_code"},
 		"code":          {code},
-		"client_id":     {app.ClientID},
-		"client_secret": {app.ClientSecret.Reveal()},
 		"redirect_uri":  {app.RedirectURI},
 		"code_verifier": {verifier},
 		"scope":         {scopes},
 	}
+	return m.grant(ctx, app, network.Account{BaseURL: app.BaseURL}, form, secret.NewText(code), secret.NewText(verifier))
+}
+
+// Refresh gets new tokens at the servers whose tokens expire. Mastodon's own do
+// not; its OAuth library gives refresh tokens, which work once, where it is told
+// to (Doorkeeper, use_refresh_token).
+func (m *Mastodon) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.Refresh.Reveal()}}
+	fresh, err := m.grant(ctx, app, account, form, account.Refresh)
+	var refused *network.Error
+	if errors.As(err, &refused) {
+		// RFC 6749, 5.2: of the refusals, this one alone is about the refresh token.
+		switch {
+		case refused.Code == "invalid_grant":
+			refused.Class = network.Auth
+		case refused.Class == network.Auth:
+			refused.Class = network.Rejected
+		}
+	}
+	return fresh, err
+}
+
+// grant asks for tokens and gives the account with them.
+func (m *Mastodon) grant(ctx context.Context, app network.App, account network.Account, form url.Values, secrets ...secret.Text) (network.Account, error) {
+	form.Set("client_id", app.ClientID)
+	form.Set("client_secret", app.ClientSecret.Reveal())
 	res, err := m.do(ctx, app.BaseURL, "/oauth/token", call.Request{
 		Method:  http.MethodPost,
 		Body:    call.Form(form),
 		Create:  true,
 		Timeout: m.options.ReadTimeout,
-		Secrets: []secret.Text{app.ClientSecret, secret.NewText(code), secret.NewText(verifier)},
+		Secrets: append(secrets, app.ClientSecret),
 	})
 	if err != nil {
 		return network.Account{}, err
 	}
 	var answer struct {
-		AccessToken string `json:"access_token"`
-		Scope       string `json:"scope"`
+		AccessToken  string `json:"access_token"`
+		RefreshToken string `json:"refresh_token"`
+		ExpiresIn    int64  `json:"expires_in"` // seconds; RFC 6749, 5.1
+		Scope        string `json:"scope"`
 	}
 	if err := res.Decode(&answer); err != nil {
 		return network.Account{}, err
@@ -96,11 +123,13 @@ func (m *Mastodon) Exchange(ctx context.Context, app network.App, code, verifier
 	if answer.AccessToken == "" {
 		return network.Account{}, res.Unreadable("it has no access token")
 	}
-	return network.Account{
-		BaseURL: app.BaseURL,
-		Token:   secret.NewText(answer.AccessToken),
-		Scopes:  strings.Fields(answer.Scope),
-	}, nil
+	account.Token, account.Refresh = secret.NewText(answer.AccessToken), secret.NewText(answer.RefreshToken)
+	account.Scopes = strings.Fields(answer.Scope)
+	account.ExpiresAt = time.Time{}
+	if answer.ExpiresIn > 0 {
+		account.ExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second)
+	}
+	return account, nil
 }
 
 // Fields asks for an access token, for those who made one at their instance
@@ -121,15 +150,15 @@ func (m *Mastodon) ConnectForm(ctx context.Context, baseURL string, values map[s
 
 // Accounts gives the one account of a token.
 func (m *Mastodon) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
-	found, err := m.identify(ctx, account)
+	found, err := m.Identify(ctx, account)
 	if err != nil {
 		return nil, err
 	}
 	return []network.Account{found}, nil
 }
 
-// identify asks whose token this is (GET /api/v1/accounts/verify_credentials).
-func (m *Mastodon) identify(ctx context.Context, account network.Account) (network.Account, error) {
+// Identify asks whose token this is (GET /api/v1/accounts/verify_credentials).
+func (m *Mastodon) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	res, err := m.do(ctx, account.BaseURL, "/api/v1/accounts/verify_credentials",
 		call.Request{Method: http.MethodGet, Token: account.Token})
 	if err != nil {
@@ -169,3 +198,6 @@ func (m *Mastodon) Revoke(ctx context.Context, app network.App, account network.
 	})
 	return err
 }
+
+// Instance says that accounts must name theirs.
+func (m *Mastodon) Instance() string { return "" }

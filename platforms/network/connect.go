@@ -62,6 +62,29 @@ type Revoker interface {
 	Revoke(ctx context.Context, app App, account Account) error
 }
 
+// Federated is a network of many instances, each at an address of its own, which
+// is Account.BaseURL. Dateline keeps what Register gives there; the applications
+// of other networks are the operator's, and are asked for anew each time.
+type Federated interface {
+	// Instance is where accounts are that name no instance; empty: they must.
+	Instance() string
+}
+
+// Identifier is a Network that can be asked who an account is that is connected
+// already. Networks without it are asked by Connector.Accounts; those that are
+// connected by a form alone cannot be asked.
+type Identifier interface {
+	// Identify gives the account as the network knows it now.
+	Identify(ctx context.Context, account Account) (Account, error)
+}
+
+// Introducer is a Network that can say what it usually allows before any
+// account is connected.
+type Introducer interface {
+	// UsualLimits does no input or output.
+	UsualLimits() Limits
+}
+
 // App is Dateline's registration at one network or instance.
 type App struct {
 	BaseURL      string
