@@ -31,6 +31,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -190,6 +191,14 @@ func (s *Server) Posts() []Post {
 		posts[i] = *p
 	}
 	return posts
+}
+
+// Issued tells every secret that the network has ever given out: tokens, refresh
+// tokens, secrets of applications, codes. None may be found anywhere else.
+func (s *Server) Issued() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.state.issued)
 }
 
 // Reset forgets posts, media, keys and faults. Accounts, apps and tokens stay,

@@ -38,6 +38,16 @@ func (s *Server) URL() string {
 	return "http://" + s.address
 }
 
+// NetworkURL is the address of a network's copy, which is Account.BaseURL of its
+// accounts; empty: the server does not play it.
+func (s *Server) NetworkURL(network string) string {
+	f := s.faceNamed(network)
+	if f == nil {
+		return ""
+	}
+	return s.URL() + f.prefix
+}
+
 // Refuse makes the port refuse connections, and drops idle ones, until the
 // returned function is called or the time is over (0: no end).
 func (s *Server) Refuse(duration time.Duration) (resume func() error, err error) {

@@ -149,6 +149,7 @@ func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form u
 		query.Set("error_description", "The resource owner or authorization server denied the request.")
 	} else {
 		code := rand.Text()
+		s.state.issued = append(s.state.issued, code)
 		s.codes[code] = grant{
 			clientID: form.Get("client_id"), redirectURI: form.Get("redirect_uri"), challenge: form.Get("code_challenge"),
 			accountID: form.Get("account"), scopes: scopesOf(form), expires: s.now().Add(codeLife),

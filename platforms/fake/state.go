@@ -105,6 +105,7 @@ type state struct {
 	lastID       uint64
 	refreshes    map[string]*token // by their refresh tokens
 	things       map[string]*Thing
+	issued       []string // every secret ever given out, whatever became of it
 }
 
 func newState() state {
@@ -184,13 +185,16 @@ func (s *state) apply(r record) {
 		s.saw(r.Account.ID)
 	case r.Kind == kindApp && r.App != nil:
 		s.apps[r.App.ClientID] = r.App
+		s.issued = append(s.issued, r.App.ClientSecret)
 	case r.Kind == kindToken && r.Token != nil:
 		s.tokens[r.Token.Value] = r.Token
+		s.issued = append(s.issued, r.Token.Value)
 		if a := s.accounts[r.Token.AccountID]; a != nil && r.Token.Premade {
 			a.Token = r.Token.Value
 		}
 		if r.Token.Refresh != nil {
 			s.refreshes[r.Token.Refresh.Value] = r.Token
+			s.issued = append(s.issued, r.Token.Refresh.Value)
 		}
 	case r.Kind == kindUse && s.refreshes[r.ID] != nil:
 		s.refreshes[r.ID].Refresh.Used = true
