@@ -58,6 +58,8 @@ type Config struct {
 	LogFormat         string
 	TimeZone          *time.Location
 	Keyset            string
+	KeysetJSON        string
+	KeysetKMS         string
 	AllowPrivateHosts []PrivateHost
 	TrustedProxies    []string // addresses and networks
 	MaxBodyBytes      int64

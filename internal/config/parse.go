@@ -252,3 +252,11 @@ func setPrivateHosts(c *Config, v string) error {
 	}
 	return nil
 }
+
+func setKMS(c *Config, value string) error {
+	if !strings.HasPrefix(value, "aws-kms://arn:") {
+		return errors.New("is no key that can be used here")
+	}
+	c.KeysetKMS = value
+	return nil
+}
