@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,12 +11,17 @@ import (
 	"dateline/internal/audit"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
+	"dateline/platforms/network"
 )
 
 // SaveAccount stores a connected account, or refreshes the one that this
-// workspace already has of the same person at the same network. The token is
+// workspace already has of the same person at the same network. The tokens are
 // sealed for the account's id, which seal is therefore given.
 func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id uuid.UUID) ([]byte, error)) (account.Account, error) {
+	settings, err := settingsJSON(a.Settings)
+	if err != nil {
+		return account.Account{}, err
+	}
 	for {
 		id, err := s.q.AccountIDByRemote(ctx, db.AccountIDByRemoteParams{WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL, RemoteID: a.RemoteID})
 		if noRows(err) {
@@ -30,7 +36,9 @@ func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id
 		var row db.Account
 		err = s.inTx(ctx, func(q *db.Queries) (err error) {
 			row, err = q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
-				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Token: token, Scopes: orEmpty(a.Scopes)})
+				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: string(a.Kind), Token: token, Scopes: orEmpty(a.Scopes),
+				Renewable: a.Renewable, ExpiresAt: timeOrNil(a.ExpiresAt), RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt),
+				Settings: settings, App: a.App, ConnectedBy: a.ConnectedBy})
 			if err != nil {
 				return err
 			}
@@ -76,6 +84,57 @@ func (s *Store) SetAccountStatus(ctx context.Context, id uuid.UUID, status accou
 	return s.q.SetAccountStatus(ctx, db.SetAccountStatusParams{ID: id, Status: db.AccountStatus(status), Event: string(status)})
 }
 
+// ChangeAccount stores what people chose: nil leaves the default as it is, and
+// a setting that is nil is taken back.
+func (s *Store) ChangeAccount(ctx context.Context, workspace, id uuid.UUID, isDefault *bool, settings map[string]*string) (account.Account, error) {
+	set, drop := map[string]string{}, []string{}
+	for name, value := range settings {
+		if value == nil {
+			drop = append(drop, name)
+		} else {
+			set[name] = *value
+		}
+	}
+	raw, err := settingsJSON(set)
+	if err != nil {
+		return account.Account{}, err
+	}
+	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspace, IsDefault: isDefault, SetSettings: raw, DropSettings: drop})
+	if noRows(err) {
+		return account.Account{}, post.Missing("account")
+	}
+	return accountFromRow(row), err
+}
+
+// DisconnectAccount forgets an account's tokens.
+func (s *Store) DisconnectAccount(ctx context.Context, a account.Account, actor string) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		changed, err := q.DisconnectAccount(ctx, db.DisconnectAccountParams{ID: a.ID, Actor: actor})
+		if err != nil || changed == 0 {
+			return err
+		}
+		return record(ctx, q, a.WorkspaceID, audit.AccountDisconnected, "account", a.ID, map[string]any{"network": a.Network, "handle": a.Handle})
+	})
+}
+
+// NoteAccountWell notes that the network knows the account by this token.
+func (s *Store) NoteAccountWell(ctx context.Context, a account.Account) error {
+	return s.q.NoteAccountWell(ctx, db.NoteAccountWellParams{ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name})
+}
+
+// NoteAccountTrouble notes what the network said when this token was tried.
+func (s *Store) NoteAccountTrouble(ctx context.Context, id uuid.UUID, version int64, t account.Trouble) error {
+	return s.q.NoteAccountTrouble(ctx, db.NoteAccountTroubleParams{ID: id, TokenVersion: version,
+		Class: orNil(string(t.Class)), Code: orNil(t.Code), Message: orNil(t.Message)})
+}
+
+func settingsJSON(settings map[string]string) (json.RawMessage, error) {
+	if settings == nil {
+		settings = map[string]string{}
+	}
+	return json.Marshal(settings)
+}
+
 func accountsFromRows(rows []db.Account) []account.Account {
 	out := make([]account.Account, len(rows))
 	for i, r := range rows {
@@ -85,56 +144,31 @@ func accountsFromRows(rows []db.Account) []account.Account {
 }
 
 func accountFromRow(r db.Account) account.Account {
-	return account.Account{ID: r.ID, WorkspaceID: r.WorkspaceID, Network: r.Network, BaseURL: r.BaseUrl, RemoteID: r.RemoteID,
-		Handle: r.Handle, Name: r.Name, Status: account.Status(r.Status), Default: r.IsDefault, SealedToken: r.Token,
-		Scopes: r.Scopes, CreatedAt: r.CreatedAt.UTC()}
+	a := account.Account{ID: r.ID, WorkspaceID: r.WorkspaceID, Network: r.Network, BaseURL: r.BaseUrl, RemoteID: r.RemoteID,
+		Handle: r.Handle, Name: r.Name, Kind: network.Kind(r.Kind), Status: account.Status(r.Status), Default: r.IsDefault,
+		SealedToken: r.Token, TokenVersion: r.TokenVersion, Renewable: r.Renewable, ExpiresAt: orZero(r.ExpiresAt),
+		RefreshExpiresAt: orZero(r.RefreshExpiresAt), RefreshRolls: r.RefreshRolls, RefreshDueAt: orZero(r.RefreshDueAt),
+		RefreshFailures: int(r.RefreshFailures), LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),
+		Scopes: r.Scopes, App: r.App, ConnectedBy: r.ConnectedBy, CreatedAt: r.CreatedAt.UTC()}
+	_ = json.Unmarshal(r.Settings, &a.Settings) // the database checks that it is an object
+	if r.ErrorClass != nil {
+		a.Trouble = &account.Trouble{Class: network.Class(*r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage), At: orZero(r.ErrorAt)}
+	}
+	return a
 }
 
-// App reads Dateline's registration at an instance.
-func (s *Store) App(ctx context.Context, network, baseURL, redirectURI string) (app account.App, found bool, err error) {
-	row, err := s.q.GetNetworkApp(ctx, db.GetNetworkAppParams{Network: network, BaseUrl: baseURL, RedirectUri: redirectURI})
-	if noRows(err) {
-		return account.App{}, false, nil
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
 	}
-	return account.App{Network: row.Network, BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, ClientID: row.ClientID, SealedSecret: row.ClientSecret}, err == nil, err
-}
-
-// SaveApp keeps a registration; the first one of an instance stays.
-func (s *Store) SaveApp(ctx context.Context, a account.App) error {
-	return s.q.InsertNetworkApp(ctx, db.InsertNetworkAppParams{Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI,
-		ClientID: a.ClientID, ClientSecret: a.SealedSecret})
-}
-
-// SaveAttempt keeps what a callback needs until it comes.
-func (s *Store) SaveAttempt(ctx context.Context, a account.Attempt) error {
-	if err := s.q.DeleteStaleConnectAttempts(ctx); err != nil {
-		return err
-	}
-	return s.q.InsertConnectAttempt(ctx, db.InsertConnectAttemptParams{State: a.StateHash, WorkspaceID: a.WorkspaceID, UserID: a.UserID,
-		Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI, Verifier: a.SealedVerifier, ExpiresAt: a.ExpiresAt})
-}
-
-// TakeAttempt gives an attempt to its callback, once.
-func (s *Store) TakeAttempt(ctx context.Context, stateHash []byte) (a account.Attempt, found bool, err error) {
-	row, err := s.q.TakeConnectAttempt(ctx, stateHash)
-	if noRows(err) {
-		return account.Attempt{}, false, nil
-	}
-	if err != nil {
-		return account.Attempt{}, false, err
-	}
-	if row.ExpiresAt.Before(time.Now()) {
-		return account.Attempt{}, false, nil
-	}
-	return account.Attempt{StateHash: row.State, WorkspaceID: row.WorkspaceID, UserID: row.UserID, Network: row.Network,
-		BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, SealedVerifier: row.Verifier, ExpiresAt: row.ExpiresAt}, true, nil
+	return t.UTC()
 }
 
 const sandboxURLKey = "sandbox_url"
 
-// MoveInstance notes where the sandbox is this time. Its accounts move along
+// MoveSandbox notes where the sandbox is this time. Its accounts move along
 // when it had to take another port.
-func (s *Store) MoveInstance(ctx context.Context, network, url string) error {
+func (s *Store) MoveSandbox(ctx context.Context, url string) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.GetSetting(ctx, sandboxURLKey)
 		if err != nil && !noRows(err) {
@@ -144,7 +178,7 @@ func (s *Store) MoveInstance(ctx context.Context, network, url string) error {
 			return nil
 		}
 		if before != "" {
-			if err := q.MoveAccounts(ctx, db.MoveAccountsParams{Network: network, OldUrl: before, NewUrl: url}); err != nil {
+			if err := q.MoveAccounts(ctx, db.MoveAccountsParams{OldUrl: before, NewUrl: url}); err != nil {
 				return err
 			}
 		}

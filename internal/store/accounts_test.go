@@ -169,8 +169,8 @@ func TestAConnectAttemptExpires(t *testing.T) {
 
 func TestAccountsMoveAlongWithTheirInstance(t *testing.T) {
 	n := open(t)
-	n.must(n.MoveInstance(t.Context(), "mastodon", "https://social.example")) // the first time: nothing to move
-	n.must(n.MoveInstance(t.Context(), "mastodon", "http://127.0.0.1:4002"))
+	n.must(n.MoveSandbox(t.Context(), "https://social.example")) // the first time: nothing to move
+	n.must(n.MoveSandbox(t.Context(), "http://127.0.0.1:4002"))
 	if a, err := n.Account(t.Context(), n.account.ID); err != nil || a.BaseURL != "http://127.0.0.1:4002" {
 		t.Errorf("the account is at %s, %v", a.BaseURL, err)
 	}

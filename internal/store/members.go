@@ -92,6 +92,9 @@ func (s *Store) RemoveMember(ctx context.Context, workspace, user uuid.UUID) err
 		if err := q.DropAttemptsOfMember(ctx, db.DropAttemptsOfMemberParams{WorkspaceID: workspace, UserID: user}); err != nil {
 			return err
 		}
+		if err := q.DropChoicesOfMember(ctx, db.DropChoicesOfMemberParams{WorkspaceID: workspace, UserID: user}); err != nil {
+			return err
+		}
 		return record(ctx, q, workspace, audit.MemberRemoved, "member", user, map[string]any{"role": before.Role, "tokens_revoked": revoked})
 	})
 }

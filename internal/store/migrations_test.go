@@ -19,7 +19,7 @@ func TestMigrateBuildsAnEmptyDatabaseAndASecondRunDoesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for i, want := range []int{5, 0} {
+	for i, want := range []int{9, 0} {
 		var log bytes.Buffer
 		if err := s.Migrate(t.Context(), slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,7 +38,7 @@ func (q *Queries) AccountIDByRemote(ctx context.Context, arg AccountIDByRemotePa
 }
 
 const accountsByID = `-- name: AccountsByID :many
-select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at from accounts where workspace_id = $1 and id = any($2::uuid[])
+select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and id = any($2::uuid[])
 `
 
 type AccountsByIDParams struct {
@@ -68,6 +69,27 @@ func (q *Queries) AccountsByID(ctx context.Context, arg AccountsByIDParams) ([]A
 			&i.Scopes,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Kind,
+			&i.App,
+			&i.ConnectedBy,
+			&i.Settings,
+			&i.TokenVersion,
+			&i.Renewable,
+			&i.ExpiresAt,
+			&i.RefreshExpiresAt,
+			&i.RefreshRolls,
+			&i.LastRefreshAt,
+			&i.RefreshDueAt,
+			&i.RefreshFailures,
+			&i.LeaseOwner,
+			&i.LeaseUntil,
+			&i.CheckedAt,
+			&i.ErrorClass,
+			&i.ErrorCode,
+			&i.ErrorMessage,
+			&i.ErrorAt,
+			&i.WarnedFor,
+			&i.WarnedDays,
 		); err != nil {
 			return nil, err
 		}
@@ -79,8 +101,73 @@ func (q *Queries) AccountsByID(ctx context.Context, arg AccountsByIDParams) ([]A
 	return items, nil
 }
 
+const changeAccount = `-- name: ChangeAccount :one
+update accounts set is_default = coalesce($1, is_default),
+    settings = (settings || $2::jsonb) - $3::text[]
+where id = $4 and workspace_id = $5
+returning id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+`
+
+type ChangeAccountParams struct {
+	IsDefault    *bool
+	SetSettings  []byte
+	DropSettings []string
+	ID           uuid.UUID
+	WorkspaceID  uuid.UUID
+}
+
+// Posts that failed for want of access come back with updated_at: what people
+// choose does not touch it.
+func (q *Queries) ChangeAccount(ctx context.Context, arg ChangeAccountParams) (Account, error) {
+	row := q.db.QueryRow(ctx, changeAccount,
+		arg.IsDefault,
+		arg.SetSettings,
+		arg.DropSettings,
+		arg.ID,
+		arg.WorkspaceID,
+	)
+	var i Account
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Network,
+		&i.BaseUrl,
+		&i.RemoteID,
+		&i.Handle,
+		&i.Name,
+		&i.Status,
+		&i.IsDefault,
+		&i.Token,
+		&i.Scopes,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Kind,
+		&i.App,
+		&i.ConnectedBy,
+		&i.Settings,
+		&i.TokenVersion,
+		&i.Renewable,
+		&i.ExpiresAt,
+		&i.RefreshExpiresAt,
+		&i.RefreshRolls,
+		&i.LastRefreshAt,
+		&i.RefreshDueAt,
+		&i.RefreshFailures,
+		&i.LeaseOwner,
+		&i.LeaseUntil,
+		&i.CheckedAt,
+		&i.ErrorClass,
+		&i.ErrorCode,
+		&i.ErrorMessage,
+		&i.ErrorAt,
+		&i.WarnedFor,
+		&i.WarnedDays,
+	)
+	return i, err
+}
+
 const defaultAccounts = `-- name: DefaultAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 and is_default and status = 'connected' order by created_at, id
 `
 
 func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -106,6 +193,27 @@ func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([
 			&i.Scopes,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Kind,
+			&i.App,
+			&i.ConnectedBy,
+			&i.Settings,
+			&i.TokenVersion,
+			&i.Renewable,
+			&i.ExpiresAt,
+			&i.RefreshExpiresAt,
+			&i.RefreshRolls,
+			&i.LastRefreshAt,
+			&i.RefreshDueAt,
+			&i.RefreshFailures,
+			&i.LeaseOwner,
+			&i.LeaseUntil,
+			&i.CheckedAt,
+			&i.ErrorClass,
+			&i.ErrorCode,
+			&i.ErrorMessage,
+			&i.ErrorAt,
+			&i.WarnedFor,
+			&i.WarnedDays,
 		); err != nil {
 			return nil, err
 		}
@@ -117,6 +225,24 @@ func (q *Queries) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([
 	return items, nil
 }
 
+const deleteAccountChoice = `-- name: DeleteAccountChoice :exec
+delete from account_choices where id = $1
+`
+
+func (q *Queries) DeleteAccountChoice(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteAccountChoice, id)
+	return err
+}
+
+const deleteStaleAccountChoices = `-- name: DeleteStaleAccountChoices :exec
+delete from account_choices where expires_at < now()
+`
+
+func (q *Queries) DeleteStaleAccountChoices(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteStaleAccountChoices)
+	return err
+}
+
 const deleteStaleConnectAttempts = `-- name: DeleteStaleConnectAttempts :exec
 delete from connect_attempts where expires_at < now()
 `
@@ -126,8 +252,67 @@ func (q *Queries) DeleteStaleConnectAttempts(ctx context.Context) error {
 	return err
 }
 
+const disconnectAccount = `-- name: DisconnectAccount :execrows
+with changed as (
+    update accounts a set status = 'disconnected', token = ''::bytea, token_version = a.token_version + 1,
+        renewable = false, expires_at = null, refresh_expires_at = null, refresh_due_at = null,
+        lease_owner = null, lease_until = null, updated_at = clock_timestamp()
+    where a.id = $2 and a.status <> 'disconnected'
+    returning a.id, a.workspace_id
+)
+insert into post_events (workspace_id, account_id, type, actor, data)
+select changed.workspace_id, changed.id, 'disconnected', $1, '{}' from changed
+`
+
+type DisconnectAccountParams struct {
+	Actor string
+	ID    uuid.UUID
+}
+
+// The token is forgotten; whoever renews it right now cannot store another.
+func (q *Queries) DisconnectAccount(ctx context.Context, arg DisconnectAccountParams) (int64, error) {
+	result, err := q.db.Exec(ctx, disconnectAccount, arg.Actor, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const failRefresh = `-- name: FailRefresh :execrows
+update accounts set refresh_failures = refresh_failures + 1, refresh_due_at = $1,
+    lease_owner = null, lease_until = null,
+    error_class = $2, error_code = $3, error_message = $4, error_at = clock_timestamp()
+where id = $5 and token_version = $6 and lease_owner = $7
+`
+
+type FailRefreshParams struct {
+	RefreshDueAt *time.Time
+	Class        *string
+	Code         *string
+	Message      *string
+	ID           uuid.UUID
+	TokenVersion int64
+	Owner        *uuid.UUID
+}
+
+func (q *Queries) FailRefresh(ctx context.Context, arg FailRefreshParams) (int64, error) {
+	result, err := q.db.Exec(ctx, failRefresh,
+		arg.RefreshDueAt,
+		arg.Class,
+		arg.Code,
+		arg.Message,
+		arg.ID,
+		arg.TokenVersion,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const getAccount = `-- name: GetAccount :one
-select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at from accounts where id = $1
+select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where id = $1
 `
 
 func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error) {
@@ -147,6 +332,47 @@ func (q *Queries) GetAccount(ctx context.Context, id uuid.UUID) (Account, error)
 		&i.Scopes,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Kind,
+		&i.App,
+		&i.ConnectedBy,
+		&i.Settings,
+		&i.TokenVersion,
+		&i.Renewable,
+		&i.ExpiresAt,
+		&i.RefreshExpiresAt,
+		&i.RefreshRolls,
+		&i.LastRefreshAt,
+		&i.RefreshDueAt,
+		&i.RefreshFailures,
+		&i.LeaseOwner,
+		&i.LeaseUntil,
+		&i.CheckedAt,
+		&i.ErrorClass,
+		&i.ErrorCode,
+		&i.ErrorMessage,
+		&i.ErrorAt,
+		&i.WarnedFor,
+		&i.WarnedDays,
+	)
+	return i, err
+}
+
+const getAccountChoice = `-- name: GetAccountChoice :one
+select id, workspace_id, user_id, network, app, key, accounts, expires_at from account_choices where id = $1 and expires_at > now()
+`
+
+func (q *Queries) GetAccountChoice(ctx context.Context, id uuid.UUID) (AccountChoice, error) {
+	row := q.db.QueryRow(ctx, getAccountChoice, id)
+	var i AccountChoice
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.UserID,
+		&i.Network,
+		&i.App,
+		&i.Key,
+		&i.Accounts,
+		&i.ExpiresAt,
 	)
 	return i, err
 }
@@ -175,9 +401,65 @@ func (q *Queries) GetNetworkApp(ctx context.Context, arg GetNetworkAppParams) (N
 	return i, err
 }
 
-const insertConnectAttempt = `-- name: InsertConnectAttempt :exec
-insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, expires_at)
+const holdRefresh = `-- name: HoldRefresh :execrows
+update accounts set lease_until = clock_timestamp() + make_interval(secs => $1::float8)
+where id = $2 and token_version = $3 and lease_owner = $4
+`
+
+type HoldRefreshParams struct {
+	LeaseSeconds float64
+	ID           uuid.UUID
+	TokenVersion int64
+	Owner        *uuid.UUID
+}
+
+// Right before the call that uses the refresh token up.
+func (q *Queries) HoldRefresh(ctx context.Context, arg HoldRefreshParams) (int64, error) {
+	result, err := q.db.Exec(ctx, holdRefresh,
+		arg.LeaseSeconds,
+		arg.ID,
+		arg.TokenVersion,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const insertAccountChoice = `-- name: InsertAccountChoice :exec
+insert into account_choices (id, workspace_id, user_id, network, app, key, accounts, expires_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8)
+`
+
+type InsertAccountChoiceParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+	Network     string
+	App         string
+	Key         []byte
+	Accounts    []byte
+	ExpiresAt   time.Time
+}
+
+func (q *Queries) InsertAccountChoice(ctx context.Context, arg InsertAccountChoiceParams) error {
+	_, err := q.db.Exec(ctx, insertAccountChoice,
+		arg.ID,
+		arg.WorkspaceID,
+		arg.UserID,
+		arg.Network,
+		arg.App,
+		arg.Key,
+		arg.Accounts,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
+const insertConnectAttempt = `-- name: InsertConnectAttempt :exec
+insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type InsertConnectAttemptParams struct {
@@ -188,6 +470,7 @@ type InsertConnectAttemptParams struct {
 	BaseUrl     string
 	RedirectUri string
 	Verifier    []byte
+	AccountID   *uuid.UUID
 	ExpiresAt   time.Time
 }
 
@@ -200,6 +483,7 @@ func (q *Queries) InsertConnectAttempt(ctx context.Context, arg InsertConnectAtt
 		arg.BaseUrl,
 		arg.RedirectUri,
 		arg.Verifier,
+		arg.AccountID,
 		arg.ExpiresAt,
 	)
 	return err
@@ -230,8 +514,71 @@ func (q *Queries) InsertNetworkApp(ctx context.Context, arg InsertNetworkAppPara
 	return err
 }
 
+const leaseRefresh = `-- name: LeaseRefresh :one
+update accounts set lease_owner = $1, lease_until = clock_timestamp() + make_interval(secs => $2::float8)
+where id = $3 and token_version = $4 and status = 'connected'
+  and (lease_until is null or lease_until < clock_timestamp())
+returning id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
+`
+
+type LeaseRefreshParams struct {
+	Owner        *uuid.UUID
+	LeaseSeconds float64
+	ID           uuid.UUID
+	TokenVersion int64
+}
+
+// One renewal of a token at a time: a refresh token that rotates is good for
+// one use.
+func (q *Queries) LeaseRefresh(ctx context.Context, arg LeaseRefreshParams) (Account, error) {
+	row := q.db.QueryRow(ctx, leaseRefresh,
+		arg.Owner,
+		arg.LeaseSeconds,
+		arg.ID,
+		arg.TokenVersion,
+	)
+	var i Account
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Network,
+		&i.BaseUrl,
+		&i.RemoteID,
+		&i.Handle,
+		&i.Name,
+		&i.Status,
+		&i.IsDefault,
+		&i.Token,
+		&i.Scopes,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Kind,
+		&i.App,
+		&i.ConnectedBy,
+		&i.Settings,
+		&i.TokenVersion,
+		&i.Renewable,
+		&i.ExpiresAt,
+		&i.RefreshExpiresAt,
+		&i.RefreshRolls,
+		&i.LastRefreshAt,
+		&i.RefreshDueAt,
+		&i.RefreshFailures,
+		&i.LeaseOwner,
+		&i.LeaseUntil,
+		&i.CheckedAt,
+		&i.ErrorClass,
+		&i.ErrorCode,
+		&i.ErrorMessage,
+		&i.ErrorAt,
+		&i.WarnedFor,
+		&i.WarnedDays,
+	)
+	return i, err
+}
+
 const listAccounts = `-- name: ListAccounts :many
-select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at from accounts where workspace_id = $1 order by created_at, id
+select id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days from accounts where workspace_id = $1 order by created_at, id
 `
 
 func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Account, error) {
@@ -257,6 +604,27 @@ func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Ac
 			&i.Scopes,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Kind,
+			&i.App,
+			&i.ConnectedBy,
+			&i.Settings,
+			&i.TokenVersion,
+			&i.Renewable,
+			&i.ExpiresAt,
+			&i.RefreshExpiresAt,
+			&i.RefreshRolls,
+			&i.LastRefreshAt,
+			&i.RefreshDueAt,
+			&i.RefreshFailures,
+			&i.LeaseOwner,
+			&i.LeaseUntil,
+			&i.CheckedAt,
+			&i.ErrorClass,
+			&i.ErrorCode,
+			&i.ErrorMessage,
+			&i.ErrorAt,
+			&i.WarnedFor,
+			&i.WarnedDays,
 		); err != nil {
 			return nil, err
 		}
@@ -269,19 +637,129 @@ func (q *Queries) ListAccounts(ctx context.Context, workspaceID uuid.UUID) ([]Ac
 }
 
 const moveAccounts = `-- name: MoveAccounts :exec
-update accounts set base_url = $1, updated_at = now()
-where network = $2 and base_url = $3
+update accounts set base_url = $1::text || substr(base_url, length($2::text) + 1), updated_at = now()
+where base_url = $2::text or starts_with(base_url, $2::text || '/')
 `
 
 type MoveAccountsParams struct {
-	NewUrl  string
-	Network string
-	OldUrl  string
+	NewUrl string
+	OldUrl string
 }
 
+// The sandbox plays every network below one address.
 func (q *Queries) MoveAccounts(ctx context.Context, arg MoveAccountsParams) error {
-	_, err := q.db.Exec(ctx, moveAccounts, arg.NewUrl, arg.Network, arg.OldUrl)
+	_, err := q.db.Exec(ctx, moveAccounts, arg.NewUrl, arg.OldUrl)
 	return err
+}
+
+const noteAccountTrouble = `-- name: NoteAccountTrouble :exec
+update accounts set error_class = $1, error_code = $2, error_message = $3, error_at = clock_timestamp()
+where id = $4 and token_version = $5 and status <> 'disconnected'
+`
+
+type NoteAccountTroubleParams struct {
+	Class        *string
+	Code         *string
+	Message      *string
+	ID           uuid.UUID
+	TokenVersion int64
+}
+
+func (q *Queries) NoteAccountTrouble(ctx context.Context, arg NoteAccountTroubleParams) error {
+	_, err := q.db.Exec(ctx, noteAccountTrouble,
+		arg.Class,
+		arg.Code,
+		arg.Message,
+		arg.ID,
+		arg.TokenVersion,
+	)
+	return err
+}
+
+const noteAccountWell = `-- name: NoteAccountWell :exec
+update accounts set handle = $1, name = $2, checked_at = clock_timestamp(),
+    error_class = null, error_code = null, error_message = null, error_at = null,
+    updated_at = case when status = 'needs_reconnect' then clock_timestamp() else updated_at end,
+    status = 'connected'
+where id = $3 and token_version = $4 and status <> 'disconnected'
+`
+
+type NoteAccountWellParams struct {
+	Handle       string
+	Name         string
+	ID           uuid.UUID
+	TokenVersion int64
+}
+
+// The network has said who the account is.
+func (q *Queries) NoteAccountWell(ctx context.Context, arg NoteAccountWellParams) error {
+	_, err := q.db.Exec(ctx, noteAccountWell,
+		arg.Handle,
+		arg.Name,
+		arg.ID,
+		arg.TokenVersion,
+	)
+	return err
+}
+
+const refreshesDue = `-- name: RefreshesDue :many
+select id from accounts
+where status = 'connected' and refresh_due_at <= clock_timestamp()
+order by refresh_due_at limit $1
+`
+
+func (q *Queries) RefreshesDue(ctx context.Context, batch int32) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, refreshesDue, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const refuseAccount = `-- name: RefuseAccount :execrows
+with changed as (
+    update accounts a set status = 'needs_reconnect', error_class = $1, error_code = $2, error_message = $3,
+        error_at = clock_timestamp(), lease_owner = null, lease_until = null, updated_at = clock_timestamp()
+    where a.id = $4 and a.token_version = $5 and a.status = 'connected'
+    returning a.id, a.workspace_id
+)
+insert into post_events (workspace_id, account_id, type, actor, data)
+select changed.workspace_id, changed.id, 'needs_reconnect', 'dateline', '{}' from changed
+`
+
+type RefuseAccountParams struct {
+	Class        *string
+	Code         *string
+	Message      *string
+	ID           uuid.UUID
+	TokenVersion int64
+}
+
+// The network refuses this very token. A newer one is not touched.
+func (q *Queries) RefuseAccount(ctx context.Context, arg RefuseAccountParams) (int64, error) {
+	result, err := q.db.Exec(ctx, refuseAccount,
+		arg.Class,
+		arg.Code,
+		arg.Message,
+		arg.ID,
+		arg.TokenVersion,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const setAccountStatus = `-- name: SetAccountStatus :exec
@@ -306,8 +784,49 @@ func (q *Queries) SetAccountStatus(ctx context.Context, arg SetAccountStatusPara
 	return err
 }
 
+const storeRefreshed = `-- name: StoreRefreshed :execrows
+update accounts set token = $1, token_version = token_version + 1, renewable = $2, scopes = $3,
+    expires_at = $4,
+    refresh_rolls = refresh_rolls or coalesce($5 > refresh_expires_at + interval '1 hour', false),
+    refresh_expires_at = $5, refresh_due_at = $6,
+    last_refresh_at = clock_timestamp(), refresh_failures = 0, lease_owner = null, lease_until = null,
+    checked_at = clock_timestamp(), error_class = null, error_code = null, error_message = null, error_at = null,
+    status = 'connected', updated_at = clock_timestamp()
+where id = $7 and token_version = $8 and status <> 'disconnected'
+`
+
+type StoreRefreshedParams struct {
+	Token            []byte
+	Renewable        bool
+	Scopes           []string
+	ExpiresAt        *time.Time
+	RefreshExpiresAt *time.Time
+	RefreshDueAt     *time.Time
+	ID               uuid.UUID
+	TokenVersion     int64
+}
+
+// Whoever got a new pair stores it, unless a newer one is there: also when its
+// lease has run out, because the old pair may be useless by now.
+func (q *Queries) StoreRefreshed(ctx context.Context, arg StoreRefreshedParams) (int64, error) {
+	result, err := q.db.Exec(ctx, storeRefreshed,
+		arg.Token,
+		arg.Renewable,
+		arg.Scopes,
+		arg.ExpiresAt,
+		arg.RefreshExpiresAt,
+		arg.RefreshDueAt,
+		arg.ID,
+		arg.TokenVersion,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const takeConnectAttempt = `-- name: TakeConnectAttempt :one
-delete from connect_attempts where state = $1 returning state, workspace_id, user_id, network, base_url, redirect_uri, verifier, expires_at
+delete from connect_attempts where state = $1 returning state, workspace_id, user_id, network, base_url, redirect_uri, verifier, expires_at, account_id
 `
 
 // A state is good for one callback.
@@ -323,36 +842,53 @@ func (q *Queries) TakeConnectAttempt(ctx context.Context, state []byte) (Connect
 		&i.RedirectUri,
 		&i.Verifier,
 		&i.ExpiresAt,
+		&i.AccountID,
 	)
 	return i, err
 }
 
 const upsertAccount = `-- name: UpsertAccount :one
-insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, is_default, token, scopes)
-values ($1, $2, $3, $4, $5, $6, $7,
+insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, kind, is_default, token, scopes,
+    renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, checked_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8,
     not exists (select 1 from accounts a where a.workspace_id = $2 and a.status <> 'disconnected'),
-    $8, $9)
+    $9, $10, $11, $12, $13, $14,
+    $15, $16, $17, clock_timestamp())
 on conflict (workspace_id, network, base_url, remote_id) do update set
-    handle = excluded.handle, name = excluded.name, token = excluded.token, scopes = excluded.scopes,
-    status = 'connected', updated_at = now()
+    handle = excluded.handle, name = excluded.name, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
+    renewable = excluded.renewable, expires_at = excluded.expires_at, refresh_expires_at = excluded.refresh_expires_at,
+    refresh_due_at = excluded.refresh_due_at, settings = excluded.settings || accounts.settings,
+    app = excluded.app, connected_by = excluded.connected_by, checked_at = excluded.checked_at,
+    token_version = accounts.token_version + 1, refresh_rolls = false, last_refresh_at = null, refresh_failures = 0,
+    lease_owner = null, lease_until = null, warned_for = null, warned_days = null,
+    error_class = null, error_code = null, error_message = null, error_at = null,
+    status = 'connected', updated_at = clock_timestamp()
 where accounts.id = excluded.id
-returning id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at
+returning id, workspace_id, network, base_url, remote_id, handle, name, status, is_default, token, scopes, created_at, updated_at, kind, app, connected_by, settings, token_version, renewable, expires_at, refresh_expires_at, refresh_rolls, last_refresh_at, refresh_due_at, refresh_failures, lease_owner, lease_until, checked_at, error_class, error_code, error_message, error_at, warned_for, warned_days
 `
 
 type UpsertAccountParams struct {
-	ID          uuid.UUID
-	WorkspaceID uuid.UUID
-	Network     string
-	BaseUrl     string
-	RemoteID    string
-	Handle      string
-	Name        string
-	Token       []byte
-	Scopes      []string
+	ID               uuid.UUID
+	WorkspaceID      uuid.UUID
+	Network          string
+	BaseUrl          string
+	RemoteID         string
+	Handle           string
+	Name             string
+	Kind             string
+	Token            []byte
+	Scopes           []string
+	Renewable        bool
+	ExpiresAt        *time.Time
+	RefreshExpiresAt *time.Time
+	RefreshDueAt     *time.Time
+	Settings         json.RawMessage
+	App              string
+	ConnectedBy      *uuid.UUID
 }
 
 // No row: the account is stored under another id, and its token was therefore
-// sealed for the wrong one.
+// sealed for the wrong one. What people chose for it stays.
 func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (Account, error) {
 	row := q.db.QueryRow(ctx, upsertAccount,
 		arg.ID,
@@ -362,8 +898,16 @@ func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (A
 		arg.RemoteID,
 		arg.Handle,
 		arg.Name,
+		arg.Kind,
 		arg.Token,
 		arg.Scopes,
+		arg.Renewable,
+		arg.ExpiresAt,
+		arg.RefreshExpiresAt,
+		arg.RefreshDueAt,
+		arg.Settings,
+		arg.App,
+		arg.ConnectedBy,
 	)
 	var i Account
 	err := row.Scan(
@@ -380,6 +924,75 @@ func (q *Queries) UpsertAccount(ctx context.Context, arg UpsertAccountParams) (A
 		&i.Scopes,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.Kind,
+		&i.App,
+		&i.ConnectedBy,
+		&i.Settings,
+		&i.TokenVersion,
+		&i.Renewable,
+		&i.ExpiresAt,
+		&i.RefreshExpiresAt,
+		&i.RefreshRolls,
+		&i.LastRefreshAt,
+		&i.RefreshDueAt,
+		&i.RefreshFailures,
+		&i.LeaseOwner,
+		&i.LeaseUntil,
+		&i.CheckedAt,
+		&i.ErrorClass,
+		&i.ErrorCode,
+		&i.ErrorMessage,
+		&i.ErrorAt,
+		&i.WarnedFor,
+		&i.WarnedDays,
 	)
 	return i, err
+}
+
+const warnOfEnds = `-- name: WarnOfEnds :many
+with ending as (
+    select a.id, a.workspace_id, e.ends,
+        case when e.ends <= clock_timestamp() + interval '1 day' then 1
+             when e.ends <= clock_timestamp() + interval '7 days' then 7
+             else 14 end as days
+    from accounts a
+    cross join lateral (select case when a.renewable then a.refresh_expires_at else a.expires_at end as ends) e
+    where a.status = 'connected' and e.ends > clock_timestamp() and e.ends <= clock_timestamp() + interval '14 days'
+      and not (a.renewable and a.refresh_rolls)
+), changed as (
+    update accounts a set warned_for = ending.ends, warned_days = ending.days
+    from ending
+    where a.id = ending.id
+      and (a.warned_for is null or abs(extract(epoch from a.warned_for - ending.ends)) > 86400 or a.warned_days > ending.days)
+    returning a.id, a.workspace_id, ending.ends, ending.days
+), told as (
+    insert into post_events (workspace_id, account_id, type, actor, data)
+    select changed.workspace_id, changed.id, 'expiring', 'dateline',
+        jsonb_build_object('days', changed.days, 'ends_at', changed.ends)
+    from changed
+)
+select changed.id from changed
+`
+
+// Access that ends for good is told of 14, 7 and 1 days ahead, each once. One
+// that every renewal puts off does not end. Networks that tell how long a token
+// still lives give a slightly different end each time.
+func (q *Queries) WarnOfEnds(ctx context.Context) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, warnOfEnds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -48,6 +48,20 @@ func (q *Queries) DropAttemptsOfMember(ctx context.Context, arg DropAttemptsOfMe
 	return err
 }
 
+const dropChoicesOfMember = `-- name: DropChoicesOfMember :exec
+delete from account_choices where workspace_id = $1 and user_id = $2
+`
+
+type DropChoicesOfMemberParams struct {
+	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
+}
+
+func (q *Queries) DropChoicesOfMember(ctx context.Context, arg DropChoicesOfMemberParams) error {
+	_, err := q.db.Exec(ctx, dropChoicesOfMember, arg.WorkspaceID, arg.UserID)
+	return err
+}
+
 const getMember = `-- name: GetMember :one
 select m.user_id, m.role, m.created_at, m.joined_at, u.email,
     (case when m.joined_at is null then coalesce(u.email, u.name) else u.name end)::text as name

@@ -596,19 +596,51 @@ func AllWebhookStatusValues() []WebhookStatus {
 }
 
 type Account struct {
+	ID               uuid.UUID
+	WorkspaceID      uuid.UUID
+	Network          string
+	BaseUrl          string
+	RemoteID         string
+	Handle           string
+	Name             string
+	Status           AccountStatus
+	IsDefault        bool
+	Token            []byte
+	Scopes           []string
+	CreatedAt        time.Time
+	UpdatedAt        time.Time
+	Kind             string
+	App              string
+	ConnectedBy      *uuid.UUID
+	Settings         json.RawMessage
+	TokenVersion     int64
+	Renewable        bool
+	ExpiresAt        *time.Time
+	RefreshExpiresAt *time.Time
+	RefreshRolls     bool
+	LastRefreshAt    *time.Time
+	RefreshDueAt     *time.Time
+	RefreshFailures  int32
+	LeaseOwner       *uuid.UUID
+	LeaseUntil       *time.Time
+	CheckedAt        *time.Time
+	ErrorClass       *string
+	ErrorCode        *string
+	ErrorMessage     *string
+	ErrorAt          *time.Time
+	WarnedFor        *time.Time
+	WarnedDays       *int32
+}
+
+type AccountChoice struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
+	UserID      uuid.UUID
 	Network     string
-	BaseUrl     string
-	RemoteID    string
-	Handle      string
-	Name        string
-	Status      AccountStatus
-	IsDefault   bool
-	Token       []byte
-	Scopes      []string
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	App         string
+	Key         []byte
+	Accounts    []byte
+	ExpiresAt   time.Time
 }
 
 type ApiToken struct {
@@ -655,6 +687,7 @@ type ConnectAttempt struct {
 	RedirectUri string
 	Verifier    []byte
 	ExpiresAt   time.Time
+	AccountID   *uuid.UUID
 }
 
 type IdempotencyKey struct {

@@ -1,13 +1,21 @@
 -- name: UpsertAccount :one
 -- No row: the account is stored under another id, and its token was therefore
--- sealed for the wrong one.
-insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, is_default, token, scopes)
-values (@id, @workspace_id, @network, @base_url, @remote_id, @handle, @name,
+-- sealed for the wrong one. What people chose for it stays.
+insert into accounts (id, workspace_id, network, base_url, remote_id, handle, name, kind, is_default, token, scopes,
+    renewable, expires_at, refresh_expires_at, refresh_due_at, settings, app, connected_by, checked_at)
+values (@id, @workspace_id, @network, @base_url, @remote_id, @handle, @name, @kind,
     not exists (select 1 from accounts a where a.workspace_id = @workspace_id and a.status <> 'disconnected'),
-    @token, @scopes)
+    @token, @scopes, @renewable, sqlc.narg('expires_at'), sqlc.narg('refresh_expires_at'), sqlc.narg('refresh_due_at'),
+    @settings, @app, sqlc.narg('connected_by'), clock_timestamp())
 on conflict (workspace_id, network, base_url, remote_id) do update set
-    handle = excluded.handle, name = excluded.name, token = excluded.token, scopes = excluded.scopes,
-    status = 'connected', updated_at = now()
+    handle = excluded.handle, name = excluded.name, kind = excluded.kind, token = excluded.token, scopes = excluded.scopes,
+    renewable = excluded.renewable, expires_at = excluded.expires_at, refresh_expires_at = excluded.refresh_expires_at,
+    refresh_due_at = excluded.refresh_due_at, settings = excluded.settings || accounts.settings,
+    app = excluded.app, connected_by = excluded.connected_by, checked_at = excluded.checked_at,
+    token_version = accounts.token_version + 1, refresh_rolls = false, last_refresh_at = null, refresh_failures = 0,
+    lease_owner = null, lease_until = null, warned_for = null, warned_days = null,
+    error_class = null, error_code = null, error_message = null, error_at = null,
+    status = 'connected', updated_at = clock_timestamp()
 where accounts.id = excluded.id
 returning *;
 
@@ -46,8 +54,8 @@ values (@network, @base_url, @redirect_uri, @client_id, @client_secret)
 on conflict (network, base_url, redirect_uri) do nothing;
 
 -- name: InsertConnectAttempt :exec
-insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, expires_at)
-values (@state, @workspace_id, @user_id, @network, @base_url, @redirect_uri, @verifier, @expires_at);
+insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id, expires_at)
+values (@state, @workspace_id, @user_id, @network, @base_url, @redirect_uri, @verifier, sqlc.narg('account_id'), @expires_at);
 
 -- name: TakeConnectAttempt :one
 -- A state is good for one callback.
@@ -57,5 +65,125 @@ delete from connect_attempts where state = @state returning *;
 delete from connect_attempts where expires_at < now();
 
 -- name: MoveAccounts :exec
-update accounts set base_url = @new_url, updated_at = now()
-where network = @network and base_url = @old_url;
+-- The sandbox plays every network below one address.
+update accounts set base_url = @new_url::text || substr(base_url, length(@old_url::text) + 1), updated_at = now()
+where base_url = @old_url::text or starts_with(base_url, @old_url::text || '/');
+
+-- name: InsertAccountChoice :exec
+insert into account_choices (id, workspace_id, user_id, network, app, key, accounts, expires_at)
+values (@id, @workspace_id, @user_id, @network, @app, @key, @accounts, @expires_at);
+
+-- name: GetAccountChoice :one
+select * from account_choices where id = @id and expires_at > now();
+
+-- name: DeleteAccountChoice :exec
+delete from account_choices where id = @id;
+
+-- name: DeleteStaleAccountChoices :exec
+delete from account_choices where expires_at < now();
+
+-- name: ChangeAccount :one
+-- Posts that failed for want of access come back with updated_at: what people
+-- choose does not touch it.
+update accounts set is_default = coalesce(sqlc.narg('is_default'), is_default),
+    settings = (settings || @set_settings::jsonb) - @drop_settings::text[]
+where id = @id and workspace_id = @workspace_id
+returning *;
+
+-- name: DisconnectAccount :execrows
+-- The token is forgotten; whoever renews it right now cannot store another.
+with changed as (
+    update accounts a set status = 'disconnected', token = ''::bytea, token_version = a.token_version + 1,
+        renewable = false, expires_at = null, refresh_expires_at = null, refresh_due_at = null,
+        lease_owner = null, lease_until = null, updated_at = clock_timestamp()
+    where a.id = @id and a.status <> 'disconnected'
+    returning a.id, a.workspace_id
+)
+insert into post_events (workspace_id, account_id, type, actor, data)
+select changed.workspace_id, changed.id, 'disconnected', @actor, '{}' from changed;
+
+-- name: NoteAccountWell :exec
+-- The network has said who the account is.
+update accounts set handle = @handle, name = @name, checked_at = clock_timestamp(),
+    error_class = null, error_code = null, error_message = null, error_at = null,
+    updated_at = case when status = 'needs_reconnect' then clock_timestamp() else updated_at end,
+    status = 'connected'
+where id = @id and token_version = @token_version and status <> 'disconnected';
+
+-- name: NoteAccountTrouble :exec
+update accounts set error_class = @class, error_code = @code, error_message = @message, error_at = clock_timestamp()
+where id = @id and token_version = @token_version and status <> 'disconnected';
+
+-- name: RefuseAccount :execrows
+-- The network refuses this very token. A newer one is not touched.
+with changed as (
+    update accounts a set status = 'needs_reconnect', error_class = @class, error_code = @code, error_message = @message,
+        error_at = clock_timestamp(), lease_owner = null, lease_until = null, updated_at = clock_timestamp()
+    where a.id = @id and a.token_version = @token_version and a.status = 'connected'
+    returning a.id, a.workspace_id
+)
+insert into post_events (workspace_id, account_id, type, actor, data)
+select changed.workspace_id, changed.id, 'needs_reconnect', 'dateline', '{}' from changed;
+
+-- name: LeaseRefresh :one
+-- One renewal of a token at a time: a refresh token that rotates is good for
+-- one use.
+update accounts set lease_owner = @owner, lease_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
+where id = @id and token_version = @token_version and status = 'connected'
+  and (lease_until is null or lease_until < clock_timestamp())
+returning *;
+
+-- name: HoldRefresh :execrows
+-- Right before the call that uses the refresh token up.
+update accounts set lease_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
+where id = @id and token_version = @token_version and lease_owner = @owner;
+
+-- name: StoreRefreshed :execrows
+-- Whoever got a new pair stores it, unless a newer one is there: also when its
+-- lease has run out, because the old pair may be useless by now.
+update accounts set token = @token, token_version = token_version + 1, renewable = @renewable, scopes = @scopes,
+    expires_at = sqlc.narg('expires_at'),
+    refresh_rolls = refresh_rolls or coalesce(sqlc.narg('refresh_expires_at') > refresh_expires_at + interval '1 hour', false),
+    refresh_expires_at = sqlc.narg('refresh_expires_at'), refresh_due_at = sqlc.narg('refresh_due_at'),
+    last_refresh_at = clock_timestamp(), refresh_failures = 0, lease_owner = null, lease_until = null,
+    checked_at = clock_timestamp(), error_class = null, error_code = null, error_message = null, error_at = null,
+    status = 'connected', updated_at = clock_timestamp()
+where id = @id and token_version = @token_version and status <> 'disconnected';
+
+-- name: FailRefresh :execrows
+update accounts set refresh_failures = refresh_failures + 1, refresh_due_at = sqlc.narg('refresh_due_at'),
+    lease_owner = null, lease_until = null,
+    error_class = @class, error_code = @code, error_message = @message, error_at = clock_timestamp()
+where id = @id and token_version = @token_version and lease_owner = @owner;
+
+-- name: RefreshesDue :many
+select id from accounts
+where status = 'connected' and refresh_due_at <= clock_timestamp()
+order by refresh_due_at limit @batch;
+
+-- name: WarnOfEnds :many
+-- Access that ends for good is told of 14, 7 and 1 days ahead, each once. One
+-- that every renewal puts off does not end. Networks that tell how long a token
+-- still lives give a slightly different end each time.
+with ending as (
+    select a.id, a.workspace_id, e.ends,
+        case when e.ends <= clock_timestamp() + interval '1 day' then 1
+             when e.ends <= clock_timestamp() + interval '7 days' then 7
+             else 14 end as days
+    from accounts a
+    cross join lateral (select case when a.renewable then a.refresh_expires_at else a.expires_at end as ends) e
+    where a.status = 'connected' and e.ends > clock_timestamp() and e.ends <= clock_timestamp() + interval '14 days'
+      and not (a.renewable and a.refresh_rolls)
+), changed as (
+    update accounts a set warned_for = ending.ends, warned_days = ending.days
+    from ending
+    where a.id = ending.id
+      and (a.warned_for is null or abs(extract(epoch from a.warned_for - ending.ends)) > 86400 or a.warned_days > ending.days)
+    returning a.id, a.workspace_id, ending.ends, ending.days
+), told as (
+    insert into post_events (workspace_id, account_id, type, actor, data)
+    select changed.workspace_id, changed.id, 'expiring', 'dateline',
+        jsonb_build_object('days', changed.days, 'ends_at', changed.ends)
+    from changed
+)
+select changed.id from changed;

@@ -44,5 +44,8 @@ where m.workspace_id = @workspace_id and m.user_id = @user_id
 -- name: DropAttemptsOfMember :exec
 delete from connect_attempts where workspace_id = @workspace_id and user_id = @user_id;
 
+-- name: DropChoicesOfMember :exec
+delete from account_choices where workspace_id = @workspace_id and user_id = @user_id;
+
 -- name: JoinWorkspaces :many
 update members set joined_at = coalesce(joined_at, now()) where user_id = @user_id returning workspace_id;
