@@ -1,11 +1,14 @@
 // Package account holds connected accounts at social networks: what is known
-// of them, how they are connected, and how their tokens are opened for use.
+// of them, how they are connected, and how their tokens are opened for use,
+// renewed and given back.
 package account
 
 import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/platforms/network"
 )
 
 // Status says whether an account can publish.
@@ -18,7 +21,7 @@ const (
 	Disconnected   Status = "disconnected"    // by its owner
 )
 
-// Account is a connected account. The token is sealed.
+// Account is a connected account. The tokens are sealed.
 type Account struct {
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
@@ -27,11 +30,48 @@ type Account struct {
 	RemoteID    string
 	Handle      string
 	Name        string
+	Kind        network.Kind
 	Status      Status
 	Default     bool // used when a post names no account
-	SealedToken []byte
 	Scopes      []string
+	Settings    map[string]string // what people chose, see network.Account
+	App         string            // redirect address of the registration that the tokens were given to; empty: none
+	ConnectedBy *uuid.UUID
 	CreatedAt   time.Time
+
+	SealedToken      []byte    // empty: disconnected
+	TokenVersion     int64     // grows with every new token
+	Renewable        bool      // there is a refresh token
+	ExpiresAt        time.Time // of the access token; zero: not known to
+	RefreshExpiresAt time.Time // from when nothing but connecting anew helps
+	RefreshRolls     bool      // every renewal puts RefreshExpiresAt off
+	RefreshDueAt     time.Time // when the token is renewed ahead of its end
+	RefreshFailures  int       // since it last succeeded
+	LastRefreshAt    time.Time
+
+	CheckedAt time.Time // when the network last said that all is well
+	Trouble   *Trouble  // what it said since
+}
+
+// Trouble is what a network last said against an account, without secrets.
+type Trouble struct {
+	Class   network.Class
+	Code    string
+	Message string
+	At      time.Time
+}
+
+// Ends is when access ends unless a person connects the account anew; zero: not
+// known to.
+func (a Account) Ends() time.Time {
+	switch {
+	case !a.Renewable:
+		return a.ExpiresAt
+	case a.RefreshRolls:
+		return time.Time{}
+	default:
+		return a.RefreshExpiresAt
+	}
 }
 
 // App is Dateline's registration at a network or instance.
@@ -52,5 +92,26 @@ type Attempt struct {
 	BaseURL        string
 	RedirectURI    string
 	SealedVerifier []byte
+	AccountID      *uuid.UUID // the account to connect again; nil: a new one
 	ExpiresAt      time.Time
+}
+
+// PendingChoice is a login that may post as several accounts, as it is stored.
+type PendingChoice struct {
+	ID             uuid.UUID
+	WorkspaceID    uuid.UUID
+	UserID         uuid.UUID
+	Network        string
+	App            string
+	KeyHash        []byte
+	SealedAccounts []byte
+	ExpiresAt      time.Time
+}
+
+// Failure is why a renewal did not succeed, for its row.
+type Failure struct {
+	Trouble
+
+	Owner   uuid.UUID
+	RetryAt time.Time
 }

@@ -33,6 +33,9 @@ func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 			out = append(out, post.Warning{Code: post.WarnReconnect, AccountID: a.ID,
 				Message: fmt.Sprintf("The account %s must be connected again before the post is due.", a.Handle)})
 		}
+		if w := endsBefore(p, a); w != nil {
+			out = append(out, *w)
+		}
 		of, ok := c.known.limitsByID[a.ID]
 		known := of.limits
 		if !ok || of.err != nil || len(known.Quotas) == 0 {
@@ -60,6 +63,19 @@ func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 		}
 	}
 	return out
+}
+
+// endsBefore warns of access that ends before the post is due.
+func endsBefore(p post.Post, a account.Account) *post.Warning {
+	ends := a.Ends()
+	if ends.IsZero() || a.Status != account.Connected || p.ScheduledTime.Before(ends) {
+		return nil
+	}
+	if z, err := post.LoadZone(p.TimeZone); err == nil {
+		ends = ends.In(z)
+	}
+	return &post.Warning{Code: post.WarnExpires, AccountID: a.ID, Message: fmt.Sprintf(
+		"Access to %s ends on %s, before the post is due. Connect the account again before then.", a.Handle, ends.Format("2 January 2006 at 15:04"))}
 }
 
 // stretch is a time in which no more than so many posts may go out.

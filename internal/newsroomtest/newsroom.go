@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,6 +49,7 @@ type Newsroom struct {
 	People      *people.Service
 	Desk        *desk.Desk
 	Sealer      *secret.Sealer
+	Keyset      secret.Source
 	Webhooks    *webhook.Service // trusts 127.0.0.1
 	Limits      *limits.Limiter
 	Login       *login.Service // at https://dateline.example, without a provider
@@ -63,6 +65,12 @@ type Newsroom struct {
 // Asia/Ho_Chi_Minh and has no account yet.
 func Open(t testing.TB) *Newsroom {
 	t.Helper()
+	return OpenWith(t, fake.Options{AutoApprove: true})
+}
+
+// OpenWith is Open with a network of another kind.
+func OpenWith(t testing.TB, options fake.Options) *Newsroom {
+	t.Helper()
 	n := &Newsroom{T: t}
 	n.Store, n.DatabaseURL = enginetest.StoreAndURL(t)
 	n.RedisURL, n.StopRedis = enginetest.StoppableRedis(t)
@@ -70,7 +78,7 @@ func Open(t testing.TB) *Newsroom {
 	log := slog.New(slog.DiscardHandler)
 
 	var err error
-	n.Fake, err = fake.New(fake.Options{AutoApprove: true})
+	n.Fake, err = fake.New(options)
 	n.Must(err)
 	n.Must(n.Fake.Start("127.0.0.1:0"))
 	t.Cleanup(func() { _ = n.Fake.Close() })
@@ -84,7 +92,10 @@ func Open(t testing.TB) *Newsroom {
 	n.Sealer, err = secret.OpenKeyset(keyset)
 	n.Must(err)
 	n.Bus = live.NewBus(enginetest.RedisClient(t, n.RedisURL), log)
-	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, RedirectURI: "https://dateline.example/api/v1/oauth/callback"}
+	n.Keyset = secret.Source{Path: keyset}
+	n.Accounts = &account.Service{Store: n.Store, Connectors: n.Networks, Sealer: n.Sealer, Sandbox: n.Fake.NetworkURL, Live: n.Bus,
+		RedirectURI: "https://dateline.example/api/v1/oauth/callback",
+		Pace:        account.Pace{Look: 10 * time.Millisecond, Backoff: 20 * time.Millisecond}}
 	n.People = &people.Service{Store: n.Store}
 	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20, Web: &http.Client{Transport: noWeb{}}}
 	trusted, err := call.Trusts([]string{"127.0.0.1/32"})
@@ -158,6 +169,41 @@ func (n *Newsroom) Connect(name string) account.Account {
 	a, err := n.Accounts.ConnectWithToken(n.T.Context(), n.Owner, "mastodon", n.Fake.URL(), secret.NewText(there.Token))
 	n.Must(err)
 	return a
+}
+
+// Allow connects an account of the fake network through its consent page, which
+// allows at once: with the tokens that an application gets there.
+func (n *Newsroom) Allow(name string) account.Account {
+	n.T.Helper()
+	_, err := n.Fake.AddAccount(name)
+	n.Must(err)
+	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Place{Network: "mastodon", Sandbox: true})
+	n.Must(err)
+	back := Consent(n.T, link)
+	made, err := n.Accounts.Complete(n.T.Context(), back.Get("state"), back.Get("code"))
+	n.Must(err)
+	return made.Account
+}
+
+// Consent goes to a consent page that allows at once, and gives what comes back
+// to the callback.
+func Consent(t testing.TB, link string) url.Values {
+	t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, link, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	back, err := answer.Location()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back.Query()
 }
 
 // Schedule stores a post that is due in an hour.

@@ -130,6 +130,7 @@ type Warning struct {
 const (
 	WarnQuota     = "quota_exceeded"
 	WarnReconnect = "account_needs_reconnect"
+	WarnExpires   = "account_expires"
 )
 
 // Event is one line of a post's timeline. ID grows along the timeline.
@@ -201,6 +202,8 @@ const (
 // Types of events that are of no post.
 const (
 	EventNeedsReconnect  = "needs_reconnect"  // of an account
+	EventExpiring        = "expiring"         // of an account: access ends in so many days
+	EventDisconnected    = "disconnected"     // of an account, by a person
 	EventWebhookDisabled = "webhook_disabled" // of an endpoint
 )
 

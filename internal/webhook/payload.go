@@ -28,7 +28,9 @@ type postData struct {
 	SentAt        *millis    `json:"sent_at,omitempty"`
 	LateMS        *int64     `json:"late_ms,omitempty"`
 	Error         *errorData `json:"error,omitempty"`
-	Link          string     `json:"link,omitempty"` // in the API
+	EndsAt        *millis    `json:"ends_at,omitempty"` // access to the account
+	Days          int        `json:"days,omitempty"`    // at most so many until then
+	Link          string     `json:"link,omitempty"`    // in the API
 }
 
 type errorData struct {
@@ -61,6 +63,8 @@ type recorded struct {
 	Class   string     `json:"class"`
 	Code    string     `json:"code"`
 	Message string     `json:"message"`
+	EndsAt  *time.Time `json:"ends_at"`
+	Days    int        `json:"days"`
 }
 
 // Body builds what is sent for an event. publicURL is where people find the API.
@@ -77,8 +81,8 @@ func (e Event) Body(publicURL string) (string, error) {
 		d.AccountID = &e.AccountID
 	}
 	switch e.Type {
-	case post.EventNeedsReconnect:
-		d.Link = base + "accounts"
+	case post.EventNeedsReconnect, post.EventExpiring:
+		d.Link, d.EndsAt, d.Days = base+"accounts/"+e.AccountID.String(), orNone(r.EndsAt), r.Days
 	default:
 		if e.PostID != nil {
 			d.Link = base + "posts/" + e.PostID.String()

@@ -129,12 +129,12 @@ const testType = "webhook.test"
 
 // Types lists the types of events that an endpoint may ask for.
 func Types() []string {
-	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "account.needs_reconnect"}
+	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "account.needs_reconnect", "account.expiring"}
 }
 
 // TypeOf gives the type under which an event is sent.
 func TypeOf(event string) string {
-	if event == post.EventNeedsReconnect {
+	if event == post.EventNeedsReconnect || event == post.EventExpiring {
 		return "account." + event
 	}
 	return "post." + event

@@ -39,6 +39,8 @@ func english() map[string]string {
 		"scheduled": "Scheduled: no longer a draft.",
 
 		"needs_reconnect":  "The network does not accept Dateline's access any more; the account has to be connected again.",
+		"expiring":         "Dateline's access to the account ends soon; connect it again before then.",
+		"disconnected":     "The account was disconnected.",
 		"webhook_disabled": "A webhook was switched off because its receiver kept failing.",
 
 		"edited":                "Edited: {changes}.",

@@ -40,6 +40,8 @@ func rows() []row {
 		{"created", `{}`, "Created."},
 		{"scheduled", `{}`, "Scheduled: no longer a draft."},
 		{"needs_reconnect", `{}`, "The network does not accept Dateline's access any more; the account has to be connected again."},
+		{"expiring", `{"days":7,"ends_at":"2026-12-24T11:00:00Z"}`, "Dateline's access to the account ends soon; connect it again before then."},
+		{"disconnected", `{}`, "The account was disconnected."},
 		{"webhook_disabled", `{}`, "A webhook was switched off because its receiver kept failing."},
 		{"edited", `{"content":true}`, "Edited: the text."},
 		{"edited", `{"content":true,"scheduled_time":"2026-12-24T11:30:00Z","time_zone":"Asia/Ho_Chi_Minh","language":"vi","attachments":true,"accounts":["00000000-0000-7000-8000-00000000000a"]}`,
