@@ -42,6 +42,9 @@ func (p *Publish) prepare(ctx context.Context, j *job) *network.Error {
 }
 
 func (p *Publish) checkContent(ctx context.Context, j *job) *network.Error {
+	if problem := p.freshen(ctx, j); problem != nil {
+		return problem
+	}
 	limits, err := j.adapter.Limits(ctx, j.account)
 	if err != nil {
 		return network.AsError(err)

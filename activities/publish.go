@@ -38,12 +38,13 @@ type PublishStore interface {
 	Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)
 	Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
 	NoteOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error)
-	SetAccountStatus(ctx context.Context, id uuid.UUID, status account.Status) error
 }
 
-// AccountOpener opens an account's token for the moment of use.
+// AccountOpener opens an account's tokens for the moment of use, and renews them.
 type AccountOpener interface {
 	Open(ctx context.Context, id uuid.UUID) (account.Account, network.Account, error)
+	Renew(ctx context.Context, id uuid.UUID, version int64) (account.Renewal, error)
+	Refused(ctx context.Context, id uuid.UUID, version int64, e *network.Error) (noted bool, err error)
 }
 
 // NetworkFinder finds the adapter of a network.
@@ -171,7 +172,7 @@ type job struct {
 	post      post.Post
 	target    post.Target
 	account   network.Account
-	sealed    []byte // the account's token as it was read: sealing it anew gives another one
+	stored    account.Account // as it was read
 	adapter   network.Network
 	segments  []segment
 	published []post.Published // what is out already, in order
@@ -223,7 +224,7 @@ func (p *Publish) load(ctx context.Context, in TargetInput) (*job, *TargetResult
 	if err != nil {
 		return nil, nil, err
 	}
-	j.account, j.sealed = opened, stored.SealedToken
+	j.account, j.stored = opened, stored
 	adapter, ok := p.Networks.Get(j.target.Network)
 	if !ok {
 		return nil, nil, fmt.Errorf("this worker cannot publish to %s; is it older than the API?", j.target.Network)

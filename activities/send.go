@@ -1,13 +1,11 @@
 package activities
 
 import (
-	"bytes"
 	"context"
 	"time"
 
 	"github.com/google/uuid"
 
-	"dateline/internal/account"
 	"dateline/internal/post"
 	"dateline/platforms/network"
 )
@@ -152,18 +150,7 @@ func (p *Publish) settle(ctx context.Context, j *job, call post.Call, e *network
 		}
 		return p.retry(ctx, j, call, e)
 	case network.Auth:
-		now, _, err := p.Accounts.Open(ctx, j.target.AccountID)
-		if err != nil {
-			return TargetResult{}, err
-		}
-		if !bytes.Equal(now.SealedToken, j.sealed) {
-			return p.retry(ctx, j, call, &network.Error{Class: network.Transient, Code: "token_replaced", Status: e.Status, RequestID: e.RequestID,
-				Message: "The token was refused, but the account has been connected anew since."})
-		}
-		if err := p.Store.SetAccountStatus(ctx, j.target.AccountID, account.NeedsReconnect); err != nil {
-			return TargetResult{}, err
-		}
-		return p.failed(ctx, j, call, e)
+		return p.refused(ctx, j, call, e)
 	default:
 		return p.failed(ctx, j, call, e)
 	}

@@ -50,6 +50,17 @@ func schedules() []client.ScheduleOptions {
 			Workflow:  workflows.SweepMediaWorkflow,
 			TaskQueue: workflows.PostQueue,
 		},
+	}, {
+		ID:            workflows.TendSchedule,
+		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
+		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow: time.Minute,
+		Action: &client.ScheduleWorkflowAction{
+			ID:        workflows.TendSchedule,
+			Workflow:  workflows.TendAccountsWorkflow,
+			TaskQueue: workflows.PostQueue,
+		},
+		TriggerImmediately: true,
 	}}
 }
 

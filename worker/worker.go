@@ -26,6 +26,7 @@ type Activities struct {
 	Webhooks   *activities.Webhooks
 	Series     *activities.Series
 	Library    *activities.Library
+	Tokens     *activities.Tokens
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
@@ -67,11 +68,14 @@ func New(c client.Client, a Activities, dispatcher Dispatcher, log *slog.Logger)
 	posts.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.MaterialiseSeries, workflow.RegisterOptions{Name: workflows.MaterialiseSeriesWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.SweepMedia, workflow.RegisterOptions{Name: workflows.SweepMediaWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.TendAccounts, workflow.RegisterOptions{Name: workflows.TendAccountsWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.RefreshToken, workflow.RegisterOptions{Name: workflows.RefreshTokenWorkflow})
 	posts.RegisterActivityWithOptions(a.Publish, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Reconciler, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Series, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Library, activity.RegisterOptions{})
+	posts.RegisterActivityWithOptions(a.Tokens, activity.RegisterOptions{})
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: concurrentDeliveries,
 		WorkerStopTimeout:                  stopPatience,

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"dateline/activities"
+	"dateline/internal/account"
 	"dateline/internal/media"
 	"dateline/internal/post"
 	"dateline/internal/starter"
@@ -94,12 +95,19 @@ type rows struct {
 	series    []uuid.UUID
 	recurring uuid.UUID
 	swept     chan struct{}
+	accounts  []uuid.UUID
 }
 
 // Sweep deletes what nothing needs, which is nothing.
 func (r *rows) Sweep(context.Context, func(media.Swept)) (media.Swept, error) {
 	close(r.swept)
 	return media.Swept{Objects: 1}, nil
+}
+
+func (r *rows) RefreshesDue(context.Context, int) ([]uuid.UUID, error) { return r.accounts, nil }
+func (r *rows) WarnOfEnds(context.Context) ([]uuid.UUID, error)        { return nil, nil }
+func (r *rows) RenewDue(context.Context, uuid.UUID) (account.Renewal, time.Duration, error) {
+	return account.Renewal{Outcome: account.Renewed}, 0, nil
 }
 
 func (r *rows) SeenTemporalStore(context.Context, string) (int64, error) { return 0, nil }
@@ -146,9 +154,10 @@ func TestRun(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	nudger := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
-	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{})}
+	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
+		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
 		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idle{}, log)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -174,6 +183,10 @@ func TestRun(t *testing.T) {
 		t.Errorf("the sweep gives %+v, %v", swept, err)
 	}
 	<-missing.swept
+	await(t, "a token's renewal", func() bool {
+		d, err := c.DescribeWorkflowExecution(t.Context(), workflows.AccountID(missing.accounts[0]), "")
+		return err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
+	})
 	stop()
 	select {
 	case err := <-ended:

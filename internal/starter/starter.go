@@ -1,4 +1,4 @@
-// Package starter tells Temporal about posts and webhooks' deliveries.
+// Package starter tells Temporal about posts, webhooks' deliveries and tokens.
 package starter
 
 import (
@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 
 	"dateline/internal/post"
 	"dateline/workflows"
@@ -111,6 +112,24 @@ func (s *Starter) StartDelivery(ctx context.Context, id uuid.UUID) error {
 		}, workflows.DeliverWebhookWorkflow, workflows.DeliverWebhookInput{DeliveryID: id})
 	if err != nil {
 		return fmt.Errorf("telling Temporal about delivery %s: %w", id, err)
+	}
+	return nil
+}
+
+// StartRefresh makes sure that an account's token is being renewed.
+func (s *Starter) StartRefresh(ctx context.Context, id uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err := s.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       workflows.AccountID(id),
+		TaskQueue:                workflows.PostQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		TypedSearchAttributes:    temporal.NewSearchAttributes(workflows.AccountIDKey.ValueSet(id.String())),
+		StaticSummary:            "Renews the token of account " + id.String(),
+	}, workflows.RefreshTokenWorkflow, workflows.RefreshTokenInput{AccountID: id})
+	if err != nil {
+		return fmt.Errorf("telling Temporal about account %s: %w", id, err)
 	}
 	return nil
 }

@@ -31,6 +31,12 @@ const (
 // address. Several may run at the same time.
 func Start(t testing.TB) (address string) {
 	t.Helper()
+	return StartIn(t, t.TempDir())
+}
+
+// StartIn is Start with the store in a folder of the caller's.
+func StartIn(t testing.TB, dir string) (address string) {
+	t.Helper()
 	program := filepath.Join(root(t), "bin", "temporald")
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("%s is missing; build it with: make temporald", program)
@@ -39,7 +45,7 @@ func Start(t testing.TB) (address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--db-filename", filepath.Join(t.TempDir(), "temporal.db"), "--port", port, "--headless", "--log-level", "error"}
+	args := []string{"--db-filename", filepath.Join(dir, "temporal.db"), "--port", port, "--headless", "--log-level", "error"}
 	for name, kind := range workflows.SearchAttributes() {
 		args = append(args, "--search-attribute", name+"="+kind)
 	}

@@ -1,0 +1,88 @@
+package activities
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
+
+	"dateline/internal/account"
+)
+
+// TokenStore is the database as the care for tokens uses it.
+type TokenStore interface {
+	RefreshesDue(ctx context.Context, limit int) ([]uuid.UUID, error)
+	WarnOfEnds(ctx context.Context) ([]uuid.UUID, error)
+}
+
+// Renewer renews tokens.
+type Renewer interface {
+	RenewDue(ctx context.Context, id uuid.UUID) (r account.Renewal, wait time.Duration, err error)
+}
+
+// RefreshStarter starts the workflow that renews an account's token, unless it
+// runs.
+type RefreshStarter interface {
+	StartRefresh(ctx context.Context, id uuid.UUID) error
+}
+
+// Tokens keeps accounts connected: it finds tokens that are to be renewed, and
+// tells in time of those that cannot be.
+type Tokens struct {
+	Store    TokenStore
+	Accounts Renewer
+	Starter  RefreshStarter
+	Live     Announcer
+	Log      *slog.Logger
+}
+
+const refreshBatch = 500
+
+// TendResult says what a look at all accounts did.
+type TendResult struct {
+	Started int // renewals
+	Warned  int // of access that ends
+}
+
+// TendAccounts starts the renewals that are due, and warns of access that ends.
+func (t *Tokens) TendAccounts(ctx context.Context) (TendResult, error) {
+	var result TendResult
+	warned, err := t.Store.WarnOfEnds(ctx)
+	if err != nil {
+		return result, err
+	}
+	if result.Warned = len(warned); result.Warned > 0 {
+		t.Log.Info("access to accounts ends soon", "accounts", warned)
+		t.Live.Announce()
+	}
+	due, err := t.Store.RefreshesDue(ctx, refreshBatch)
+	if err != nil {
+		return result, err
+	}
+	for _, id := range due {
+		if err := t.Starter.StartRefresh(ctx, id); err != nil {
+			return result, err
+		}
+		result.Started++
+		activity.RecordHeartbeat(ctx, result.Started)
+	}
+	return result, nil
+}
+
+// RenewStep is how a renewal stands.
+type RenewStep struct {
+	Outcome account.Outcome
+	Wait    time.Duration // until the next try; 0: nothing is left to do
+}
+
+// RenewToken renews an account's token if its time has come. What networks say
+// stays in the account's row.
+func (t *Tokens) RenewToken(ctx context.Context, id uuid.UUID) (RenewStep, error) {
+	r, wait, err := t.Accounts.RenewDue(ctx, id)
+	if err != nil {
+		return RenewStep{}, lasting(err)
+	}
+	return RenewStep{Outcome: r.Outcome, Wait: wait}, nil
+}
