@@ -21,6 +21,7 @@ func accessTable() map[string]access {
 		"live":               {public: true},
 		"ready":              {public: true},
 		"completeConnection": {public: true}, // its state is the proof
+		"chooseInBrowser":    {public: true}, // its key is the proof
 
 		// About the browser that asks: openapi.yaml takes no token for these.
 		"getSession":      {least: people.Viewer},
@@ -66,6 +67,15 @@ func accessTable() map[string]access {
 		"accountLimits":           {least: people.Viewer, scope: people.AccountsRead},
 		"connectAccountWithToken": {least: people.Editor, scope: people.AccountsWrite},
 		"beginConnection":         {least: people.Editor, scope: people.AccountsWrite},
+		"listNetworks":            {least: people.Viewer, scope: people.AccountsRead},
+		"getAccount":              {least: people.Viewer, scope: people.AccountsRead},
+		"connectAccountByForm":    {least: people.Editor, scope: people.AccountsWrite},
+		"changeAccount":           {least: people.Editor, scope: people.AccountsWrite},
+		"checkAccount":            {least: people.Editor, scope: people.AccountsWrite},
+		"reconnectAccount":        {least: people.Editor, scope: people.AccountsWrite},
+		"disconnectAccount":       {least: people.Editor, scope: people.AccountsWrite},
+		"getAccountChoice":        {least: people.Editor, scope: people.AccountsRead},
+		"makeAccountChoice":       {least: people.Editor, scope: people.AccountsWrite},
 
 		"getMedia":            {least: people.Viewer, scope: people.MediaRead},
 		"listMedia":           {least: people.Viewer, scope: people.MediaRead},

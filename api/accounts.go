@@ -2,60 +2,91 @@ package api
 
 import (
 	"context"
-	"html"
-	"strings"
 	"time"
 
 	"dateline/api/spec"
 	"dateline/internal/account"
 	"dateline/internal/limits"
-	"dateline/internal/post"
-	"dateline/internal/secret"
 )
 
 // ListAccounts lists connected accounts.
 func (s *Server) ListAccounts(ctx context.Context, _ spec.ListAccountsRequestObject) (spec.ListAccountsResponseObject, error) {
 	accounts, err := s.Store.Accounts(ctx, principal(ctx).WorkspaceID)
-	if err != nil {
-		return nil, err
+	return spec.ListAccounts200JSONResponse(s.accountList(accounts)), err
+}
+
+// GetAccount reads an account.
+func (s *Server) GetAccount(ctx context.Context, r spec.GetAccountRequestObject) (spec.GetAccountResponseObject, error) {
+	a, err := s.Accounts.Get(ctx, principal(ctx), r.Id)
+	return spec.GetAccount200JSONResponse(s.accountJSON(a)), err
+}
+
+// ChangeAccount changes what people choose for an account.
+func (s *Server) ChangeAccount(ctx context.Context, r spec.ChangeAccountRequestObject) (spec.ChangeAccountResponseObject, error) {
+	c := account.Change{Default: r.Body.Default, Settings: map[string]*string{}}
+	for name, setting := range value(r.Body.Settings) {
+		c.Settings[name] = optional(setting)
 	}
-	out := spec.ListAccounts200JSONResponse{Accounts: []spec.Account{}}
+	a, err := s.Accounts.Change(ctx, principal(ctx), r.Id, c)
+	return spec.ChangeAccount200JSONResponse(s.accountJSON(a)), err
+}
+
+// CheckAccount asks the network who an account is.
+func (s *Server) CheckAccount(ctx context.Context, r spec.CheckAccountRequestObject) (spec.CheckAccountResponseObject, error) {
+	a, err := s.Accounts.Check(ctx, principal(ctx), r.Id)
+	return spec.CheckAccount200JSONResponse(s.accountJSON(a)), err
+}
+
+// DisconnectAccount gives an account's tokens back.
+func (s *Server) DisconnectAccount(ctx context.Context, r spec.DisconnectAccountRequestObject) (spec.DisconnectAccountResponseObject, error) {
+	f, err := s.Accounts.Disconnect(ctx, principal(ctx), r.Id)
+	return spec.DisconnectAccount200JSONResponse{Account: s.accountJSON(f.Account), Revoked: f.Revoked, Advice: optional(f.Advice)}, err
+}
+
+func (s *Server) accountList(accounts []account.Account) spec.AccountList {
+	out := spec.AccountList{Accounts: []spec.Account{}}
 	for _, a := range accounts {
-		out.Accounts = append(out.Accounts, accountJSON(a))
+		out.Accounts = append(out.Accounts, s.accountJSON(a))
 	}
-	return out, nil
+	return out
 }
 
-// ConnectAccountWithToken connects the account that a token belongs to.
-func (s *Server) ConnectAccountWithToken(ctx context.Context, r spec.ConnectAccountWithTokenRequestObject) (spec.ConnectAccountWithTokenResponseObject, error) {
-	a, err := s.Accounts.ConnectWithToken(ctx, principal(ctx), r.Body.Network, r.Body.BaseUrl, secret.NewText(r.Body.AccessToken))
-	return spec.ConnectAccountWithToken201JSONResponse(accountJSON(a)), err
-}
-
-// BeginConnection sends a person to a network's consent page.
-func (s *Server) BeginConnection(ctx context.Context, r spec.BeginConnectionRequestObject) (spec.BeginConnectionResponseObject, error) {
-	link, err := s.Accounts.Begin(ctx, principal(ctx), r.Body.Network, r.Body.BaseUrl)
-	return spec.BeginConnection200JSONResponse{AuthorizeUrl: link}, err
-}
-
-// CompleteConnection is where the network sends the person back to. The state
-// parameter is the proof that this workspace began the connection.
-func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnectionRequestObject) (spec.CompleteConnectionResponseObject, error) {
-	if r.Params.Error != nil || value(r.Params.Code) == "" {
-		return nil, post.InvalidFields(post.Problem{Field: "code", Code: "not_allowed",
-			Message: "The network did not allow access. Start the connection again and allow it there."})
+func (s *Server) accountJSON(a account.Account) spec.Account {
+	out := spec.Account{Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Sandbox: s.Accounts.InSandbox(a), RemoteId: a.RemoteID,
+		Handle: a.Handle, Name: a.Name, Kind: spec.AccountKind(kindOf(string(a.Kind))), Status: spec.AccountStatus(a.Status), Default: a.Default,
+		Scopes: append([]string{}, a.Scopes...), Settings: map[string]string{}, Renews: a.Renewable,
+		ExpiresAt: moment(a.ExpiresAt), EndsAt: moment(a.Ends()), LastRenewedAt: moment(a.LastRefreshAt),
+		Health:   spec.AccountHealth{CheckedAt: moment(a.CheckedAt)},
+		Warnings: []spec.AccountWarning{}, ConnectedBy: a.ConnectedBy, CreatedAt: a.CreatedAt}
+	for name, setting := range a.Settings {
+		out.Settings[name] = setting
 	}
-	a, err := s.Accounts.Complete(ctx, r.Params.State, *r.Params.Code)
-	if err != nil {
-		return nil, err
+	if t := a.Trouble; t != nil {
+		out.Health.Error = &struct {
+			At      time.Time `json:"at"`
+			Class   string    `json:"class"`
+			Code    *string   `json:"code,omitempty"`
+			Message string    `json:"message"`
+		}{t.At, string(t.Class), optional(t.Code), t.Message}
 	}
-	page := "<!doctype html><meta charset=utf-8><title>Connected</title><body><p>" + html.EscapeString(a.Handle) + " is connected. You can close this page.</p>"
-	return spec.CompleteConnection200TexthtmlResponse{Body: strings.NewReader(page), ContentLength: int64(len(page))}, nil
+	for _, w := range a.Warnings(time.Now()) {
+		out.Warnings = append(out.Warnings, spec.AccountWarning{Code: w.Code, Message: w.Message})
+	}
+	return out
 }
 
-func accountJSON(a account.Account) spec.Account {
-	return spec.Account{Id: a.ID, Network: a.Network, BaseUrl: optional(a.BaseURL), Handle: a.Handle, Name: a.Name,
-		Status: spec.AccountStatus(a.Status), Default: a.Default, CreatedAt: a.CreatedAt}
+func kindOf(kind string) string {
+	if kind == "" {
+		return string(spec.AccountKindPerson)
+	}
+	return kind
+}
+
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // AccountLimits tells how the rate limits of an account stand.

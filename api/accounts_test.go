@@ -1,11 +1,24 @@
 package api_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dateline/api/spec"
+	"dateline/internal/newsroomtest"
+	"dateline/internal/people"
+	"dateline/internal/secret"
+	"dateline/platforms"
+	"dateline/platforms/fake"
+	"dateline/platforms/mastodon"
+	"dateline/platforms/network"
 )
 
 func TestAnAccountIsConnectedThroughTheConsentPage(t *testing.T) {
@@ -62,5 +75,174 @@ func TestAnAccountIsConnectedByItsToken(t *testing.T) {
 	s.refused(a, 422, "network_refused", "access_token")
 	if strings.Contains(string(a.body), "wrong-horse") {
 		t.Errorf("the token is repeated: %s", a.body)
+	}
+}
+
+func TestAnAccountIsLookedAfter(t *testing.T) {
+	s := start(t)
+	made := s.Connect("desk")
+	there, err := s.Fake.AddAccount("desk")
+	s.Must(err)
+	path := "/api/v1/accounts/" + made.ID.String()
+	var a spec.Account
+	s.decode(s.send("GET", path, nil), 200, &a)
+	if a.Handle != made.Handle || !a.Sandbox || a.Kind != "person" || a.Renews || a.Health.CheckedAt == nil || a.Health.Error != nil || len(a.Warnings) != 0 || *a.ConnectedBy != s.Owner.UserID {
+		t.Errorf("%+v", a)
+	}
+	s.decode(s.send("PATCH", path, object{"default": false, "settings": object{"tier": "premium"}}), 200, &a)
+	if a.Default || a.Settings["tier"] != "premium" {
+		t.Errorf("changed %+v", a)
+	}
+	var changed spec.Account
+	s.decode(s.send("PATCH", path, object{"default": true, "settings": object{"tier": ""}}), 200, &changed)
+	if !changed.Default || len(changed.Settings) != 0 {
+		t.Errorf("changed back %+v", changed)
+	}
+	s.Must(s.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials"}))
+	s.decode(s.send("POST", path+"/check", nil), 200, &a)
+	if a.Status != "needs_reconnect" || a.Health.Error == nil || a.Health.Error.Class != "auth" || len(a.Warnings) != 1 || a.Warnings[0].Code != "needs_reconnect" {
+		t.Errorf("refused %+v", a)
+	}
+	var link struct {
+		AuthorizeURL string `json:"authorize_url"`
+	}
+	s.decode(s.send("POST", path+"/reconnect", nil), 200, &link)
+	back := newsroomtest.Consent(t, link.AuthorizeURL)
+	if got := s.send("GET", "/api/v1/oauth/callback?"+back.Encode(), nil, "Authorization", ""); got.StatusCode != http.StatusOK {
+		t.Errorf("reconnected: %s %s", got.Status, got.body)
+	}
+	var gone spec.Disconnection
+	s.decode(s.send("POST", path+"/disconnect", nil), 200, &gone)
+	if !gone.Revoked || gone.Account.Status != "disconnected" || gone.Advice != nil {
+		t.Errorf("disconnected %+v", gone)
+	}
+	s.refused(s.send("POST", path+"/check", nil), 409, "disconnected")
+	s.decode(s.send("POST", "/api/v1/accounts/form", object{"network": "mastodon", "sandbox": true, "values": object{"access_token": there.Token}}), 201, &a)
+	if a.Id != made.ID || a.Status != "connected" {
+		t.Errorf("connected by the form %+v", a)
+	}
+	_, _, stranger := s.Found("Rivals")
+	for _, r := range [][2]string{{"GET", ""}, {"POST", "/check"}, {"POST", "/reconnect"}, {"POST", "/disconnect"}} {
+		s.refused(s.send(r[0], path+r[1], nil, "Authorization", "Bearer "+stranger), 404, "account_not_found")
+	}
+	s.refused(s.send("PATCH", path, object{"default": true}, "Authorization", "Bearer "+stranger), 404, "account_not_found")
+	s.refused(s.send("POST", path+"/disconnect", nil, "Authorization", "Bearer "+s.Member(people.Author)), 403, "role_insufficient")
+}
+
+func TestNetworksSayHowTheyAreConnected(t *testing.T) {
+	s := start(t)
+	var list spec.NetworkList
+	s.decode(s.send("GET", "/api/v1/networks", nil), 200, &list)
+	at := slices.IndexFunc(list.Networks, func(n spec.Network) bool { return n.Name == "mastodon" })
+	if at < 0 {
+		t.Fatalf("%+v", list)
+	}
+	n := list.Networks[at]
+	if !slices.Equal(n.Ways, []spec.NetworkWays{"oauth", "form"}) || !n.Configured || !n.Instances || !n.Sandbox || !n.Renews || !n.Revokes ||
+		len(*n.Fields) != 1 || !(*n.Fields)[0].Secret || n.Limits == nil || *n.Limits.MaxCharacters != 500 {
+		t.Errorf("%+v", n)
+	}
+}
+
+// several is a network whose logins may post as two pages.
+type several struct{ *mastodon.Mastodon }
+
+func (several) Accounts(_ context.Context, a network.Account) ([]network.Account, error) {
+	first, second := a, a
+	first.RemoteID, first.Handle, first.Name, first.Kind = "1", "@<b>desk</b>", "Desk", network.Page
+	second.RemoteID, second.Handle, second.Name, second.Kind = "2", "@sports", "Sports", network.Page
+	return []network.Account{first, second}, nil
+}
+
+type registry struct {
+	platforms.Registry
+	network several
+}
+
+func (r registry) Get(string) (network.Network, bool)         { return r.network, true }
+func (r registry) Connector(string) (network.Connector, bool) { return r.network, true }
+func (r registry) Form(string) (network.FormConnector, bool)  { return r.network, true }
+
+// ConnectForm finds both pages.
+func (s several) ConnectForm(ctx context.Context, base string, values map[string]secret.Text) ([]network.Account, error) {
+	return s.Accounts(ctx, network.Account{BaseURL: base, Token: values["access_token"]})
+}
+
+var hidden = regexp.MustCompile(`name="(choice|key)" value="([^"]+)"`)
+
+func TestTheBrowserChoosesAmongSeveralAccounts(t *testing.T) {
+	s := start(t)
+	adapter, _ := s.Networks.Get("mastodon")
+	s.Accounts.Connectors = registry{s.Networks, several{adapter.(*mastodon.Mastodon)}}
+	_, err := s.Fake.AddAccount("desk")
+	s.Must(err)
+	come := func() url.Values {
+		t.Helper()
+		var link struct {
+			AuthorizeURL string `json:"authorize_url"`
+		}
+		s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}), 200, &link)
+		page := s.send("GET", "/api/v1/oauth/callback?"+newsroomtest.Consent(t, link.AuthorizeURL).Encode(), nil, "Authorization", "")
+		form := url.Values{}
+		for _, field := range hidden.FindAllStringSubmatch(string(page.body), -1) {
+			form.Set(field[1], field[2])
+		}
+		if len(form) != 2 || !strings.Contains(string(page.body), "@&lt;b&gt;desk") || !strings.Contains(string(page.body), "@sports") {
+			t.Fatalf("the page is %s", page.body)
+		}
+		return form
+	}
+	choose := func(form url.Values) string {
+		t.Helper()
+		a := s.send("POST", "/api/v1/oauth/choose", form.Encode(), "Authorization", "", "Content-Type", "application/x-www-form-urlencoded")
+		if a.StatusCode != http.StatusOK {
+			t.Fatalf("%s %s", a.Status, a.body)
+		}
+		return string(a.body)
+	}
+	form := come()
+	if page := choose(form); !strings.Contains(page, "Choose at least one") {
+		t.Errorf("nobody chosen: %s", page)
+	}
+	guess := url.Values{"choice": form["choice"], "key": {"guess"}, "remote_id": {"2"}}
+	if page := choose(guess); !strings.Contains(page, "no such choice") {
+		t.Errorf("guessed: %s", page)
+	}
+	form["remote_id"] = []string{"2"}
+	if page := choose(form); !strings.Contains(page, "@sports is connected") {
+		t.Errorf("chosen: %s", page)
+	}
+	form = come()
+	path := "/api/v1/account-choices/" + form.Get("choice")
+	var c spec.AccountChoice
+	s.decode(s.send("GET", path, nil), 200, &c)
+	if len(c.Accounts) != 2 || c.Accounts[1].Kind != "page" {
+		t.Errorf("%+v", c)
+	}
+	_, _, stranger := s.Found("Rivals")
+	s.refused(s.send("GET", path, nil, "Authorization", "Bearer "+stranger), 404, "choice_not_found")
+	s.refused(s.send("POST", path, object{"remote_ids": []string{"1"}}, "Authorization", "Bearer "+stranger), 404, "choice_not_found")
+	s.refused(s.send("POST", path, object{"remote_ids": []string{"1"}}, "Authorization", "Bearer "+s.Member(people.Author)), 403, "role_insufficient")
+	var list spec.AccountList
+	s.decode(s.send("POST", path, object{"remote_ids": []string{"1", "2"}}), 201, &list)
+	if len(list.Accounts) != 2 || list.Accounts[0].Kind != "page" {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestAPostBeyondTheEndOfAccessIsWarnedOf(t *testing.T) {
+	s := start(t)
+	a := s.Connect("desk")
+	s.Exec("update accounts set expires_at = now() + interval '3 days'")
+	for due, want := range map[string]string{in(48 * time.Hour): "[]", in(96 * time.Hour): "[account_expires]"} {
+		p := s.post(s.send("POST", "/api/v1/posts", hello(object{"scheduled_time": due})), 201)
+		if codes, _ := warnings(p); fmt.Sprint(codes) != want {
+			t.Errorf("due %s: %v, want %s", due, codes, want)
+		}
+	}
+	var got spec.Account
+	s.decode(s.send("GET", "/api/v1/accounts/"+a.ID.String(), nil), 200, &got)
+	if got.EndsAt == nil || len(got.Warnings) != 1 || got.Warnings[0].Code != "expiring" {
+		t.Errorf("%+v", got)
 	}
 }

@@ -87,11 +87,22 @@ type Workflows interface {
 	Nudge(ctx context.Context, postID uuid.UUID) error
 }
 
-// Accounts connects accounts.
+// Accounts connects accounts and looks after them.
 type Accounts interface {
+	Networks(ctx context.Context) ([]account.Offer, error)
 	ConnectWithToken(ctx context.Context, who people.Principal, network, baseURL string, token secret.Text) (account.Account, error)
-	Begin(ctx context.Context, who people.Principal, network, baseURL string) (authorizeURL string, err error)
-	Complete(ctx context.Context, state, code string) (account.Account, error)
+	ConnectForm(ctx context.Context, who people.Principal, at account.Place, values map[string]secret.Text) (account.Connection, error)
+	Begin(ctx context.Context, who people.Principal, at account.Place) (authorizeURL string, err error)
+	Complete(ctx context.Context, state, code string) (account.Connection, error)
+	Choice(ctx context.Context, who people.Principal, id uuid.UUID) (account.Choice, error)
+	Choose(ctx context.Context, who people.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
+	ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]account.Account, error)
+	Get(ctx context.Context, who people.Principal, id uuid.UUID) (account.Account, error)
+	Change(ctx context.Context, who people.Principal, id uuid.UUID, c account.Change) (account.Account, error)
+	Check(ctx context.Context, who people.Principal, id uuid.UUID) (account.Account, error)
+	Reconnect(ctx context.Context, who people.Principal, id uuid.UUID) (authorizeURL string, err error)
+	Disconnect(ctx context.Context, who people.Principal, id uuid.UUID) (account.Farewell, error)
+	InSandbox(a account.Account) bool
 }
 
 // Live tells when a post has new events, or anything has.

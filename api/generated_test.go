@@ -267,6 +267,8 @@ func (g *generator) fitting(name string) string {
 		return later.Format(time.RFC3339)
 	case "start", "from", "occurrence":
 		return later.Format("2006-01-02T15:04:05")
+	case "network":
+		return "mastodon"
 	case "time_zone":
 		return "Asia/Ho_Chi_Minh"
 	case "language":

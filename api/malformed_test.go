@@ -262,10 +262,17 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 		{"unknown address outside the API", "GET", "/.env", nil, nil, 404, "no_such_route", ""},
 
 		// Accounts.
-		{"connection to nowhere", "POST", "/api/v1/accounts/connect", object{"network": "mastodon"}, nil, 400, "invalid_request", "base_url"},
+		{"connection to nowhere", "POST", "/api/v1/accounts/connect", object{"network": "mastodon"}, nil, 422, "invalid_request", "base_url"},
 		{"connection to no address", "POST", "/api/v1/accounts/connect", object{"network": "mastodon", "base_url": "social"}, nil, 422, "invalid_request", "base_url"},
 		{"unknown network", "POST", "/api/v1/accounts/connect", object{"network": "myspace", "base_url": "https://social.example"}, nil, 422, "invalid_request", "network"},
 		{"connection inward", "POST", "/api/v1/accounts/connect", object{"network": "mastodon", "base_url": "https://169.254.169.254"}, nil, 422, "network_unreachable", "base_url"},
+		{"connection without network", "POST", "/api/v1/accounts/connect", object{"base_url": "https://social.example"}, nil, 400, "invalid_request", "network"},
+		{"form of nobody", "POST", "/api/v1/accounts/form", object{"network": "myspace", "values": object{}}, nil, 422, "invalid_request", "network"},
+		{"form with a field too many", "POST", "/api/v1/accounts/form", object{"network": "mastodon", "sandbox": true, "values": object{"access_token": "x", "pin": "1"}}, nil, 422, "invalid_request", "values.pin"},
+		{"form that is not filled in", "POST", "/api/v1/accounts/form", object{"network": "mastodon", "sandbox": true, "values": object{}}, nil, 422, "invalid_request", "values.access_token"},
+		{"account that is not there", "GET", "/api/v1/accounts/0192f1a0-7c00-7000-8000-000000000001", nil, nil, 404, "account_not_found", ""},
+		{"choice that is not there", "GET", "/api/v1/account-choices/0192f1a0-7c00-7000-8000-000000000001", nil, nil, 404, "choice_not_found", ""},
+		{"choice of nobody", "POST", "/api/v1/account-choices/0192f1a0-7c00-7000-8000-000000000001", object{"remote_ids": []string{}}, nil, 400, "invalid_request", "remote_ids"},
 		{"callback without state", "GET", "/api/v1/oauth/callback?code=1", nil, nil, 400, "invalid_request", "state"},
 		{"callback with an unknown state", "GET", "/api/v1/oauth/callback?state=1&code=1", nil, nil, 422, "invalid_request", "state"},
 

@@ -72,6 +72,10 @@ func reachable() map[string]reach {
 		"live":               everybody(none),
 		"ready":              everybody(none),
 		"completeConnection": everybody(func(x *things) request { return request{query: x.callback()} }),
+		"chooseInBrowser": everybody(func(x *things) request {
+			c := x.choice()
+			return request{body: url.Values{"choice": {c.ID.String()}, "key": {c.Key}, "remote_id": {"1"}}.Encode(), contentType: "application/x-www-form-urlencoded"}
+		}),
 
 		"getSession":      ownSession(none),
 		"switchWorkspace": ownSession(func(x *things) request { return request{body: object{"workspace_id": x.caller.WorkspaceID}} }),
@@ -169,6 +173,23 @@ func reachable() map[string]reach {
 		}),
 		"beginConnection": editors(people.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL()}}
+		}),
+		"listNetworks": viewers(people.AccountsRead, none),
+		"connectAccountByForm": editors(people.AccountsWrite, func(x *things) request {
+			return request{body: object{"network": "mastodon", "sandbox": true, "values": object{"access_token": x.atNetwork()}}}
+		}),
+		"getAccount":    viewers(people.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
+		"changeAccount": editors(people.AccountsWrite, func(x *things) request { return request{args: []any{x.account()}, body: object{"default": true}} }),
+		"checkAccount":  editors(people.AccountsWrite, func(x *things) request { return request{args: []any{x.account()}} }),
+		"reconnectAccount": editors(people.AccountsWrite, func(x *things) request {
+			return request{args: []any{x.account()}}
+		}),
+		"disconnectAccount": editors(people.AccountsWrite, func(x *things) request {
+			return request{args: []any{x.connected()}}
+		}),
+		"getAccountChoice": editors(people.AccountsRead, func(x *things) request { return request{args: []any{x.choice().ID}} }),
+		"makeAccountChoice": editors(people.AccountsWrite, func(x *things) request {
+			return request{args: []any{x.choice().ID}, body: object{"remote_ids": []string{"1"}}}
 		}),
 
 		"getMedia":        viewers(people.MediaRead, onFile(nil)),

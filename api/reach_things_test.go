@@ -12,10 +12,13 @@ import (
 	"dateline/internal/account"
 	"dateline/internal/desk"
 	"dateline/internal/media"
+	"dateline/internal/newsroomtest"
 	"dateline/internal/people"
 	"dateline/internal/post"
+	"dateline/internal/secret"
 	"dateline/internal/store"
 	"dateline/internal/webhook"
+	"dateline/platforms/mastodon"
 )
 
 // things gives requests what they are about. All of it belongs to the desk, or
@@ -157,17 +160,27 @@ func (x *things) atNetwork() string {
 	return there.Token
 }
 
+// connected gives an account of its own, which may be disconnected.
+func (x *things) connected() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID { return x.s.Connect("b" + someID().String()[24:]).ID })
+}
+
+// choice gives a login of the desk that waits for a choice.
+func (x *things) choice() account.Choice {
+	return thing(x, account.Choice{ID: someID(), Key: "key"}, func() account.Choice {
+		accounts := *x.s.Accounts
+		adapter, _ := x.s.Networks.Get("mastodon")
+		accounts.Connectors = registry{x.s.Networks, several{adapter.(*mastodon.Mastodon)}}
+		made, err := accounts.ConnectForm(x.s.t.Context(), x.s.Owner, account.Place{Network: "mastodon", Sandbox: true},
+			map[string]secret.Text{"access_token": secret.NewText(x.atNetwork())})
+		x.s.Must(err)
+		return *made.Choice
+	})
+}
+
 // callback gives the query with which the network sends a person back.
 func (x *things) callback() string {
-	link, err := x.s.Accounts.Begin(x.s.t.Context(), x.s.Owner, "mastodon", x.s.Fake.URL())
+	link, err := x.s.Accounts.Begin(x.s.t.Context(), x.s.Owner, account.Place{Network: "mastodon", Sandbox: true})
 	x.s.Must(err)
-	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, err := http.NewRequestWithContext(x.s.t.Context(), http.MethodGet, link, nil)
-	x.s.Must(err)
-	consent, err := browser.Do(r)
-	x.s.Must(err)
-	x.s.Must(consent.Body.Close())
-	back, err := consent.Location()
-	x.s.Must(err)
-	return back.RawQuery
+	return newsroomtest.Consent(x.s.t, link).Encode()
 }

@@ -141,7 +141,11 @@ func readBody(c *gin.Context, op *openapi3.Operation) bool {
 	case unsupported(c, op):
 		writeUnsupported(c, op)
 		return false
-	case wanted && (!utf8.Valid(raw) || !json.Valid(raw)):
+	case wanted && c.ContentType() == formType && !utf8.Valid(raw):
+		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no form.",
+			[]post.Problem{{Field: "body", Code: "invalid", Message: "Send a form in UTF-8."}})
+		return false
+	case wanted && c.ContentType() != formType && (!utf8.Valid(raw) || !json.Valid(raw)):
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no JSON document.",
 			[]post.Problem{{Field: "body", Code: "not_json", Message: "Send one JSON document, in UTF-8."}})
 		return false
@@ -149,6 +153,9 @@ func readBody(c *gin.Context, op *openapi3.Operation) bool {
 	c.Request.Body = io.NopCloser(bytes.NewReader(raw))
 	return true
 }
+
+// formType is how a page without a program sends its form.
+const formType = "application/x-www-form-urlencoded"
 
 func unsupported(c *gin.Context, op *openapi3.Operation) bool {
 	return op.RequestBody != nil && op.RequestBody.Value.Content.Get(c.ContentType()) == nil

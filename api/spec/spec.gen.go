@@ -20,6 +20,30 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AccountKind.
+const (
+	AccountKindChannel      AccountKind = "channel"
+	AccountKindOrganization AccountKind = "organization"
+	AccountKindPage         AccountKind = "page"
+	AccountKindPerson       AccountKind = "person"
+)
+
+// Valid indicates whether the value is a known member of the AccountKind enum.
+func (e AccountKind) Valid() bool {
+	switch e {
+	case AccountKindChannel:
+		return true
+	case AccountKindOrganization:
+		return true
+	case AccountKindPage:
+		return true
+	case AccountKindPerson:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AccountStatus.
 const (
 	Connected      AccountStatus = "connected"
@@ -35,6 +59,30 @@ func (e AccountStatus) Valid() bool {
 	case Disconnected:
 		return true
 	case NeedsReconnect:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AccountCandidateKind.
+const (
+	AccountCandidateKindChannel      AccountCandidateKind = "channel"
+	AccountCandidateKindOrganization AccountCandidateKind = "organization"
+	AccountCandidateKindPage         AccountCandidateKind = "page"
+	AccountCandidateKindPerson       AccountCandidateKind = "person"
+)
+
+// Valid indicates whether the value is a known member of the AccountCandidateKind enum.
+func (e AccountCandidateKind) Valid() bool {
+	switch e {
+	case AccountCandidateKindChannel:
+		return true
+	case AccountCandidateKindOrganization:
+		return true
+	case AccountCandidateKindPage:
+		return true
+	case AccountCandidateKindPerson:
 		return true
 	default:
 		return false
@@ -122,6 +170,24 @@ func (e MediaKind) Valid() bool {
 	case Image:
 		return true
 	case Video:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NetworkWays.
+const (
+	Form  NetworkWays = "form"
+	Oauth NetworkWays = "oauth"
+)
+
+// Valid indicates whether the value is a known member of the NetworkWays enum.
+func (e NetworkWays) Valid() bool {
+	switch e {
+	case Form:
+		return true
+	case Oauth:
 		return true
 	default:
 		return false
@@ -373,6 +439,7 @@ func (e WebhookEditStatus) Valid() bool {
 
 // Defines values for WebhookType.
 const (
+	AccountExpiring       WebhookType = "account.expiring"
 	AccountNeedsReconnect WebhookType = "account.needs_reconnect"
 	PostFailed            WebhookType = "post.failed"
 	PostLate              WebhookType = "post.late"
@@ -383,6 +450,8 @@ const (
 // Valid indicates whether the value is a known member of the WebhookType enum.
 func (e WebhookType) Valid() bool {
 	switch e {
+	case AccountExpiring:
+		return true
 	case AccountNeedsReconnect:
 		return true
 	case PostFailed:
@@ -455,20 +524,78 @@ func (e PostTimelineParamsFormat) Valid() bool {
 // Account defines model for Account.
 type Account struct {
 	// BaseUrl The instance.
-	BaseUrl   *string   `json:"base_url,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
+	BaseUrl *string `json:"base_url,omitempty"`
+
+	// ConnectedBy Who connected it last.
+	ConnectedBy *openapi_types.UUID `json:"connected_by,omitempty"`
+	CreatedAt   time.Time           `json:"created_at"`
 
 	// Default Whether posts that name no account go here.
-	Default bool               `json:"default"`
-	Handle  string             `json:"handle"`
-	Id      openapi_types.UUID `json:"id"`
-	Name    string             `json:"name"`
-	Network string             `json:"network"`
-	Status  AccountStatus      `json:"status"`
+	Default bool `json:"default"`
+
+	// EndsAt When access ends unless a person connects the account anew.
+	EndsAt *time.Time `json:"ends_at,omitempty"`
+
+	// ExpiresAt Of the token in use. One that renews is renewed before.
+	ExpiresAt     *time.Time         `json:"expires_at,omitempty"`
+	Handle        string             `json:"handle"`
+	Health        AccountHealth      `json:"health"`
+	Id            openapi_types.UUID `json:"id"`
+	Kind          AccountKind        `json:"kind"`
+	LastRenewedAt *time.Time         `json:"last_renewed_at,omitempty"`
+	Name          string             `json:"name"`
+	Network       string             `json:"network"`
+
+	// RemoteId The network's id of the account.
+	RemoteId string `json:"remote_id"`
+
+	// Renews Its token is renewed by itself.
+	Renews bool `json:"renews"`
+
+	// Sandbox It is one of the sandbox.
+	Sandbox bool `json:"sandbox"`
+
+	// Scopes What the network has allowed.
+	Scopes []string `json:"scopes"`
+
+	// Settings What people chose, such as the `tier` of X.
+	Settings map[string]string `json:"settings"`
+	Status   AccountStatus     `json:"status"`
+	Warnings []AccountWarning  `json:"warnings"`
 }
+
+// AccountKind defines model for Account.Kind.
+type AccountKind string
 
 // AccountStatus defines model for Account.Status.
 type AccountStatus string
+
+// AccountCandidate defines model for AccountCandidate.
+type AccountCandidate struct {
+	Handle   string               `json:"handle"`
+	Kind     AccountCandidateKind `json:"kind"`
+	Name     string               `json:"name"`
+	RemoteId string               `json:"remote_id"`
+}
+
+// AccountCandidateKind defines model for AccountCandidate.Kind.
+type AccountCandidateKind string
+
+// AccountChoice defines model for AccountChoice.
+type AccountChoice struct {
+	Accounts  []AccountCandidate `json:"accounts"`
+	ExpiresAt time.Time          `json:"expires_at"`
+	Id        openapi_types.UUID `json:"id"`
+	Network   string             `json:"network"`
+}
+
+// AccountEdit defines model for AccountEdit.
+type AccountEdit struct {
+	Default *bool `json:"default,omitempty"`
+
+	// Settings What is not named stays; an empty text takes a setting back.
+	Settings *map[string]string `json:"settings,omitempty"`
+}
 
 // AccountFitness defines model for AccountFitness.
 type AccountFitness struct {
@@ -484,6 +611,22 @@ type AccountFitness struct {
 	Reasons []FitnessReason `json:"reasons"`
 }
 
+// AccountHealth defines model for AccountHealth.
+type AccountHealth struct {
+	// CheckedAt When the network last said that all is well.
+	CheckedAt *time.Time `json:"checked_at,omitempty"`
+
+	// Error What it said since then.
+	Error *struct {
+		At time.Time `json:"at"`
+
+		// Class auth: the account must be connected again. All others pass.
+		Class   string  `json:"class"`
+		Code    *string `json:"code,omitempty"`
+		Message string  `json:"message"`
+	} `json:"error,omitempty"`
+}
+
 // AccountLimits defines model for AccountLimits.
 type AccountLimits struct {
 	Limits []RateLimit `json:"limits"`
@@ -492,6 +635,13 @@ type AccountLimits struct {
 // AccountList defines model for AccountList.
 type AccountList struct {
 	Accounts []Account `json:"accounts"`
+}
+
+// AccountWarning defines model for AccountWarning.
+type AccountWarning struct {
+	// Code Stable: needs_reconnect, disconnected, expiring, not_renewed.
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // AuditActor defines model for AuditActor.
@@ -638,6 +788,11 @@ type BulkRow struct {
 	Row int `json:"row"`
 }
 
+// ChosenAccounts defines model for ChosenAccounts.
+type ChosenAccounts struct {
+	RemoteIds []string `json:"remote_ids"`
+}
+
 // ClockReading How this process's host agrees with the database's clock, by which posts are due.
 type ClockReading struct {
 	// MeasuredAt By the host's clock.
@@ -661,9 +816,12 @@ type Confirmation struct {
 
 // Connection defines model for Connection.
 type Connection struct {
-	// BaseUrl The instance, like https://social.example.
-	BaseUrl string `json:"base_url"`
-	Network string `json:"network"`
+	// BaseUrl The instance, like https://social.example. Networks that are one place need none.
+	BaseUrl *string `json:"base_url,omitempty"`
+	Network string  `json:"network"`
+
+	// Sandbox Connect an account of the sandbox's copy of the network.
+	Sandbox *bool `json:"sandbox,omitempty"`
 }
 
 // DeadLetter defines model for DeadLetter.
@@ -727,6 +885,17 @@ type DeadLetterPage struct {
 // DeliveryStatus `dead`: every attempt failed, or the endpoint is disabled.
 type DeliveryStatus string
 
+// Disconnection defines model for Disconnection.
+type Disconnection struct {
+	Account Account `json:"account"`
+
+	// Advice What to do where it was not.
+	Advice *string `json:"advice,omitempty"`
+
+	// Revoked The network was told.
+	Revoked bool `json:"revoked"`
+}
+
 // DraftTime defines model for DraftTime.
 type DraftTime struct {
 	// ScheduledTime Without it, the time that the draft has.
@@ -749,6 +918,24 @@ type FitnessReason struct {
 
 // FitnessVerdict defines model for FitnessVerdict.
 type FitnessVerdict string
+
+// FormConnection defines model for FormConnection.
+type FormConnection struct {
+	// BaseUrl The instance, where the network has several.
+	BaseUrl *string           `json:"base_url,omitempty"`
+	Network string            `json:"network"`
+	Sandbox *bool             `json:"sandbox,omitempty"`
+	Values  map[string]string `json:"values"`
+}
+
+// FormField defines model for FormField.
+type FormField struct {
+	Help     *string `json:"help,omitempty"`
+	Label    string  `json:"label"`
+	Name     string  `json:"name"`
+	Optional bool    `json:"optional"`
+	Secret   bool    `json:"secret"`
+}
 
 // Invitation defines model for Invitation.
 type Invitation struct {
@@ -935,6 +1122,46 @@ type MyWorkspace struct {
 	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
 	Role      Role      `json:"role"`
 	Workspace Workspace `json:"workspace"`
+}
+
+// Network defines model for Network.
+type Network struct {
+	// Configured OAuth works as things are.
+	Configured bool `json:"configured"`
+
+	// DefaultInstance Where accounts are that name none.
+	DefaultInstance *string `json:"default_instance,omitempty"`
+
+	// Fields Of the form.
+	Fields *[]FormField `json:"fields,omitempty"`
+
+	// Instances Accounts are at instances with addresses of their own (`base_url`).
+	Instances bool `json:"instances"`
+
+	// Limits What posts may usually hold; those of an account may differ.
+	Limits *UsualLimits `json:"limits,omitempty"`
+
+	// Missing What the operator must set.
+	Missing *string `json:"missing,omitempty"`
+	Name    string  `json:"name"`
+
+	// Renews Tokens that expire are renewed.
+	Renews bool `json:"renews"`
+
+	// Revokes Disconnecting takes the access back at the network.
+	Revokes bool `json:"revokes"`
+
+	// Sandbox The sandbox plays it: connect with `sandbox: true`.
+	Sandbox bool          `json:"sandbox"`
+	Ways    []NetworkWays `json:"ways"`
+}
+
+// NetworkWays defines model for Network.Ways.
+type NetworkWays string
+
+// NetworkList defines model for NetworkList.
+type NetworkList struct {
+	Networks []Network `json:"networks"`
 }
 
 // NewMediaUpload defines model for NewMediaUpload.
@@ -1440,11 +1667,20 @@ type User struct {
 	Name  string             `json:"name"`
 }
 
+// UsualLimits What posts may usually hold; those of an account may differ.
+type UsualLimits struct {
+	MaxCharacters *int   `json:"max_characters,omitempty"`
+	MaxImageBytes *int64 `json:"max_image_bytes,omitempty"`
+	MaxMedia      int    `json:"max_media"`
+	MaxVideoBytes *int64 `json:"max_video_bytes,omitempty"`
+	SupportsReply bool   `json:"supports_reply"`
+}
+
 // Warning defines model for Warning.
 type Warning struct {
 	AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
-	// Code Stable: quota_exceeded, account_needs_reconnect.
+	// Code Stable: quota_exceeded, account_needs_reconnect, account_expires.
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
@@ -1528,12 +1764,18 @@ type WebhookList struct {
 // WebhookPayload What is sent. Of an account that must be connected anew there is no post.
 type WebhookPayload struct {
 	Data struct {
-		AccountId *openapi_types.UUID   `json:"account_id,omitempty"`
-		Error     *TargetErrorOfWebhook `json:"error,omitempty"`
-		Handle    *string               `json:"handle,omitempty"`
-		LateMs    *int64                `json:"late_ms,omitempty"`
+		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
-		// Link The post in this API.
+		// Days Of `account.expiring`: at most so many days until then.
+		Days *int `json:"days,omitempty"`
+
+		// EndsAt Of `account.expiring`: when access ends.
+		EndsAt *time.Time            `json:"ends_at,omitempty"`
+		Error  *TargetErrorOfWebhook `json:"error,omitempty"`
+		Handle *string               `json:"handle,omitempty"`
+		LateMs *int64                `json:"late_ms,omitempty"`
+
+		// Link The post or the account in this API.
 		Link          *string             `json:"link,omitempty"`
 		Network       *string             `json:"network,omitempty"`
 		PostId        *openapi_types.UUID `json:"post_id,omitempty"`
@@ -1590,6 +1832,9 @@ type WorkspaceEdit struct {
 type WorkspaceList struct {
 	Workspaces []MyWorkspace `json:"workspaces"`
 }
+
+// AccountID defines model for AccountID.
+type AccountID = openapi_types.UUID
 
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
@@ -1744,6 +1989,13 @@ type CompleteConnectionParams struct {
 	Code             *string `form:"code,omitempty" json:"code,omitempty"`
 	Error            *string `form:"error,omitempty" json:"error,omitempty"`
 	ErrorDescription *string `form:"error_description,omitempty" json:"error_description,omitempty"`
+}
+
+// ChooseInBrowserFormdataBody defines parameters for ChooseInBrowser.
+type ChooseInBrowserFormdataBody struct {
+	Choice   openapi_types.UUID `form:"choice" json:"choice"`
+	Key      string             `form:"key" json:"key"`
+	RemoteId *[]string          `form:"remote_id,omitempty" json:"remote_id,omitempty"`
 }
 
 // ListPostsParams defines parameters for ListPosts.
@@ -1960,11 +2212,20 @@ type CreateWorkspaceParams struct {
 // SchedulePostJSONRequestBody defines body for SchedulePost for application/json ContentType.
 type SchedulePostJSONRequestBody = NewPost
 
+// MakeAccountChoiceJSONRequestBody defines body for MakeAccountChoice for application/json ContentType.
+type MakeAccountChoiceJSONRequestBody = ChosenAccounts
+
 // ConnectAccountWithTokenJSONRequestBody defines body for ConnectAccountWithToken for application/json ContentType.
 type ConnectAccountWithTokenJSONRequestBody = TokenConnection
 
 // BeginConnectionJSONRequestBody defines body for BeginConnection for application/json ContentType.
 type BeginConnectionJSONRequestBody = Connection
+
+// ConnectAccountByFormJSONRequestBody defines body for ConnectAccountByForm for application/json ContentType.
+type ConnectAccountByFormJSONRequestBody = FormConnection
+
+// ChangeAccountJSONRequestBody defines body for ChangeAccount for application/json ContentType.
+type ChangeAccountJSONRequestBody = AccountEdit
 
 // DiscardDeadLettersJSONRequestBody defines body for DiscardDeadLetters for application/json ContentType.
 type DiscardDeadLettersJSONRequestBody = DeadLetterChoice
@@ -1989,6 +2250,9 @@ type InviteMemberJSONRequestBody = Invitation
 
 // ChangeMemberJSONRequestBody defines body for ChangeMember for application/json ContentType.
 type ChangeMemberJSONRequestBody = MemberEdit
+
+// ChooseInBrowserFormdataRequestBody defines body for ChooseInBrowser for application/x-www-form-urlencoded ContentType.
+type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
 
 // CreatePostJSONRequestBody defines body for CreatePost for application/json ContentType.
 type CreatePostJSONRequestBody = NewPost
@@ -2043,6 +2307,12 @@ type ServerInterface interface {
 	// SchedulePost Schedules a post (the short form of POST /api/v1/posts).
 	// (POST /api/schedule-post)
 	SchedulePost(c *gin.Context, params SchedulePostParams)
+	// GetAccountChoice Reads which accounts a login may post as.
+	// (GET /api/v1/account-choices/{id})
+	GetAccountChoice(c *gin.Context, id openapi_types.UUID)
+	// MakeAccountChoice Connects the accounts that are chosen.
+	// (POST /api/v1/account-choices/{id})
+	MakeAccountChoice(c *gin.Context, id openapi_types.UUID)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(c *gin.Context)
@@ -2052,9 +2322,27 @@ type ServerInterface interface {
 	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	BeginConnection(c *gin.Context)
+	// ConnectAccountByForm Connects an account by what the network's form asks for, such as a bot's token or an app password.
+	// (POST /api/v1/accounts/form)
+	ConnectAccountByForm(c *gin.Context)
+	// GetAccount Reads an account with its health, scopes, expiry and warnings.
+	// (GET /api/v1/accounts/{id})
+	GetAccount(c *gin.Context, id AccountID)
+	// ChangeAccount Changes what people choose for an account.
+	// (PATCH /api/v1/accounts/{id})
+	ChangeAccount(c *gin.Context, id AccountID)
+	// CheckAccount Asks the network who the account is, and notes the answer in its health.
+	// (POST /api/v1/accounts/{id}/check)
+	CheckAccount(c *gin.Context, id AccountID)
+	// DisconnectAccount Revokes the account's tokens at the network and forgets them.
+	// (POST /api/v1/accounts/{id}/disconnect)
+	DisconnectAccount(c *gin.Context, id AccountID)
 	// AccountLimits Tells how the rate limits of an account stand.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(c *gin.Context, id openapi_types.UUID)
+	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
+	// (POST /api/v1/accounts/{id}/reconnect)
+	ReconnectAccount(c *gin.Context, id AccountID)
 	// ListAudit Lists who did what in the workspace, the newest first.
 	// (GET /api/v1/audit)
 	ListAudit(c *gin.Context, params ListAuditParams)
@@ -2118,9 +2406,15 @@ type ServerInterface interface {
 	// ChangeMember Gives a member another role, at once also for the member's tokens.
 	// (PATCH /api/v1/members/{id})
 	ChangeMember(c *gin.Context, id openapi_types.UUID)
+	// ListNetworks Lists networks and how their accounts are connected.
+	// (GET /api/v1/networks)
+	ListNetworks(c *gin.Context)
 	// CompleteConnection Where networks send people back to.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(c *gin.Context, params CompleteConnectionParams)
+	// ChooseInBrowser Where the page of a choice sends its form; the key on that page is the proof.
+	// (POST /api/v1/oauth/choose)
+	ChooseInBrowser(c *gin.Context)
 	// ListPosts Lists posts by scheduled time.
 	// (GET /api/v1/posts)
 	ListPosts(c *gin.Context, params ListPostsParams)
@@ -2316,6 +2610,56 @@ func (siw *ServerInterfaceWrapper) SchedulePost(c *gin.Context) {
 	siw.Handler.SchedulePost(c, params)
 }
 
+// GetAccountChoice operation middleware
+func (siw *ServerInterfaceWrapper) GetAccountChoice(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetAccountChoice(c, id)
+}
+
+// MakeAccountChoice operation middleware
+func (siw *ServerInterfaceWrapper) MakeAccountChoice(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.MakeAccountChoice(c, id)
+}
+
 // ListAccounts operation middleware
 func (siw *ServerInterfaceWrapper) ListAccounts(c *gin.Context) {
 
@@ -2355,6 +2699,119 @@ func (siw *ServerInterfaceWrapper) BeginConnection(c *gin.Context) {
 	siw.Handler.BeginConnection(c)
 }
 
+// ConnectAccountByForm operation middleware
+func (siw *ServerInterfaceWrapper) ConnectAccountByForm(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ConnectAccountByForm(c)
+}
+
+// GetAccount operation middleware
+func (siw *ServerInterfaceWrapper) GetAccount(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetAccount(c, id)
+}
+
+// ChangeAccount operation middleware
+func (siw *ServerInterfaceWrapper) ChangeAccount(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ChangeAccount(c, id)
+}
+
+// CheckAccount operation middleware
+func (siw *ServerInterfaceWrapper) CheckAccount(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CheckAccount(c, id)
+}
+
+// DisconnectAccount operation middleware
+func (siw *ServerInterfaceWrapper) DisconnectAccount(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DisconnectAccount(c, id)
+}
+
 // AccountLimits operation middleware
 func (siw *ServerInterfaceWrapper) AccountLimits(c *gin.Context) {
 
@@ -2378,6 +2835,31 @@ func (siw *ServerInterfaceWrapper) AccountLimits(c *gin.Context) {
 	}
 
 	siw.Handler.AccountLimits(c, id)
+}
+
+// ReconnectAccount operation middleware
+func (siw *ServerInterfaceWrapper) ReconnectAccount(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id AccountID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReconnectAccount(c, id)
 }
 
 // ListAudit operation middleware
@@ -3052,6 +3534,19 @@ func (siw *ServerInterfaceWrapper) ChangeMember(c *gin.Context) {
 	siw.Handler.ChangeMember(c, id)
 }
 
+// ListNetworks operation middleware
+func (siw *ServerInterfaceWrapper) ListNetworks(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListNetworks(c)
+}
+
 // CompleteConnection operation middleware
 func (siw *ServerInterfaceWrapper) CompleteConnection(c *gin.Context) {
 
@@ -3101,6 +3596,19 @@ func (siw *ServerInterfaceWrapper) CompleteConnection(c *gin.Context) {
 	}
 
 	siw.Handler.CompleteConnection(c, params)
+}
+
+// ChooseInBrowser operation middleware
+func (siw *ServerInterfaceWrapper) ChooseInBrowser(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ChooseInBrowser(c)
 }
 
 // ListPosts operation middleware
@@ -4836,6 +5344,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/accounts", wrapper.ListAccounts)
 	router.POST(options.BaseURL+"/api/v1/accounts", wrapper.ConnectAccountWithToken)
 	router.POST(options.BaseURL+"/api/v1/accounts/connect", wrapper.BeginConnection)
+	router.GET(options.BaseURL+"/api/v1/networks", wrapper.ListNetworks)
+	router.POST(options.BaseURL+"/api/v1/accounts/form", wrapper.ConnectAccountByForm)
+	router.GET(options.BaseURL+"/api/v1/accounts/:id", wrapper.GetAccount)
+	router.PATCH(options.BaseURL+"/api/v1/accounts/:id", wrapper.ChangeAccount)
+	router.POST(options.BaseURL+"/api/v1/accounts/:id/check", wrapper.CheckAccount)
+	router.POST(options.BaseURL+"/api/v1/accounts/:id/reconnect", wrapper.ReconnectAccount)
+	router.POST(options.BaseURL+"/api/v1/accounts/:id/disconnect", wrapper.DisconnectAccount)
+	router.GET(options.BaseURL+"/api/v1/account-choices/:id", wrapper.GetAccountChoice)
+	router.POST(options.BaseURL+"/api/v1/account-choices/:id", wrapper.MakeAccountChoice)
+	router.POST(options.BaseURL+"/api/v1/oauth/choose", wrapper.ChooseInBrowser)
 	router.GET(options.BaseURL+"/api/v1/accounts/:id/limits", wrapper.AccountLimits)
 	router.GET(options.BaseURL+"/api/v1/oauth/callback", wrapper.CompleteConnection)
 	router.GET(options.BaseURL+"/api/v1/media", wrapper.ListMedia)
@@ -4970,6 +5488,85 @@ func (response SchedulePostdefaultApplicationProblemPlusJSONResponse) VisitSched
 	return err
 }
 
+type GetAccountChoiceRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetAccountChoiceResponseObject interface {
+	VisitGetAccountChoiceResponse(w http.ResponseWriter) error
+}
+
+type GetAccountChoice200JSONResponse AccountChoice
+
+func (response GetAccountChoice200JSONResponse) VisitGetAccountChoiceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetAccountChoicedefaultApplicationProblemPlusJSONResponse) VisitGetAccountChoiceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type MakeAccountChoiceRequestObject struct {
+	Id   openapi_types.UUID `json:"id"`
+	Body *MakeAccountChoiceJSONRequestBody
+}
+
+type MakeAccountChoiceResponseObject interface {
+	VisitMakeAccountChoiceResponse(w http.ResponseWriter) error
+}
+
+type MakeAccountChoice201JSONResponse AccountList
+
+func (response MakeAccountChoice201JSONResponse) VisitMakeAccountChoiceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type MakeAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response MakeAccountChoicedefaultApplicationProblemPlusJSONResponse) VisitMakeAccountChoiceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListAccountsRequestObject struct {
 }
 
@@ -5088,6 +5685,216 @@ func (response BeginConnectiondefaultApplicationProblemPlusJSONResponse) VisitBe
 	return err
 }
 
+type ConnectAccountByFormRequestObject struct {
+	Body *ConnectAccountByFormJSONRequestBody
+}
+
+type ConnectAccountByFormResponseObject interface {
+	VisitConnectAccountByFormResponse(w http.ResponseWriter) error
+}
+
+type ConnectAccountByForm201JSONResponse Account
+
+func (response ConnectAccountByForm201JSONResponse) VisitConnectAccountByFormResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ConnectAccountByForm202JSONResponse AccountChoice
+
+func (response ConnectAccountByForm202JSONResponse) VisitConnectAccountByFormResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ConnectAccountByFormdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ConnectAccountByFormdefaultApplicationProblemPlusJSONResponse) VisitConnectAccountByFormResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAccountRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type GetAccountResponseObject interface {
+	VisitGetAccountResponse(w http.ResponseWriter) error
+}
+
+type GetAccount200JSONResponse Account
+
+func (response GetAccount200JSONResponse) VisitGetAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetAccountdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetAccountdefaultApplicationProblemPlusJSONResponse) VisitGetAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAccountRequestObject struct {
+	Id   AccountID `json:"id"`
+	Body *ChangeAccountJSONRequestBody
+}
+
+type ChangeAccountResponseObject interface {
+	VisitChangeAccountResponse(w http.ResponseWriter) error
+}
+
+type ChangeAccount200JSONResponse Account
+
+func (response ChangeAccount200JSONResponse) VisitChangeAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeAccountdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ChangeAccountdefaultApplicationProblemPlusJSONResponse) VisitChangeAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckAccountRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type CheckAccountResponseObject interface {
+	VisitCheckAccountResponse(w http.ResponseWriter) error
+}
+
+type CheckAccount200JSONResponse Account
+
+func (response CheckAccount200JSONResponse) VisitCheckAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CheckAccountdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CheckAccountdefaultApplicationProblemPlusJSONResponse) VisitCheckAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisconnectAccountRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type DisconnectAccountResponseObject interface {
+	VisitDisconnectAccountResponse(w http.ResponseWriter) error
+}
+
+type DisconnectAccount200JSONResponse Disconnection
+
+func (response DisconnectAccount200JSONResponse) VisitDisconnectAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisconnectAccountdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DisconnectAccountdefaultApplicationProblemPlusJSONResponse) VisitDisconnectAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type AccountLimitsRequestObject struct {
 	Id openapi_types.UUID `json:"id"`
 }
@@ -5116,6 +5923,47 @@ type AccountLimitsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response AccountLimitsdefaultApplicationProblemPlusJSONResponse) VisitAccountLimitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReconnectAccountRequestObject struct {
+	Id AccountID `json:"id"`
+}
+
+type ReconnectAccountResponseObject interface {
+	VisitReconnectAccountResponse(w http.ResponseWriter) error
+}
+
+type ReconnectAccount200JSONResponse struct {
+	AuthorizeUrl string `json:"authorize_url"`
+}
+
+func (response ReconnectAccount200JSONResponse) VisitReconnectAccountResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReconnectAccountdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReconnectAccountdefaultApplicationProblemPlusJSONResponse) VisitReconnectAccountResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5978,6 +6826,44 @@ func (response ChangeMemberdefaultApplicationProblemPlusJSONResponse) VisitChang
 	return err
 }
 
+type ListNetworksRequestObject struct {
+}
+
+type ListNetworksResponseObject interface {
+	VisitListNetworksResponse(w http.ResponseWriter) error
+}
+
+type ListNetworks200JSONResponse NetworkList
+
+func (response ListNetworks200JSONResponse) VisitListNetworksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListNetworksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListNetworksdefaultApplicationProblemPlusJSONResponse) VisitListNetworksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CompleteConnectionRequestObject struct {
 	Params CompleteConnectionParams
 }
@@ -6012,6 +6898,51 @@ type CompleteConnectiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CompleteConnectiondefaultApplicationProblemPlusJSONResponse) VisitCompleteConnectionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChooseInBrowserRequestObject struct {
+	Body *ChooseInBrowserFormdataRequestBody
+}
+
+type ChooseInBrowserResponseObject interface {
+	VisitChooseInBrowserResponse(w http.ResponseWriter) error
+}
+
+type ChooseInBrowser200TexthtmlResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ChooseInBrowser200TexthtmlResponse) VisitChooseInBrowserResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/html")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ChooseInBrowserdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ChooseInBrowserdefaultApplicationProblemPlusJSONResponse) VisitChooseInBrowserResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8090,6 +9021,12 @@ type StrictServerInterface interface {
 	// SchedulePost Schedules a post (the short form of POST /api/v1/posts).
 	// (POST /api/schedule-post)
 	SchedulePost(ctx context.Context, request SchedulePostRequestObject) (SchedulePostResponseObject, error)
+	// GetAccountChoice Reads which accounts a login may post as.
+	// (GET /api/v1/account-choices/{id})
+	GetAccountChoice(ctx context.Context, request GetAccountChoiceRequestObject) (GetAccountChoiceResponseObject, error)
+	// MakeAccountChoice Connects the accounts that are chosen.
+	// (POST /api/v1/account-choices/{id})
+	MakeAccountChoice(ctx context.Context, request MakeAccountChoiceRequestObject) (MakeAccountChoiceResponseObject, error)
 	// ListAccounts Lists connected accounts.
 	// (GET /api/v1/accounts)
 	ListAccounts(ctx context.Context, request ListAccountsRequestObject) (ListAccountsResponseObject, error)
@@ -8099,9 +9036,27 @@ type StrictServerInterface interface {
 	// BeginConnection Begins to connect an account by OAuth 2; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/connect)
 	BeginConnection(ctx context.Context, request BeginConnectionRequestObject) (BeginConnectionResponseObject, error)
+	// ConnectAccountByForm Connects an account by what the network's form asks for, such as a bot's token or an app password.
+	// (POST /api/v1/accounts/form)
+	ConnectAccountByForm(ctx context.Context, request ConnectAccountByFormRequestObject) (ConnectAccountByFormResponseObject, error)
+	// GetAccount Reads an account with its health, scopes, expiry and warnings.
+	// (GET /api/v1/accounts/{id})
+	GetAccount(ctx context.Context, request GetAccountRequestObject) (GetAccountResponseObject, error)
+	// ChangeAccount Changes what people choose for an account.
+	// (PATCH /api/v1/accounts/{id})
+	ChangeAccount(ctx context.Context, request ChangeAccountRequestObject) (ChangeAccountResponseObject, error)
+	// CheckAccount Asks the network who the account is, and notes the answer in its health.
+	// (POST /api/v1/accounts/{id}/check)
+	CheckAccount(ctx context.Context, request CheckAccountRequestObject) (CheckAccountResponseObject, error)
+	// DisconnectAccount Revokes the account's tokens at the network and forgets them.
+	// (POST /api/v1/accounts/{id}/disconnect)
+	DisconnectAccount(ctx context.Context, request DisconnectAccountRequestObject) (DisconnectAccountResponseObject, error)
 	// AccountLimits Tells how the rate limits of an account stand.
 	// (GET /api/v1/accounts/{id}/limits)
 	AccountLimits(ctx context.Context, request AccountLimitsRequestObject) (AccountLimitsResponseObject, error)
+	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
+	// (POST /api/v1/accounts/{id}/reconnect)
+	ReconnectAccount(ctx context.Context, request ReconnectAccountRequestObject) (ReconnectAccountResponseObject, error)
 	// ListAudit Lists who did what in the workspace, the newest first.
 	// (GET /api/v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
@@ -8165,9 +9120,15 @@ type StrictServerInterface interface {
 	// ChangeMember Gives a member another role, at once also for the member's tokens.
 	// (PATCH /api/v1/members/{id})
 	ChangeMember(ctx context.Context, request ChangeMemberRequestObject) (ChangeMemberResponseObject, error)
+	// ListNetworks Lists networks and how their accounts are connected.
+	// (GET /api/v1/networks)
+	ListNetworks(ctx context.Context, request ListNetworksRequestObject) (ListNetworksResponseObject, error)
 	// CompleteConnection Where networks send people back to.
 	// (GET /api/v1/oauth/callback)
 	CompleteConnection(ctx context.Context, request CompleteConnectionRequestObject) (CompleteConnectionResponseObject, error)
+	// ChooseInBrowser Where the page of a choice sends its form; the key on that page is the proof.
+	// (POST /api/v1/oauth/choose)
+	ChooseInBrowser(ctx context.Context, request ChooseInBrowserRequestObject) (ChooseInBrowserResponseObject, error)
 	// ListPosts Lists posts by scheduled time.
 	// (GET /api/v1/posts)
 	ListPosts(ctx context.Context, request ListPostsRequestObject) (ListPostsResponseObject, error)
@@ -8415,6 +9376,76 @@ func (sh *strictHandler) SchedulePost(ctx *gin.Context, params SchedulePostParam
 	}
 }
 
+// GetAccountChoice operation middleware
+func (sh *strictHandler) GetAccountChoice(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetAccountChoiceRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAccountChoice(ctx, request.(GetAccountChoiceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAccountChoice")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetAccountChoiceResponseObject); ok {
+		if err := validResponse.VisitGetAccountChoiceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// MakeAccountChoice operation middleware
+func (sh *strictHandler) MakeAccountChoice(ctx *gin.Context, id openapi_types.UUID) {
+	var request MakeAccountChoiceRequestObject
+
+	request.Id = id
+
+	var body MakeAccountChoiceJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.MakeAccountChoice(ctx, request.(MakeAccountChoiceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "MakeAccountChoice")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(MakeAccountChoiceResponseObject); ok {
+		if err := validResponse.VisitMakeAccountChoiceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListAccounts operation middleware
 func (sh *strictHandler) ListAccounts(ctx *gin.Context) {
 	var request ListAccountsRequestObject
@@ -8523,6 +9554,170 @@ func (sh *strictHandler) BeginConnection(ctx *gin.Context) {
 	}
 }
 
+// ConnectAccountByForm operation middleware
+func (sh *strictHandler) ConnectAccountByForm(ctx *gin.Context) {
+	var request ConnectAccountByFormRequestObject
+
+	var body ConnectAccountByFormJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ConnectAccountByForm(ctx, request.(ConnectAccountByFormRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ConnectAccountByForm")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ConnectAccountByFormResponseObject); ok {
+		if err := validResponse.VisitConnectAccountByFormResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetAccount operation middleware
+func (sh *strictHandler) GetAccount(ctx *gin.Context, id AccountID) {
+	var request GetAccountRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetAccount(ctx, request.(GetAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetAccount")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetAccountResponseObject); ok {
+		if err := validResponse.VisitGetAccountResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChangeAccount operation middleware
+func (sh *strictHandler) ChangeAccount(ctx *gin.Context, id AccountID) {
+	var request ChangeAccountRequestObject
+
+	request.Id = id
+
+	var body ChangeAccountJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeAccount(ctx, request.(ChangeAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeAccount")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ChangeAccountResponseObject); ok {
+		if err := validResponse.VisitChangeAccountResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CheckAccount operation middleware
+func (sh *strictHandler) CheckAccount(ctx *gin.Context, id AccountID) {
+	var request CheckAccountRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CheckAccount(ctx, request.(CheckAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CheckAccount")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CheckAccountResponseObject); ok {
+		if err := validResponse.VisitCheckAccountResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DisconnectAccount operation middleware
+func (sh *strictHandler) DisconnectAccount(ctx *gin.Context, id AccountID) {
+	var request DisconnectAccountRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DisconnectAccount(ctx, request.(DisconnectAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DisconnectAccount")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DisconnectAccountResponseObject); ok {
+		if err := validResponse.VisitDisconnectAccountResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // AccountLimits operation middleware
 func (sh *strictHandler) AccountLimits(ctx *gin.Context, id openapi_types.UUID) {
 	var request AccountLimitsRequestObject
@@ -8542,6 +9737,32 @@ func (sh *strictHandler) AccountLimits(ctx *gin.Context, id openapi_types.UUID) 
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(AccountLimitsResponseObject); ok {
 		if err := validResponse.VisitAccountLimitsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReconnectAccount operation middleware
+func (sh *strictHandler) ReconnectAccount(ctx *gin.Context, id AccountID) {
+	var request ReconnectAccountRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReconnectAccount(ctx, request.(ReconnectAccountRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReconnectAccount")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReconnectAccountResponseObject); ok {
+		if err := validResponse.VisitReconnectAccountResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -9219,6 +10440,30 @@ func (sh *strictHandler) ChangeMember(ctx *gin.Context, id openapi_types.UUID) {
 	}
 }
 
+// ListNetworks operation middleware
+func (sh *strictHandler) ListNetworks(ctx *gin.Context) {
+	var request ListNetworksRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListNetworks(ctx, request.(ListNetworksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListNetworks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListNetworksResponseObject); ok {
+		if err := validResponse.VisitListNetworksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // CompleteConnection operation middleware
 func (sh *strictHandler) CompleteConnection(ctx *gin.Context, params CompleteConnectionParams) {
 	var request CompleteConnectionRequestObject
@@ -9238,6 +10483,41 @@ func (sh *strictHandler) CompleteConnection(ctx *gin.Context, params CompleteCon
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(CompleteConnectionResponseObject); ok {
 		if err := validResponse.VisitCompleteConnectionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ChooseInBrowser operation middleware
+func (sh *strictHandler) ChooseInBrowser(ctx *gin.Context) {
+	var request ChooseInBrowserRequestObject
+
+	if err := ctx.Request.ParseForm(); err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	var body ChooseInBrowserFormdataRequestBody
+	if err := runtime.BindForm(&body, ctx.Request.Form, nil, nil); err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ChooseInBrowser(ctx, request.(ChooseInBrowserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChooseInBrowser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ChooseInBrowserResponseObject); ok {
+		if err := validResponse.VisitChooseInBrowserResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

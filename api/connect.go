@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"dateline/api/spec"
+	"dateline/internal/account"
+	"dateline/internal/post"
+	"dateline/internal/secret"
+	"dateline/web"
+)
+
+// ListNetworks lists networks and how their accounts are connected.
+func (s *Server) ListNetworks(ctx context.Context, _ spec.ListNetworksRequestObject) (spec.ListNetworksResponseObject, error) {
+	offers, err := s.Accounts.Networks(ctx)
+	out := spec.ListNetworks200JSONResponse{Networks: []spec.Network{}}
+	for _, o := range offers {
+		out.Networks = append(out.Networks, networkJSON(o))
+	}
+	return out, err
+}
+
+func networkJSON(o account.Offer) spec.Network {
+	n := spec.Network{Name: o.Name, Ways: []spec.NetworkWays{}, Configured: o.Configured, Missing: optional(o.Missing), Instances: o.Instances,
+		DefaultInstance: optional(o.Instance), Sandbox: o.Sandbox, Renews: o.Renews, Revokes: o.Revokes}
+	if o.OAuth {
+		n.Ways = append(n.Ways, spec.Oauth)
+	}
+	if o.Fields != nil {
+		n.Ways = append(n.Ways, spec.Form)
+		fields := []spec.FormField{}
+		for _, f := range o.Fields {
+			fields = append(fields, spec.FormField{Name: f.Name, Label: f.Label, Help: optional(f.Help), Secret: f.Secret, Optional: f.Optional})
+		}
+		n.Fields = &fields
+	}
+	if l := o.Limits; l != nil {
+		n.Limits = &spec.UsualLimits{MaxCharacters: positive(l.MaxCharacters), MaxMedia: l.MaxMedia,
+			MaxImageBytes: positive(l.MaxImageBytes), MaxVideoBytes: positive(l.MaxVideoBytes), SupportsReply: l.SupportsReply}
+	}
+	return n
+}
+
+func positive[N int | int64](n N) *N {
+	if n <= 0 {
+		return nil
+	}
+	return &n
+}
+
+// ConnectAccountWithToken connects the account that a token belongs to.
+func (s *Server) ConnectAccountWithToken(ctx context.Context, r spec.ConnectAccountWithTokenRequestObject) (spec.ConnectAccountWithTokenResponseObject, error) {
+	a, err := s.Accounts.ConnectWithToken(ctx, principal(ctx), r.Body.Network, r.Body.BaseUrl, secret.NewText(r.Body.AccessToken))
+	return spec.ConnectAccountWithToken201JSONResponse(s.accountJSON(a)), err
+}
+
+// ConnectAccountByForm connects an account by what its network's form asks for.
+func (s *Server) ConnectAccountByForm(ctx context.Context, r spec.ConnectAccountByFormRequestObject) (spec.ConnectAccountByFormResponseObject, error) {
+	values := make(map[string]secret.Text, len(r.Body.Values))
+	for name, text := range r.Body.Values {
+		values[name] = secret.NewText(text)
+	}
+	at := account.Place{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)}
+	made, err := s.Accounts.ConnectForm(ctx, principal(ctx), at, values)
+	if err != nil {
+		return nil, err
+	}
+	if made.Choice != nil {
+		return spec.ConnectAccountByForm202JSONResponse(choiceJSON(*made.Choice)), nil
+	}
+	return spec.ConnectAccountByForm201JSONResponse(s.accountJSON(made.Account)), nil
+}
+
+// BeginConnection sends a person to a network's consent page.
+func (s *Server) BeginConnection(ctx context.Context, r spec.BeginConnectionRequestObject) (spec.BeginConnectionResponseObject, error) {
+	link, err := s.Accounts.Begin(ctx, principal(ctx), account.Place{Network: r.Body.Network, BaseURL: value(r.Body.BaseUrl), Sandbox: value(r.Body.Sandbox)})
+	return spec.BeginConnection200JSONResponse{AuthorizeUrl: link}, err
+}
+
+// ReconnectAccount sends a person to the consent page for an account that is
+// there already.
+func (s *Server) ReconnectAccount(ctx context.Context, r spec.ReconnectAccountRequestObject) (spec.ReconnectAccountResponseObject, error) {
+	link, err := s.Accounts.Reconnect(ctx, principal(ctx), r.Id)
+	return spec.ReconnectAccount200JSONResponse{AuthorizeUrl: link}, err
+}
+
+// CompleteConnection is where the network sends the person back to. The state
+// parameter is the proof that this workspace began the connection.
+func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnectionRequestObject) (spec.CompleteConnectionResponseObject, error) {
+	if r.Params.Error != nil || value(r.Params.Code) == "" {
+		return nil, post.InvalidFields(post.Problem{Field: "code", Code: "not_allowed",
+			Message: "The network did not allow access. Start the connection again and allow it there."})
+	}
+	made, err := s.Accounts.Complete(ctx, r.Params.State, *r.Params.Code)
+	if err != nil {
+		return nil, err
+	}
+	page := connected(made.Account)
+	if made.Choice != nil {
+		page = choicePage(*made.Choice)
+	}
+	text, err := page.HTML()
+	return spec.CompleteConnection200TexthtmlResponse{Body: strings.NewReader(text), ContentLength: int64(len(text))}, err
+}
+
+// ChooseInBrowser connects what was chosen on the page that the callback showed.
+func (s *Server) ChooseInBrowser(ctx context.Context, r spec.ChooseInBrowserRequestObject) (spec.ChooseInBrowserResponseObject, error) {
+	made, err := s.Accounts.ChooseWithKey(ctx, r.Body.Choice, r.Body.Key, value(r.Body.RemoteId))
+	page := connected(made...)
+	var refused *post.Error
+	if errors.As(err, &refused) {
+		page, err = web.Connection{Title: "Not connected", Message: said(refused) + " Go back to choose again."}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := page.HTML()
+	return spec.ChooseInBrowser200TexthtmlResponse{Body: strings.NewReader(text), ContentLength: int64(len(text))}, err
+}
+
+func said(e *post.Error) string {
+	if len(e.Problems) > 0 {
+		return e.Problems[0].Message
+	}
+	return e.Message
+}
+
+// GetAccountChoice reads which accounts a login may post as.
+func (s *Server) GetAccountChoice(ctx context.Context, r spec.GetAccountChoiceRequestObject) (spec.GetAccountChoiceResponseObject, error) {
+	c, err := s.Accounts.Choice(ctx, principal(ctx), r.Id)
+	return spec.GetAccountChoice200JSONResponse(choiceJSON(c)), err
+}
+
+// MakeAccountChoice connects the accounts that are chosen.
+func (s *Server) MakeAccountChoice(ctx context.Context, r spec.MakeAccountChoiceRequestObject) (spec.MakeAccountChoiceResponseObject, error) {
+	made, err := s.Accounts.Choose(ctx, principal(ctx), r.Id, r.Body.RemoteIds)
+	return spec.MakeAccountChoice201JSONResponse(s.accountList(made)), err
+}
+
+func choiceJSON(c account.Choice) spec.AccountChoice {
+	out := spec.AccountChoice{Id: c.ID, Network: c.Network, Accounts: []spec.AccountCandidate{}, ExpiresAt: c.ExpiresAt}
+	for _, one := range c.Accounts {
+		out.Accounts = append(out.Accounts, spec.AccountCandidate{RemoteId: one.RemoteID, Handle: one.Handle, Name: one.Name,
+			Kind: spec.AccountCandidateKind(kindOf(string(one.Kind)))})
+	}
+	return out
+}
+
+func connected(made ...account.Account) web.Connection {
+	var handles []string
+	for _, a := range made {
+		handles = append(handles, a.Handle)
+	}
+	verb := " is connected."
+	if len(handles) > 1 {
+		verb = " are connected."
+	}
+	return web.Connection{Title: "Connected", Message: strings.Join(handles, ", ") + verb + " You can close this page."}
+}
+
+func choicePage(c account.Choice) web.Connection {
+	p := web.Connection{Title: "Choose accounts", Choice: c.ID.String(), Key: c.Key,
+		Message: "This login may post as several accounts. Choose those that Dateline is to publish to."}
+	for _, one := range c.Accounts {
+		p.Accounts = append(p.Accounts, web.Candidate{ID: one.RemoteID, Handle: one.Handle, Name: one.Name, Kind: kindOf(string(one.Kind))})
+	}
+	return p
+}
