@@ -69,7 +69,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 			p.close()
 		}
 	}()
-	if p.sealer, err = secret.OpenKeyset(cfg.Keyset); err != nil {
+	if p.sealer, err = secret.Open(ctx, keysetOf(cfg)); err != nil {
 		return nil, err
 	}
 	for _, h := range cfg.AllowPrivateHosts {
@@ -121,7 +121,8 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 		return nil, err
 	}
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
-	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
+	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Live: p.bus, Log: log,
+		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
 	if p.login, err = newLogin(cfg, p.store, p.clock.Now, log); err != nil {
 		return nil, err
 	}
@@ -203,6 +204,7 @@ func (p *parts) worker() *worker.Worker {
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
 		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
 		Library:    &activities.Library{Media: p.media},
+		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
 	}, &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log}, p.log)

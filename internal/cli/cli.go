@@ -35,6 +35,7 @@ func (p *Program) commands() []command {
 		{"token", "make a new API token for the first owner", p.token},
 		{"login", "print a link that logs the first owner in once, with a browser", p.login},
 		{"keyset", "keyset new FILE: make the keys that seal account tokens", p.keyset},
+		{"keys", "list, rotate, reseal and retire the keys that seal account tokens", p.keys},
 		{"healthcheck", "ask a local api (or, with the argument worker, worker) whether it is ready", p.healthcheck},
 		{"build-temporald", "build the embedded Temporal server", p.buildTemporald},
 		{"version", "print the version", func(context.Context, []string) error {

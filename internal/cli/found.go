@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audit"
+	"dateline/internal/config"
 	"dateline/internal/embedded"
 	"dateline/internal/people"
 	"dateline/internal/secret"
@@ -64,12 +65,16 @@ func (p *Program) token(ctx context.Context, args []string) error {
 	return err
 }
 
-func (p *Program) keyset(_ context.Context, args []string) error {
+func (p *Program) keyset(ctx context.Context, args []string) error {
 	if len(args) != 2 || args[0] != "new" {
 		_, _ = fmt.Fprintln(p.Stderr, "Usage: dateline keyset new FILE")
 		return errUsage
 	}
-	created, err := secret.CreateKeyset(args[1])
+	cfg, err := config.Load("", p.Environ)
+	if err != nil {
+		return err
+	}
+	created, err := secret.Create(ctx, secret.Source{Path: args[1], KMS: cfg.KeysetKMS})
 	if err != nil {
 		return err
 	}

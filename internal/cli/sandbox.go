@@ -59,6 +59,14 @@ func (b *sandbox) url() string {
 	return b.server.URL()
 }
 
+// network is the address of a network's copy in the sandbox; empty: it has none.
+func (b *sandbox) network(name string) string {
+	if b == nil {
+		return ""
+	}
+	return b.server.NetworkURL(name)
+}
+
 // allowed is the sandbox's address: it is private, and may be reached.
 func (b *sandbox) allowed() []string {
 	if b == nil {
@@ -73,7 +81,7 @@ func (b *sandbox) connect(ctx context.Context, p *parts, owner people.Principal)
 	if b == nil {
 		return nil
 	}
-	if err := p.store.MoveInstance(ctx, mastodon.Name, b.url()); err != nil {
+	if err := p.store.MoveSandbox(ctx, b.url()); err != nil {
 		return err
 	}
 	account, err := b.server.AddAccount(sandboxAccount)

@@ -25,6 +25,7 @@ func (p *Program) up(ctx context.Context, args []string) (err error) {
 	set, file := p.flags("up")
 	demo := set.Bool("demo", false, "schedule a few posts to the sandbox in the next minute")
 	renew := set.Bool("new-token", false, "make a new API token for the first owner; the old one is revoked")
+	retire := set.Bool("retire-keys", false, "retire the older keys of the keyset, when nothing is sealed with them any more")
 	profiler := profilerFlag(set)
 	if err := p.parse(set, args); err != nil {
 		return err
@@ -51,7 +52,7 @@ func (p *Program) up(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, stopEngines(engines)) }()
 
-	r := &running{program: p, cfg: engines.Apply(cfg), log: log, warnings: engines.Warnings, demo: *demo, renew: *renew}
+	r := &running{program: p, cfg: engines.Apply(cfg), log: log, warnings: engines.Warnings, demo: *demo, renew: *renew, retire: *retire}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -88,10 +89,11 @@ type running struct {
 	warnings []string
 	demo     bool
 	renew    bool
+	retire   bool
 }
 
 func (r *running) run(ctx context.Context) error {
-	if _, err := secret.CreateKeyset(r.cfg.Keyset); err != nil {
+	if _, err := secret.Create(ctx, keysetOf(r.cfg)); err != nil {
 		return fmt.Errorf("making the keyset: %w", err)
 	}
 	l, err := listen(ctx, r.cfg.APIAddr)
@@ -114,9 +116,13 @@ func (r *running) run(ctx context.Context) error {
 	if err := parts.store.Migrate(ctx, r.log); err != nil {
 		return err
 	}
+	if err := r.tidyKeys(ctx, parts); err != nil {
+		return err
+	}
 	if err := parts.objects.EnsureBucket(ctx); err != nil {
 		return err
 	}
+	parts.accounts.Sandbox = box.network
 	owner, token, err := found(ctx, parts.store, r.cfg.TimeZone.String(), r.renew)
 	if err != nil {
 		return err
