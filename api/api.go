@@ -63,6 +63,9 @@ type Desk interface {
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error)
+	Submit(ctx context.Context, g post.Guard) (post.Post, error)
+	Approve(ctx context.Context, g post.Guard) (post.Post, error)
+	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
 
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)

@@ -75,6 +75,10 @@ func answerBulk(c *gin.Context, done desk.BulkPosts, o desk.BulkOptions) {
 			row.Id = &r.PostID
 			all.Created++
 		}
+		if r.Approval != "" {
+			state := spec.ApprovalState(r.Approval)
+			row.Approval = &state
+		}
 		if len(r.Problems) > 0 {
 			problems := make([]spec.FieldProblem, len(r.Problems))
 			for j, p := range r.Problems {

@@ -46,6 +46,7 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 	for _, t := range p.Targets {
 		out.Targets = append(out.Targets, targetJSON(p, t))
 	}
+	out.Approval = approvalJSON(p.Approval)
 	if len(p.Warnings) > 0 {
 		warnings := make([]spec.Warning, len(p.Warnings))
 		for i, w := range p.Warnings {

@@ -14,6 +14,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/desk"
+	"dateline/internal/people"
 	"dateline/internal/post"
 	"dateline/internal/store"
 )
@@ -74,7 +75,7 @@ func namedRequest(key, kind string, request []byte) (store.Idempotency, error) {
 
 // nudge tells Temporal of a change.
 func (s *Server) nudge(ctx context.Context, p post.Post) {
-	if p.Status == post.Draft {
+	if p.Status == post.Draft && !p.TakenBack {
 		return
 	}
 	s.told(p, s.Workflows.Nudge(context.WithoutCancel(ctx), p.ID))
@@ -131,7 +132,7 @@ func (s *Server) change(ctx context.Context, id uuid.UUID, ifMatch *string, do f
 	if err != nil {
 		return spec.PostJSONResponse{}, err
 	}
-	p, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor()})
+	p, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, Author: who.Role == people.Author})
 	if err != nil {
 		return spec.PostJSONResponse{}, err
 	}
@@ -164,6 +165,9 @@ func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (
 	}
 	for _, status := range value(r.Params.Status) {
 		f.Statuses = append(f.Statuses, post.Status(status))
+	}
+	for _, state := range value(r.Params.Approval) {
+		f.Approvals = append(f.Approvals, post.ApprovalState(state))
 	}
 	if cursor := value(r.Params.Cursor); cursor != "" {
 		var err error

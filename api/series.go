@@ -9,6 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/desk"
+	"dateline/internal/people"
 	"dateline/internal/post"
 	"dateline/internal/store"
 )
@@ -166,7 +167,7 @@ func (s *Server) changeSeries(ctx context.Context, id uuid.UUID, ifMatch *string
 	if err != nil {
 		return spec.OneSeriesJSONResponse{}, err
 	}
-	changed, posts, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor()})
+	changed, posts, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, Author: who.Role == people.Author})
 	if err != nil {
 		return spec.OneSeriesJSONResponse{}, err
 	}

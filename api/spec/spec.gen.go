@@ -89,6 +89,30 @@ func (e AccountCandidateKind) Valid() bool {
 	}
 }
 
+// Defines values for ApprovalState.
+const (
+	ApprovalStateApproved ApprovalState = "approved"
+	ApprovalStateNone     ApprovalState = "none"
+	ApprovalStatePending  ApprovalState = "pending"
+	ApprovalStateRejected ApprovalState = "rejected"
+)
+
+// Valid indicates whether the value is a known member of the ApprovalState enum.
+func (e ApprovalState) Valid() bool {
+	switch e {
+	case ApprovalStateApproved:
+		return true
+	case ApprovalStateNone:
+		return true
+	case ApprovalStatePending:
+		return true
+	case ApprovalStateRejected:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditActorType.
 const (
 	AuditActorTypeDateline AuditActorType = "dateline"
@@ -112,19 +136,19 @@ func (e AuditActorType) Valid() bool {
 
 // Defines values for DeliveryStatus.
 const (
-	Dead      DeliveryStatus = "dead"
-	Delivered DeliveryStatus = "delivered"
-	Pending   DeliveryStatus = "pending"
+	DeliveryStatusDead      DeliveryStatus = "dead"
+	DeliveryStatusDelivered DeliveryStatus = "delivered"
+	DeliveryStatusPending   DeliveryStatus = "pending"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryStatus enum.
 func (e DeliveryStatus) Valid() bool {
 	switch e {
-	case Dead:
+	case DeliveryStatusDead:
 		return true
-	case Delivered:
+	case DeliveryStatusDelivered:
 		return true
-	case Pending:
+	case DeliveryStatusPending:
 		return true
 	default:
 		return false
@@ -441,9 +465,12 @@ func (e WebhookEditStatus) Valid() bool {
 const (
 	AccountExpiring       WebhookType = "account.expiring"
 	AccountNeedsReconnect WebhookType = "account.needs_reconnect"
+	PostApproved          WebhookType = "post.approved"
 	PostFailed            WebhookType = "post.failed"
 	PostLate              WebhookType = "post.late"
 	PostPosted            WebhookType = "post.posted"
+	PostRejected          WebhookType = "post.rejected"
+	PostSubmitted         WebhookType = "post.submitted"
 	PostUncertain         WebhookType = "post.uncertain"
 )
 
@@ -454,11 +481,17 @@ func (e WebhookType) Valid() bool {
 		return true
 	case AccountNeedsReconnect:
 		return true
+	case PostApproved:
+		return true
 	case PostFailed:
 		return true
 	case PostLate:
 		return true
 	case PostPosted:
+		return true
+	case PostRejected:
+		return true
+	case PostSubmitted:
 		return true
 	case PostUncertain:
 		return true
@@ -644,6 +677,27 @@ type AccountWarning struct {
 	Message string `json:"message"`
 }
 
+// Approval Absent from a post that nobody has submitted.
+type Approval struct {
+	DecidedAt *time.Time `json:"decided_at,omitempty"`
+
+	// DecidedBy The member who approved or rejected the post.
+	DecidedBy *openapi_types.UUID `json:"decided_by,omitempty"`
+
+	// Note Why it is rejected, or why it could not be approved.
+	Note *string `json:"note,omitempty"`
+
+	// State A post that is `pending` or `rejected` is a draft.
+	State       ApprovalState `json:"state"`
+	SubmittedAt *time.Time    `json:"submitted_at,omitempty"`
+
+	// SubmittedBy The member. Absent when the post was made by its series.
+	SubmittedBy *openapi_types.UUID `json:"submitted_by,omitempty"`
+}
+
+// ApprovalState A post that is `pending` or `rejected` is a draft.
+type ApprovalState string
+
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
 	// Name The user's, as it is now.
@@ -779,7 +833,9 @@ type BulkResult struct {
 
 // BulkRow defines model for BulkRow.
 type BulkRow struct {
-	Errors *[]FieldProblem `json:"errors,omitempty"`
+	// Approval A post that is `pending` or `rejected` is a draft.
+	Approval *ApprovalState  `json:"approval,omitempty"`
+	Errors   *[]FieldProblem `json:"errors,omitempty"`
 
 	// Id The post.
 	Id *openapi_types.UUID `json:"id,omitempty"`
@@ -1301,6 +1357,8 @@ type OwnSession struct {
 
 // Post defines model for Post.
 type Post struct {
+	// Approval Absent from a post that nobody has submitted.
+	Approval          *Approval            `json:"approval,omitempty"`
 	Attachments       []openapi_types.UUID `json:"attachments"`
 	Content           string               `json:"content"`
 	CreatedAt         time.Time            `json:"created_at"`
@@ -1450,6 +1508,12 @@ type Readiness struct {
 	// Clock How this process's host agrees with the database's clock, by which posts are due.
 	Clock *ClockReading `json:"clock,omitempty"`
 	Ready bool          `json:"ready"`
+}
+
+// Rejection defines model for Rejection.
+type Rejection struct {
+	// Note What is wrong with it, for its author.
+	Note string `json:"note"`
 }
 
 // Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
@@ -2003,6 +2067,9 @@ type ListPostsParams struct {
 	// Status Only posts in one of these states.
 	Status *[]PostStatus `form:"status,omitempty" json:"status,omitempty"`
 
+	// Approval Only posts of which this is true: `pending` waits for somebody.
+	Approval *[]ApprovalState `form:"approval,omitempty" json:"approval,omitempty"`
+
 	// Account Only posts to this account.
 	Account *openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
 
@@ -2061,6 +2128,12 @@ type EditPostParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ApprovePostParams defines parameters for ApprovePost.
+type ApprovePostParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // DiscardPostParams defines parameters for DiscardPost.
 type DiscardPostParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
@@ -2078,6 +2151,12 @@ type PublishNowParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// RejectPostParams defines parameters for RejectPost.
+type RejectPostParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // RetryPostParams defines parameters for RetryPost.
 type RetryPostParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
@@ -2086,6 +2165,12 @@ type RetryPostParams struct {
 
 // ScheduleDraftParams defines parameters for ScheduleDraft.
 type ScheduleDraftParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// SubmitPostParams defines parameters for SubmitPost.
+type SubmitPostParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -2263,6 +2348,9 @@ type EditPostJSONRequestBody = PostEdit
 // DiscardPostJSONRequestBody defines body for DiscardPost for application/json ContentType.
 type DiscardPostJSONRequestBody = TargetChoice
 
+// RejectPostJSONRequestBody defines body for RejectPost for application/json ContentType.
+type RejectPostJSONRequestBody = Rejection
+
 // RetryPostJSONRequestBody defines body for RetryPost for application/json ContentType.
 type RetryPostJSONRequestBody = TargetChoice
 
@@ -2433,6 +2521,9 @@ type ServerInterface interface {
 	// EditPost Changes a post that is not yet being published, or that has failed.
 	// (PATCH /api/v1/posts/{id})
 	EditPost(c *gin.Context, id PostID, params EditPostParams)
+	// ApprovePost Puts a post that waits for approval on the schedule, as it stands. For editors and owners.
+	// (POST /api/v1/posts/{id}/approve)
+	ApprovePost(c *gin.Context, id PostID, params ApprovePostParams)
 	// DiscardPost Gives up what failed of a post, or what is uncertain of it.
 	// (POST /api/v1/posts/{id}/discard)
 	DiscardPost(c *gin.Context, id PostID, params DiscardPostParams)
@@ -2442,12 +2533,18 @@ type ServerInterface interface {
 	// PublishNow Makes a waiting post, or a draft, due at once.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(c *gin.Context, id PostID, params PublishNowParams)
+	// RejectPost Sends a post that waits for approval back to its author. For editors and owners.
+	// (POST /api/v1/posts/{id}/reject)
+	RejectPost(c *gin.Context, id PostID, params RejectPostParams)
 	// RetryPost Sends what failed of a post out again, at once.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(c *gin.Context, id PostID, params RetryPostParams)
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(c *gin.Context, id PostID, params ScheduleDraftParams)
+	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
+	// (POST /api/v1/posts/{id}/submit)
+	SubmitPost(c *gin.Context, id PostID, params SubmitPostParams)
 	// ConfirmTarget Says that an uncertain post is published, and where.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(c *gin.Context, id PostID, target TargetID, params ConfirmTargetParams)
@@ -3628,6 +3725,14 @@ func (siw *ServerInterfaceWrapper) ListPosts(c *gin.Context) {
 		return
 	}
 
+	// ------------- Optional query parameter "approval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", false, false, "approval", c.Request.URL.Query(), &params.Approval, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter approval: %w", err), http.StatusBadRequest)
+		return
+	}
+
 	// ------------- Optional query parameter "account" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "account", c.Request.URL.Query(), &params.Account, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
@@ -3916,6 +4021,55 @@ func (siw *ServerInterfaceWrapper) EditPost(c *gin.Context) {
 	siw.Handler.EditPost(c, id, params)
 }
 
+// ApprovePost operation middleware
+func (siw *ServerInterfaceWrapper) ApprovePost(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ApprovePostParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ApprovePost(c, id, params)
+}
+
 // DiscardPost operation middleware
 func (siw *ServerInterfaceWrapper) DiscardPost(c *gin.Context) {
 
@@ -4063,6 +4217,55 @@ func (siw *ServerInterfaceWrapper) PublishNow(c *gin.Context) {
 	siw.Handler.PublishNow(c, id, params)
 }
 
+// RejectPost operation middleware
+func (siw *ServerInterfaceWrapper) RejectPost(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RejectPostParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RejectPost(c, id, params)
+}
+
 // RetryPost operation middleware
 func (siw *ServerInterfaceWrapper) RetryPost(c *gin.Context) {
 
@@ -4159,6 +4362,55 @@ func (siw *ServerInterfaceWrapper) ScheduleDraft(c *gin.Context) {
 	}
 
 	siw.Handler.ScheduleDraft(c, id, params)
+}
+
+// SubmitPost operation middleware
+func (siw *ServerInterfaceWrapper) SubmitPost(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SubmitPostParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SubmitPost(c, id, params)
 }
 
 // ConfirmTarget operation middleware
@@ -5330,6 +5582,9 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.PATCH(options.BaseURL+"/api/v1/posts/:id", wrapper.EditPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/publish-now", wrapper.PublishNow)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/schedule", wrapper.ScheduleDraft)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/submit", wrapper.SubmitPost)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/approve", wrapper.ApprovePost)
+	router.POST(options.BaseURL+"/api/v1/posts/:id/reject", wrapper.RejectPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/retry", wrapper.RetryPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/discard", wrapper.DiscardPost)
 	router.POST(options.BaseURL+"/api/v1/posts/:id/targets/:target/confirm", wrapper.ConfirmTarget)
@@ -7271,6 +7526,49 @@ func (response EditPostdefaultApplicationProblemPlusJSONResponse) VisitEditPostR
 	return err
 }
 
+type ApprovePostRequestObject struct {
+	Id     PostID `json:"id"`
+	Params ApprovePostParams
+}
+
+type ApprovePostResponseObject interface {
+	VisitApprovePostResponse(w http.ResponseWriter) error
+}
+
+type ApprovePost200JSONResponse struct{ PostJSONResponse }
+
+func (response ApprovePost200JSONResponse) VisitApprovePostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ApprovePostdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ApprovePostdefaultApplicationProblemPlusJSONResponse) VisitApprovePostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type DiscardPostRequestObject struct {
 	Id     PostID `json:"id"`
 	Params DiscardPostParams
@@ -7427,6 +7725,50 @@ func (response PublishNowdefaultApplicationProblemPlusJSONResponse) VisitPublish
 	return err
 }
 
+type RejectPostRequestObject struct {
+	Id     PostID `json:"id"`
+	Params RejectPostParams
+	Body   *RejectPostJSONRequestBody
+}
+
+type RejectPostResponseObject interface {
+	VisitRejectPostResponse(w http.ResponseWriter) error
+}
+
+type RejectPost200JSONResponse struct{ PostJSONResponse }
+
+func (response RejectPost200JSONResponse) VisitRejectPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RejectPostdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RejectPostdefaultApplicationProblemPlusJSONResponse) VisitRejectPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type RetryPostRequestObject struct {
 	Id     PostID `json:"id"`
 	Params RetryPostParams
@@ -7504,6 +7846,49 @@ type ScheduleDraftdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ScheduleDraftdefaultApplicationProblemPlusJSONResponse) VisitScheduleDraftResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SubmitPostRequestObject struct {
+	Id     PostID `json:"id"`
+	Params SubmitPostParams
+}
+
+type SubmitPostResponseObject interface {
+	VisitSubmitPostResponse(w http.ResponseWriter) error
+}
+
+type SubmitPost200JSONResponse struct{ PostJSONResponse }
+
+func (response SubmitPost200JSONResponse) VisitSubmitPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SubmitPostdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SubmitPostdefaultApplicationProblemPlusJSONResponse) VisitSubmitPostResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9147,6 +9532,9 @@ type StrictServerInterface interface {
 	// EditPost Changes a post that is not yet being published, or that has failed.
 	// (PATCH /api/v1/posts/{id})
 	EditPost(ctx context.Context, request EditPostRequestObject) (EditPostResponseObject, error)
+	// ApprovePost Puts a post that waits for approval on the schedule, as it stands. For editors and owners.
+	// (POST /api/v1/posts/{id}/approve)
+	ApprovePost(ctx context.Context, request ApprovePostRequestObject) (ApprovePostResponseObject, error)
 	// DiscardPost Gives up what failed of a post, or what is uncertain of it.
 	// (POST /api/v1/posts/{id}/discard)
 	DiscardPost(ctx context.Context, request DiscardPostRequestObject) (DiscardPostResponseObject, error)
@@ -9156,12 +9544,18 @@ type StrictServerInterface interface {
 	// PublishNow Makes a waiting post, or a draft, due at once.
 	// (POST /api/v1/posts/{id}/publish-now)
 	PublishNow(ctx context.Context, request PublishNowRequestObject) (PublishNowResponseObject, error)
+	// RejectPost Sends a post that waits for approval back to its author. For editors and owners.
+	// (POST /api/v1/posts/{id}/reject)
+	RejectPost(ctx context.Context, request RejectPostRequestObject) (RejectPostResponseObject, error)
 	// RetryPost Sends what failed of a post out again, at once.
 	// (POST /api/v1/posts/{id}/retry)
 	RetryPost(ctx context.Context, request RetryPostRequestObject) (RetryPostResponseObject, error)
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(ctx context.Context, request ScheduleDraftRequestObject) (ScheduleDraftResponseObject, error)
+	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
+	// (POST /api/v1/posts/{id}/submit)
+	SubmitPost(ctx context.Context, request SubmitPostRequestObject) (SubmitPostResponseObject, error)
 	// ConfirmTarget Says that an uncertain post is published, and where.
 	// (POST /api/v1/posts/{id}/targets/{target}/confirm)
 	ConfirmTarget(ctx context.Context, request ConfirmTargetRequestObject) (ConfirmTargetResponseObject, error)
@@ -10719,6 +11113,33 @@ func (sh *strictHandler) EditPost(ctx *gin.Context, id PostID, params EditPostPa
 	}
 }
 
+// ApprovePost operation middleware
+func (sh *strictHandler) ApprovePost(ctx *gin.Context, id PostID, params ApprovePostParams) {
+	var request ApprovePostRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ApprovePost(ctx, request.(ApprovePostRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ApprovePost")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ApprovePostResponseObject); ok {
+		if err := validResponse.VisitApprovePostResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // DiscardPost operation middleware
 func (sh *strictHandler) DiscardPost(ctx *gin.Context, id PostID, params DiscardPostParams) {
 	var request DiscardPostRequestObject
@@ -10821,6 +11242,51 @@ func (sh *strictHandler) PublishNow(ctx *gin.Context, id PostID, params PublishN
 	}
 }
 
+// RejectPost operation middleware
+func (sh *strictHandler) RejectPost(ctx *gin.Context, id PostID, params RejectPostParams) {
+	var request RejectPostRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body RejectPostJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RejectPost(ctx, request.(RejectPostRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RejectPost")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RejectPostResponseObject); ok {
+		if err := validResponse.VisitRejectPostResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // RetryPost operation middleware
 func (sh *strictHandler) RetryPost(ctx *gin.Context, id PostID, params RetryPostParams) {
 	var request RetryPostRequestObject
@@ -10907,6 +11373,33 @@ func (sh *strictHandler) ScheduleDraft(ctx *gin.Context, id PostID, params Sched
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ScheduleDraftResponseObject); ok {
 		if err := validResponse.VisitScheduleDraftResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SubmitPost operation middleware
+func (sh *strictHandler) SubmitPost(ctx *gin.Context, id PostID, params SubmitPostParams) {
+	var request SubmitPostRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SubmitPost(ctx, request.(SubmitPostRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SubmitPost")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SubmitPostResponseObject); ok {
+		if err := validResponse.VisitSubmitPostResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

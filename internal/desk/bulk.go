@@ -30,10 +30,11 @@ type Row struct {
 
 // RowResult is what became of a row: a post, or problems.
 type RowResult struct {
-	Row      int            `json:"row"`
-	PostID   uuid.UUID      `json:"post_id"`
-	Draft    bool           `json:"draft"`
-	Problems []post.Problem `json:"problems"`
+	Row      int                `json:"row"`
+	PostID   uuid.UUID          `json:"post_id"`
+	Draft    bool               `json:"draft"`
+	Problems []post.Problem     `json:"problems"`
+	Approval post.ApprovalState `json:"approval,omitempty"`
 }
 
 // BulkPosts is what a bulk request did.
@@ -77,7 +78,8 @@ func (d *Desk) ScheduleRows(ctx context.Context, who people.Principal, rows []Ro
 				return BulkPosts{}, err
 			}
 			if result.Problems = c.problems; len(c.problems) == 0 {
-				result.PostID = n.Post.ID
+				result.PostID, result.Draft = n.Post.ID, n.Post.Status == post.Draft
+				result.Approval = n.Post.Approval.State
 				posts = append(posts, n)
 			}
 		}

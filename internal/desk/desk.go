@@ -29,6 +29,9 @@ type Store interface {
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
+	Submit(ctx context.Context, g post.Guard, change post.Change) (post.Post, error)
+	Approve(ctx context.Context, g post.Guard) (post.Post, error)
+	Reject(ctx context.Context, g post.Guard, note string) (post.Post, error)
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Decide(ctx context.Context, g post.Guard, d store.Decision) (post.Post, error)
@@ -203,6 +206,9 @@ func (c *check) examine(ctx context.Context, who people.Principal, draft Draft) 
 	if n.Overrides, err = c.overrides(ctx, draft.Overrides, n.AccountIDs); err != nil {
 		return store.NewPost{}, err
 	}
+	if n.Post.Status == post.Scheduled && c.waits(who.Role == people.Author) {
+		n.Post.Status, n.Post.Approval.State = post.Draft, post.Pending
+	}
 	c.language(draft.Language)
 	c.storable(n.Post, n.Overrides)
 	if !draft.Unfinished {
@@ -232,10 +238,15 @@ func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, 
 		if !editable(current) {
 			return post.Post{}, post.TooLate(current)
 		}
+		waits := c.waits(g.Author)
+		if waits && begun(current) {
+			return post.Post{}, needsEditor("Sending of this post has begun")
+		}
 		change, err := c.change(ctx, edit, current)
 		if err != nil {
 			return post.Post{}, err
 		}
+		change.NeedsApproval = waits && current.Status == post.Scheduled && changesPost(change)
 		if len(c.problems) > 0 {
 			return post.Post{}, post.InvalidFields(c.problems...)
 		}
@@ -271,6 +282,7 @@ func (d *Desk) checked(ctx context.Context, g post.Guard, change func(c *check, 
 		if err == nil {
 			d.Live.Changed(ctx, p.ID)
 			p.Warnings = c.forecast(ctx, p)
+			p.TakenBack = current.Status == post.Scheduled && p.Status == post.Draft
 		}
 		if !isStale(err) || g.IfVersion != 0 || try == mostChecks {
 			return p, err
@@ -302,6 +314,9 @@ func (d *Desk) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 // PublishNow makes a waiting post, or a draft, due at once.
 func (d *Desk) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
 	return d.checked(ctx, g, func(c *check, p post.Post, bound post.Guard) (post.Post, error) {
+		if c.waits(g.Author) && (p.Status == post.Draft || p.Status == post.Scheduled) {
+			return post.Post{}, needsEditor("Publishing it now puts it on the schedule")
+		}
 		if p.Status != post.Draft {
 			return d.Store.PublishNow(ctx, g) // checked before it was scheduled
 		}

@@ -36,6 +36,9 @@ func (d *Desk) ScheduleDraft(ctx context.Context, g post.Guard, when, zone strin
 		if err := c.finished(ctx, draft, draft.ScheduledTime); err != nil {
 			return post.Post{}, err
 		}
+		if c.waits(g.Author) {
+			return d.Store.Submit(ctx, g, change)
+		}
 		return d.Store.ScheduleDraft(ctx, g, change)
 	})
 }

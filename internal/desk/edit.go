@@ -75,7 +75,7 @@ func (c *check) change(ctx context.Context, edit Edit, current post.Post) (chang
 		c.language(*edit.Language)
 	}
 	c.storable(next, overrides)
-	if current.Status != post.Draft {
+	if current.Status != post.Draft || current.Waiting() {
 		c.content(ctx, next, overrides, accounts)
 	}
 	return change, nil

@@ -91,8 +91,7 @@ func (m *maker) run(ctx context.Context) error {
 		switch {
 		case !ok:
 			err = m.create(ctx, o.Occurrence)
-		case p.Series.Untouched && (p.Status == post.Draft || p.Status == post.Scheduled &&
-			(p.Series.TemplateRevision != m.series.TemplateRevision || !p.ScheduledTime.Equal(o.At))):
+		case p.Series.Untouched && m.outdated(p, o.Occurrence):
 			err = m.revise(ctx, p, o.Occurrence)
 		}
 		if err != nil { // one occurrence in trouble does not stop the others
@@ -160,7 +159,28 @@ func (m *maker) missed(o recur.Occurrence, posts map[string]post.Post, notes map
 	if !ok {
 		return "Dateline was not running when its post should have been made.", true
 	}
-	return "Its post was still a draft: " + m.series.LastProblem, p.Status == post.Draft && p.Series.Untouched
+	reason := "Its post was still a draft: " + m.series.LastProblem
+	switch p.Approval.State {
+	case post.Pending:
+		reason = "Its post was still waiting for approval."
+	case post.Rejected:
+		reason = "Its post was not approved."
+	}
+	return reason, p.Status == post.Draft && p.Series.Untouched
+}
+
+// outdated says whether a post is to be brought up to its series. One that
+// somebody is to decide on, or has rejected, is left as it is meanwhile.
+func (m *maker) outdated(p post.Post, o recur.Occurrence) bool {
+	changed := p.Series.TemplateRevision != m.series.TemplateRevision || !p.ScheduledTime.Equal(o.At)
+	switch p.Status {
+	case post.Draft:
+		return changed || p.Approval.State == "" || p.Approval.State == post.NotAsked
+	case post.Scheduled:
+		return changed
+	default:
+		return false
+	}
 }
 
 func (m *maker) guard(id uuid.UUID, version int64) post.Guard {
@@ -180,7 +200,11 @@ func (m *maker) examine(ctx context.Context, o recur.Occurrence) (store.NewPost,
 	draft := m.template
 	draft.ScheduledTime, draft.TimeZone = o.At.Format(time.RFC3339), m.series.TimeZone
 	m.check = m.check.next()
-	n, err := m.check.examine(ctx, people.Principal{WorkspaceID: m.series.WorkspaceID, UserID: m.series.UserID}, draft)
+	who := people.Principal{WorkspaceID: m.series.WorkspaceID, UserID: m.series.UserID, Role: people.Editor}
+	if m.series.ByAuthor {
+		who.Role = people.Author
+	}
+	n, err := m.check.examine(ctx, who, draft)
 	n.Actor = post.ActorDateline
 	if err != nil || len(m.check.problems) == 0 {
 		return n, "", err
@@ -201,7 +225,7 @@ func (m *maker) create(ctx context.Context, o recur.Occurrence) error {
 		return err
 	}
 	if problem != "" {
-		n.Post.Status, n.Post.ScheduledTime = post.Draft, o.At
+		n.Post.Status, n.Post.ScheduledTime, n.Post.Approval.State = post.Draft, o.At, post.NotAsked
 		if err := m.keepAccounts(ctx, &n); err != nil {
 			return err
 		}
@@ -242,7 +266,8 @@ func (m *maker) revise(ctx context.Context, p post.Post, o recur.Occurrence) err
 	}
 	w := n.Post
 	change := post.Change{Content: &w.Content, ScheduledTime: &w.ScheduledTime, TimeZone: &w.TimeZone, Language: &w.Language,
-		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, LateLimit: &w.LateLimit, Overrides: map[uuid.UUID]*post.Override{}}
+		AttachmentIDs: &w.AttachmentIDs, AccountIDs: &n.AccountIDs, Thread: &w.Thread, LateLimit: &w.LateLimit, Overrides: map[uuid.UUID]*post.Override{},
+		NeedsApproval: w.Approval.State == post.Pending}
 	for _, id := range n.AccountIDs {
 		change.Overrides[id] = n.Overrides[id] // nil takes one back
 	}

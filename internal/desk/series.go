@@ -69,7 +69,7 @@ func (d *Desk) CreateSeries(ctx context.Context, who people.Principal, in Series
 
 // series checks a series as it would be stored.
 func (c *check) series(ctx context.Context, who people.Principal, in SeriesDraft) (post.Series, error) {
-	s := post.Series{WorkspaceID: who.WorkspaceID, UserID: who.UserID, Rule: in.Rule, TimeZone: in.TimeZone}
+	s := post.Series{WorkspaceID: who.WorkspaceID, UserID: who.UserID, Rule: in.Rule, TimeZone: in.TimeZone, ByAuthor: who.Role == people.Author}
 	zone, err := c.known.zone(in.TimeZone)
 	if err != nil {
 		c.add("time_zone", "unknown", "%s.", err)
@@ -150,7 +150,9 @@ func (d *Desk) ChangeSeries(ctx context.Context, who people.Principal, g post.Gu
 	if err != nil {
 		return post.Series{}, nil, err
 	}
-	s, err := d.Store.EditSeries(ctx, g, store.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template})
+	s, err := d.Store.EditSeries(ctx, g, store.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
+		// An editor who writes the posts anew answers for them.
+		ByAuthor: next.ByAuthor || current.ByAuthor && edit.Template == nil})
 	if err != nil {
 		return s, nil, err
 	}

@@ -76,14 +76,16 @@ type Post struct {
 	Thread         []Segment     // what follows the first segment
 	LateLimit      time.Duration // dropped rather than published later than this; 0: never dropped
 	Series         *Occurrence   // nil: of no series
-	RedrivenAt     *time.Time    // when a person last asked for another round
-	Version        int64         // every change; the API's ETag
-	Revision       int64         // every change of what or when
+	Approval       Approval
+	RedrivenAt     *time.Time // when a person last asked for another round
+	Version        int64      // every change; the API's ETag
+	Revision       int64      // every change of what or when
 	PostedAt       *time.Time
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	Targets        []Target
 	Warnings       []Warning // about the change just made; not stored
+	TakenBack      bool      // off the schedule by the change just made; not stored
 }
 
 // Target is a post on one account.
@@ -197,6 +199,9 @@ const (
 	EventSendAgain  = "send_again" // a person says that it does not
 	EventThrottled  = "throttled"  // held back by a rate limit, before anything is sent
 	EventHeld       = "held"       // held back because the network does not answer
+	EventSubmitted  = "submitted"  // it waits for approval
+	EventApproved   = "approved"   // and is on the schedule
+	EventRejected   = "rejected"
 )
 
 // Types of events that are of no post.
@@ -224,6 +229,10 @@ type Change struct {
 	Thread        *[]Segment
 	Overrides     map[uuid.UUID]*Override // by account; a nil value takes one back
 	LateLimit     *time.Duration          // 0: none
+
+	// NeedsApproval takes a scheduled post off the schedule: with the change it
+	// waits for approval.
+	NeedsApproval bool
 }
 
 // Empty says that the edit changes nothing.
@@ -239,6 +248,8 @@ type Guard struct {
 	PostID      uuid.UUID
 	IfVersion   int64 // 0: any
 	Actor       string
+	UserID      uuid.UUID // who asks; nil id: an operator, or Dateline
+	Author      bool      // who asks is no more than an author
 }
 
 // Unattended is a post whose workflow may be missing.

@@ -26,6 +26,7 @@ type Series struct {
 	Starts           string // on the wall clock, e.g. 2026-12-24T18:00:00
 	TimeZone         string // IANA
 	Template         json.RawMessage
+	ByAuthor         bool // its posts are an author's words
 	Status           SeriesStatus
 	TemplateRevision int64     // every change of what or when
 	LookedUntil      time.Time // occurrences up to here are taken care of

@@ -63,7 +63,7 @@ func (s *Store) ReplayedBulk(ctx context.Context, workspace uuid.UUID, key Idemp
 func insertPosts(ctx context.Context, q *db.Queries, workspace, user uuid.UUID, actor string, posts []NewPost) error {
 	in := db.InsertPostsParams{WorkspaceID: workspace, UserID: user}
 	targets := db.InsertTargetsOfPostsParams{}
-	events := db.InsertCreatedEventsParams{WorkspaceID: workspace, Actor: actor}
+	events := db.InsertEventsOfPostsParams{WorkspaceID: workspace, Actor: actor}
 	for _, n := range posts {
 		p := n.Post
 		texts := make([]string, 4)
@@ -90,7 +90,11 @@ func insertPosts(ctx context.Context, q *db.Queries, workspace, user uuid.UUID, 
 		in.AttachmentIds, in.AttachmentUrls, in.Threads = append(in.AttachmentIds, texts[0]), append(in.AttachmentUrls, texts[1]), append(in.Threads, texts[2])
 		in.LateLimits = append(in.LateLimits, late)
 		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, idOrNil(p.ThreadID)), append(in.ThreadParentIds, idOrNil(p.ThreadParentID))
-		events.PostIds, events.Data = append(events.PostIds, p.ID), append(events.Data, texts[3])
+		in.Approvals = append(in.Approvals, string(approvalState(p.Approval.State)))
+		events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types, post.EventCreated), append(events.Data, texts[3])
+		if p.Approval.State == post.Pending {
+			events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types, post.EventSubmitted), append(events.Data, "{}")
+		}
 		for _, account := range n.AccountIDs {
 			override, err := overrideJSON(n.Overrides[account])
 			if err != nil {
@@ -98,6 +102,7 @@ func insertPosts(ctx context.Context, q *db.Queries, workspace, user uuid.UUID, 
 			}
 			targets.Ids, targets.PostIds = append(targets.Ids, newID()), append(targets.PostIds, p.ID)
 			targets.AccountIds, targets.Overrides = append(targets.AccountIds, account), append(targets.Overrides, override)
+			targets.Fingerprints = append(targets.Fingerprints, p.Fingerprint(post.Target{Override: n.Overrides[account]}))
 		}
 	}
 	if err := q.InsertPosts(ctx, in); err != nil {
@@ -106,7 +111,7 @@ func insertPosts(ctx context.Context, q *db.Queries, workspace, user uuid.UUID, 
 	if err := q.InsertTargetsOfPosts(ctx, targets); err != nil {
 		return err
 	}
-	return q.InsertCreatedEvents(ctx, events)
+	return q.InsertEventsOfPosts(ctx, events)
 }
 
 func idOrNil(id *uuid.UUID) uuid.UUID {

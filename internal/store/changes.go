@@ -23,24 +23,47 @@ func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, atta
 		if err != nil {
 			return row, err
 		}
-		if change.AccountIDs != nil {
-			if err := changeTargets(ctx, q, g.PostID, change); err != nil {
-				return row, err
-			}
-		}
-		if err := setOverrides(ctx, q, g.PostID, change.Overrides); err != nil {
+		if err := editTargets(ctx, q, row, change); err != nil {
 			return row, err
 		}
 		if post.Status(row.Status).Final() {
 			return redrive(ctx, q, row, nil, true, g.Actor, "edited")
 		}
+		if change.NeedsApproval && row.Status == db.PostStatusDraft && row.Approval == db.ApprovalStatePending {
+			return row, addEvent(ctx, q, row, nil, post.EventSubmitted, g.Actor, nil)
+		}
 		return row, nil
 	})
+}
+
+// editTargets makes the accounts of a post follow an edit of it.
+func editTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, change post.Change) error {
+	if change.AccountIDs != nil {
+		if err := changeTargets(ctx, q, row, change); err != nil {
+			return err
+		}
+	}
+	if err := setOverrides(ctx, q, row.PostID, change.Overrides); err != nil {
+		return err
+	}
+	if change.Content == nil && len(change.Overrides) == 0 {
+		return nil
+	}
+	p, err := withTargets(ctx, q, row, nil)
+	if err != nil {
+		return err
+	}
+	var in db.SetFingerprintsParams
+	for _, t := range p.Targets {
+		in.Ids, in.Fingerprints = append(in.Ids, t.ID), append(in.Fingerprints, p.Fingerprint(t))
+	}
+	return q.SetFingerprints(ctx, in)
 }
 
 func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.EditPostParams, error) {
 	p := db.EditPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
 		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, Language: change.Language,
+		NeedsApproval: change.NeedsApproval, SubmittedBy: idOrNull(g.UserID),
 		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || len(change.Overrides) > 0}
 	if change.AttachmentIDs != nil {
 		p.AttachmentIds, p.AttachmentUrls = orEmpty(*change.AttachmentIDs), orEmpty(attachmentURLs)
@@ -56,7 +79,8 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 }
 
 // changeTargets makes the accounts of a post those of the change.
-func changeTargets(ctx context.Context, q *db.Queries, postID uuid.UUID, change post.Change) error {
+func changeTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, change post.Change) error {
+	postID := row.PostID
 	if err := q.DeleteTargets(ctx, db.DeleteTargetsParams{PostID: postID, KeepAccountIds: *change.AccountIDs}); err != nil {
 		return err
 	}
@@ -74,7 +98,7 @@ func changeTargets(ctx context.Context, q *db.Queries, postID uuid.UUID, change 
 			added = append(added, id)
 		}
 	}
-	return insertTargets(ctx, q, postID, added, nil)
+	return insertTargets(ctx, q, fromRow(row), added, nil)
 }
 
 func setOverrides(ctx context.Context, q *db.Queries, postID uuid.UUID, overrides map[uuid.UUID]*post.Override) error {
@@ -139,7 +163,7 @@ func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
 // given one: of change, only time and zone count.
 func (s *Store) ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
 	return s.change(ctx, g, post.EventScheduled, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
-		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID),
 			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone})
 	})
 }
@@ -147,7 +171,7 @@ func (s *Store) ScheduleDraft(ctx context.Context, g post.Guard, change post.Cha
 // PublishNow makes a waiting post, or a draft, due at once.
 func (s *Store) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
 	return s.change(ctx, g, post.EventPublishNow, nil, func(q *db.Queries) (db.ScheduledPost, error) {
-		return q.PublishNow(ctx, db.PublishNowParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
+		return q.PublishNow(ctx, db.PublishNowParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})
 	})
 }
 

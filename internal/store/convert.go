@@ -4,8 +4,26 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/google/uuid"
+
 	"dateline/internal/post"
+	"dateline/internal/store/db"
 )
+
+// approvalState gives none for a post that says nothing of it.
+func approvalState(s post.ApprovalState) db.ApprovalState {
+	if s == "" {
+		return db.ApprovalStateNone
+	}
+	return db.ApprovalState(s)
+}
+
+func idOrNull(id uuid.UUID) *uuid.UUID {
+	if id == uuid.Nil {
+		return nil
+	}
+	return &id
+}
 
 func threadJSON(thread []post.Segment) (json.RawMessage, error) {
 	return json.Marshal(orEmpty(thread))

@@ -69,19 +69,22 @@ func insertPost(ctx context.Context, q *db.Queries, n NewPost) (db.ScheduledPost
 		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
 		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
 		Thread: thread, LateLimitMinutes: minutes(p.LateLimit),
-		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language,
+		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, Approval: approvalState(p.Approval.State),
 	})
 	if err != nil {
 		return row, err
 	}
-	if err := insertTargets(ctx, q, p.ID, n.AccountIDs, n.Overrides); err != nil {
+	if err := insertTargets(ctx, q, p, n.AccountIDs, n.Overrides); err != nil {
 		return row, err
 	}
 	data := map[string]any{"accounts": n.AccountIDs, "status": status}
 	if row.ScheduledTime != nil {
 		data["scheduled_time"] = row.ScheduledTime
 	}
-	return row, addEvent(ctx, q, row, nil, post.EventCreated, n.Actor, data)
+	if err := addEvent(ctx, q, row, nil, post.EventCreated, n.Actor, data); err != nil || p.Approval.State != post.Pending {
+		return row, err
+	}
+	return row, addEvent(ctx, q, row, nil, post.EventSubmitted, n.Actor, nil)
 }
 
 // claimKey takes an idempotency key for a new resource. It returns the
@@ -129,17 +132,20 @@ func resourceOfKey(ctx context.Context, q *db.Queries, workspace uuid.UUID, i Id
 	return row.ResourceID, nil
 }
 
-func insertTargets(ctx context.Context, q *db.Queries, postID uuid.UUID, accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) error {
-	ids, texts := make([]uuid.UUID, len(accounts)), make([]string, len(accounts))
-	for i, account := range accounts {
-		ids[i] = newID()
+// insertTargets adds accounts to a post, of which the text and the thread are
+// given.
+func insertTargets(ctx context.Context, q *db.Queries, p post.Post, accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) error {
+	in := db.InsertTargetsParams{PostID: p.ID}
+	for _, account := range accounts {
 		text, err := overrideJSON(overrides[account])
 		if err != nil {
 			return err
 		}
-		texts[i] = text
+		in.Ids, in.AccountIds = append(in.Ids, newID()), append(in.AccountIds, account)
+		in.Overrides = append(in.Overrides, text)
+		in.Fingerprints = append(in.Fingerprints, p.Fingerprint(post.Target{Override: overrides[account]}))
 	}
-	return q.InsertTargets(ctx, db.InsertTargetsParams{Ids: ids, PostID: postID, AccountIds: accounts, Overrides: texts})
+	return q.InsertTargets(ctx, in)
 }
 
 // Post reads a post with its targets, whatever its workspace.
@@ -177,6 +183,7 @@ type Filter struct {
 	From, To    *time.Time // of the scheduled time; To is exclusive
 	AccountID   *uuid.UUID
 	SeriesID    *uuid.UUID
+	Approvals   []post.ApprovalState
 	Ascending   bool
 	AfterTime   *time.Time // the cursor: continue behind this post
 	AfterID     *uuid.UUID
@@ -189,7 +196,11 @@ func (s *Store) Posts(ctx context.Context, f Filter) ([]post.Post, error) {
 	for i, st := range f.Statuses {
 		statuses[i] = string(st)
 	}
-	params := db.ListPostsAscendingParams{WorkspaceID: f.WorkspaceID, Statuses: statuses,
+	approvals := make([]string, len(f.Approvals))
+	for i, a := range f.Approvals {
+		approvals[i] = string(a)
+	}
+	params := db.ListPostsAscendingParams{Approvals: approvals, WorkspaceID: f.WorkspaceID, Statuses: statuses,
 		FromTime: f.From, ToTime: f.To, AccountID: f.AccountID, SeriesID: f.SeriesID,
 		AfterTime: f.AfterTime, AfterID: f.AfterID, PageSize: int32(f.Limit)} //nolint:gosec // the API caps the limit at 200
 	list := s.q.ListPostsAscending
@@ -265,7 +276,9 @@ func fromRow(r db.ScheduledPost) post.Post {
 		PlatformMedia: r.PlatformMediaIds, ThreadID: r.ThreadID, ThreadParentID: r.ThreadParentID,
 		Language: r.Language, Thread: readThread(r.Thread), RedrivenAt: r.RedrivenAt,
 		Version: r.Version, Revision: r.Revision, PostedAt: r.PostedAt,
-		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+		Approval: post.Approval{State: post.ApprovalState(r.Approval), SubmittedBy: r.SubmittedBy, SubmittedAt: r.SubmittedAt,
+			DecidedBy: r.ApprovalBy, DecidedAt: r.ApprovalAt, Note: r.ApprovalNote}}
 	if r.ScheduledTime != nil {
 		p.ScheduledTime = r.ScheduledTime.UTC()
 	}

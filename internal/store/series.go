@@ -25,7 +25,7 @@ func (s *Store) CreateSeries(ctx context.Context, n post.Series, key Idempotency
 			row, err = q.GetSeries(ctx, earlier)
 		} else {
 			row, err = q.InsertSeries(ctx, db.InsertSeriesParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: n.UserID,
-				Rule: n.Rule, Starts: n.Starts, TimeZone: n.TimeZone, Template: n.Template})
+				Rule: n.Rule, Starts: n.Starts, TimeZone: n.TimeZone, Template: n.Template, ByAuthor: n.ByAuthor})
 		}
 		created = seriesFromRow(row)
 		return err
@@ -95,12 +95,13 @@ func (s *Store) OpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]u
 type SeriesChange struct {
 	Rule, Starts, TimeZone string
 	Template               json.RawMessage
+	ByAuthor               bool // its posts are an author's words
 }
 
 // EditSeries changes what a series publishes, or when.
 func (s *Store) EditSeries(ctx context.Context, g post.Guard, c SeriesChange) (post.Series, error) {
 	row, err := s.q.EditSeries(ctx, db.EditSeriesParams{ID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
-		Rule: orNil(c.Rule), Starts: orNil(c.Starts), TimeZone: orNil(c.TimeZone), Template: c.Template})
+		Rule: orNil(c.Rule), Starts: orNil(c.Starts), TimeZone: orNil(c.TimeZone), Template: c.Template, ByAuthor: c.ByAuthor})
 	return s.changedSeries(ctx, g, row, err)
 }
 
@@ -216,19 +217,24 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 			ScheduledTime: timeOrNil(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
 			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread,
 			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language,
-			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision})
+			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision, Approval: approvalState(w.Approval.State)})
 		if noRows(err) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := insertTargets(ctx, q, w.ID, made.AccountIDs, made.Overrides); err != nil {
+		if err := insertTargets(ctx, q, w, made.AccountIDs, made.Overrides); err != nil {
 			return err
 		}
 		if err := addEvent(ctx, q, row, nil, post.EventCreated, made.Actor, map[string]any{"accounts": made.AccountIDs, "status": w.Status,
 			"scheduled_time": row.ScheduledTime, "series_id": n.ID, "occurrence": name}); err != nil {
 			return err
+		}
+		if w.Approval.State == post.Pending {
+			if err := addEvent(ctx, q, row, nil, post.EventSubmitted, made.Actor, nil); err != nil {
+				return err
+			}
 		}
 		if problem != "" {
 			if err := addEvent(ctx, q, row, nil, post.EventProblem, made.Actor, map[string]any{"message": problem}); err != nil {
@@ -242,7 +248,8 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 }
 
 // ReviseOccurrence brings a post that nobody else changed up to its series. A
-// draft becomes scheduled with schedule.
+// draft becomes scheduled with schedule, or waits for approval where the change
+// needs it.
 func (s *Store) ReviseOccurrence(ctx context.Context, n post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error) {
 	params, err := editParams(g, change, urls)
 	if err != nil {
@@ -256,22 +263,27 @@ func (s *Store) ReviseOccurrence(ctx context.Context, n post.Series, g post.Guar
 		if err != nil {
 			return err
 		}
-		if change.AccountIDs != nil {
-			if err := changeTargets(ctx, q, g.PostID, change); err != nil {
-				return err
-			}
-		}
-		if err := setOverrides(ctx, q, g.PostID, change.Overrides); err != nil {
+		if err := editTargets(ctx, q, row, change); err != nil {
 			return err
 		}
 		if err := addEvent(ctx, q, row, nil, post.EventEdited, g.Actor, changedFields(change)); err != nil {
 			return err
 		}
-		if schedule {
-			if row, err = q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID}); err != nil {
-				return err
-			}
-			if err := addEvent(ctx, q, row, nil, post.EventScheduled, g.Actor, nil); err != nil {
+		event := post.EventSubmitted
+		switch {
+		case schedule && !change.NeedsApproval:
+			event = post.EventScheduled
+			row, err = q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID})
+		case schedule:
+			row, err = q.SubmitPost(ctx, db.SubmitPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID})
+		case !change.NeedsApproval:
+			event = ""
+		}
+		if err != nil {
+			return err
+		}
+		if event != "" {
+			if err := addEvent(ctx, q, row, nil, event, g.Actor, nil); err != nil {
 				return err
 			}
 		}
@@ -325,6 +337,6 @@ func (s *Store) SeriesLooked(ctx context.Context, n post.Series, until time.Time
 
 func seriesFromRow(r db.Series) post.Series {
 	return post.Series{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Rule: r.Rule, Starts: r.Starts, TimeZone: r.TimeZone,
-		Template: r.Template, Status: post.SeriesStatus(r.Status), TemplateRevision: r.TemplateRevision, LookedUntil: r.LookedUntil.UTC(),
+		Template: r.Template, ByAuthor: r.ByAuthor, Status: post.SeriesStatus(r.Status), TemplateRevision: r.TemplateRevision, LookedUntil: r.LookedUntil.UTC(),
 		LastProblem: deref(r.LastProblem), LastProblemAt: r.LastProblemAt, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
 }

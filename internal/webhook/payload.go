@@ -28,6 +28,8 @@ type postData struct {
 	SentAt        *millis    `json:"sent_at,omitempty"`
 	LateMS        *int64     `json:"late_ms,omitempty"`
 	Error         *errorData `json:"error,omitempty"`
+	By            string     `json:"by,omitempty"`      // who submitted or decided: user:<id>, operator or dateline
+	Note          string     `json:"note,omitempty"`    // why a post is rejected
 	EndsAt        *millis    `json:"ends_at,omitempty"` // access to the account
 	Days          int        `json:"days,omitempty"`    // at most so many until then
 	Link          string     `json:"link,omitempty"`    // in the API
@@ -65,6 +67,7 @@ type recorded struct {
 	Message string     `json:"message"`
 	EndsAt  *time.Time `json:"ends_at"`
 	Days    int        `json:"days"`
+	Note    string     `json:"note"`
 }
 
 // Body builds what is sent for an event. publicURL is where people find the API.
@@ -88,6 +91,10 @@ func (e Event) Body(publicURL string) (string, error) {
 			d.Link = base + "posts/" + e.PostID.String()
 		}
 		d.LateMS = r.LateMS
+		switch e.Type {
+		case post.EventSubmitted, post.EventApproved, post.EventRejected:
+			d.By, d.Note = e.Actor, r.Note
+		}
 		if e.Type == post.EventLate && r.Seconds != nil {
 			late := *r.Seconds * 1000
 			d.LateMS = &late

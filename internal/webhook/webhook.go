@@ -115,6 +115,7 @@ type Event struct {
 	TargetID    *uuid.UUID
 	AccountID   uuid.UUID // nil id: of no account
 	Type        string    // as in post_events
+	Actor       string
 	Data        []byte
 	At          time.Time
 	Network     string
@@ -129,7 +130,7 @@ const testType = "webhook.test"
 
 // Types lists the types of events that an endpoint may ask for.
 func Types() []string {
-	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "account.needs_reconnect", "account.expiring"}
+	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring"}
 }
 
 // TypeOf gives the type under which an event is sent.

@@ -38,6 +38,11 @@ func english() map[string]string {
 
 		"scheduled": "Scheduled: no longer a draft.",
 
+		"submitted":          "Waits for approval.",
+		"submitted.dateline": "Waits for approval: its series was made by an author.",
+		"approved":           "Approved.",
+		"rejected":           "Not approved.[ {note}]",
+
 		"needs_reconnect":  "The network does not accept Dateline's access any more; the account has to be connected again.",
 		"expiring":         "Dateline's access to the account ends soon; connect it again before then.",
 		"disconnected":     "The account was disconnected.",
@@ -59,6 +64,7 @@ func english() map[string]string {
 		"publish_now":          "Made due at once.",
 		"publish_now.operator": "Made due at once by an operator's signal.",
 		"refused":              "An operator's signal[ {asked}] was refused.[ {reason}]",
+		"refused.approve":      "It could not be approved.[ {reason}]",
 
 		"prepared": "Ready for {handle}[, with {attachments} uploaded].",
 		"problem":  "Found while preparing for {handle}: {message}",

@@ -113,7 +113,9 @@ func (t teller) variants() []string {
 		if t.changes() == "" {
 			return []string{"nothing"}
 		}
-	case post.EventCancelled, post.EventPublishNow, post.EventCreated:
+	case post.EventRefused:
+		return []string{t.text("asked")}
+	case post.EventCancelled, post.EventPublishNow, post.EventCreated, post.EventSubmitted:
 		return []string{t.event.Actor}
 	}
 	return []string{t.text("code"), t.text("class")}

@@ -49,22 +49,24 @@ func (q *Queries) InsertBulkAnswer(ctx context.Context, arg InsertBulkAnswerPara
 	return err
 }
 
-const insertCreatedEvents = `-- name: InsertCreatedEvents :exec
+const insertEventsOfPosts = `-- name: InsertEventsOfPosts :exec
 insert into post_events (post_id, workspace_id, type, actor, data)
-select unnest($1::uuid[]), $2, 'created', $3, unnest($4::text[])::jsonb
+select unnest($1::uuid[]), $2, unnest($3::text[]), $4, unnest($5::text[])::jsonb
 `
 
-type InsertCreatedEventsParams struct {
+type InsertEventsOfPostsParams struct {
 	PostIds     []uuid.UUID
 	WorkspaceID uuid.UUID
+	Types       []string
 	Actor       string
 	Data        []string
 }
 
-func (q *Queries) InsertCreatedEvents(ctx context.Context, arg InsertCreatedEventsParams) error {
-	_, err := q.db.Exec(ctx, insertCreatedEvents,
+func (q *Queries) InsertEventsOfPosts(ctx context.Context, arg InsertEventsOfPostsParams) error {
+	_, err := q.db.Exec(ctx, insertEventsOfPosts,
 		arg.PostIds,
 		arg.WorkspaceID,
+		arg.Types,
 		arg.Actor,
 		arg.Data,
 	)
@@ -74,17 +76,20 @@ func (q *Queries) InsertCreatedEvents(ctx context.Context, arg InsertCreatedEven
 const insertPosts = `-- name: InsertPosts :exec
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status,
-    attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language
+    attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language,
+    approval, submitted_by, submitted_at
 )
 select w.post_id, $1, $2, w.content, nullif(w.scheduled_time, '')::timestamptz, w.time_zone, w.status::post_status,
     array(select jsonb_array_elements_text(w.attachment_ids::jsonb)::uuid), array(select jsonb_array_elements_text(w.attachment_urls::jsonb)),
     w.thread::jsonb, nullif(w.late_limit_minutes, 0),
-    nullif(w.thread_id, '00000000-0000-0000-0000-000000000000'), nullif(w.thread_parent_id, '00000000-0000-0000-0000-000000000000'), w.language
+    nullif(w.thread_id, '00000000-0000-0000-0000-000000000000'), nullif(w.thread_parent_id, '00000000-0000-0000-0000-000000000000'), w.language,
+    w.approval::approval_state, case when w.approval = 'pending' then $2::uuid end, case when w.approval = 'pending' then clock_timestamp() end
 from (
     select unnest($3::uuid[]) as post_id, unnest($4::text[]) as content, unnest($5::text[]) as scheduled_time,
         unnest($6::text[]) as time_zone, unnest($7::text[]) as status, unnest($8::text[]) as attachment_ids,
         unnest($9::text[]) as attachment_urls, unnest($10::text[]) as thread, unnest($11::int[]) as late_limit_minutes,
-        unnest($12::uuid[]) as thread_id, unnest($13::uuid[]) as thread_parent_id, unnest($14::text[]) as language
+        unnest($12::uuid[]) as thread_id, unnest($13::uuid[]) as thread_parent_id, unnest($14::text[]) as language,
+        unnest($15::text[]) as approval
 ) w
 `
 
@@ -103,6 +108,7 @@ type InsertPostsParams struct {
 	ThreadIds       []uuid.UUID
 	ThreadParentIds []uuid.UUID
 	Languages       []string
+	Approvals       []string
 }
 
 // InsertPost for many. An empty text, a zero or the nil id is null.
@@ -122,20 +128,23 @@ func (q *Queries) InsertPosts(ctx context.Context, arg InsertPostsParams) error 
 		arg.ThreadIds,
 		arg.ThreadParentIds,
 		arg.Languages,
+		arg.Approvals,
 	)
 	return err
 }
 
 const insertTargetsOfPosts = `-- name: InsertTargetsOfPosts :exec
-insert into post_targets (id, post_id, account_id, override)
-select unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), nullif(unnest($4::text[]), '')::jsonb
+insert into post_targets (id, post_id, account_id, override, fingerprint)
+select unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::uuid[]), nullif(unnest($4::text[]), '')::jsonb,
+    nullif(unnest($5::bytea[]), '')
 `
 
 type InsertTargetsOfPostsParams struct {
-	Ids        []uuid.UUID
-	PostIds    []uuid.UUID
-	AccountIds []uuid.UUID
-	Overrides  []string
+	Ids          []uuid.UUID
+	PostIds      []uuid.UUID
+	AccountIds   []uuid.UUID
+	Overrides    []string
+	Fingerprints [][]byte
 }
 
 func (q *Queries) InsertTargetsOfPosts(ctx context.Context, arg InsertTargetsOfPostsParams) error {
@@ -144,12 +153,13 @@ func (q *Queries) InsertTargetsOfPosts(ctx context.Context, arg InsertTargetsOfP
 		arg.PostIds,
 		arg.AccountIds,
 		arg.Overrides,
+		arg.Fingerprints,
 	)
 	return err
 }
 
 const postsInWorkspace = `-- name: PostsInWorkspace :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts where workspace_id = $1 and post_id = any($2::uuid[])
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts where workspace_id = $1 and post_id = any($2::uuid[])
 `
 
 type PostsInWorkspaceParams struct {
@@ -197,6 +207,12 @@ func (q *Queries) PostsInWorkspace(ctx context.Context, arg PostsInWorkspacePara
 			&i.SeriesRevision,
 			&i.SeriesTemplateRevision,
 			&i.Withdrawn,
+			&i.Approval,
+			&i.SubmittedBy,
+			&i.SubmittedAt,
+			&i.ApprovalBy,
+			&i.ApprovalAt,
+			&i.ApprovalNote,
 		); err != nil {
 			return nil, err
 		}

@@ -58,7 +58,7 @@ func (q *Queries) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) (
 }
 
 const deadLetters = `-- name: DeadLetters :many
-select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.override, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
+select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.override, t.fingerprint, p.content, p.scheduled_time, p.time_zone, p.status as post_status, a.network, a.handle
 from post_targets t
 join scheduled_posts p on p.post_id = t.post_id
 join accounts a on a.id = t.account_id
@@ -103,6 +103,7 @@ type DeadLettersRow struct {
 	PostedAt      *time.Time
 	UpdatedAt     time.Time
 	Override      json.RawMessage
+	Fingerprint   []byte
 	Content       string
 	ScheduledTime *time.Time
 	TimeZone      string
@@ -147,6 +148,7 @@ func (q *Queries) DeadLetters(ctx context.Context, arg DeadLettersParams) ([]Dea
 			&i.PostedAt,
 			&i.UpdatedAt,
 			&i.Override,
+			&i.Fingerprint,
 			&i.Content,
 			&i.ScheduledTime,
 			&i.TimeZone,
@@ -193,7 +195,7 @@ update post_targets set status = $1, attempts = 0, fence = fence + 1, claimed_un
     remote_id = coalesce(remote_id, $2), remote_url = coalesce(remote_url, $3),
     posted_at = coalesce($4, posted_at), updated_at = clock_timestamp()
 where id = $5 and status = 'uncertain'
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override, fingerprint
 `
 
 type DecideTargetParams struct {
@@ -230,6 +232,7 @@ func (q *Queries) DecideTarget(ctx context.Context, arg DecideTargetParams) (Pos
 		&i.PostedAt,
 		&i.UpdatedAt,
 		&i.Override,
+		&i.Fingerprint,
 	)
 	return i, err
 }
@@ -339,7 +342,7 @@ update scheduled_posts p set
     late_noted_at = null, workflow_revision = null,
     version = version + 1, updated_at = clock_timestamp()
 where p.post_id = $2
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
 `
 
 type RedrivePostParams struct {
@@ -383,6 +386,12 @@ func (q *Queries) RedrivePost(ctx context.Context, arg RedrivePostParams) (Sched
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }

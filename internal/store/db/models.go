@@ -74,6 +74,70 @@ func AllAccountStatusValues() []AccountStatus {
 	}
 }
 
+type ApprovalState string
+
+const (
+	ApprovalStateNone     ApprovalState = "none"
+	ApprovalStatePending  ApprovalState = "pending"
+	ApprovalStateApproved ApprovalState = "approved"
+	ApprovalStateRejected ApprovalState = "rejected"
+)
+
+func (e *ApprovalState) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = ApprovalState(s)
+	case string:
+		*e = ApprovalState(s)
+	default:
+		return fmt.Errorf("unsupported scan type for ApprovalState: %T", src)
+	}
+	return nil
+}
+
+type NullApprovalState struct {
+	ApprovalState ApprovalState
+	Valid         bool // Valid is true if ApprovalState is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullApprovalState) Scan(value interface{}) error {
+	if value == nil {
+		ns.ApprovalState, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.ApprovalState.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullApprovalState) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.ApprovalState), nil
+}
+
+func (e ApprovalState) Valid() bool {
+	switch e {
+	case ApprovalStateNone,
+		ApprovalStatePending,
+		ApprovalStateApproved,
+		ApprovalStateRejected:
+		return true
+	}
+	return false
+}
+
+func AllApprovalStateValues() []ApprovalState {
+	return []ApprovalState{
+		ApprovalStateNone,
+		ApprovalStatePending,
+		ApprovalStateApproved,
+		ApprovalStateRejected,
+	}
+}
+
 type DeliveryStatus string
 
 const (
@@ -842,6 +906,7 @@ type PostTarget struct {
 	PostedAt     *time.Time
 	UpdatedAt    time.Time
 	Override     json.RawMessage
+	Fingerprint  []byte
 }
 
 type RemotePost struct {
@@ -885,6 +950,12 @@ type ScheduledPost struct {
 	SeriesRevision         *int64
 	SeriesTemplateRevision *int64
 	Withdrawn              bool
+	Approval               ApprovalState
+	SubmittedBy            *uuid.UUID
+	SubmittedAt            *time.Time
+	ApprovalBy             *uuid.UUID
+	ApprovalAt             *time.Time
+	ApprovalNote           string
 }
 
 type Series struct {
@@ -903,6 +974,7 @@ type Series struct {
 	Version          int64
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
+	ByAuthor         bool
 }
 
 type SeriesNote struct {

@@ -14,7 +14,7 @@ import (
 )
 
 const acknowledgeRevision = `-- name: AcknowledgeRevision :one
-update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
+update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
 `
 
 // The workflow says which revision it acts on; see PostsMissingWorkflow.
@@ -52,17 +52,23 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
 
 const cancelPost = `-- name: CancelPost :one
-update scheduled_posts set status = 'cancelled',
+update scheduled_posts set status = 'cancelled', approval = case when approval = 'pending' then 'none' else approval end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
 `
 
 type CancelPostParams struct {
@@ -105,6 +111,12 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
@@ -202,13 +214,24 @@ update scheduled_posts p set
     late_limit_minutes = case when $8::bool then $9 else late_limit_minutes end,
     platform_media_ids = case when $10::bool then '{}' else platform_media_ids end,
     late_noted_at = case when $2::timestamptz is null then late_noted_at end,
+    status        = case when $11::bool and status = 'scheduled' then 'draft' else status end,
+    approval      = case when $11::bool and status = 'scheduled' then 'pending' else approval end,
+    submitted_by  = case when $11::bool and status = 'scheduled' then $12::uuid else submitted_by end,
+    submitted_at  = case when $11::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
+    approval_by   = case when $11::bool and status = 'scheduled' then null else approval_by end,
+    approval_at   = case when $11::bool and status = 'scheduled' then null else approval_at end,
+    approval_note = case when $11::bool and status = 'scheduled'
+                           or approval = 'pending' and $2::timestamptz is not null then '' else approval_note end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where p.post_id = $11 and p.workspace_id = $12
+where p.post_id = $13 and p.workspace_id = $14
   and (p.status in ('draft', 'scheduled')
        or p.status in ('failed', 'partly_posted') and exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
-  and ($13::bigint = 0 or p.version = $13)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
+  -- What has been tried already goes out again with the edit, so it cannot wait.
+  and (not $11::bool or p.status in ('draft', 'scheduled') and not exists (
+            select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'cancelled')))
+  and ($15::bigint = 0 or p.version = $15)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
 `
 
 type EditPostParams struct {
@@ -222,13 +245,16 @@ type EditPostParams struct {
 	SetLateLimit     bool
 	LateLimitMinutes *int32
 	MediaChanged     bool
+	NeedsApproval    bool
+	SubmittedBy      *uuid.UUID
 	PostID           uuid.UUID
 	WorkspaceID      uuid.UUID
 	IfVersion        int64
 }
 
 // The guarded edit. if_version 0 means any version. What has failed may be
-// edited once nothing of the post is under way any more.
+// edited once nothing of the post is under way any more. With needs_approval, a
+// scheduled post goes off the schedule in the same moment and waits.
 func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, editPost,
 		arg.Content,
@@ -241,6 +267,8 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		arg.SetLateLimit,
 		arg.LateLimitMinutes,
 		arg.MediaChanged,
+		arg.NeedsApproval,
+		arg.SubmittedBy,
 		arg.PostID,
 		arg.WorkspaceID,
 		arg.IfVersion,
@@ -277,6 +305,12 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
@@ -298,7 +332,7 @@ func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
 }
 
 const getPost = `-- name: GetPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts where post_id = $1
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts where post_id = $1
 `
 
 func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -335,12 +369,18 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
 
 const getPostInWorkspace = `-- name: GetPostInWorkspace :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts where post_id = $1 and workspace_id = $2
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts where post_id = $1 and workspace_id = $2
 `
 
 type GetPostInWorkspaceParams struct {
@@ -382,6 +422,12 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
@@ -389,11 +435,13 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 const insertPost = `-- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
-    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language
+    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language,
+    approval, submitted_by, submitted_at
 ) values (
     $1, $2, $3, $4, $5, $6,
-    $7, $8, $9, $10, $11, $12, $13, $14
-) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
+    $7, $8, $9, $10, $11, $12, $13, $14,
+    $15, case when $15 = 'pending'::approval_state then $3::uuid end, case when $15 = 'pending'::approval_state then clock_timestamp() end
+) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
 `
 
 type InsertPostParams struct {
@@ -411,6 +459,7 @@ type InsertPostParams struct {
 	ThreadID         *uuid.UUID
 	ThreadParentID   *uuid.UUID
 	Language         string
+	Approval         ApprovalState
 }
 
 func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (ScheduledPost, error) {
@@ -429,6 +478,7 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		arg.ThreadID,
 		arg.ThreadParentID,
 		arg.Language,
+		arg.Approval,
 	)
 	var i ScheduledPost
 	err := row.Scan(
@@ -462,35 +512,44 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
 
 const insertTargets = `-- name: InsertTargets :exec
-insert into post_targets (id, post_id, account_id, override)
-select unnest($1::uuid[]), $2, unnest($3::uuid[]), nullif(unnest($4::text[]), '')::jsonb
+insert into post_targets (id, post_id, account_id, override, fingerprint)
+select unnest($1::uuid[]), $2, unnest($3::uuid[]), nullif(unnest($4::text[]), '')::jsonb,
+    nullif(unnest($5::bytea[]), '')
 `
 
 type InsertTargetsParams struct {
-	Ids        []uuid.UUID
-	PostID     uuid.UUID
-	AccountIds []uuid.UUID
-	Overrides  []string
+	Ids          []uuid.UUID
+	PostID       uuid.UUID
+	AccountIds   []uuid.UUID
+	Overrides    []string
+	Fingerprints [][]byte
 }
 
-// An empty text is no override.
+// An empty text is no override, and no fingerprint.
 func (q *Queries) InsertTargets(ctx context.Context, arg InsertTargetsParams) error {
 	_, err := q.db.Exec(ctx, insertTargets,
 		arg.Ids,
 		arg.PostID,
 		arg.AccountIds,
 		arg.Overrides,
+		arg.Fingerprints,
 	)
 	return err
 }
 
 const listPostsAscending = `-- name: ListPostsAscending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -498,10 +557,11 @@ where p.workspace_id = $1
   and ($5::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = $5))
   and ($6::uuid is null or p.series_id = $6)
-  and ($7::timestamptz is null
-       or (p.listed_at, p.post_id) > ($7, $8::uuid))
+  and (cardinality($7::text[]) = 0 or p.approval::text = any($7::text[]))
+  and ($8::timestamptz is null
+       or (p.listed_at, p.post_id) > ($8, $9::uuid))
 order by p.listed_at, p.post_id
-limit $9
+limit $10
 `
 
 type ListPostsAscendingParams struct {
@@ -511,6 +571,7 @@ type ListPostsAscendingParams struct {
 	ToTime      *time.Time
 	AccountID   *uuid.UUID
 	SeriesID    *uuid.UUID
+	Approvals   []string
 	AfterTime   *time.Time
 	AfterID     *uuid.UUID
 	PageSize    int32
@@ -524,6 +585,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 		arg.ToTime,
 		arg.AccountID,
 		arg.SeriesID,
+		arg.Approvals,
 		arg.AfterTime,
 		arg.AfterID,
 		arg.PageSize,
@@ -566,6 +628,12 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 			&i.SeriesRevision,
 			&i.SeriesTemplateRevision,
 			&i.Withdrawn,
+			&i.Approval,
+			&i.SubmittedBy,
+			&i.SubmittedAt,
+			&i.ApprovalBy,
+			&i.ApprovalAt,
+			&i.ApprovalNote,
 		); err != nil {
 			return nil, err
 		}
@@ -578,7 +646,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 }
 
 const listPostsDescending = `-- name: ListPostsDescending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -586,10 +654,11 @@ where p.workspace_id = $1
   and ($5::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = $5))
   and ($6::uuid is null or p.series_id = $6)
-  and ($7::timestamptz is null
-       or (p.listed_at, p.post_id) < ($7, $8::uuid))
+  and (cardinality($7::text[]) = 0 or p.approval::text = any($7::text[]))
+  and ($8::timestamptz is null
+       or (p.listed_at, p.post_id) < ($8, $9::uuid))
 order by p.listed_at desc, p.post_id desc
-limit $9
+limit $10
 `
 
 type ListPostsDescendingParams struct {
@@ -599,6 +668,7 @@ type ListPostsDescendingParams struct {
 	ToTime      *time.Time
 	AccountID   *uuid.UUID
 	SeriesID    *uuid.UUID
+	Approvals   []string
 	AfterTime   *time.Time
 	AfterID     *uuid.UUID
 	PageSize    int32
@@ -612,6 +682,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 		arg.ToTime,
 		arg.AccountID,
 		arg.SeriesID,
+		arg.Approvals,
 		arg.AfterTime,
 		arg.AfterID,
 		arg.PageSize,
@@ -654,6 +725,12 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 			&i.SeriesRevision,
 			&i.SeriesTemplateRevision,
 			&i.Withdrawn,
+			&i.Approval,
+			&i.SubmittedBy,
+			&i.SubmittedAt,
+			&i.ApprovalBy,
+			&i.ApprovalAt,
+			&i.ApprovalNote,
 		); err != nil {
 			return nil, err
 		}
@@ -666,7 +743,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 }
 
 const lockPost = `-- name: LockPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts where post_id = $1 for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts where post_id = $1 for update
 `
 
 func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -703,6 +780,12 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
@@ -809,23 +892,34 @@ func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]Post
 const publishNow = `-- name: PublishNow :one
 update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time, clock_timestamp()) end,
     status = 'scheduled', redriven_at = clock_timestamp(),
+    approval    = case when approval in ('pending', 'rejected') then 'approved' else approval end,
+    approval_by = case when approval in ('pending', 'rejected') then $1::uuid else approval_by end,
+    approval_at = case when approval in ('pending', 'rejected') then clock_timestamp() else approval_at end,
+    approval_note = '',
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where post_id = $1 and workspace_id = $2
+where post_id = $2 and workspace_id = $3
   and status in ('draft', 'scheduled')
-  and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
+  and ($4::bigint = 0 or version = $4)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
 `
 
 type PublishNowParams struct {
+	Approver    *uuid.UUID
 	PostID      uuid.UUID
 	WorkspaceID uuid.UUID
 	IfVersion   int64
 }
 
+// Whoever may do this approves what waits.
 // A draft was never late, and for what a person asks for now, lateness counts
 // from now.
 func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (ScheduledPost, error) {
-	row := q.db.QueryRow(ctx, publishNow, arg.PostID, arg.WorkspaceID, arg.IfVersion)
+	row := q.db.QueryRow(ctx, publishNow,
+		arg.Approver,
+		arg.PostID,
+		arg.WorkspaceID,
+		arg.IfVersion,
+	)
 	var i ScheduledPost
 	err := row.Scan(
 		&i.PostID,
@@ -858,6 +952,12 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
@@ -888,14 +988,19 @@ func (q *Queries) RemoteIDOnAccount(ctx context.Context, arg RemoteIDOnAccountPa
 
 const scheduleDraft = `-- name: ScheduleDraft :one
 update scheduled_posts set status = 'scheduled',
-    scheduled_time = coalesce($1, scheduled_time), time_zone = coalesce($2, time_zone),
+    approval    = case when approval = 'none' then approval else 'approved' end,
+    approval_by = case when approval = 'none' then approval_by else $1::uuid end,
+    approval_at = case when approval = 'none' then approval_at else clock_timestamp() end,
+    approval_note = '',
+    scheduled_time = coalesce($2, scheduled_time), time_zone = coalesce($3, time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where post_id = $3 and workspace_id = $4 and status = 'draft'
-  and ($5::bigint = 0 or version = $5)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
+where post_id = $4 and workspace_id = $5 and status = 'draft'
+  and ($6::bigint = 0 or version = $6)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
 `
 
 type ScheduleDraftParams struct {
+	Approver      *uuid.UUID
 	ScheduledTime *time.Time
 	TimeZone      *string
 	PostID        uuid.UUID
@@ -903,8 +1008,10 @@ type ScheduleDraftParams struct {
 	IfVersion     int64
 }
 
+// Whoever may do this approves what waits.
 func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (ScheduledPost, error) {
 	row := q.db.QueryRow(ctx, scheduleDraft,
+		arg.Approver,
 		arg.ScheduledTime,
 		arg.TimeZone,
 		arg.PostID,
@@ -943,8 +1050,30 @@ func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (S
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
+}
+
+const setFingerprints = `-- name: SetFingerprints :exec
+update post_targets t set fingerprint = nullif(w.fingerprint, '')
+from (select unnest($1::uuid[]) as id, unnest($2::bytea[]) as fingerprint) w
+where t.id = w.id and t.fingerprint is distinct from nullif(w.fingerprint, '')
+`
+
+type SetFingerprintsParams struct {
+	Ids          []uuid.UUID
+	Fingerprints [][]byte
+}
+
+func (q *Queries) SetFingerprints(ctx context.Context, arg SetFingerprintsParams) error {
+	_, err := q.db.Exec(ctx, setFingerprints, arg.Ids, arg.Fingerprints)
+	return err
 }
 
 const setOverrides = `-- name: SetOverrides :exec
@@ -987,7 +1116,7 @@ func (q *Queries) SetPlatformMedia(ctx context.Context, arg SetPlatformMediaPara
 }
 
 const targetsOfPosts = `-- name: TargetsOfPosts :many
-select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.override, a.network, a.handle
+select t.id, t.post_id, t.account_id, t.status, t.attempts, t.fence, t.claimed_until, t.remote_id, t.remote_url, t.error_class, t.error_code, t.error_message, t.sent_at, t.posted_at, t.updated_at, t.override, t.fingerprint, a.network, a.handle
 from post_targets t join accounts a on a.id = t.account_id
 where t.post_id = any($1::uuid[])
 order by t.post_id, a.created_at, t.id
@@ -1010,6 +1139,7 @@ type TargetsOfPostsRow struct {
 	PostedAt     *time.Time
 	UpdatedAt    time.Time
 	Override     json.RawMessage
+	Fingerprint  []byte
 	Network      string
 	Handle       string
 }
@@ -1040,6 +1170,7 @@ func (q *Queries) TargetsOfPosts(ctx context.Context, postIds []uuid.UUID) ([]Ta
 			&i.PostedAt,
 			&i.UpdatedAt,
 			&i.Override,
+			&i.Fingerprint,
 			&i.Network,
 			&i.Handle,
 		); err != nil {

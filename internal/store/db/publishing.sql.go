@@ -212,7 +212,7 @@ update post_targets set status = $1,
     sent_at = coalesce($9, sent_at), posted_at = $10,
     updated_at = clock_timestamp()
 where id = $11 and fence = $12 and status in ('scheduled', 'publishing')
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override, fingerprint
 `
 
 type FinishTargetParams struct {
@@ -265,12 +265,13 @@ func (q *Queries) FinishTarget(ctx context.Context, arg FinishTargetParams) (Pos
 		&i.PostedAt,
 		&i.UpdatedAt,
 		&i.Override,
+		&i.Fingerprint,
 	)
 	return i, err
 }
 
 const getTarget = `-- name: GetTarget :one
-select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override from post_targets where id = $1
+select id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override, fingerprint from post_targets where id = $1
 `
 
 func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, error) {
@@ -293,6 +294,7 @@ func (q *Queries) GetTarget(ctx context.Context, id uuid.UUID) (PostTarget, erro
 		&i.PostedAt,
 		&i.UpdatedAt,
 		&i.Override,
+		&i.Fingerprint,
 	)
 	return i, err
 }
@@ -389,7 +391,7 @@ func (q *Queries) LastEpoch(ctx context.Context, arg LastEpochParams) (int32, er
 }
 
 const lockPosts = `-- name: LockPosts :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts where post_id = any($1::uuid[]) order by post_id for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts where post_id = any($1::uuid[]) order by post_id for update
 `
 
 // In the order of their ids, see ClaimTargets.
@@ -433,6 +435,12 @@ func (q *Queries) LockPosts(ctx context.Context, postIds []uuid.UUID) ([]Schedul
 			&i.SeriesRevision,
 			&i.SeriesTemplateRevision,
 			&i.Withdrawn,
+			&i.Approval,
+			&i.SubmittedBy,
+			&i.SubmittedAt,
+			&i.ApprovalBy,
+			&i.ApprovalAt,
+			&i.ApprovalNote,
 		); err != nil {
 			return nil, err
 		}
@@ -613,7 +621,7 @@ from (
     group by t.post_id
 ) s
 where p.post_id = s.post_id
-returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn
+returning p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note
 `
 
 type RollUpPostsParams struct {
@@ -662,6 +670,12 @@ func (q *Queries) RollUpPosts(ctx context.Context, arg RollUpPostsParams) ([]Sch
 			&i.SeriesRevision,
 			&i.SeriesTemplateRevision,
 			&i.Withdrawn,
+			&i.Approval,
+			&i.SubmittedBy,
+			&i.SubmittedAt,
+			&i.ApprovalBy,
+			&i.ApprovalAt,
+			&i.ApprovalNote,
 		); err != nil {
 			return nil, err
 		}
@@ -704,7 +718,7 @@ update post_targets set fence = fence + 1,
     updated_at = clock_timestamp()
 where id = $2 and status = 'publishing' and fence = $3
   and (claimed_until is null or claimed_until < clock_timestamp())
-returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override
+returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override, fingerprint
 `
 
 type TakeOverTargetParams struct {
@@ -735,6 +749,7 @@ func (q *Queries) TakeOverTarget(ctx context.Context, arg TakeOverTargetParams) 
 		&i.PostedAt,
 		&i.UpdatedAt,
 		&i.Override,
+		&i.Fingerprint,
 	)
 	return i, err
 }

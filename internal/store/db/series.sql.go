@@ -36,11 +36,12 @@ update series set
     starts    = coalesce($2, starts),
     time_zone = coalesce($3, time_zone),
     template  = coalesce($4::jsonb, template),
+    by_author = $5,
     template_revision = template_revision + 1, looked_until = clock_timestamp(),
     version = version + 1, updated_at = clock_timestamp()
-where id = $5 and workspace_id = $6 and status <> 'ended'
-  and ($7::bigint = 0 or version = $7)
-returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at
+where id = $6 and workspace_id = $7 and status <> 'ended'
+  and ($8::bigint = 0 or version = $8)
+returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author
 `
 
 type EditSeriesParams struct {
@@ -48,6 +49,7 @@ type EditSeriesParams struct {
 	Starts      *string
 	TimeZone    *string
 	Template    []byte
+	ByAuthor    bool
 	ID          uuid.UUID
 	WorkspaceID uuid.UUID
 	IfVersion   int64
@@ -61,6 +63,7 @@ func (q *Queries) EditSeries(ctx context.Context, arg EditSeriesParams) (Series,
 		arg.Starts,
 		arg.TimeZone,
 		arg.Template,
+		arg.ByAuthor,
 		arg.ID,
 		arg.WorkspaceID,
 		arg.IfVersion,
@@ -82,12 +85,13 @@ func (q *Queries) EditSeries(ctx context.Context, arg EditSeriesParams) (Series,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ByAuthor,
 	)
 	return i, err
 }
 
 const getSeries = `-- name: GetSeries :one
-select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at from series where id = $1
+select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author from series where id = $1
 `
 
 func (q *Queries) GetSeries(ctx context.Context, id uuid.UUID) (Series, error) {
@@ -109,12 +113,13 @@ func (q *Queries) GetSeries(ctx context.Context, id uuid.UUID) (Series, error) {
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ByAuthor,
 	)
 	return i, err
 }
 
 const getSeriesInWorkspace = `-- name: GetSeriesInWorkspace :one
-select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at from series where id = $1 and workspace_id = $2
+select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author from series where id = $1 and workspace_id = $2
 `
 
 type GetSeriesInWorkspaceParams struct {
@@ -141,12 +146,13 @@ func (q *Queries) GetSeriesInWorkspace(ctx context.Context, arg GetSeriesInWorks
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ByAuthor,
 	)
 	return i, err
 }
 
 const holdSeries = `-- name: HoldSeries :one
-select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at from series where id = $1 and version = $2 for share
+select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author from series where id = $1 and version = $2 for share
 `
 
 type HoldSeriesParams struct {
@@ -174,6 +180,7 @@ func (q *Queries) HoldSeries(ctx context.Context, arg HoldSeriesParams) (Series,
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ByAuthor,
 	)
 	return i, err
 }
@@ -181,12 +188,13 @@ func (q *Queries) HoldSeries(ctx context.Context, arg HoldSeriesParams) (Series,
 const insertOccurrence = `-- name: InsertOccurrence :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls,
-    thread, late_limit_minutes, language, series_id, occurrence, series_revision, series_template_revision
+    thread, late_limit_minutes, language, series_id, occurrence, series_revision, series_template_revision, approval, submitted_at
 ) values (
     $1, $2, $3, $4, $5, $6, $7, $8, $9,
-    $10, $11, $12, $13, $14, 1, $15
+    $10, $11, $12, $13, $14, 1, $15,
+    $16, case when $16 = 'pending'::approval_state then clock_timestamp() end
 ) on conflict (series_id, occurrence) where series_id is not null and not withdrawn do nothing
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
 `
 
 type InsertOccurrenceParams struct {
@@ -205,6 +213,7 @@ type InsertOccurrenceParams struct {
 	SeriesID               *uuid.UUID
 	Occurrence             *string
 	SeriesTemplateRevision *int64
+	Approval               ApprovalState
 }
 
 // No row: the occurrence is a post already.
@@ -225,6 +234,7 @@ func (q *Queries) InsertOccurrence(ctx context.Context, arg InsertOccurrencePara
 		arg.SeriesID,
 		arg.Occurrence,
 		arg.SeriesTemplateRevision,
+		arg.Approval,
 	)
 	var i ScheduledPost
 	err := row.Scan(
@@ -258,14 +268,20 @@ func (q *Queries) InsertOccurrence(ctx context.Context, arg InsertOccurrencePara
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
 
 const insertSeries = `-- name: InsertSeries :one
-insert into series (id, workspace_id, user_id, rule, starts, time_zone, template)
-values ($1, $2, $3, $4, $5, $6, $7)
-returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at
+insert into series (id, workspace_id, user_id, rule, starts, time_zone, template, by_author)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
+returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author
 `
 
 type InsertSeriesParams struct {
@@ -276,6 +292,7 @@ type InsertSeriesParams struct {
 	Starts      string
 	TimeZone    string
 	Template    json.RawMessage
+	ByAuthor    bool
 }
 
 func (q *Queries) InsertSeries(ctx context.Context, arg InsertSeriesParams) (Series, error) {
@@ -287,6 +304,7 @@ func (q *Queries) InsertSeries(ctx context.Context, arg InsertSeriesParams) (Ser
 		arg.Starts,
 		arg.TimeZone,
 		arg.Template,
+		arg.ByAuthor,
 	)
 	var i Series
 	err := row.Scan(
@@ -305,12 +323,13 @@ func (q *Queries) InsertSeries(ctx context.Context, arg InsertSeriesParams) (Ser
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ByAuthor,
 	)
 	return i, err
 }
 
 const listSeries = `-- name: ListSeries :many
-select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at from series
+select id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author from series
 where workspace_id = $1
   and (cardinality($2::text[]) = 0 or status::text = any($2::text[]))
   and ($3::timestamptz is null
@@ -358,6 +377,7 @@ func (q *Queries) ListSeries(ctx context.Context, arg ListSeriesParams) ([]Serie
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.ByAuthor,
 		); err != nil {
 			return nil, err
 		}
@@ -462,7 +482,7 @@ func (q *Queries) OpenSeries(ctx context.Context, arg OpenSeriesParams) ([]uuid.
 }
 
 const postsOfSeries = `-- name: PostsOfSeries :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn from scheduled_posts
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts
 where series_id = $1 and not withdrawn
   and (occurrence >= $2 or status in ('draft', 'scheduled'))
 order by occurrence
@@ -513,6 +533,12 @@ func (q *Queries) PostsOfSeries(ctx context.Context, arg PostsOfSeriesParams) ([
 			&i.SeriesRevision,
 			&i.SeriesTemplateRevision,
 			&i.Withdrawn,
+			&i.Approval,
+			&i.SubmittedBy,
+			&i.SubmittedAt,
+			&i.ApprovalBy,
+			&i.ApprovalAt,
+			&i.ApprovalNote,
 		); err != nil {
 			return nil, err
 		}
@@ -588,7 +614,7 @@ update series set status = $1::series_status,
     version = version + 1, updated_at = clock_timestamp()
 where id = $2 and workspace_id = $3 and status <> 'ended'
   and ($4::bigint = 0 or version = $4)
-returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at
+returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author
 `
 
 type SetSeriesStatusParams struct {
@@ -623,6 +649,7 @@ func (q *Queries) SetSeriesStatus(ctx context.Context, arg SetSeriesStatusParams
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ByAuthor,
 	)
 	return i, err
 }
@@ -658,7 +685,7 @@ func (q *Queries) SkippedOfSeries(ctx context.Context, arg SkippedOfSeriesParams
 
 const takeOccurrence = `-- name: TakeOccurrence :one
 update scheduled_posts set series_revision = revision, series_template_revision = $1
-where post_id = $2 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn
+where post_id = $2 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
 `
 
 type TakeOccurrenceParams struct {
@@ -701,6 +728,12 @@ func (q *Queries) TakeOccurrence(ctx context.Context, arg TakeOccurrenceParams) 
 		&i.SeriesRevision,
 		&i.SeriesTemplateRevision,
 		&i.Withdrawn,
+		&i.Approval,
+		&i.SubmittedBy,
+		&i.SubmittedAt,
+		&i.ApprovalBy,
+		&i.ApprovalAt,
+		&i.ApprovalNote,
 	)
 	return i, err
 }
@@ -708,7 +741,7 @@ func (q *Queries) TakeOccurrence(ctx context.Context, arg TakeOccurrenceParams) 
 const touchSeries = `-- name: TouchSeries :one
 update series set version = version + 1, updated_at = clock_timestamp()
 where id = $1 and workspace_id = $2 and status <> 'ended'
-returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at
+returning id, workspace_id, user_id, rule, starts, time_zone, template, status, template_revision, looked_until, last_problem, last_problem_at, version, created_at, updated_at, by_author
 `
 
 type TouchSeriesParams struct {
@@ -735,6 +768,7 @@ func (q *Queries) TouchSeries(ctx context.Context, arg TouchSeriesParams) (Serie
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.ByAuthor,
 	)
 	return i, err
 }

@@ -174,7 +174,7 @@ func (q *Queries) DropWebhookSecrets(ctx context.Context, endpointID uuid.UUID) 
 }
 
 const dueEvents = `-- name: DueEvents :many
-select e.id, e.tx, e.workspace_id, e.post_id, e.target_id, e.type, e.data, e.at,
+select e.id, e.tx, e.workspace_id, e.post_id, e.target_id, e.type, e.actor, e.data, e.at,
     coalesce(e.account_id, t.account_id, '00000000-0000-0000-0000-000000000000')::uuid as account_id,
     coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle,
     coalesce(t.remote_url, '')::text as remote_url, t.sent_at, p.scheduled_time
@@ -184,7 +184,7 @@ left join scheduled_posts p on p.post_id = e.post_id
 left join accounts a on a.id = coalesce(e.account_id, t.account_id)
 where (e.tx, e.id) > ($1::xid8, $2::bigint)
   and e.tx < pg_snapshot_xmin(pg_current_snapshot())
-  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring')
+  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected')
 order by e.tx, e.id limit $3
 `
 
@@ -201,6 +201,7 @@ type DueEventsRow struct {
 	PostID        *uuid.UUID
 	TargetID      *uuid.UUID
 	Type          string
+	Actor         string
 	Data          json.RawMessage
 	At            time.Time
 	AccountID     uuid.UUID
@@ -229,6 +230,7 @@ func (q *Queries) DueEvents(ctx context.Context, arg DueEventsParams) ([]DueEven
 			&i.PostID,
 			&i.TargetID,
 			&i.Type,
+			&i.Actor,
 			&i.Data,
 			&i.At,
 			&i.AccountID,
@@ -877,7 +879,7 @@ const webhookWork = `-- name: WebhookWork :one
 select exists (
         select 1 from post_events e, webhook_cursor c
         where (e.tx, e.id) > (c.tx, c.event_id)
-          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring'))::boolean as events,
+          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected'))::boolean as events,
     exists (
         select 1 from webhook_deliveries d
         where d.status = 'pending' and d.due_at <= clock_timestamp()

@@ -1,16 +1,24 @@
 -- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
-    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language
+    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language,
+    approval, submitted_by, submitted_at
 ) values (
     @post_id, @workspace_id, @user_id, @content, sqlc.narg('scheduled_time'), @time_zone,
-    @status, @attachment_ids, @attachment_urls, @thread, sqlc.narg('late_limit_minutes'), sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language
+    @status, @attachment_ids, @attachment_urls, @thread, sqlc.narg('late_limit_minutes'), sqlc.narg('thread_id'), sqlc.narg('thread_parent_id'), @language,
+    @approval, case when @approval = 'pending'::approval_state then @user_id::uuid end, case when @approval = 'pending'::approval_state then clock_timestamp() end
 ) returning *;
 
 -- name: InsertTargets :exec
--- An empty text is no override.
-insert into post_targets (id, post_id, account_id, override)
-select unnest(@ids::uuid[]), @post_id, unnest(@account_ids::uuid[]), nullif(unnest(@overrides::text[]), '')::jsonb;
+-- An empty text is no override, and no fingerprint.
+insert into post_targets (id, post_id, account_id, override, fingerprint)
+select unnest(@ids::uuid[]), @post_id, unnest(@account_ids::uuid[]), nullif(unnest(@overrides::text[]), '')::jsonb,
+    nullif(unnest(@fingerprints::bytea[]), '');
+
+-- name: SetFingerprints :exec
+update post_targets t set fingerprint = nullif(w.fingerprint, '')
+from (select unnest(@ids::uuid[]) as id, unnest(@fingerprints::bytea[]) as fingerprint) w
+where t.id = w.id and t.fingerprint is distinct from nullif(w.fingerprint, '');
 
 -- name: SetOverrides :exec
 update post_targets t set override = nullif(w.override, '')::jsonb, updated_at = clock_timestamp()
@@ -44,6 +52,7 @@ where p.workspace_id = @workspace_id
   and (sqlc.narg('account_id')::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = sqlc.narg('account_id')))
   and (sqlc.narg('series_id')::uuid is null or p.series_id = sqlc.narg('series_id'))
+  and (cardinality(@approvals::text[]) = 0 or p.approval::text = any(@approvals::text[]))
   and (sqlc.narg('after_time')::timestamptz is null
        or (p.listed_at, p.post_id) > (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
 order by p.listed_at, p.post_id
@@ -58,6 +67,7 @@ where p.workspace_id = @workspace_id
   and (sqlc.narg('account_id')::uuid is null or exists (
         select 1 from post_targets t where t.post_id = p.post_id and t.account_id = sqlc.narg('account_id')))
   and (sqlc.narg('series_id')::uuid is null or p.series_id = sqlc.narg('series_id'))
+  and (cardinality(@approvals::text[]) = 0 or p.approval::text = any(@approvals::text[]))
   and (sqlc.narg('after_time')::timestamptz is null
        or (p.listed_at, p.post_id) < (sqlc.narg('after_time'), sqlc.narg('after_id')::uuid))
 order by p.listed_at desc, p.post_id desc
@@ -65,7 +75,8 @@ limit @page_size;
 
 -- name: EditPost :one
 -- The guarded edit. if_version 0 means any version. What has failed may be
--- edited once nothing of the post is under way any more.
+-- edited once nothing of the post is under way any more. With needs_approval, a
+-- scheduled post goes off the schedule in the same moment and waits.
 update scheduled_posts p set
     content         = coalesce(sqlc.narg('content'), content),
     scheduled_time  = coalesce(sqlc.narg('scheduled_time'), scheduled_time),
@@ -77,16 +88,32 @@ update scheduled_posts p set
     late_limit_minutes = case when @set_late_limit::bool then sqlc.narg('late_limit_minutes') else late_limit_minutes end,
     platform_media_ids = case when @media_changed::bool then '{}' else platform_media_ids end,
     late_noted_at = case when sqlc.narg('scheduled_time')::timestamptz is null then late_noted_at end,
+    status        = case when @needs_approval::bool and status = 'scheduled' then 'draft' else status end,
+    approval      = case when @needs_approval::bool and status = 'scheduled' then 'pending' else approval end,
+    submitted_by  = case when @needs_approval::bool and status = 'scheduled' then sqlc.narg('submitted_by')::uuid else submitted_by end,
+    submitted_at  = case when @needs_approval::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
+    approval_by   = case when @needs_approval::bool and status = 'scheduled' then null else approval_by end,
+    approval_at   = case when @needs_approval::bool and status = 'scheduled' then null else approval_at end,
+    approval_note = case when @needs_approval::bool and status = 'scheduled'
+                           or approval = 'pending' and sqlc.narg('scheduled_time')::timestamptz is not null then '' else approval_note end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where p.post_id = @post_id and p.workspace_id = @workspace_id
   and (p.status in ('draft', 'scheduled')
        or p.status in ('failed', 'partly_posted') and exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
+  -- What has been tried already goes out again with the edit, so it cannot wait.
+  and (not @needs_approval::bool or p.status in ('draft', 'scheduled') and not exists (
+            select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'cancelled')))
   and (@if_version::bigint = 0 or p.version = @if_version)
 returning *;
 
 -- name: ScheduleDraft :one
+-- Whoever may do this approves what waits.
 update scheduled_posts set status = 'scheduled',
+    approval    = case when approval = 'none' then approval else 'approved' end,
+    approval_by = case when approval = 'none' then approval_by else sqlc.narg('approver')::uuid end,
+    approval_at = case when approval = 'none' then approval_at else clock_timestamp() end,
+    approval_note = '',
     scheduled_time = coalesce(sqlc.narg('scheduled_time'), scheduled_time), time_zone = coalesce(sqlc.narg('time_zone'), time_zone),
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id and status = 'draft'
@@ -94,7 +121,7 @@ where post_id = @post_id and workspace_id = @workspace_id and status = 'draft'
 returning *;
 
 -- name: CancelPost :one
-update scheduled_posts set status = 'cancelled',
+update scheduled_posts set status = 'cancelled', approval = case when approval = 'pending' then 'none' else approval end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id
   and status in ('draft', 'scheduled')
@@ -106,10 +133,15 @@ update post_targets set status = 'cancelled', updated_at = clock_timestamp()
 where post_id = @post_id and status in ('scheduled', 'failed');
 
 -- name: PublishNow :one
+-- Whoever may do this approves what waits.
 -- A draft was never late, and for what a person asks for now, lateness counts
 -- from now.
 update scheduled_posts set scheduled_time = case when status = 'draft' then clock_timestamp() else least(scheduled_time, clock_timestamp()) end,
     status = 'scheduled', redriven_at = clock_timestamp(),
+    approval    = case when approval in ('pending', 'rejected') then 'approved' else approval end,
+    approval_by = case when approval in ('pending', 'rejected') then sqlc.narg('approver')::uuid else approval_by end,
+    approval_at = case when approval in ('pending', 'rejected') then clock_timestamp() else approval_at end,
+    approval_note = '',
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = @post_id and workspace_id = @workspace_id
   and status in ('draft', 'scheduled')

@@ -1,6 +1,6 @@
 -- name: InsertSeries :one
-insert into series (id, workspace_id, user_id, rule, starts, time_zone, template)
-values (@id, @workspace_id, @user_id, @rule, @starts, @time_zone, @template)
+insert into series (id, workspace_id, user_id, rule, starts, time_zone, template, by_author)
+values (@id, @workspace_id, @user_id, @rule, @starts, @time_zone, @template, @by_author)
 returning *;
 
 -- name: GetSeries :one
@@ -29,6 +29,7 @@ update series set
     starts    = coalesce(sqlc.narg('starts'), starts),
     time_zone = coalesce(sqlc.narg('time_zone'), time_zone),
     template  = coalesce(sqlc.narg('template')::jsonb, template),
+    by_author = @by_author,
     template_revision = template_revision + 1, looked_until = clock_timestamp(),
     version = version + 1, updated_at = clock_timestamp()
 where id = @id and workspace_id = @workspace_id and status <> 'ended'
@@ -86,10 +87,11 @@ order by occurrence;
 -- No row: the occurrence is a post already.
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, attachment_ids, attachment_urls,
-    thread, late_limit_minutes, language, series_id, occurrence, series_revision, series_template_revision
+    thread, late_limit_minutes, language, series_id, occurrence, series_revision, series_template_revision, approval, submitted_at
 ) values (
     @post_id, @workspace_id, @user_id, @content, @scheduled_time, @time_zone, @status, @attachment_ids, @attachment_urls,
-    @thread, sqlc.narg('late_limit_minutes'), @language, @series_id, @occurrence, 1, @series_template_revision
+    @thread, sqlc.narg('late_limit_minutes'), @language, @series_id, @occurrence, 1, @series_template_revision,
+    @approval, case when @approval = 'pending'::approval_state then clock_timestamp() end
 ) on conflict (series_id, occurrence) where series_id is not null and not withdrawn do nothing
 returning *;
 

@@ -47,7 +47,7 @@ order by id for share;
 select exists (
         select 1 from post_events e, webhook_cursor c
         where (e.tx, e.id) > (c.tx, c.event_id)
-          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring'))::boolean as events,
+          and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected'))::boolean as events,
     exists (
         select 1 from webhook_deliveries d
         where d.status = 'pending' and d.due_at <= clock_timestamp()
@@ -60,7 +60,7 @@ select tx, event_id from webhook_cursor for update skip locked;
 -- name: DueEvents :many
 -- Events behind the cursor that are settled (WorkspaceEvents), with what a
 -- webhook says of them. The types are those of post_events_outcomes.
-select e.id, e.tx, e.workspace_id, e.post_id, e.target_id, e.type, e.data, e.at,
+select e.id, e.tx, e.workspace_id, e.post_id, e.target_id, e.type, e.actor, e.data, e.at,
     coalesce(e.account_id, t.account_id, '00000000-0000-0000-0000-000000000000')::uuid as account_id,
     coalesce(a.network, '')::text as network, coalesce(a.handle, '')::text as handle,
     coalesce(t.remote_url, '')::text as remote_url, t.sent_at, p.scheduled_time
@@ -70,7 +70,7 @@ left join scheduled_posts p on p.post_id = e.post_id
 left join accounts a on a.id = coalesce(e.account_id, t.account_id)
 where (e.tx, e.id) > (@after_tx::xid8, @after_id::bigint)
   and e.tx < pg_snapshot_xmin(pg_current_snapshot())
-  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring')
+  and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected')
 order by e.tx, e.id limit @page_size;
 
 -- name: MoveWebhookCursor :exec

@@ -1,0 +1,36 @@
+package api
+
+import (
+	"context"
+
+	"dateline/api/spec"
+	"dateline/internal/post"
+)
+
+// SubmitPost makes a draft wait for approval.
+func (s *Server) SubmitPost(ctx context.Context, r spec.SubmitPostRequestObject) (spec.SubmitPostResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.Submit(ctx, g) })
+	return spec.SubmitPost200JSONResponse{PostJSONResponse: answer}, err
+}
+
+// ApprovePost puts a post that waits on the schedule.
+func (s *Server) ApprovePost(ctx context.Context, r spec.ApprovePostRequestObject) (spec.ApprovePostResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.Approve(ctx, g) })
+	return spec.ApprovePost200JSONResponse{PostJSONResponse: answer}, err
+}
+
+// RejectPost sends a post that waits back to its author.
+func (s *Server) RejectPost(ctx context.Context, r spec.RejectPostRequestObject) (spec.RejectPostResponseObject, error) {
+	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
+		return s.Desk.Reject(ctx, g, r.Body.Note)
+	})
+	return spec.RejectPost200JSONResponse{PostJSONResponse: answer}, err
+}
+
+func approvalJSON(a post.Approval) *spec.Approval {
+	if a.State == "" || a.State == post.NotAsked {
+		return nil
+	}
+	return &spec.Approval{State: spec.ApprovalState(a.State), SubmittedBy: a.SubmittedBy, SubmittedAt: a.SubmittedAt,
+		DecidedBy: a.DecidedBy, DecidedAt: a.DecidedAt, Note: optional(a.Note)}
+}

@@ -1,0 +1,313 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/people"
+	"dateline/internal/post"
+	"dateline/internal/webhook"
+)
+
+// approving is a server of a workspace in which authors need approval.
+type approving struct {
+	*server
+	author, editor []string
+}
+
+func startApproving(t *testing.T) approving {
+	t.Helper()
+	s := start(t)
+	s.Connect("desk")
+	s.Exec("update workspaces set authors_need_approval = true")
+	as := func(role people.Role) []string { return []string{"Authorization", "Bearer " + s.Member(role)} }
+	return approving{s, as(people.Author), as(people.Editor)}
+}
+
+func (s approving) pending(a answer, status int) spec.Post {
+	s.t.Helper()
+	p := s.post(a, status)
+	if p.Status != spec.PostStatusDraft || p.Approval == nil || p.Approval.State != spec.ApprovalStatePending || p.Approval.SubmittedAt == nil {
+		s.t.Fatalf("it does not wait: %s", a.body)
+	}
+	return p
+}
+
+func (s approving) waiting() (ids []uuid.UUID) {
+	s.t.Helper()
+	var page spec.PostPage
+	s.decode(s.send("GET", "/api/v1/posts?approval=pending&order=asc", nil), 200, &page)
+	for _, p := range page.Posts {
+		ids = append(ids, p.Id)
+	}
+	return ids
+}
+
+func (s approving) happened(id uuid.UUID) string {
+	s.t.Helper()
+	events, err := s.Store.Events(s.t.Context(), id, 0, 100)
+	s.Must(err)
+	types := make([]string, len(events))
+	for i, e := range events {
+		types[i] = e.Type
+	}
+	return strings.Join(types, " ")
+}
+
+func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
+	s := startApproving(t)
+	body := hello(object{"scheduled_time": "2028-12-24T18:00", "time_zone": "Asia/Tokyo"})
+	a := s.send("POST", "/api/v1/posts", body, s.author...)
+	p := s.pending(a, 201)
+	path := "/api/v1/posts/" + p.Id.String()
+	if s.temporal.nudges(p.Id) != 0 || p.Approval.SubmittedBy == nil || fmt.Sprint(s.waiting()) != fmt.Sprint([]uuid.UUID{p.Id}) {
+		t.Errorf("got %s; waiting: %v", a.body, s.waiting())
+	}
+	s.refused(s.send("POST", path+"/approve", nil, s.author...), 403, "role_insufficient")
+	s.refused(s.send("POST", path+"/reject", object{"note": "No"}, s.author...), 403, "role_insufficient")
+	s.refused(s.send("POST", path+"/submit", nil, s.author...), 409, "already_pending")
+	// A correction while it waits keeps it waiting, and who has read the old text
+	// does not approve the new one.
+	edited := s.send("PATCH", path, object{"content": "Corrected"}, s.author...)
+	s.pending(edited, 200)
+	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", a.Header.Get("ETag"))...), 412, "version_mismatch")
+	approved := s.post(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", edited.Header.Get("ETag"))...), 200)
+	if approved.Status != spec.PostStatusScheduled || approved.ScheduledTime.Format(time.RFC3339) != "2028-12-24T18:00:00+09:00" || approved.Content != "Corrected" ||
+		approved.Approval.State != spec.ApprovalStateApproved || approved.Approval.DecidedBy == nil || *approved.Approval.DecidedBy == *p.Approval.SubmittedBy || s.temporal.nudges(p.Id) != 1 {
+		t.Errorf("approved: %+v, %+v", approved, approved.Approval)
+	}
+	s.refused(s.send("POST", path+"/approve", nil, s.editor...), 409, "not_pending")
+	s.refused(s.send("POST", path+"/reject", object{"note": "No"}, s.editor...), 409, "not_pending")
+	if got := s.happened(p.Id); got != "created submitted edited approved" || len(s.waiting()) != 0 {
+		t.Errorf("happened: %s; waiting: %v", got, s.waiting())
+	}
+	// Others are not held up, and nobody is where the workspace does not want it.
+	for _, as := range [][]string{s.editor, nil} {
+		if p := s.post(s.send("POST", "/api/v1/posts", hello(), as...), 201); p.Status != spec.PostStatusScheduled || p.Approval != nil {
+			t.Errorf("got %+v", p)
+		}
+	}
+	s.Exec("update workspaces set authors_need_approval = false")
+	if p := s.post(s.send("POST", "/api/v1/posts", hello(), s.author...), 201); p.Status != spec.PostStatusScheduled || p.Approval != nil {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func TestARejectedPostGoesBackToItsAuthor(t *testing.T) {
+	s := startApproving(t)
+	p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
+	path := "/api/v1/posts/" + p.Id.String()
+	p = s.post(s.send("POST", path+"/reject", object{"note": "Tên sai"}, s.editor...), 200)
+	if p.Status != spec.PostStatusDraft || p.Approval.State != spec.ApprovalStateRejected || *p.Approval.Note != "Tên sai" || p.Approval.DecidedAt == nil {
+		t.Errorf("rejected: %+v", p.Approval)
+	}
+	s.refused(s.send("POST", path+"/approve", nil, s.editor...), 409, "not_pending")
+	s.post(s.send("PATCH", path, object{"content": "Better"}, s.author...), 200)
+	if len(s.waiting()) != 0 {
+		t.Error("an edit alone submitted it")
+	}
+	again := s.pending(s.send("POST", path+"/submit", nil, s.author...), 200)
+	if again.Approval.Note != nil || again.Approval.DecidedBy != nil {
+		t.Errorf("what was decided of the first text still stands: %+v", again.Approval)
+	}
+	// Editors may put it on the schedule with another time; that is approval too.
+	p = s.post(s.send("PATCH", path, object{"content": "Best"}, s.editor...), 200)
+	p = s.post(s.send("POST", path+"/schedule", object{"scheduled_time": in(2 * time.Hour)}, s.editor...), 200)
+	if p.Status != spec.PostStatusScheduled || p.Approval.State != spec.ApprovalStateApproved {
+		t.Errorf("got %+v", p)
+	}
+	if got := s.happened(p.Id); got != "created submitted rejected edited submitted edited scheduled" {
+		t.Error(got)
+	}
+	gone := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
+	s.post(s.send("DELETE", "/api/v1/posts/"+gone.Id.String(), nil, s.author...), 200)
+	if len(s.waiting()) != 0 {
+		t.Error("a cancelled post waits")
+	}
+}
+
+func TestADraftIsSubmittedOnlyWhenItIsComplete(t *testing.T) {
+	s := startApproving(t)
+	d := s.post(s.send("POST", "/api/v1/posts", object{"content": "", "draft": true}, s.author...), 201)
+	path := "/api/v1/posts/" + d.Id.String()
+	s.refused(s.send("POST", path+"/submit", nil, s.author...), 422, "invalid_request", "content", "scheduled_time")
+	s.refused(s.send("POST", path+"/approve", nil, s.editor...), 409, "not_pending")
+	s.post(s.send("PATCH", path, object{"content": "Hello"}, s.author...), 200)
+	s.refused(s.send("POST", path+"/publish-now", nil, s.author...), 409, "approval_required")
+	p := s.pending(s.send("POST", path+"/schedule", object{"scheduled_time": in(time.Hour)}, s.author...), 200)
+	// While it waits, an edit is checked like that of a scheduled post.
+	s.refused(s.send("PATCH", path, object{"content": ""}, s.author...), 422, "invalid_request", "content")
+	if p := s.post(s.send("POST", path+"/publish-now", nil, s.editor...), 200); p.Status != spec.PostStatusScheduled || p.Approval.State != spec.ApprovalStateApproved {
+		t.Errorf("got %+v", p)
+	}
+	s.refused(s.send("POST", path+"/submit", nil, s.editor...), 409, "not_a_draft")
+	if n := s.temporal.nudges(p.Id); n != 1 {
+		t.Errorf("Temporal was told %d times", n)
+	}
+}
+
+func TestAnAuthorsEditTakesAPostOffTheSchedule(t *testing.T) {
+	s := startApproving(t)
+	for name, edit := range map[string]object{"what": {"content": "Changed"}, "when": {"scheduled_time": in(3 * time.Hour)},
+		"where": {"accounts": []string{s.Connect("sports").ID.String()}}, "the thread": {"thread": []any{object{"content": "More"}}}} {
+		t.Run(name, func(t *testing.T) {
+			one := *s.server
+			one.t = t
+			s := approving{&one, s.author, s.editor}
+			p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
+			before, err := s.Store.Post(t.Context(), p.Id)
+			s.Must(err)
+			told := s.temporal.nudges(p.Id)
+			s.pending(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), edit, s.author...), 200)
+			if s.temporal.nudges(p.Id) != told+1 {
+				t.Error("the workflow was not told that there is nothing to publish")
+			}
+			after, err := s.Store.Post(t.Context(), p.Id)
+			s.Must(err)
+			for _, as := range []post.Post{before, after} {
+				_, ok, err := s.Store.Claim(t.Context(), post.Call{OperationID: uuid.New(), PostID: p.Id, TargetID: after.Targets[0].ID, Revision: as.Revision,
+					Epoch: 1, IdempotencyKey: "k", Fingerprint: make([]byte, 32)}, time.Minute)
+				if s.Must(err); ok {
+					t.Errorf("revision %d was claimed though nobody approved it", as.Revision)
+				}
+			}
+		})
+	}
+	p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
+	path := "/api/v1/posts/" + p.Id.String()
+	for name, a := range map[string]answer{"a zone alone": s.send("PATCH", path, object{"time_zone": "Europe/Paris"}, s.author...),
+		"an editor": s.send("PATCH", path, object{"content": "By an editor"}, s.editor...)} {
+		if p := s.post(a, 200); p.Status != spec.PostStatusScheduled {
+			t.Errorf("%s takes it off the schedule", name)
+		}
+	}
+	s.refused(s.send("POST", path+"/publish-now", nil, s.author...), 409, "approval_required")
+	dead := s.Dead(s.Schedule(), post.TargetFailed)
+	path = "/api/v1/posts/" + dead.ID.String()
+	s.refused(s.send("PATCH", path, object{"content": "Mended"}, s.author...), 409, "approval_required")
+	if p := s.post(s.send("POST", path+"/retry", nil, s.author...), 200); p.Status != spec.PostStatusScheduled {
+		t.Errorf("what was approved cannot be sent again: %+v", p)
+	}
+	// It failed on one account and waits for the other: an edit would resend it.
+	s.refused(s.send("PATCH", "/api/v1/posts/"+s.halfFailed().String(), object{"content": "Mended"}, s.author...), 409, "approval_required")
+}
+
+// halfFailed is a post that is scheduled to one account and has failed on another.
+func (s approving) halfFailed() uuid.UUID {
+	s.t.Helper()
+	s.Connect("third")
+	p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
+	s.Exec("update post_targets set status = 'failed' where id = $1", p.Targets[0].Id)
+	return p.Id
+}
+
+func TestApprovalThatComesTooLate(t *testing.T) {
+	s := startApproving(t)
+	p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
+	path := "/api/v1/posts/" + p.Id.String()
+	s.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute'")
+	for range 2 {
+		s.refused(s.send("POST", path+"/approve", nil, s.editor...), 409, "too_late")
+	}
+	late := s.pending(s.send("GET", path, nil), 200)
+	if late.Approval.Note == nil || !strings.Contains(*late.Approval.Note, "has passed") || s.temporal.nudges(p.Id) != 0 {
+		t.Errorf("got %+v", late.Approval)
+	}
+	if got := s.happened(p.Id); got != "created submitted refused" {
+		t.Error(got)
+	}
+	if p := s.pending(s.send("PATCH", path, object{"scheduled_time": in(time.Hour)}, s.author...), 200); p.Approval.Note != nil {
+		t.Errorf("the note is still %q", *p.Approval.Note)
+	}
+	s.post(s.send("POST", path+"/approve", nil, s.editor...), 200)
+}
+
+func TestWhatAnAuthorSendsInBulkWaits(t *testing.T) {
+	s := startApproving(t)
+	rows := fmt.Sprintf("{\"content\": \"One\", \"scheduled_time\": %q}\n{\"content\": \"Two\", \"draft\": true}\n", in(time.Hour))
+	var done spec.BulkResult
+	s.decode(s.send("POST", "/api/v1/posts/bulk", rows, append(s.author, "Content-Type", "application/x-ndjson")...), 201, &done)
+	if a := done.Rows[0].Approval; a == nil || *a != spec.ApprovalStatePending || done.Rows[1].Approval != nil {
+		t.Errorf("got %+v", done.Rows)
+	}
+	if ids := s.waiting(); len(ids) != 1 || ids[0] != *done.Rows[0].Id || s.temporal.nudges(ids[0]) != 0 || s.happened(ids[0]) != "created submitted" {
+		t.Errorf("waiting: %v", ids)
+	}
+}
+
+func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
+	s := startApproving(t)
+	one := s.series(s.send("POST", "/api/v1/series", daily(), s.author...), 201)
+	made := s.postsOf(one.Id, "draft")
+	if len(made) != 35 || len(s.postsOf(one.Id, "scheduled")) != 0 || len(s.waiting()) != 35 {
+		t.Fatalf("%d drafts, %d wait", len(made), len(s.waiting()))
+	}
+	approve := func(p spec.Post) {
+		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/approve", nil, s.editor...), 200)
+	}
+	approve(made[0])
+	s.post(s.send("POST", "/api/v1/posts/"+made[1].Id.String()+"/reject", object{"note": "Not this one"}, s.editor...), 200)
+	again := func() {
+		_, err := s.Desk.Materialise(t.Context(), one.Id)
+		s.Must(err)
+	}
+	again() // as the schedule does
+	if len(s.waiting()) != 33 || len(s.postsOf(one.Id, "scheduled")) != 1 {
+		t.Errorf("looking again changed what is decided: %d wait", len(s.waiting()))
+	}
+	// The author changes the words: what was approved waits once more.
+	path := "/api/v1/series/" + one.Id.String()
+	told := s.temporal.nudges(made[0].Id)
+	s.series(s.send("PATCH", path, object{"template": object{"content": "Tin mới"}}, s.author...), 200)
+	if waiting := s.waiting(); len(waiting) != 35 || !slices.Contains(waiting, made[0].Id) {
+		t.Errorf("%d wait", len(waiting))
+	}
+	if s.temporal.nudges(made[0].Id) != told+1 {
+		t.Error("Temporal was not told of what was taken back")
+	}
+	// An editor who changes only the hour does not answer for the words; one who
+	// writes them does.
+	s.series(s.send("PATCH", path, object{"starts": "2026-01-05T08:00"}, s.editor...), 200)
+	if n := len(s.postsOf(one.Id, "scheduled")); n != 0 {
+		t.Errorf("%d are scheduled", n)
+	}
+	s.series(s.send("PATCH", path, object{"template": object{"content": "Bản tin"}}, s.editor...), 200)
+	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 35 || posts[0].Content != "Bản tin" || len(s.waiting()) != 0 {
+		t.Errorf("%d are scheduled, %d wait", len(posts), len(s.waiting()))
+	}
+	// Pausing and resuming an editor's series writes nothing new.
+	s.series(s.send("POST", path+"/pause", nil, s.author...), 200)
+	s.series(s.send("POST", path+"/resume", nil, s.author...), 200)
+	if n := len(s.postsOf(one.Id, "scheduled")); n != 35 {
+		t.Errorf("%d are scheduled", n)
+	}
+}
+
+func TestWebhooksTellOfApproval(t *testing.T) {
+	s := startApproving(t)
+	s.webhook(object{"types": []string{"post.submitted", "post.approved", "post.rejected"}})
+	for _, verdict := range []string{"approve", "reject"} {
+		p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
+		var body any
+		if verdict == "reject" {
+			body = object{"note": "No source"}
+		}
+		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/"+verdict, body, s.editor...), 200)
+	}
+	_, err := s.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("https://dateline.example") })
+	s.Must(err)
+	for kind, n := range map[string]int{"post.submitted": 2, "post.approved": 1, "post.rejected": 1} {
+		if got := s.Count("select count(*) from webhook_deliveries where type = $1 and body like '%\"by\":\"user:%'", kind); got != n {
+			t.Errorf("%d deliveries of %s", got, kind)
+		}
+	}
+	if s.Count("select count(*) from webhook_deliveries where body like '%No source%'") != 1 {
+		t.Error("the reason is not told")
+	}
+}

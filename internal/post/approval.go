@@ -1,0 +1,67 @@
+package post
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ApprovalState says whether somebody has to approve a post, or has decided on
+// it.
+type ApprovalState string
+
+// The states of approval. A post that is pending or rejected is a draft.
+const (
+	NotAsked ApprovalState = "none"
+	Pending  ApprovalState = "pending"
+	Approved ApprovalState = "approved"
+	Rejected ApprovalState = "rejected"
+)
+
+// Approval is how a post stands with those who approve.
+type Approval struct {
+	State       ApprovalState // empty as NotAsked
+	SubmittedBy *uuid.UUID    // nil: by its series or an operator
+	SubmittedAt *time.Time
+	DecidedBy   *uuid.UUID // nil as above
+	DecidedAt   *time.Time
+	Note        string // why it is rejected, or cannot be approved any more
+}
+
+// Waiting says that the post is not on the schedule until somebody approves it.
+func (p Post) Waiting() bool { return p.Status == Draft && p.Approval.State == Pending }
+
+// NotPending refuses a decision that nobody has asked for.
+func NotPending(p Post) *Error {
+	return &Error{Kind: Conflict, Code: "not_pending",
+		Message: fmt.Sprintf("The post does not wait for approval: it is %s.", state(p))}
+}
+
+// AlreadyPending refuses to submit what waits already.
+func AlreadyPending() *Error {
+	return &Error{Kind: Conflict, Code: "already_pending", Message: "The post waits for approval already."}
+}
+
+func state(p Post) string {
+	switch {
+	case p.Approval.State == Rejected && p.Status == Draft:
+		return "rejected"
+	case p.Status == Draft:
+		return "a draft that was not submitted"
+	default:
+		return strings.ReplaceAll(string(p.Status), "_", " ")
+	}
+}
+
+// NeedsApproval refuses what an author cannot do alone.
+func NeedsApproval(reason string) *Error {
+	return &Error{Kind: Conflict, Code: "approval_required", Message: reason}
+}
+
+// Overdue refuses to approve a post whose time has passed.
+func Overdue(at time.Time) *Error {
+	return &Error{Kind: Conflict, Code: "too_late",
+		Message: fmt.Sprintf("It was to be published at %s, which has passed. Give it a later time and approve it then, or publish it now.", at.Format(time.RFC3339))}
+}

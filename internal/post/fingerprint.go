@@ -1,0 +1,22 @@
+package post
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fingerprint tells whether two posts begin with the same words on an account,
+// whatever their case, their white space and the way their accents are encoded.
+// Nil: there are no words.
+func (p Post) Fingerprint(t Target) []byte {
+	text := p.Segments(t)[0].Content
+	text = strings.Join(strings.Fields(norm.NFC.String(cases.Fold().String(text))), " ")
+	if text == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(text))
+	return sum[:16]
+}

@@ -1,0 +1,37 @@
+-- name: SubmitPost :one
+-- A draft waits for approval. It has to have a time, or be given one.
+update scheduled_posts set approval = 'pending', submitted_by = sqlc.narg('submitted_by')::uuid, submitted_at = clock_timestamp(),
+    approval_by = null, approval_at = null, approval_note = '',
+    scheduled_time = coalesce(sqlc.narg('scheduled_time'), scheduled_time), time_zone = coalesce(sqlc.narg('time_zone'), time_zone),
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where post_id = @post_id and workspace_id = @workspace_id and status = 'draft'
+  and coalesce(sqlc.narg('scheduled_time'), scheduled_time) is not null
+  and (@if_version::bigint = 0 or version = @if_version)
+returning *;
+
+-- name: ApprovePost :one
+-- What waits goes on the schedule as it was asked for, unless its time has
+-- passed. A post that only its series has touched stays the series'.
+update scheduled_posts set status = 'scheduled', approval = 'approved',
+    approval_by = sqlc.narg('approver')::uuid, approval_at = clock_timestamp(), approval_note = '',
+    series_revision = case when series_revision = revision then revision + 1 else series_revision end,
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where post_id = @post_id and workspace_id = @workspace_id and status = 'draft' and approval = 'pending'
+  and scheduled_time > clock_timestamp()
+  and (@if_version::bigint = 0 or version = @if_version)
+returning *;
+
+-- name: RejectPost :one
+update scheduled_posts set approval = 'rejected',
+    approval_by = sqlc.narg('approver')::uuid, approval_at = clock_timestamp(), approval_note = @note,
+    version = version + 1, updated_at = clock_timestamp()
+where post_id = @post_id and workspace_id = @workspace_id and status = 'draft' and approval = 'pending'
+  and (@if_version::bigint = 0 or version = @if_version)
+returning *;
+
+-- name: NoteOverdue :one
+-- Says once why what waits cannot be approved any more.
+update scheduled_posts set approval_note = @note, version = version + 1, updated_at = clock_timestamp()
+where post_id = @post_id and workspace_id = @workspace_id and status = 'draft' and approval = 'pending'
+  and scheduled_time <= clock_timestamp() and approval_note <> @note
+returning *;

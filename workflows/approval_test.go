@@ -1,0 +1,66 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"dateline/activities"
+	"dateline/internal/post"
+	"dateline/workflows"
+)
+
+// A post that goes back to its approvers is a draft to its workflow, which ends.
+func TestAPostThatIsTakenBackEndsItsWorkflow(t *testing.T) {
+	takeBack := func(v *activities.PostView) { v.Status = post.Draft }
+	t.Run("WhileItWaits", func(t *testing.T) {
+		r := newRun(t, newRoom("mastodon"))
+		r.at(30*time.Minute, func() {
+			r.room.change(takeBack)
+			r.SignalWorkflow(workflows.SignalChanged, nil)
+		})
+		r.wantEnd(post.Draft)
+		r.wantSent()
+		if at := r.Now(); at.After(opening.Add(31 * time.Minute)) {
+			t.Errorf("it ended at %s", at)
+		}
+	})
+	// Temporal was away: the workflow finds out at its time, and the row decides.
+	t.Run("Unheard", func(t *testing.T) {
+		r := newRun(t, newRoom("mastodon"))
+		r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+			return activities.TargetResult{Stale: true}, nil // as the claim of a draft is answered
+		}
+		r.at(30*time.Minute, func() { r.room.change(takeBack) })
+		r.wantEnd(post.Draft)
+		r.wantSent()
+	})
+	// Its activities are under way already, waiting for the second.
+	t.Run("Armed", func(t *testing.T) {
+		r := newRun(t, newRoom("mastodon"))
+		r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+			r.room.change(takeBack)
+			r.SignalWorkflow(workflows.SignalChanged, nil)
+			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("held", "held",
+				temporal.ApplicationErrorOptions{NextRetryDelay: 24 * time.Hour})
+		}
+		r.wantEnd(post.Draft)
+		r.wantSent()
+		if at := r.Now(); at.After(opening.Add(2 * time.Hour)) {
+			t.Errorf("it ended at %s", at)
+		}
+	})
+	// It is approved again while the workflow of before has not ended.
+	t.Run("ApprovedAgain", func(t *testing.T) {
+		r := newRun(t, newRoom("mastodon"))
+		r.at(20*time.Minute, func() { r.room.change(takeBack) })
+		r.at(30*time.Minute, func() {
+			r.room.change(func(v *activities.PostView) { v.Status, v.ScheduledTime = post.Scheduled, opening.Add(2*time.Hour) })
+			r.SignalWorkflow(workflows.SignalChanged, nil)
+		})
+		r.wantEnd(post.Posted)
+		r.wantSent(opening.Add(2 * time.Hour))
+	})
+}
