@@ -72,6 +72,7 @@ type Desk interface {
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
 	SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
 	BulkDead(ctx context.Context, actor string, f store.DeadFilter, discard, dryRun bool) (desk.Bulk, error)
+	Show(ctx context.Context, who people.Principal, draft desk.Draft) (desk.Shown, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]limits.Bucket, error)
 	Fitness(ctx context.Context, who people.Principal, item uuid.UUID, accounts []uuid.UUID) ([]desk.Fitness, error)
 

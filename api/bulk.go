@@ -79,6 +79,10 @@ func answerBulk(c *gin.Context, done desk.BulkPosts, o desk.BulkOptions) {
 			state := spec.ApprovalState(r.Approval)
 			row.Approval = &state
 		}
+		if len(r.Warnings) > 0 {
+			warnings := warningsJSON(r.Warnings, "")
+			row.Warnings = &warnings
+		}
 		if len(r.Problems) > 0 {
 			problems := make([]spec.FieldProblem, len(r.Problems))
 			for j, p := range r.Problems {

@@ -26,11 +26,15 @@ func (s *server) teach(a account.Account, limit, remaining int, reset time.Time)
 	return c
 }
 
+// warnings are those of the forecast; these tests publish the same at night, too.
 func warnings(p spec.Post) (codes []string, text string) {
 	if p.Warnings == nil {
 		return nil, ""
 	}
 	for _, w := range *p.Warnings {
+		if w.Code != "quota_exceeded" && w.Code != "account_needs_reconnect" {
+			continue
+		}
 		codes = append(codes, w.Code)
 		text += w.Message
 	}

@@ -47,11 +47,9 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 		out.Targets = append(out.Targets, targetJSON(p, t))
 	}
 	out.Approval = approvalJSON(p.Approval)
+	out.Price = priceJSON(p.Price)
 	if len(p.Warnings) > 0 {
-		warnings := make([]spec.Warning, len(p.Warnings))
-		for i, w := range p.Warnings {
-			warnings[i] = spec.Warning{Code: w.Code, Message: w.Message, AccountId: &w.AccountID}
-		}
+		warnings := warningsJSON(p.Warnings, p.TimeZone)
 		out.Warnings = &warnings
 	}
 	return out

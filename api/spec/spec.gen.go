@@ -251,6 +251,27 @@ func (e PostStatus) Valid() bool {
 	}
 }
 
+// Defines values for PreviewSpanKind.
+const (
+	Link    PreviewSpanKind = "link"
+	Mention PreviewSpanKind = "mention"
+	Tag     PreviewSpanKind = "tag"
+)
+
+// Valid indicates whether the value is a known member of the PreviewSpanKind enum.
+func (e PreviewSpanKind) Valid() bool {
+	switch e {
+	case Link:
+		return true
+	case Mention:
+		return true
+	case Tag:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RateLimitScope.
 const (
 	RateLimitScopeAccount RateLimitScope = "account"
@@ -842,6 +863,9 @@ type BulkRow struct {
 
 	// Row From 1.
 	Row int `json:"row"`
+
+	// Warnings As for single posts, but for `quota_exceeded`. Of rows too near to one another, the later one is warned.
+	Warnings *[]Warning `json:"warnings,omitempty"`
 }
 
 // ChosenAccounts defines model for ChosenAccounts.
@@ -1369,7 +1393,10 @@ type Post struct {
 	// Occurrence Which occurrence of its series the post is: a time on the wall clock of the series.
 	Occurrence *string    `json:"occurrence,omitempty"`
 	PostedAt   *time.Time `json:"posted_at,omitempty"`
-	RetryCount int        `json:"retry_count"`
+
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price      *Price `json:"price,omitempty"`
+	RetryCount int    `json:"retry_count"`
 
 	// ScheduledTime With the offset of time_zone. Absent from a draft without a time.
 	ScheduledTime *time.Time `json:"scheduled_time,omitempty"`
@@ -1428,6 +1455,17 @@ type PostPage struct {
 	Posts      []Post  `json:"posts"`
 }
 
+// PostPreview defines model for PostPreview.
+type PostPreview struct {
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price Price `json:"price"`
+
+	// Problems What scheduling would refuse the post for.
+	Problems []FieldProblem  `json:"problems"`
+	Targets  []TargetPreview `json:"targets"`
+	Warnings []Warning       `json:"warnings"`
+}
+
 // PostSegment defines model for PostSegment.
 type PostSegment struct {
 	Attachments []openapi_types.UUID `json:"attachments"`
@@ -1436,6 +1474,49 @@ type PostSegment struct {
 
 // PostStatus defines model for PostStatus.
 type PostStatus string
+
+// PreviewSpan defines model for PreviewSpan.
+type PreviewSpan struct {
+	End  int             `json:"end"`
+	Kind PreviewSpanKind `json:"kind"`
+
+	// Start In characters (Unicode code points) from 0, as `end`, which is behind the last.
+	Start int `json:"start"`
+
+	// Target The address of a link, the name of a mention or tag.
+	Target string `json:"target"`
+}
+
+// PreviewSpanKind defines model for PreviewSpan.Kind.
+type PreviewSpanKind string
+
+// PreviewedPost As NewPost, but nothing is required.
+type PreviewedPost struct {
+	Accounts    *[]string `json:"accounts,omitempty"`
+	Attachments *[]string `json:"attachments,omitempty"`
+	Content     *string   `json:"content,omitempty"`
+
+	// Draft It is still a draft: what a draft may lack is no problem.
+	Draft             *bool                `json:"draft,omitempty"`
+	DropIfLateMinutes *int                 `json:"drop_if_late_minutes,omitempty"`
+	Language          *string              `json:"language,omitempty"`
+	Overrides         *map[string]Override `json:"overrides,omitempty"`
+	ScheduledTime     *string              `json:"scheduled_time,omitempty"`
+
+	// Thread What follows the first segment, each answering the one before.
+	Thread         *Thread `json:"thread,omitempty"`
+	ThreadParentId *string `json:"thread_parent_id,omitempty"`
+	TimeZone       *string `json:"time_zone,omitempty"`
+}
+
+// Price What networks bill for publishing, once, by the price list that the operator has set.
+type Price struct {
+	Formatted string `json:"formatted"`
+
+	// MicroUsd Millionths of a US dollar.
+	MicroUsd int64    `json:"micro_usd"`
+	Why      []string `json:"why"`
+}
 
 // Problem defines model for Problem.
 type Problem struct {
@@ -1526,6 +1607,34 @@ type Scope string
 type Segment struct {
 	Attachments *[]string `json:"attachments,omitempty"`
 	Content     string    `json:"content"`
+}
+
+// SegmentPreview defines model for SegmentPreview.
+type SegmentPreview struct {
+	// Card Address whose card is shown.
+	Card *string `json:"card,omitempty"`
+
+	// Characters As the network counts. Absent when the account's limits are not known, because its network does not answer.
+	Characters *int `json:"characters,omitempty"`
+
+	// CharactersAllowed Absent when they are not known or there is no limit.
+	CharactersAllowed *int `json:"characters_allowed,omitempty"`
+
+	// FoldAt Character of `text` after which people must ask for more. Absent when all is shown.
+	FoldAt *int     `json:"fold_at,omitempty"`
+	Notes  []string `json:"notes"`
+
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price Price `json:"price"`
+
+	// Problems The path in `field` is that of scheduling.
+	Problems []FieldProblem `json:"problems"`
+
+	// Spans What of `text` can be clicked, in order.
+	Spans []PreviewSpan `json:"spans"`
+
+	// Text As people read it there: shortened links and all.
+	Text string `json:"text"`
 }
 
 // Series defines model for Series.
@@ -1641,6 +1750,19 @@ type TargetErrorOfWebhook struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// TargetPreview defines model for TargetPreview.
+type TargetPreview struct {
+	AccountId openapi_types.UUID `json:"account_id"`
+	Handle    string             `json:"handle"`
+	Network   string             `json:"network"`
+
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price Price `json:"price"`
+
+	// Segments The post, then the parts of its thread.
+	Segments []SegmentPreview `json:"segments"`
+}
+
 // TargetStatus `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
 type TargetStatus string
 
@@ -1742,11 +1864,18 @@ type UsualLimits struct {
 
 // Warning defines model for Warning.
 type Warning struct {
+	// AccountId Absent when it is about all accounts.
 	AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
-	// Code Stable: quota_exceeded, account_needs_reconnect, account_expires.
+	// Code Stable: quota_exceeded, account_needs_reconnect, account_expires, duplicate_content, time_conflict, night, no_alt_text.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+
+	// OtherTime Its time.
+	OtherTime *time.Time `json:"other_time,omitempty"`
+
+	// PostId The other post: the one with the same text, or the one that is near.
+	PostId *openapi_types.UUID `json:"post_id,omitempty"`
 }
 
 // Webhook defines model for Webhook.
@@ -2342,6 +2471,9 @@ type ChooseInBrowserFormdataRequestBody ChooseInBrowserFormdataBody
 // CreatePostJSONRequestBody defines body for CreatePost for application/json ContentType.
 type CreatePostJSONRequestBody = NewPost
 
+// PreviewPostJSONRequestBody defines body for PreviewPost for application/json ContentType.
+type PreviewPostJSONRequestBody = PreviewedPost
+
 // EditPostJSONRequestBody defines body for EditPost for application/json ContentType.
 type EditPostJSONRequestBody = PostEdit
 
@@ -2512,6 +2644,9 @@ type ServerInterface interface {
 	// ExportPosts Streams posts by scheduled time, in a form that the bulk request takes.
 	// (GET /api/v1/posts/export)
 	ExportPosts(c *gin.Context, params ExportPostsParams)
+	// PreviewPost Shows what would come of a post, and stores nothing.
+	// (POST /api/v1/posts/preview)
+	PreviewPost(c *gin.Context)
 	// CancelPost Cancels a post that is not yet being published. The post stays readable.
 	// (DELETE /api/v1/posts/{id})
 	CancelPost(c *gin.Context, id PostID, params CancelPostParams)
@@ -3896,6 +4031,19 @@ func (siw *ServerInterfaceWrapper) ExportPosts(c *gin.Context) {
 	}
 
 	siw.Handler.ExportPosts(c, params)
+}
+
+// PreviewPost operation middleware
+func (siw *ServerInterfaceWrapper) PreviewPost(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PreviewPost(c)
 }
 
 // CancelPost operation middleware
@@ -5566,6 +5714,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/schedule-post", wrapper.SchedulePost)
 	router.GET(options.BaseURL+"/api/v1/posts", wrapper.ListPosts)
 	router.POST(options.BaseURL+"/api/v1/posts", wrapper.CreatePost)
+	router.POST(options.BaseURL+"/api/v1/posts/preview", wrapper.PreviewPost)
 	router.GET(options.BaseURL+"/api/v1/posts/export", wrapper.ExportPosts)
 	router.GET(options.BaseURL+"/api/v1/series", wrapper.ListSeries)
 	router.POST(options.BaseURL+"/api/v1/series", wrapper.CreateSeries)
@@ -7386,6 +7535,45 @@ type ExportPostsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ExportPostsdefaultApplicationProblemPlusJSONResponse) VisitExportPostsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewPostRequestObject struct {
+	Body *PreviewPostJSONRequestBody
+}
+
+type PreviewPostResponseObject interface {
+	VisitPreviewPostResponse(w http.ResponseWriter) error
+}
+
+type PreviewPost200JSONResponse PostPreview
+
+func (response PreviewPost200JSONResponse) VisitPreviewPostResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewPostdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PreviewPostdefaultApplicationProblemPlusJSONResponse) VisitPreviewPostResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -9523,6 +9711,9 @@ type StrictServerInterface interface {
 	// ExportPosts Streams posts by scheduled time, in a form that the bulk request takes.
 	// (GET /api/v1/posts/export)
 	ExportPosts(ctx context.Context, request ExportPostsRequestObject) (ExportPostsResponseObject, error)
+	// PreviewPost Shows what would come of a post, and stores nothing.
+	// (POST /api/v1/posts/preview)
+	PreviewPost(ctx context.Context, request PreviewPostRequestObject) (PreviewPostResponseObject, error)
 	// CancelPost Cancels a post that is not yet being published. The post stays readable.
 	// (DELETE /api/v1/posts/{id})
 	CancelPost(ctx context.Context, request CancelPostRequestObject) (CancelPostResponseObject, error)
@@ -11008,6 +11199,48 @@ func (sh *strictHandler) ExportPosts(ctx *gin.Context, params ExportPostsParams)
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ExportPostsResponseObject); ok {
 		if err := validResponse.VisitExportPostsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PreviewPost operation middleware
+func (sh *strictHandler) PreviewPost(ctx *gin.Context) {
+	var request PreviewPostRequestObject
+
+	var body PreviewPostJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewPost(ctx, request.(PreviewPostRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewPost")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PreviewPostResponseObject); ok {
+		if err := validResponse.VisitPreviewPostResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -35,6 +35,7 @@ type RowResult struct {
 	Draft    bool               `json:"draft"`
 	Problems []post.Problem     `json:"problems"`
 	Approval post.ApprovalState `json:"approval,omitempty"`
+	Warnings []post.Warning     `json:"warnings,omitempty"`
 }
 
 // BulkPosts is what a bulk request did.
@@ -69,6 +70,7 @@ func (d *Desk) ScheduleRows(ctx context.Context, who people.Principal, rows []Ro
 	}
 	done := BulkPosts{Rows: make([]RowResult, 0, len(rows))}
 	posts := make([]store.NewPost, 0, len(rows))
+	right := make([]sheetRow, 0, len(rows))
 	for _, row := range rows {
 		result := RowResult{Row: row.Number, Draft: row.Draft.Unfinished, Problems: row.Problems}
 		if len(row.Problems) == 0 {
@@ -81,11 +83,21 @@ func (d *Desk) ScheduleRows(ctx context.Context, who people.Principal, rows []Ro
 				result.PostID, result.Draft = n.Post.ID, n.Post.Status == post.Draft
 				result.Approval = n.Post.Approval.State
 				posts = append(posts, n)
+				accounts, err := c.known.accounts(ctx, n.AccountIDs) // remembered by now
+				if err != nil {
+					return BulkPosts{}, err
+				}
+				stored := asStored(n, accounts)
+				right = append(right, sheetRow{number: row.Number, at: len(done.Rows), post: stored})
+				result.Warnings = c.oddities(stored)
 			}
 		}
 		done.Rows = append(done.Rows, result)
 	}
 	done.Right = len(posts)
+	if err := c.warnRows(ctx, right, done.Rows); err != nil {
+		return BulkPosts{}, err
+	}
 	if o.DryRun || len(posts) == 0 || len(posts) < len(rows) && !o.Partly {
 		return done.notStored(), nil
 	}

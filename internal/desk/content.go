@@ -46,8 +46,7 @@ func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUI
 			continue
 		}
 		for i, s := range segments {
-			content := network.Content{Text: s.Content, Reply: i > 0 || p.ThreadParentID != nil, Media: MediaInfos(AsPlanned(c.items(s.AttachmentIDs), limits))}
-			for _, found := range adapter.Check(content, limits) {
+			for _, found := range adapter.Check(c.asSeen(p, i, s, limits), limits) {
 				add(post.Problem{Field: fieldOf(i, a.ID, o, found.Field), Code: found.Code, Message: found.Message})
 			}
 		}

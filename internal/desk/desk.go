@@ -36,6 +36,7 @@ type Store interface {
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Decide(ctx context.Context, g post.Guard, d store.Decision) (post.Post, error)
 	DeadLetters(ctx context.Context, f store.DeadFilter) ([]post.DeadLetter, error)
+	Neighbours(ctx context.Context, workspace uuid.UUID, spots []post.Spot) ([]post.Neighbour, error)
 	SeriesStore
 	BulkStore
 
@@ -135,7 +136,7 @@ func (d *Desk) Schedule(ctx context.Context, who people.Principal, draft Draft, 
 	if err == nil {
 		d.Live.Changed(ctx, p.ID)
 		if !replayed {
-			p.Warnings = c.forecast(ctx, p)
+			p = c.told(ctx, p)
 		}
 	}
 	return p, replayed, err
@@ -281,7 +282,7 @@ func (d *Desk) checked(ctx context.Context, g post.Guard, change func(c *check, 
 		p, err := change(c, current, bound)
 		if err == nil {
 			d.Live.Changed(ctx, p.ID)
-			p.Warnings = c.forecast(ctx, p)
+			p = c.told(ctx, p)
 			p.TakenBack = current.Status == post.Scheduled && p.Status == post.Draft
 		}
 		if !isStale(err) || g.IfVersion != 0 || try == mostChecks {

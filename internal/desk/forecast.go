@@ -25,7 +25,7 @@ const (
 // forecast warns of what a stored post will meet: nothing in it is an error.
 func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 	var out []post.Warning
-	if p.Status != post.Scheduled {
+	if !toGoOut(p) || p.ScheduledTime.IsZero() {
 		return nil
 	}
 	for _, a := range c.targets {
@@ -84,6 +84,20 @@ type stretch struct {
 	allowed  int
 }
 
+// uncounted is how many calls a post takes on an account that the database does
+// not count yet: it is not stored, or not on the schedule.
+func uncounted(p post.Post, account uuid.UUID) int {
+	if p.ID != uuid.Nil && p.Status == post.Scheduled {
+		return 0
+	}
+	for _, t := range p.Targets {
+		if t.AccountID == account {
+			return len(p.Segments(t))
+		}
+	}
+	return 0
+}
+
 // exceeded counts the posts around a time against one limit.
 func (c *check) exceeded(ctx context.Context, p post.Post, a account.Account, known network.Limits, cost int, fixed bool, b limits.Bucket) (*post.Warning, error) {
 	allowed := b.Limit / cost
@@ -97,6 +111,7 @@ func (c *check) exceeded(ctx context.Context, p post.Post, a account.Account, kn
 		if err != nil {
 			return nil, err
 		}
+		n += uncounted(p, a.ID)
 		if n <= s.allowed {
 			continue
 		}

@@ -85,6 +85,7 @@ type Post struct {
 	UpdatedAt      time.Time
 	Targets        []Target
 	Warnings       []Warning // about the change just made; not stored
+	Price          Price     // of the change just made; not stored
 	TakenBack      bool      // off the schedule by the change just made; not stored
 }
 
@@ -119,21 +120,6 @@ type Published struct {
 	SentAt    *time.Time
 	PostedAt  time.Time
 }
-
-// Warning is what a person should know of a post that was accepted all the
-// same.
-type Warning struct {
-	Code      string // stable
-	Message   string // a sentence for people
-	AccountID uuid.UUID
-}
-
-// Codes of warnings.
-const (
-	WarnQuota     = "quota_exceeded"
-	WarnReconnect = "account_needs_reconnect"
-	WarnExpires   = "account_expires"
-)
 
 // Event is one line of a post's timeline. ID grows along the timeline.
 type Event struct {

@@ -64,7 +64,7 @@ func english() map[string]string {
 		"publish_now":          "Made due at once.",
 		"publish_now.operator": "Made due at once by an operator's signal.",
 		"refused":              "An operator's signal[ {asked}] was refused.[ {reason}]",
-		"refused.approve":      "It could not be approved.[ {reason}]",
+		"refused.approve":      "It could not be approved: its time had passed.",
 
 		"prepared": "Ready for {handle}[, with {attachments} uploaded].",
 		"problem":  "Found while preparing for {handle}: {message}",

@@ -114,7 +114,7 @@ func (t teller) variants() []string {
 			return []string{"nothing"}
 		}
 	case post.EventRefused:
-		return []string{t.text("asked")}
+		return []string{t.text("asked"), t.text("code")}
 	case post.EventCancelled, post.EventPublishNow, post.EventCreated, post.EventSubmitted:
 		return []string{t.event.Actor}
 	}

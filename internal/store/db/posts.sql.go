@@ -790,6 +790,91 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 	return i, err
 }
 
+const neighbours = `-- name: Neighbours :many
+select w.n::int as n, near.same::boolean as same, near.post_id::uuid as post_id, near.at::timestamptz as at, near.published::boolean as published
+from (
+    select unnest($1::int[]) as n, unnest($2::uuid[]) as post_id, unnest($3::uuid[]) as series_id,
+        unnest($4::uuid[]) as account_id, unnest($5::timestamptz[]) as at, unnest($6::bytea[]) as fingerprint
+) w cross join lateral (
+    (select true as same, t.post_id, coalesce(t.posted_at, p.scheduled_time) as at, t.status = 'posted' as published
+     from post_targets t join scheduled_posts p on p.post_id = t.post_id
+     where t.account_id = w.account_id and t.fingerprint = w.fingerprint and w.fingerprint <> ''
+       and t.post_id <> w.post_id and t.status in ('scheduled', 'publishing', 'posted', 'uncertain')
+       and p.workspace_id = $7 and (p.status <> 'draft' or p.approval = 'pending')
+       and (p.series_id is null or p.series_id <> w.series_id)
+       and coalesce(t.posted_at, p.scheduled_time) between w.at - make_interval(secs => $8::float8) and w.at + make_interval(secs => $8::float8)
+     order by t.id desc limit 1)
+    union all
+    (select false, t.post_id, p.listed_at, t.status = 'posted'
+     from scheduled_posts p join post_targets t on t.post_id = p.post_id and t.account_id = w.account_id
+     where p.workspace_id = $7
+       and p.listed_at > w.at - make_interval(secs => $9::float8) and p.listed_at < w.at + make_interval(secs => $9::float8)
+       and p.post_id <> w.post_id and t.status in ('scheduled', 'publishing', 'posted', 'uncertain')
+       and (p.status <> 'draft' or p.approval = 'pending')
+     order by p.listed_at, p.post_id limit 1)
+) near
+order by n, same desc
+`
+
+type NeighboursParams struct {
+	Ns           []int32
+	PostIds      []uuid.UUID
+	SeriesIds    []uuid.UUID
+	AccountIds   []uuid.UUID
+	Ats          []time.Time
+	Fingerprints [][]byte
+	WorkspaceID  uuid.UUID
+	SameSeconds  float64
+	NearSeconds  float64
+}
+
+type NeighboursRow struct {
+	N         int32
+	Same      bool
+	PostID    uuid.UUID
+	At        time.Time
+	Published bool
+}
+
+// What else is on an account, near each of the spots given: a post with the same
+// words, the newest of them, and one that is near in time, the first of them. An
+// empty fingerprint is of no words.
+func (q *Queries) Neighbours(ctx context.Context, arg NeighboursParams) ([]NeighboursRow, error) {
+	rows, err := q.db.Query(ctx, neighbours,
+		arg.Ns,
+		arg.PostIds,
+		arg.SeriesIds,
+		arg.AccountIds,
+		arg.Ats,
+		arg.Fingerprints,
+		arg.WorkspaceID,
+		arg.SameSeconds,
+		arg.NearSeconds,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NeighboursRow
+	for rows.Next() {
+		var i NeighboursRow
+		if err := rows.Scan(
+			&i.N,
+			&i.Same,
+			&i.PostID,
+			&i.At,
+			&i.Published,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const noteLate = `-- name: NoteLate :many
 with late as (
     update scheduled_posts set late_noted_at = clock_timestamp()

@@ -225,3 +225,31 @@ select coalesce(sum(calls), 0)::bigint as calls from (
       and p.listed_at >= @from_time and p.listed_at < @to_time
     limit @most
 ) planned;
+
+-- name: Neighbours :many
+-- What else is on an account, near each of the spots given: a post with the same
+-- words, the newest of them, and one that is near in time, the first of them. An
+-- empty fingerprint is of no words.
+select w.n::int as n, near.same::boolean as same, near.post_id::uuid as post_id, near.at::timestamptz as at, near.published::boolean as published
+from (
+    select unnest(@ns::int[]) as n, unnest(@post_ids::uuid[]) as post_id, unnest(@series_ids::uuid[]) as series_id,
+        unnest(@account_ids::uuid[]) as account_id, unnest(@ats::timestamptz[]) as at, unnest(@fingerprints::bytea[]) as fingerprint
+) w cross join lateral (
+    (select true as same, t.post_id, coalesce(t.posted_at, p.scheduled_time) as at, t.status = 'posted' as published
+     from post_targets t join scheduled_posts p on p.post_id = t.post_id
+     where t.account_id = w.account_id and t.fingerprint = w.fingerprint and w.fingerprint <> ''
+       and t.post_id <> w.post_id and t.status in ('scheduled', 'publishing', 'posted', 'uncertain')
+       and p.workspace_id = @workspace_id and (p.status <> 'draft' or p.approval = 'pending')
+       and (p.series_id is null or p.series_id <> w.series_id)
+       and coalesce(t.posted_at, p.scheduled_time) between w.at - make_interval(secs => @same_seconds::float8) and w.at + make_interval(secs => @same_seconds::float8)
+     order by t.id desc limit 1)
+    union all
+    (select false, t.post_id, p.listed_at, t.status = 'posted'
+     from scheduled_posts p join post_targets t on t.post_id = p.post_id and t.account_id = w.account_id
+     where p.workspace_id = @workspace_id
+       and p.listed_at > w.at - make_interval(secs => @near_seconds::float8) and p.listed_at < w.at + make_interval(secs => @near_seconds::float8)
+       and p.post_id <> w.post_id and t.status in ('scheduled', 'publishing', 'posted', 'uncertain')
+       and (p.status <> 'draft' or p.approval = 'pending')
+     order by p.listed_at, p.post_id limit 1)
+) near
+order by n, same desc;

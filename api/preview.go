@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/desk"
+	"dateline/internal/post"
+)
+
+// PreviewPost shows what would come of a post.
+func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObject) (spec.PreviewPostResponseObject, error) {
+	b := r.Body
+	shown, err := s.Desk.Show(ctx, principal(ctx), draftOf(&spec.NewPost{Content: value(b.Content), ScheduledTime: b.ScheduledTime, Draft: b.Draft, Thread: b.Thread,
+		Overrides: b.Overrides, DropIfLateMinutes: b.DropIfLateMinutes, Attachments: b.Attachments, ThreadParentId: b.ThreadParentId,
+		TimeZone: b.TimeZone, Accounts: b.Accounts, Language: b.Language}))
+	if err != nil {
+		return nil, err
+	}
+	out := spec.PreviewPost200JSONResponse{Targets: []spec.TargetPreview{}, Problems: problemsJSON(shown.Problems),
+		Warnings: warningsJSON(shown.Warnings, shown.TimeZone), Price: fullPrice(shown.Price)}
+	for _, t := range shown.Targets {
+		target := spec.TargetPreview{AccountId: t.Account.ID, Network: t.Account.Network, Handle: t.Account.Handle, Segments: []spec.SegmentPreview{}, Price: fullPrice(t.Price)}
+		for _, one := range t.Segments {
+			target.Segments = append(target.Segments, segmentPreview(one))
+		}
+		out.Targets = append(out.Targets, target)
+	}
+	return out, nil
+}
+
+func segmentPreview(one desk.ShownSegment) spec.SegmentPreview {
+	text := one.Network.Text
+	out := spec.SegmentPreview{Problems: problemsJSON(one.Problems), Text: text, Spans: []spec.PreviewSpan{}, Card: optional(one.Network.Card),
+		Notes: append([]string{}, one.Network.Notes...), Price: fullPrice(one.Price)}
+	if one.Known {
+		out.Characters = &one.Characters
+		if one.Allowed > 0 {
+			out.CharactersAllowed = &one.Allowed
+		}
+	}
+	for _, span := range one.Network.Spans {
+		out.Spans = append(out.Spans, spec.PreviewSpan{Start: characters(text, span.Start), End: characters(text, span.End), Kind: spec.PreviewSpanKind(span.Kind), Target: span.Target})
+	}
+	if one.Network.FoldAt > 0 {
+		fold := characters(text, one.Network.FoldAt)
+		out.FoldAt = &fold
+	}
+	return out
+}
+
+// characters counts those in the first bytes of a text.
+func characters(text string, bytes int) int {
+	return utf8.RuneCountInString(text[:max(0, min(bytes, len(text)))])
+}
+
+func problemsJSON(problems []post.Problem) []spec.FieldProblem {
+	out := make([]spec.FieldProblem, len(problems))
+	for i, p := range problems {
+		out[i] = spec.FieldProblem{Field: p.Field, Code: p.Code, Message: p.Message}
+	}
+	return out
+}
+
+// warningsJSON shows other posts' times in the zone given.
+func warningsJSON(warnings []post.Warning, zone string) []spec.Warning {
+	out := make([]spec.Warning, len(warnings))
+	for i, w := range warnings {
+		out[i] = spec.Warning{Code: w.Code, Message: w.Message, PostId: w.PostID, OtherTime: w.At}
+		if w.AccountID != uuid.Nil {
+			out[i].AccountId = &w.AccountID
+		}
+		if z, err := post.LoadZone(zone); err == nil && w.At != nil {
+			at := w.At.In(z)
+			out[i].OtherTime = &at
+		}
+	}
+	return out
+}
+
+// priceJSON is nil for what costs nothing.
+func priceJSON(p post.Price) *spec.Price {
+	if p.MicroUSD == 0 {
+		return nil
+	}
+	price := fullPrice(p)
+	return &price
+}
+
+func fullPrice(p post.Price) spec.Price {
+	return spec.Price{MicroUsd: p.MicroUSD, Formatted: dollars(p.MicroUSD), Why: append([]string{}, p.Why...)}
+}
+
+// dollars writes an amount with all its digits, and cents at least.
+func dollars(micro int64) string {
+	text := fmt.Sprintf("$%d.%06d", micro/1e6, micro%1e6)
+	for strings.HasSuffix(text, "0") && len(text)-strings.IndexByte(text, '.') > 3 {
+		text = text[:len(text)-1]
+	}
+	return text
+}
