@@ -44,6 +44,7 @@ func accessTable() map[string]access {
 
 		"schedulePost":       {least: people.Author, scope: people.PostsWrite},
 		"createPost":         {least: people.Author, scope: people.PostsWrite},
+		"previewPost":        {least: people.Author, scope: people.PostsWrite},
 		"createPosts":        {least: people.Author, scope: people.PostsWrite},
 		"editPost":           {least: people.Author, scope: people.PostsWrite},
 		"cancelPost":         {least: people.Author, scope: people.PostsWrite},

@@ -117,7 +117,7 @@ func TestARejectedPostGoesBackToItsAuthor(t *testing.T) {
 		t.Errorf("what was decided of the first text still stands: %+v", again.Approval)
 	}
 	// Editors may put it on the schedule with another time; that is approval too.
-	p = s.post(s.send("PATCH", path, object{"content": "Best"}, s.editor...), 200)
+	s.post(s.send("PATCH", path, object{"content": "Best"}, s.editor...), 200)
 	p = s.post(s.send("POST", path+"/schedule", object{"scheduled_time": in(2 * time.Hour)}, s.editor...), 200)
 	if p.Status != spec.PostStatusScheduled || p.Approval.State != spec.ApprovalStateApproved {
 		t.Errorf("got %+v", p)

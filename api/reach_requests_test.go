@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/desk"
 	"dateline/internal/people"
 	"dateline/internal/post"
 )
@@ -107,6 +108,14 @@ func reachable() map[string]reach {
 		"publishNow": authors(people.PostsWrite, onPost(nil)),
 		"scheduleDraft": authors(people.PostsWrite, func(x *things) request {
 			return request{args: []any{x.draft()}, body: object{"scheduled_time": in(3600e9)}}
+		}),
+		"previewPost": authors(people.PostsWrite, newPost),
+		"submitPost": authors(people.PostsWrite, func(x *things) request {
+			return request{args: []any{x.scheduled(func(d *desk.Draft) { d.Unfinished = true })}}
+		}),
+		"approvePost": editors(people.PostsWrite, func(x *things) request { return request{args: []any{x.waiting()}} }),
+		"rejectPost": editors(people.PostsWrite, func(x *things) request {
+			return request{args: []any{x.waiting()}, body: object{"note": "No"}}
 		}),
 		"retryPost": authors(people.PostsWrite, func(x *things) request {
 			id, target := x.dead(post.TargetFailed)

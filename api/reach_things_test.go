@@ -54,6 +54,16 @@ func (x *things) draft() uuid.UUID {
 	return x.scheduled(func(d *desk.Draft) { d.Unfinished, d.ScheduledTime = true, "" })
 }
 
+// waiting gives a post that waits for approval.
+func (x *things) waiting() uuid.UUID {
+	id := x.scheduled(func(d *desk.Draft) { d.Unfinished = true })
+	x.change(id, func(ctx context.Context, g post.Guard) error {
+		_, err := x.s.Desk.Submit(ctx, g)
+		return err
+	})
+	return id
+}
+
 // dead gives a dead letter: its post and its target.
 func (x *things) dead(status post.TargetStatus) (postID, target uuid.UUID) {
 	p := thing(x, post.Post{ID: someID(), Targets: []post.Target{{ID: someID()}}}, func() post.Post { return x.s.Dead(x.s.Schedule(), status) })

@@ -30,7 +30,7 @@ func TestAPostThatIsTakenBackEndsItsWorkflow(t *testing.T) {
 	// Temporal was away: the workflow finds out at its time, and the row decides.
 	t.Run("Unheard", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
-		r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		r.room.publish = func(context.Context, activities.TargetInput) (activities.TargetResult, error) {
 			return activities.TargetResult{Stale: true}, nil // as the claim of a draft is answered
 		}
 		r.at(30*time.Minute, func() { r.room.change(takeBack) })
@@ -40,7 +40,7 @@ func TestAPostThatIsTakenBackEndsItsWorkflow(t *testing.T) {
 	// Its activities are under way already, waiting for the second.
 	t.Run("Armed", func(t *testing.T) {
 		r := newRun(t, newRoom("mastodon"))
-		r.room.publish = func(_ context.Context, in activities.TargetInput) (activities.TargetResult, error) {
+		r.room.publish = func(context.Context, activities.TargetInput) (activities.TargetResult, error) {
 			r.room.change(takeBack)
 			r.SignalWorkflow(workflows.SignalChanged, nil)
 			return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("held", "held",

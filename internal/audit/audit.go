@@ -34,6 +34,8 @@ const (
 	PostDiscarded       Action = "post.discarded"
 	PostSentAgain       Action = "post.sent_again"
 	PostConfirmed       Action = "post.confirmed"
+	PostApproved        Action = "post.approved"
+	PostRejected        Action = "post.rejected"
 )
 
 // Actor is what kind of actor did it.

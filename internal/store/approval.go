@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"dateline/internal/audit"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
 )
@@ -21,7 +22,11 @@ func (s *Store) Submit(ctx context.Context, g post.Guard, change post.Change) (p
 // goes on waiting and says so.
 func (s *Store) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 	p, err := s.change(ctx, g, post.EventApproved, nil, func(q *db.Queries) (db.ScheduledPost, error) {
-		return q.ApprovePost(ctx, db.ApprovePostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})
+		row, err := q.ApprovePost(ctx, db.ApprovePostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})
+		if err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostApproved, nil)
 	})
 	if err == nil {
 		return p, nil
@@ -32,7 +37,11 @@ func (s *Store) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 // Reject sends a post that waits back to whoever submitted it.
 func (s *Store) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
 	p, err := s.change(ctx, g, post.EventRejected, map[string]any{"note": note}, func(q *db.Queries) (db.ScheduledPost, error) {
-		return q.RejectPost(ctx, db.RejectPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID), Note: note})
+		row, err := q.RejectPost(ctx, db.RejectPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID), Note: note})
+		if err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostRejected, nil)
 	})
 	if err == nil {
 		return p, nil
