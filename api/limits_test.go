@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func warnings(p spec.Post) (codes []string, text string) {
 		return nil, ""
 	}
 	for _, w := range *p.Warnings {
-		if w.Code != "quota_exceeded" && w.Code != "account_needs_reconnect" {
+		if !slices.Contains([]string{"quota_exceeded", "account_needs_reconnect", "account_expires"}, w.Code) {
 			continue
 		}
 		codes = append(codes, w.Code)

@@ -20,19 +20,6 @@ import (
 	"dateline/platforms/x"
 )
 
-// Options hold each network's settings. The zero value works.
-type Options struct {
-	Bluesky   bluesky.Options
-	Discord   discord.Options
-	Facebook  facebook.Options
-	Instagram instagram.Options
-	LinkedIn  linkedin.Options
-	Mastodon  mastodon.Options
-	Telegram  telegram.Options
-	Threads   threads.Options
-	X         x.Options
-}
-
 // Registry finds networks by name. It does not change after New.
 type Registry struct {
 	networks map[string]network.Network

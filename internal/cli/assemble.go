@@ -60,9 +60,8 @@ type parts struct {
 	stopCrowd, stopLimits func()
 }
 
-// assemble connects to the engines. allowed are further private addresses that
-// networks may be reached at.
-func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed ...string) (_ *parts, err error) {
+// assemble connects to the engines. box plays the networks, or is nil.
+func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox) (_ *parts, err error) {
 	p := &parts{cfg: cfg, log: log}
 	defer func() {
 		if err != nil {
@@ -72,6 +71,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 	if p.sealer, err = secret.Open(ctx, keysetOf(cfg)); err != nil {
 		return nil, err
 	}
+	allowed := box.allowed()
 	for _, h := range cfg.AllowPrivateHosts {
 		if h.HostPort != "" {
 			allowed = append(allowed, h.HostPort)
@@ -93,7 +93,11 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, allowed
 	if err != nil {
 		return nil, err
 	}
-	p.networks = platforms.New(httpClient, platforms.Options{})
+	options, err := networkOptions(cfg, box)
+	if err != nil {
+		return nil, err
+	}
+	p.networks = platforms.New(httpClient, options)
 	if p.store, err = store.Open(ctx, cfg.DatabaseURL); err != nil {
 		return nil, err
 	}

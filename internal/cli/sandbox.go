@@ -10,8 +10,17 @@ import (
 	"dateline/internal/config"
 	"dateline/internal/people"
 	"dateline/internal/secret"
+	"dateline/platforms"
+	"dateline/platforms/bluesky"
+	"dateline/platforms/discord"
+	"dateline/platforms/facebook"
 	"dateline/platforms/fake"
+	"dateline/platforms/instagram"
+	"dateline/platforms/linkedin"
 	"dateline/platforms/mastodon"
+	"dateline/platforms/telegram"
+	"dateline/platforms/threads"
+	"dateline/platforms/x"
 )
 
 // sandboxAccount is the account at the pretend network that posts go to until
@@ -75,6 +84,50 @@ func (b *sandbox) allowed() []string {
 	return []string{b.server.URL()[len("http://"):]}
 }
 
+// populate gives every network somebody to connect: a person, whose page or
+// organisation it is where the network has such, or a channel with its bot.
+func (b *sandbox) populate() error {
+	for _, a := range []fake.Account{
+		{Network: bluesky.Name}, {Network: discord.Name}, {Network: instagram.Name}, {Network: threads.Name}, {Network: x.Name},
+		{Network: telegram.Name, ID: "-1002000000001"},
+	} {
+		a.Name = sandboxAccount
+		if _, err := b.server.Add(a); err != nil {
+			return err
+		}
+	}
+	for network, kind := range map[string]string{facebook.Name: "page", linkedin.Name: "organization"} {
+		person, err := b.server.Add(fake.Account{Network: network, Name: sandboxAccount})
+		if err != nil {
+			return err
+		}
+		if _, err := b.server.Add(fake.Account{Network: network, Kind: kind, OwnerID: person.ID, Name: "newsroom"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// networkOptions are the operator's settings of the networks, and where the
+// sandbox plays them.
+func networkOptions(cfg *config.Config, box *sandbox) (o platforms.Options, err error) {
+	if cfg.NetworksFile != "" {
+		file, err := os.Open(cfg.NetworksFile)
+		if err != nil {
+			return o, fmt.Errorf("DATELINE_NETWORKS_FILE: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		if err := o.Read(file); err != nil {
+			return o, fmt.Errorf("DATELINE_NETWORKS_FILE: %w", err)
+		}
+	}
+	for name, app := range cfg.NetworkApps {
+		o.UseApp(name, app.ClientID, secret.NewText(app.ClientSecret))
+	}
+	o.UseSandbox(box.network)
+	return o, nil
+}
+
 // connect makes sure that the sandbox's account is connected, wherever the
 // sandbox listens this time.
 func (b *sandbox) connect(ctx context.Context, p *parts, owner people.Principal) error {
@@ -82,6 +135,9 @@ func (b *sandbox) connect(ctx context.Context, p *parts, owner people.Principal)
 		return nil
 	}
 	if err := p.store.MoveSandbox(ctx, b.url()); err != nil {
+		return err
+	}
+	if err := b.populate(); err != nil {
 		return err
 	}
 	account, err := b.server.AddAccount(sandboxAccount)

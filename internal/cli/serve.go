@@ -55,7 +55,7 @@ func (p *Program) connectWith(ctx context.Context, set *flag.FlagSet, file *stri
 	if err := cfg.RequireEngines(); err != nil {
 		return nil, err
 	}
-	return assemble(ctx, cfg, log)
+	return assemble(ctx, cfg, log, nil)
 }
 
 func (p *Program) api(ctx context.Context, args []string) error {

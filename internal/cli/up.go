@@ -108,7 +108,7 @@ func (r *running) run(ctx context.Context) error {
 		return err
 	}
 	defer box.close()
-	parts, err := assemble(ctx, r.cfg, r.log, box.allowed()...)
+	parts, err := assemble(ctx, r.cfg, r.log, box)
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (r *running) announce(box *sandbox, token, link string) {
 		say("  Temporal UI    %s", r.cfg.TemporalUIURL)
 	}
 	if box != nil {
-		say("  Sandbox        %s/  (a pretend Mastodon; posts to %s appear there)", box.url(), sandboxAccount)
+		say("  Sandbox        %s/  (plays the networks; posts to %s appear there)", box.url(), sandboxAccount)
 	}
 	say("  Data           %s", r.cfg.DataDir)
 	if token != "" {

@@ -83,9 +83,17 @@ type Config struct {
 	S3Port         int
 	TemporaldDir   string
 
+	// NetworksFile holds what differs from the networks' defaults; empty: nothing.
+	NetworksFile string
+	// NetworkApps are the applications that the operator has set up, by network.
+	NetworkApps map[string]NetworkApp
+
 	// given keeps what was set by the environment or the file, for String.
 	given map[string]string
 }
+
+// NetworkApp is an application at a social network.
+type NetworkApp struct{ ClientID, ClientSecret string }
 
 // Load reads the settings. file is the value of --config, or empty; environ is os.Environ().
 //
@@ -99,7 +107,7 @@ func Load(file string, environ []string) (*Config, error) {
 	var problems Problems
 	path, fromFile := readFile(file, env[FileVariable], &problems)
 
-	c := &Config{given: make(map[string]string)}
+	c := &Config{given: make(map[string]string), NetworkApps: make(map[string]NetworkApp)}
 	all := settings()
 	for _, s := range all {
 		value, source := env[s.Name], "the environment"

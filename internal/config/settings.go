@@ -39,6 +39,7 @@ func settings() []Setting {
 		{"Engines: leave a URL empty and `dateline up` starts its own", engineSettings()},
 		{"Service", serviceSettings()},
 		{"Login at an OpenID provider; none is needed", loginSettings()},
+		{"Social networks: the applications that are set up there; the sandbox, and networks not named here, need none", networkSettings()},
 		{"On one machine: what `dateline up` starts itself", localSettings()},
 	} {
 		for _, s := range group.rows {

@@ -84,7 +84,9 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	t.Cleanup(func() { _ = n.Fake.Close() })
 	client, err := call.NewClient([]string{strings.TrimPrefix(n.Fake.URL(), "http://")})
 	n.Must(err)
-	n.Networks = platforms.New(client, platforms.Options{})
+	var networks platforms.Options
+	networks.UseSandbox(n.Fake.NetworkURL)
+	n.Networks = platforms.New(client, networks)
 
 	keyset := filepath.Join(t.TempDir(), "keyset.json")
 	_, err = secret.CreateKeyset(keyset)

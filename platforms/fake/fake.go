@@ -118,6 +118,7 @@ func New(options Options) (*Server, error) {
 	}
 	s.mux.HandleFunc("GET /__state/posts", s.showPosts)
 	s.mux.HandleFunc("GET /__state/counts", s.showCounts)
+	s.mux.HandleFunc("GET /__state/accounts", s.showAccounts)
 	s.mux.HandleFunc("POST /__state/reset", s.resetState)
 	s.mux.HandleFunc("GET /__state/events", s.streamChanges)
 	s.mux.HandleFunc("GET /__faults", s.showFaults)
@@ -209,6 +210,18 @@ func (s *Server) Reset() error {
 	s.faults = nil
 	clear(s.calls)
 	return s.commit(record{Kind: kindReset})
+}
+
+// showAccounts tells who is there and with which tokens bots are connected. They
+// open nothing but this server.
+func (s *Server) showAccounts(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	accounts := make([]Account, len(s.state.accountOrder))
+	for i, a := range s.state.accountOrder {
+		accounts[i] = *a
+	}
+	s.mu.Unlock()
+	writeJSON(w, http.StatusOK, accounts)
 }
 
 func (s *Server) showPosts(w http.ResponseWriter, _ *http.Request) {

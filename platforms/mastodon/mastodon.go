@@ -26,15 +26,15 @@ const Name = "mastodon"
 
 // Options are what an operator may set. The zero value works.
 type Options struct {
-	AppName string // shown when a person allows access; default Dateline
-	Website string // linked from the app's name; may be empty
+	AppName string `json:"app_name"` // shown when a person allows access; default Dateline
+	Website string `json:"website"`  // linked from the app's name; may be empty
 	// PlainHTTP lists host:port of instances that may be reached without TLS,
 	// besides those on loopback.
-	PlainHTTP []string
+	PlainHTTP []string `json:"plain_http"`
 
-	CreateTimeout time.Duration // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration // for calls that may be repeated; 0: 30 s
-	UploadTimeout time.Duration // for one attachment; 0: 15 min
+	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	UploadTimeout time.Duration `json:"-"` // for one attachment; 0: 15 min
 }
 
 // Mastodon implements network.Network and the ways to connect its accounts.

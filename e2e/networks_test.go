@@ -1,0 +1,207 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/jpeg"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/platforms/fake"
+)
+
+var (
+	sandboxLine = regexp.MustCompile(`Sandbox\s+(http://[\w.:]+)/`)
+	inputs      = regexp.MustCompile(`<input[^>]* name="(choice|key|remote_id)" value="([^"]*)"`)
+)
+
+// TestNineNetworks connects an account of every network of the sandbox as a
+// person would, by its consent page or its form, and publishes one post with a
+// picture on all of them.
+func TestNineNetworks(t *testing.T) {
+	d := newDateline(t)
+	d.start()
+	found := sandboxLine.FindStringSubmatch(d.log.String())
+	if found == nil {
+		t.Fatal("the program does not say where the sandbox is")
+	}
+	box := sandboxed{d, found[1]}
+	for _, name := range []string{"facebook", "instagram", "linkedin", "threads", "x"} {
+		box.allow(name)
+	}
+	discord, telegram := box.account("discord"), box.account("telegram")
+	box.fill("bluesky", map[string]string{"handle": "desk.test", "app_password": fake.BlueskyAppPassword})
+	box.fill("discord", map[string]string{"bot_token": discord.Token, "channel_id": discord.ID})
+	box.fill("telegram", map[string]string{"bot_token": telegram.Token, "chat": "@" + telegram.Name})
+
+	var connected struct {
+		Accounts []struct{ ID, Network, Handle, Status string }
+	}
+	d.call(http.MethodGet, "/api/v1/accounts", nil, &connected)
+	var ids, networks []string
+	for _, a := range connected.Accounts {
+		if a.Status != "connected" {
+			t.Errorf("%s of %s is %s", a.Handle, a.Network, a.Status)
+		}
+		ids, networks = append(ids, a.ID), append(networks, a.Network)
+	}
+	slices.Sort(networks)
+	// A login at LinkedIn may post as the person and for the organisation.
+	want := []string{"bluesky", "discord", "facebook", "instagram", "linkedin", "linkedin", "mastodon", "telegram", "threads", "x"}
+	if !slices.Equal(networks, want) {
+		t.Fatalf("connected %v, want %v", networks, want)
+	}
+
+	text := "Bản tin chiều: chín mạng xã hội, một lần https://news.example/a"
+	p := d.schedule(text, 25*time.Second, map[string]any{"accounts": ids, "attachments": []string{d.uploadPhoto("Một tấm ảnh")}})
+	p = d.awaitStatus(p.ID, "posted", 2*time.Minute)
+	for _, target := range p.Targets {
+		if target.Status != "posted" || target.URL == "" {
+			t.Errorf("target %+v", target)
+		}
+	}
+	var published []fake.Post
+	box.get("/__state/posts", &published)
+	var there []string
+	for _, post := range published {
+		if post.Text != text || len(post.Media) != 1 {
+			t.Errorf("%s got %q with %d attachments", post.Network, post.Text, len(post.Media))
+		}
+		there = append(there, post.Network)
+	}
+	slices.Sort(there)
+	if !slices.Equal(there, want) {
+		t.Errorf("published at %v, want %v", there, want)
+	}
+}
+
+// sandboxed is a person at the networks of the sandbox.
+type sandboxed struct {
+	*dateline
+	url string
+}
+
+func (s sandboxed) get(path string, into any) {
+	s.t.Helper()
+	res, err := http.Get(s.url + path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// account is the desk's at a network.
+func (s sandboxed) account(network string) fake.Account {
+	s.t.Helper()
+	var all []fake.Account
+	s.get("/__state/accounts", &all)
+	for _, a := range all {
+		if a.Network == network && a.Name == "desk" {
+			return a
+		}
+	}
+	s.t.Fatalf("nobody is at %s", network)
+	return fake.Account{}
+}
+
+// allow goes to a network's consent page, allows access, and chooses all that is
+// offered.
+func (s sandboxed) allow(network string) {
+	s.t.Helper()
+	var begun struct {
+		AuthorizeURL string `json:"authorize_url"`
+	}
+	if status := s.call(http.MethodPost, "/api/v1/accounts/connect", map[string]any{"network": network, "sandbox": true}, &begun); status != http.StatusOK {
+		s.t.Fatalf("connecting at %s: status %d", network, status)
+	}
+	page, err := url.Parse(begun.AuthorizeURL)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	form := page.Query()
+	form.Set("account", s.account(network).ID)
+	form.Set("decision", "allow")
+	page.RawQuery = ""
+	// The answer sends the browser on to the callback.
+	shown := s.post(page.String(), form)
+	choice := url.Values{}
+	for _, input := range inputs.FindAllStringSubmatch(shown, -1) {
+		choice.Add(input[1], input[2])
+	}
+	if choice.Get("key") != "" {
+		shown = s.post(s.API+"/api/v1/oauth/choose", choice)
+	}
+	if !strings.Contains(shown, "connected") {
+		s.t.Fatalf("%s: %s", network, shown)
+	}
+}
+
+func (s sandboxed) post(address string, form url.Values) string {
+	s.t.Helper()
+	res, err := http.PostForm(address, form)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s: %s %s %v", address, res.Status, body, err)
+	}
+	return string(body)
+}
+
+// fill connects by a network's form.
+func (s sandboxed) fill(network string, values map[string]string) {
+	s.t.Helper()
+	var problem struct{ Detail string }
+	if status := s.call(http.MethodPost, "/api/v1/accounts/form", map[string]any{"network": network, "sandbox": true, "values": values}, &problem); status != http.StatusCreated {
+		s.t.Fatalf("connecting at %s: status %d %s", network, status, problem.Detail)
+	}
+}
+
+// uploadPhoto attaches a picture that every network takes, and gives its id.
+func (d *dateline) uploadPhoto(altText string) string {
+	d.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	if err := form.WriteField("alt_text", altText); err != nil {
+		d.t.Fatal(err)
+	}
+	part, err := form.CreateFormFile("file", "photo.jpg")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := jpeg.Encode(part, image.NewGray(image.Rect(0, 0, 640, 640)), nil); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := form.Close(); err != nil {
+		d.t.Fatal(err)
+	}
+	request, err := http.NewRequest(http.MethodPost, d.API+"/api/v1/media", &body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+d.Token)
+	request.Header.Set("Content-Type", form.FormDataContentType())
+	res, err := http.DefaultClient.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var made struct{ ID string }
+	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || made.ID == "" {
+		d.t.Fatalf("upload: %s %v", res.Status, err)
+	}
+	return made.ID
+}

@@ -1,0 +1,91 @@
+package platforms
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"dateline/internal/secret"
+	"dateline/platforms/bluesky"
+	"dateline/platforms/discord"
+	"dateline/platforms/facebook"
+	"dateline/platforms/instagram"
+	"dateline/platforms/linkedin"
+	"dateline/platforms/mastodon"
+	"dateline/platforms/telegram"
+	"dateline/platforms/threads"
+	"dateline/platforms/x"
+)
+
+// Options hold each network's settings: hosts, versions, limits, prices. The
+// zero value works; what is zero has the network's default.
+type Options struct {
+	Bluesky   bluesky.Options   `json:"bluesky"`
+	Discord   discord.Options   `json:"discord"`
+	Facebook  facebook.Options  `json:"facebook"`
+	Instagram instagram.Options `json:"instagram"`
+	LinkedIn  linkedin.Options  `json:"linkedin"`
+	Mastodon  mastodon.Options  `json:"mastodon"`
+	Telegram  telegram.Options  `json:"telegram"`
+	Threads   threads.Options   `json:"threads"`
+	X         x.Options         `json:"x"`
+}
+
+// maxOptions bounds the file of an operator.
+const maxOptions = 1 << 20
+
+// Read takes an operator's settings, a JSON object with an object for each
+// network that is to differ. A name that means nothing is an error: it would be
+// believed to work.
+func (o *Options) Read(r io.Reader) error {
+	decoder := json.NewDecoder(io.LimitReader(r, maxOptions))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(o); err != nil {
+		return fmt.Errorf("the settings of networks cannot be read: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("the settings of networks go on after their end")
+	}
+	return nil
+}
+
+// central are the parts of options that networks have in common which exist
+// once: where the sandbox plays them, and how the operator's application is
+// known, where they want one.
+type central struct {
+	sandbox      *string
+	clientID     *string
+	clientSecret *secret.Text
+}
+
+func (o *Options) central() map[string]central {
+	return map[string]central{
+		bluesky.Name:   {sandbox: &o.Bluesky.Sandbox},
+		discord.Name:   {sandbox: &o.Discord.Sandbox},
+		facebook.Name:  {&o.Facebook.Sandbox, &o.Facebook.ClientID, &o.Facebook.ClientSecret},
+		instagram.Name: {&o.Instagram.Sandbox, &o.Instagram.ClientID, &o.Instagram.ClientSecret},
+		linkedin.Name:  {&o.LinkedIn.Sandbox, &o.LinkedIn.ClientID, &o.LinkedIn.ClientSecret},
+		telegram.Name:  {sandbox: &o.Telegram.Sandbox},
+		threads.Name:   {&o.Threads.Sandbox, &o.Threads.ClientID, &o.Threads.ClientSecret},
+		x.Name:         {&o.X.Sandbox, &o.X.ClientID, &o.X.ClientSecret},
+	}
+}
+
+// UseSandbox tells the networks where the sandbox plays them.
+func (o *Options) UseSandbox(address func(network string) string) {
+	for name, c := range o.central() {
+		*c.sandbox = address(name)
+	}
+}
+
+// UseApp sets the operator's application at a network. false: the network wants
+// none.
+func (o *Options) UseApp(network, clientID string, clientSecret secret.Text) bool {
+	c := o.central()[network]
+	if c.clientID == nil {
+		return false
+	}
+	*c.clientID, *c.clientSecret = clientID, clientSecret
+	return true
+}
