@@ -98,19 +98,33 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.webhooks.Start(); err != nil {
 		return fmt.Errorf("starting the worker of webhooks: %w", err)
 	}
-	if err := ensureSchedules(ctx, w.client); err != nil {
-		return err
-	}
 	dispatched := make(chan struct{})
 	go func() {
 		defer close(dispatched)
 		w.dispatcher.Run(ctx)
 	}()
 	w.log.Info("worker started", "queues", []string{workflows.PostQueue, workflows.WebhookQueue})
+	w.putSchedules(ctx)
 	<-ctx.Done()
 	<-dispatched
 	w.log.Info("worker stopping", "patience", stopPatience)
 	return nil
+}
+
+// putSchedules has the schedules in place in the end: Temporal may go away again
+// just after it came, which must not end a worker that has posts to bring out.
+func (w *Worker) putSchedules(ctx context.Context) {
+	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
+		err := ensureSchedules(ctx, w.client)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		w.log.Warn("the schedules are not in place yet", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
 }
 
 // stop lets both queues finish at the same time.

@@ -4,12 +4,17 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"dateline/activities"
 	"dateline/internal/account"
@@ -195,6 +200,38 @@ func TestRun(t *testing.T) {
 		}
 	case <-time.After(stopPatience + 5*time.Second):
 		t.Error("the worker did not stop")
+	}
+}
+
+// Temporal may go away again before the schedules are made: the worker goes on,
+// and makes them later.
+func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T) {
+	var failures atomic.Int32
+	c := temporaltest.Dial(t, temporaltest.Start(t), func(o *client.Options) {
+		o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithChainUnaryInterceptor(
+			func(ctx context.Context, method string, in, out any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				if strings.HasSuffix(method, "/CreateSchedule") && failures.Add(1) <= 2 {
+					return status.Error(codes.Aborted, "away again")
+				}
+				return invoke(ctx, method, in, out, cc, opts...)
+			}))
+	})
+	log, missing := slog.New(slog.DiscardHandler), &rows{swept: make(chan struct{})}
+	nudger := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
+		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
+		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idle{}, log)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	await(t, "the last schedule", func() bool {
+		_, err := c.ScheduleClient().GetHandle(t.Context(), workflows.TendSchedule).Describe(t.Context())
+		return err == nil
+	})
+	stop()
+	if err := <-ended; err != nil || failures.Load() < 3 {
+		t.Errorf("ended with %v after %d calls", err, failures.Load())
 	}
 }
 
