@@ -1,12 +1,8 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
-	"image"
-	"image/jpeg"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -61,7 +57,7 @@ func TestNineNetworks(t *testing.T) {
 	}
 
 	text := "Bản tin chiều: chín mạng xã hội, một lần https://news.example/a"
-	p := d.schedule(text, 25*time.Second, map[string]any{"accounts": ids, "attachments": []string{d.uploadPhoto("Một tấm ảnh")}})
+	p := d.schedule(text, 25*time.Second, map[string]any{"accounts": ids, "attachments": []string{d.upload("photo.jpg", "Một tấm ảnh", photo)}})
 	p = d.awaitStatus(p.ID, "posted", 2*time.Minute)
 	for _, target := range p.Targets {
 		if target.Status != "posted" || target.URL == "" {
@@ -168,40 +164,4 @@ func (s sandboxed) fill(network string, values map[string]string) {
 	if status := s.call(http.MethodPost, "/api/v1/accounts/form", map[string]any{"network": network, "sandbox": true, "values": values}, &problem); status != http.StatusCreated {
 		s.t.Fatalf("connecting at %s: status %d %s", network, status, problem.Detail)
 	}
-}
-
-// uploadPhoto attaches a picture that every network takes, and gives its id.
-func (d *dateline) uploadPhoto(altText string) string {
-	d.t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	if err := form.WriteField("alt_text", altText); err != nil {
-		d.t.Fatal(err)
-	}
-	part, err := form.CreateFormFile("file", "photo.jpg")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	if err := jpeg.Encode(part, image.NewGray(image.Rect(0, 0, 640, 640)), nil); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := form.Close(); err != nil {
-		d.t.Fatal(err)
-	}
-	request, err := http.NewRequest(http.MethodPost, d.API+"/api/v1/media", &body)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+d.Token)
-	request.Header.Set("Content-Type", form.FormDataContentType())
-	res, err := http.DefaultClient.Do(request)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	var made struct{ ID string }
-	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || made.ID == "" {
-		d.t.Fatalf("upload: %s %v", res.Status, err)
-	}
-	return made.ID
 }

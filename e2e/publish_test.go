@@ -1,13 +1,8 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"image"
-	"image/png"
-	"mime/multipart"
 	"net/http"
 	"strings"
 	"sync"
@@ -30,7 +25,7 @@ func TestPublishing(t *testing.T) {
 
 	t.Run("a post goes out on its second, with image and reply", func(t *testing.T) {
 		d.t = t
-		media := d.upload("chart.png", "Biểu đồ giá vàng")
+		media := d.upload("chart.png", "Biểu đồ giá vàng", small)
 		parent := d.schedule("Giá vàng hôm nay", 3*time.Second, map[string]any{"accounts": to["accounts"], "attachments": []string{media}})
 		reply := d.schedule("… và giá đô la", 4*time.Second, map[string]any{"thread_parent_id": parent.ID})
 		p := d.awaitStatus(parent.ID, "posted", 20*time.Second)
@@ -161,40 +156,4 @@ func TestPublishing(t *testing.T) {
 		}
 		t.Logf("the last of %d was late by %d ms", len(ids), worst)
 	})
-}
-
-// upload attaches a small picture and gives its id.
-func (d *dateline) upload(name, altText string) string {
-	d.t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	if err := form.WriteField("alt_text", altText); err != nil {
-		d.t.Fatal(err)
-	}
-	part, err := form.CreateFormFile("file", name)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	if err := png.Encode(part, image.NewGray(image.Rect(0, 0, 64, 32))); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := form.Close(); err != nil {
-		d.t.Fatal(err)
-	}
-	request, err := http.NewRequest(http.MethodPost, d.API+"/api/v1/media", &body)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+d.Token)
-	request.Header.Set("Content-Type", form.FormDataContentType())
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	var media struct{ ID string }
-	if err := json.NewDecoder(answer.Body).Decode(&media); err != nil || answer.StatusCode != http.StatusCreated {
-		d.t.Fatalf("upload: %d %v", answer.StatusCode, err)
-	}
-	return media.ID
 }
