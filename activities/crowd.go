@@ -11,9 +11,12 @@ import (
 )
 
 const (
-	dispatchRate = 40              // activities per second that one machine's Temporal hands out
+	dispatchRate = 50              // activities per second that one machine's Temporal hands out
 	shortestLead = 2 * time.Second // also of a lone post
 	longestLead  = 10 * time.Minute
+
+	// Horizon is how far ahead of its time a post may be in a worker's hands.
+	Horizon = longestLead + time.Minute
 )
 
 // leadOf says how long before its time a post is armed: the more posts share
@@ -124,6 +127,18 @@ func (a *armed) count(at time.Time) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.at[at.Unix()]
+}
+
+// soon says whether a crowd is about to be sent, or has just been.
+func (a *armed) soon(now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for second, n := range a.at {
+		if n >= dispatchRate && time.Unix(second, 0).Sub(now).Abs() < mostQuiet {
+			return true
+		}
+	}
+	return false
 }
 
 // claimLead is how long before its time a post is claimed: as long as the

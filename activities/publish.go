@@ -71,8 +71,16 @@ type Publish struct {
 	Limits   RateLimits // nil: none are kept
 	Hosts    Hosts      // nil: every host may be called at any time
 	Media    Renderer   // nil: images go as they are
+	Running  *Running   // the worker's; nil: nobody tells of changes
 
-	armed armed
+	alone Running // when there is none
+}
+
+func (p *Publish) running() *Running {
+	if p.Running == nil {
+		return &p.alone
+	}
+	return p.Running
 }
 
 // TargetInput names one target of one post. Revision is what the workflow
@@ -95,15 +103,27 @@ type TargetResult struct {
 // PublishTarget brings a post to one account: it gets everything ready, waits
 // in memory until the post's time, claims the row, sends once, and records what
 // came of it. It is safe to run again at any point: the ledger says what an
-// earlier attempt may have done.
+// earlier attempt may have done. What has not been claimed ends when the post
+// changes.
 func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResult, error) {
 	pulse := keepAlive(ctx, p.Timing.orDefaults().Heartbeat)
 	defer pulse.stop()
+	watched, one, release := p.running().take(ctx, in)
+	defer release()
+	result, err := p.publishTarget(watched, pulse, one)
+	if err != nil && ctx.Err() == nil && p.running().over(one) {
+		return TargetResult{Stale: true}, nil
+	}
+	return result, err
+}
 
+func (p *Publish) publishTarget(ctx context.Context, pulse *pulse, one *hold) (TargetResult, error) {
+	in := one.in
 	job, result, err := p.load(ctx, in)
 	if err != nil || result != nil {
 		return deref(result), err
 	}
+	job.hold = one
 	call, open, err := p.Store.OpenCall(ctx, in.TargetID)
 	if err != nil {
 		return TargetResult{}, err
@@ -135,12 +155,12 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	}
 	at := job.post.ScheduledTime
 	pulse.quietAround(at)
-	leave := p.armed.add(at)
+	leave := p.running().armed.add(at)
 	defer leave()
 	// A crowd gets its permits as it is armed: together they would take the
 	// processors from those that are handed out last.
 	defer p.dismiss(ctx, job)
-	if p.armed.count(at) >= dispatchRate {
+	if p.running().armed.count(at) >= dispatchRate {
 		if err := p.reserve(ctx, job, at); err != nil {
 			return TargetResult{}, err
 		}
@@ -152,14 +172,14 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	if err := p.admit(ctx, job, at); err != nil {
 		return TargetResult{}, err
 	}
-	if err := p.sleepUntil(ctx, at.Add(-claimLead(p.armed.count(at)))); err != nil {
+	if err := p.sleepUntil(ctx, at.Add(-claimLead(p.running().armed.count(at)))); err != nil {
 		return TargetResult{}, err
 	}
 	// Uploading may have taken long.
 	if result, err := p.tooLate(ctx, job, p.clock().Now()); result != nil || err != nil {
 		return deref(result), err
 	}
-	crowd := p.armed.count(at)
+	crowd := p.running().armed.count(at)
 	sent, err := p.sendAll(ctx, job)
 	if err == nil && sent.Status == post.TargetPosted {
 		holdBack(ctx, crowd)
@@ -178,6 +198,7 @@ type job struct {
 	published []post.Published // what is out already, in order
 	parent    string           // remote id of the post that the first segment answers
 	ahead     *epochAhead
+	hold      *hold
 	limits    network.Limits            // since the content was checked
 	pass      *pass                     // since admit, until the call
 	kept      map[string]network.Staged // see handles

@@ -57,6 +57,7 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 		// Edited, cancelled or claimed by another attempt: reading it anew tells.
 		return TargetResult{Stale: true}, nil
 	}
+	p.running().claimed(j.hold)
 	p.tellClaimed(ctx, j)
 	if call.Fence != j.target.Fence+1 {
 		return p.overtaken(ctx, j, call)

@@ -50,7 +50,6 @@ type PostView struct {
 	PrepareAt     time.Time // when its attachments are to be uploaded and it is to be made ready; zero: nothing is
 	ArmAt         time.Time // when its activities are to be dispatched
 	ParkedUntil   time.Time // how long its dead letters wait; zero: it has none
-	Crowd         int       // posts that share its stretch of time
 	Revision      int64
 	Targets       []TargetView
 }
@@ -79,7 +78,7 @@ func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 		if err != nil {
 			return PostView{}, err
 		}
-		v.Crowd, v.ArmAt = crowd.n, p.ScheduledTime.Add(-leadOf(p.ID, crowd))
+		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, crowd))
 		if len(p.MediaIDs()) > 0 || s.preparesAhead(p) {
 			v.PrepareAt = p.ScheduledTime.Add(-prepareLead)
 		}

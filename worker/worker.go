@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -34,13 +35,35 @@ type Dispatcher interface {
 	Run(ctx context.Context)
 }
 
+// Notices tell what happened to posts, see activities.Publish.FollowChanges.
+type Notices interface {
+	ListenPosts(ctx context.Context) <-chan []uuid.UUID
+}
+
+// Store is the database as the worker itself uses it.
+type Store interface {
+	RosterStore
+	activities.ChangeStore
+}
+
+// Surroundings are what a worker needs besides its activities.
+type Surroundings struct {
+	Dispatcher Dispatcher
+	Store      Store
+	Releaser   Releaser
+	Notices    Notices
+	Log        *slog.Logger
+}
+
 // Worker polls Temporal until it is stopped.
 type Worker struct {
-	client     client.Client
-	posts      worker.Worker
-	webhooks   worker.Worker
-	dispatcher Dispatcher
-	log        *slog.Logger
+	client   client.Client
+	posts    worker.Worker
+	webhooks worker.Worker
+	running  *activities.Running
+	around   Surroundings
+	roster   *roster
+	log      *slog.Logger
 }
 
 // stopPatience is how long a stop waits for calls that are under way.
@@ -53,13 +76,25 @@ const concurrentPosts = 10_000
 // wait for an answer.
 const concurrentDeliveries = 500
 
-// New prepares a worker; Start begins to poll.
-func New(c client.Client, a Activities, dispatcher Dispatcher, log *slog.Logger) *Worker {
+// stickyPatience is how long a workflow's step waits for the worker that has the
+// workflow in memory. A worker that is gone delays a step by as much.
+const stickyPatience = 15 * time.Second
+
+// New prepares a worker, of whose publishing it wants to know; Run begins to poll.
+func New(c client.Client, a Activities, around Surroundings) *Worker {
+	identity := newIdentity()
+	if a.Publish.Running == nil {
+		a.Publish.Running = &activities.Running{}
+	}
 	posts := worker.New(c, workflows.PostQueue, worker.Options{
+		Identity:                                identity,
 		MaxConcurrentActivityExecutionSize:      concurrentPosts,
 		MaxConcurrentLocalActivityExecutionSize: 200,
 		// The publisher plans its heartbeats itself.
 		MaxHeartbeatThrottleInterval: time.Second,
+		// Under load a step may wait for longer than the usual 5 s; taking it away
+		// from the worker that knows the workflow then adds to the load.
+		StickyScheduleToStartTimeout: stickyPatience,
 		WorkerStopTimeout:            stopPatience,
 		WorkflowTaskPollerBehavior:   worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
 		ActivityTaskPollerBehavior:   worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
@@ -82,7 +117,8 @@ func New(c client.Client, a Activities, dispatcher Dispatcher, log *slog.Logger)
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	return &Worker{client: c, posts: posts, webhooks: webhooks, dispatcher: dispatcher, log: log}
+	return &Worker{client: c, posts: posts, webhooks: webhooks, running: a.Publish.Running, around: around, log: around.Log, roster: &roster{
+		store: around.Store, releaser: around.Releaser, running: a.Publish.Running.Count, horizon: activities.Horizon, identity: identity, log: around.Log}}
 }
 
 // Run works until ctx ends, then lets calls that are under way finish. It
@@ -91,6 +127,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.connect(ctx); err != nil {
 		return err
 	}
+	// Beyond ctx: while the worker stops it still has posts in its hands.
+	living, gone := context.WithCancel(context.WithoutCancel(ctx))
+	var rostered sync.WaitGroup
+	rostered.Go(func() { w.roster.run(living) })
+	defer rostered.Wait()
+	defer gone()
 	if err := w.posts.Start(); err != nil {
 		return fmt.Errorf("starting the worker: %w", err)
 	}
@@ -98,15 +140,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.webhooks.Start(); err != nil {
 		return fmt.Errorf("starting the worker of webhooks: %w", err)
 	}
-	dispatched := make(chan struct{})
-	go func() {
-		defer close(dispatched)
-		w.dispatcher.Run(ctx)
-	}()
+	var aside sync.WaitGroup
+	aside.Go(func() { w.around.Dispatcher.Run(ctx) })
+	aside.Go(func() { w.running.Follow(ctx, w.around.Notices.ListenPosts(ctx), w.around.Store, w.log) })
 	w.log.Info("worker started", "queues", []string{workflows.PostQueue, workflows.WebhookQueue})
 	w.putSchedules(ctx)
 	<-ctx.Done()
-	<-dispatched
+	aside.Wait()
 	w.log.Info("worker stopping", "patience", stopPatience)
 	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"dateline/internal/post"
 	"dateline/internal/starter"
 	"dateline/internal/starter/temporaltest"
+	"dateline/internal/store"
 	"dateline/workflows"
 )
 
@@ -151,7 +152,25 @@ func (r *rows) Note(context.Context, uuid.UUID, *uuid.UUID, string, string, map[
 // idle is a dispatcher with nothing to do.
 type idle struct{}
 
-func (idle) Run(ctx context.Context) { <-ctx.Done() }
+func (idle) Run(ctx context.Context)                        { <-ctx.Done() }
+func (idle) ListenPosts(context.Context) <-chan []uuid.UUID { return nil }
+
+func (idle) SeeWorker(context.Context, string) error { return nil }
+func (idle) InheritWorkers(context.Context, time.Duration, time.Duration) ([]string, error) {
+	return nil, nil
+}
+func (idle) KeepInheriting(context.Context, string, time.Duration) (bool, error) { return false, nil }
+func (idle) ForgetWorker(context.Context, string) error                          { return nil }
+func (idle) DuePosts(context.Context, time.Time, store.DuePost, int) ([]store.DuePost, error) {
+	return nil, nil
+}
+func (idle) OverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
+func (idle) Changed(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error)     { return nil, nil }
+
+// idly surrounds a worker with a newsroom in which nothing happens.
+func idly(log *slog.Logger) Surroundings {
+	return Surroundings{Dispatcher: idle{}, Store: idle{}, Notices: idle{}, Log: log}
+}
 
 // A worker polls, runs the reconciler at once, nudges what is missing, and
 // stops when it is told to.
@@ -163,7 +182,7 @@ func TestRun(t *testing.T) {
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
-		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idle{}, log)
+		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -221,7 +240,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
-		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idle{}, log)
+		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -243,7 +262,7 @@ func TestRunWithoutTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idle{}, log)
+	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {

@@ -24,6 +24,10 @@ const (
 	SweepMediaWorkflow        = "SweepMedia"
 )
 
+// PublishActivity is the name of the activity that sends to a network,
+// activities.Publish.PublishTarget.
+const PublishActivity = "PublishTarget"
+
 // Ids of the schedules that run workflows by the clock.
 const (
 	ReconcileSchedule   = "reconcile-posts"

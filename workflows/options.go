@@ -31,22 +31,22 @@ func rows(ctx workflow.Context, summary string) workflow.Context {
 // publishing is for sending to a network. The activity counts its own tries in
 // the ledger, where waiting for a rate limit or for the database does not use
 // them up; so Temporal sets no limit.
-func publishing(ctx workflow.Context, summary string, crowd int) workflow.Context {
+func publishing(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 30 * time.Minute,
-		HeartbeatTimeout:    heartbeat(crowd),
+		HeartbeatTimeout:    noSign,
 		WaitForCancellation: true,
 		RetryPolicy:         forever(30 * time.Second),
 		Summary:             summary,
 	})
 }
 
-// heartbeat is how soon the loss of a worker is noticed. The armed posts of a
-// crowd report about a hundred times a second together, which leaves the server
-// to its work.
-func heartbeat(crowd int) time.Duration {
-	return min(max(10*time.Second, time.Duration(crowd)*13*time.Millisecond), time.Minute)
-}
+// noSign is how long an activity may give no sign of life. It bounds what
+// nothing else notices: that a worker is gone is seen from its silence in the
+// database within seconds (worker/roster.go), and that a post has changed is
+// told to the activity directly (activities/held.go). A heartbeat costs Temporal
+// as much as a step of a workflow; those of a crowd would cost more than all else.
+const noSign = 10 * time.Minute
 
 // preparing is for what is better done ahead of a post's time. Whatever it does
 // not get done, publishing does.

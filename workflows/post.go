@@ -158,7 +158,7 @@ func (r *postRun) publish(targets []activities.TargetView) error {
 	left, answered, posted := len(targets), true, 0
 	for _, target := range targets {
 		future := r.prepared(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
-			return workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network, r.view.Crowd), publish.PublishTarget,
+			return workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network), publish.PublishTarget,
 				activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision})
 		})
 		selector.AddFuture(future, func(f workflow.Future) {

@@ -211,5 +211,7 @@ func (p *parts) worker() *worker.Worker {
 		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
-	}, &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log}, p.log)
+	}, worker.Surroundings{
+		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
+		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,7 +31,8 @@ func NewBus(client redis.UniversalClient, log *slog.Logger) *Bus {
 	return &Bus{redis: client, log: log}
 }
 
-// everything is the channel of those who follow more than one post.
+// everything is the channel of those who follow more than one post. Its
+// messages name the posts, but not more than a burst of notices remembers.
 const everything = "dateline:events"
 
 func channel(postID uuid.UUID) string { return "dateline:post:" + postID.String() }
@@ -88,8 +90,12 @@ func (b *Bus) send() {
 func (b *Bus) publish(posts map[uuid.UUID]struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), sendPatience)
 	defer cancel()
+	names := make([]string, 0, len(posts))
+	for id := range posts {
+		names = append(names, id.String())
+	}
 	_, err := b.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-		pipe.Publish(ctx, everything, "")
+		pipe.Publish(ctx, everything, strings.Join(names, " "))
 		for id := range posts {
 			pipe.Publish(ctx, channel(id), "")
 		}
@@ -112,8 +118,43 @@ func (b *Bus) Listen(ctx context.Context, postID uuid.UUID) <-chan struct{} {
 // ListenAll is Listen for every post and for Announce.
 func (b *Bus) ListenAll(ctx context.Context) <-chan struct{} { return b.listen(ctx, everything) }
 
+// ListenPosts is ListenAll for those who want to know which posts. It names
+// none when only Announce was called, and some may be missed.
+func (b *Bus) ListenPosts(ctx context.Context) <-chan []uuid.UUID {
+	out := make(chan []uuid.UUID, 64)
+	b.subscribe(ctx, everything, func(message string) {
+		var posts []uuid.UUID
+		for name := range strings.FieldsSeq(message) {
+			if id, err := uuid.Parse(name); err == nil {
+				posts = append(posts, id)
+			}
+		}
+		if len(posts) == 0 {
+			return
+		}
+		select {
+		case out <- posts:
+		default:
+		}
+	})
+	return out
+}
+
 func (b *Bus) listen(ctx context.Context, channel string) <-chan struct{} {
-	out, listening := make(chan struct{}, 1), make(chan struct{})
+	out := make(chan struct{}, 1)
+	b.subscribe(ctx, channel, func(string) {
+		select {
+		case out <- struct{}{}:
+		default:
+		}
+	})
+	return out
+}
+
+// subscribe calls take with every message until ctx ends. It returns when the
+// subscription is confirmed, or after a while.
+func (b *Bus) subscribe(ctx context.Context, channel string, take func(message string)) {
+	listening := make(chan struct{})
 	go func() {
 		sub := b.redis.Subscribe(ctx, channel)
 		// Only closing ends a read that waits: go-redis does not watch ctx there.
@@ -132,12 +173,9 @@ func (b *Bus) listen(ctx context.Context, channel string) <-chan struct{} {
 				case <-time.After(time.Second):
 				}
 			}
-			if _, err = sub.ReceiveMessage(ctx); err != nil { // connects and subscribes anew where needed
-				continue
-			}
-			select {
-			case out <- struct{}{}:
-			default:
+			var message *redis.Message
+			if message, err = sub.ReceiveMessage(ctx); err == nil { // connects and subscribes anew where needed
+				take(message.Payload)
 			}
 		}
 	}()
@@ -146,5 +184,4 @@ func (b *Bus) listen(ctx context.Context, channel string) <-chan struct{} {
 	case <-ctx.Done():
 	case <-time.After(listenPatience):
 	}
-	return out
 }

@@ -1055,6 +1055,12 @@ type WebhookSecret struct {
 	CreatedAt  time.Time
 }
 
+type Worker struct {
+	Identity       string
+	SeenAt         time.Time
+	InheritedUntil *time.Time
+}
+
 type Workspace struct {
 	ID                  uuid.UUID
 	Name                string

@@ -1,0 +1,55 @@
+-- name: SeeWorker :exec
+-- A worker that is taken for gone comes back by this.
+insert into workers (identity) values (@identity)
+on conflict (identity) do update set seen_at = clock_timestamp(), inherited_until = null;
+
+-- name: InheritWorkers :many
+-- Workers that have been silent for so long, for one that takes over from them.
+-- While the database was away nobody could be seen, so it has to be up for as
+-- long.
+update workers set inherited_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
+where seen_at < clock_timestamp() - make_interval(secs => @silent_seconds::float8)
+  and (inherited_until is null or inherited_until < clock_timestamp())
+  and pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => @silent_seconds::float8)
+returning identity;
+
+-- name: KeepInheriting :execrows
+-- Fails when the worker has come back, or somebody else goes on.
+update workers set inherited_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8)
+where identity = @identity and inherited_until > clock_timestamp();
+
+-- name: ForgetWorker :exec
+delete from workers where identity = @identity and inherited_until is not null;
+
+-- name: DuePosts :many
+-- Posts that activities may hold by now, in order of their time. One that is
+-- being published was changed at most as long ago as an activity may run.
+select post_id, scheduled_time from (
+    (select d.post_id, d.scheduled_time from scheduled_posts d
+     where d.status = 'scheduled' and d.scheduled_time < @before and (d.scheduled_time, d.post_id) > (@after_time::timestamptz, @after_id::uuid)
+     order by d.scheduled_time, d.post_id limit @most)
+    union all
+    (select o.post_id, o.scheduled_time from scheduled_posts o
+     where o.status = 'publishing' and o.updated_at > clock_timestamp() - interval '1 hour'
+       and (o.scheduled_time, o.post_id) > (@after_time::timestamptz, @after_id::uuid)
+     order by o.scheduled_time, o.post_id limit @most)
+) due order by scheduled_time, post_id limit @most;
+
+-- name: OverduePosts :many
+-- Some of the posts that ought to be out. Which ones changes from call to call,
+-- so that a few that have to wait hide none for long.
+select p.post_id from (
+    select d.post_id from scheduled_posts d
+    where d.status = 'scheduled' and d.scheduled_time < clock_timestamp() - make_interval(secs => @late_seconds::float8)
+    union all
+    select o.post_id from scheduled_posts o
+    where o.status = 'publishing' and o.updated_at > clock_timestamp() - interval '1 hour'
+      and o.scheduled_time < clock_timestamp() - make_interval(secs => @late_seconds::float8)
+) p
+where exists (select 1 from post_targets t where t.post_id = p.post_id and t.status = 'scheduled')
+order by random() limit @most;
+
+-- name: ChangedPosts :many
+select p.post_id from scheduled_posts p
+join (select unnest(@post_ids::uuid[]) as post_id, unnest(@revisions::bigint[]) as revision) known using (post_id)
+where p.revision <> known.revision;

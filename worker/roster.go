@@ -1,0 +1,181 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/starter"
+	"dateline/internal/store"
+)
+
+// RosterStore is the database as the roster uses it.
+type RosterStore interface {
+	SeeWorker(ctx context.Context, identity string) error
+	InheritWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error)
+	KeepInheriting(ctx context.Context, identity string, lease time.Duration) (bool, error)
+	ForgetWorker(ctx context.Context, identity string) error
+	DuePosts(ctx context.Context, before time.Time, after store.DuePost, most int) ([]store.DuePost, error)
+	OverduePosts(ctx context.Context, late time.Duration, most int) ([]uuid.UUID, error)
+}
+
+// Releaser has Temporal hand out anew what a worker does not have any more.
+type Releaser interface {
+	Release(ctx context.Context, postID uuid.UUID, o starter.Orphans) (int, error)
+}
+
+// roster notices in seconds that a worker is gone, or never got what Temporal
+// believes it has. Heartbeats of every waiting post would tell as well, but cost
+// Temporal more than the posts: 10,000 that wait minutes for their second beat
+// hundreds of times a second. Here each worker is seen in one row.
+type roster struct {
+	store    RosterStore
+	releaser Releaser
+	running  func(post uuid.UUID) int // activities of a post that run in this process
+	horizon  time.Duration            // how far ahead of its time a post may be in a worker's hands
+	identity string
+	log      *slog.Logger
+}
+
+const (
+	beat         = 2 * time.Second
+	silence      = 8 * time.Second // from when a worker is taken for gone
+	inheritLease = 30 * time.Second
+	overdue      = 5 * time.Second // from when a post is looked for that should be out
+	overdueMost  = 50              // posts that are looked for at a time
+	releasers    = 16              // posts that are asked about at once
+	releasePage  = 500
+)
+
+// newIdentity names a worker process. Temporal shows it in its Web UI.
+func newIdentity() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown-host"
+	}
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), uuid.NewString()[:8])
+}
+
+// run keeps this worker in the roster until ctx ends.
+func (r *roster) run(ctx context.Context) {
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	var inheriting sync.WaitGroup
+	defer inheriting.Wait()
+	var well time.Time // since when the database answers
+	for looks := 1; ; looks++ {
+		if err := r.store.SeeWorker(ctx, r.identity); err != nil {
+			if ctx.Err() == nil {
+				r.log.Warn("this worker could not note that it is alive; should that last, another takes over its posts", "error", err)
+			}
+			well = time.Now().Add(silence) // nobody else was seen either
+		}
+		if time.Now().After(well) {
+			r.inherit(ctx, &inheriting)
+			if looks%3 == 0 {
+				r.findLost(ctx)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// inherit takes over from workers that are gone.
+func (r *roster) inherit(ctx context.Context, all *sync.WaitGroup) {
+	gone, err := r.store.InheritWorkers(ctx, silence, inheritLease)
+	if err != nil {
+		return // the next look tells
+	}
+	for _, identity := range gone {
+		all.Go(func() {
+			released, err := r.takeOver(ctx, identity)
+			if err != nil {
+				r.log.Warn("taking over from a worker that is gone stopped half way; it is tried again", "worker", identity, "released", released, "error", err)
+				return
+			}
+			r.log.Info("a worker is gone; what it held has been handed out anew", "worker", identity, "released", released)
+		})
+	}
+}
+
+// takeOver releases everything that a worker held.
+func (r *roster) takeOver(ctx context.Context, identity string) (released int, err error) {
+	var after store.DuePost
+	for {
+		due, err := r.store.DuePosts(ctx, time.Now().Add(r.horizon), after, releasePage)
+		if err != nil {
+			return released, err
+		}
+		n, err := r.releaseAll(ctx, due, identity)
+		released += n
+		if err != nil {
+			return released, err
+		}
+		if len(due) < releasePage {
+			return released, r.store.ForgetWorker(ctx, identity)
+		}
+		after = due[len(due)-1]
+		if still, err := r.store.KeepInheriting(ctx, identity, inheritLease); err != nil || !still {
+			return released, err
+		}
+	}
+}
+
+func (r *roster) releaseAll(ctx context.Context, due []store.DuePost, identity string) (released int, err error) {
+	var (
+		mu    sync.Mutex
+		all   sync.WaitGroup
+		queue = make(chan uuid.UUID)
+	)
+	for range releasers {
+		all.Go(func() {
+			for id := range queue {
+				n, failed := r.releaser.Release(ctx, id, starter.Orphans{Worker: identity})
+				mu.Lock()
+				released += n
+				if failed != nil {
+					err = failed
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, d := range due {
+		queue <- d.ID
+	}
+	close(queue)
+	all.Wait()
+	return released, err
+}
+
+// findLost looks for posts that Temporal believes to be in this worker's hands
+// and that are not: when Temporal stops at the wrong moment, it has noted that it
+// gave them out, and they never arrived.
+func (r *roster) findLost(ctx context.Context) {
+	posts, err := r.store.OverduePosts(ctx, overdue, overdueMost)
+	if err != nil {
+		return // the next look tells
+	}
+	for _, id := range posts {
+		running := r.running(id)
+		n, err := r.releaser.Release(ctx, id, starter.Orphans{Worker: r.identity, Since: overdue, Running: running})
+		if err != nil {
+			if ctx.Err() == nil {
+				r.log.Warn("could not look for a post that is late", "post_id", id, "error", err)
+			}
+			return
+		}
+		if n > 0 {
+			r.log.Warn("a post never arrived at this worker; it has been handed out anew", "post_id", id)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/activities"
+	"dateline/internal/desk"
+	"dateline/internal/newsroomtest"
+	"dateline/internal/post"
+	"dateline/internal/starter"
+	"dateline/internal/starter/temporaltest"
+	"dateline/internal/store"
+	"dateline/platforms/fake"
+	"dateline/workflows"
+)
+
+// publishing is a newsroom with Temporal, and with no worker yet.
+type publishing struct {
+	*newsroomtest.Newsroom
+	t        *testing.T
+	temporal client.Client
+	starter  *starter.Starter
+}
+
+func openPublishing(t *testing.T) *publishing {
+	t.Helper()
+	p := &publishing{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true}), t: t, temporal: temporaltest.Dial(t, temporaltest.Start(t), nil)}
+	p.starter = &starter.Starter{Client: p.temporal, Namespace: temporaltest.Namespace}
+	p.Allow("desk")
+	return p
+}
+
+func (p *publishing) activities() Activities {
+	log := slog.New(slog.DiscardHandler)
+	return Activities{
+		Publish: &activities.Publish{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log},
+		Signals: &activities.Signals{Store: p.Store, Desk: p.Desk, Live: p.Bus}, Reconciler: &activities.Reconciler{Store: p.Store, Nudger: p.starter, Live: p.Bus, Log: log},
+		Series: &activities.Series{Store: p.Store, Desk: p.Desk, Nudger: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
+		Tokens:   &activities.Tokens{Store: p.Store, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
+		Webhooks: &activities.Webhooks{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}
+}
+
+// worker makes a worker that knows of changes and of other workers.
+func (p *publishing) worker() *Worker {
+	return New(p.temporal, p.activities(), Surroundings{Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus, Log: slog.New(slog.DiscardHandler)})
+}
+
+func (p *publishing) run(w *Worker) {
+	ctx, end := context.WithCancel(context.WithoutCancel(p.t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	p.t.Cleanup(func() { end(); p.Must(<-ended) })
+}
+
+func (p *publishing) schedule(in time.Duration) post.Post {
+	p.t.Helper()
+	made, _, err := p.Desk.Schedule(p.t.Context(), p.Owner, desk.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(in).Format(time.RFC3339Nano)}, store.Idempotency{})
+	p.Must(err)
+	p.Must(p.starter.Start(p.t.Context(), made))
+	return made
+}
+
+// give has Temporal hand a post's publishing to a worker that never does
+// anything with it.
+func (p *publishing) give(made post.Post, identity string) {
+	p.t.Helper()
+	a := p.activities()
+	deciding := worker.New(p.temporal, workflows.PostQueue, worker.Options{LocalActivityWorkerOnly: true, DisableEagerActivities: true, WorkerStopTimeout: time.Second})
+	deciding.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
+	deciding.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
+	p.Must(deciding.Start())
+	defer deciding.Stop()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	defer cancel()
+	task, err := p.temporal.WorkflowService().PollActivityTaskQueue(ctx, &workflowservice.PollActivityTaskQueueRequest{Namespace: temporaltest.Namespace,
+		TaskQueue: &taskqueuepb.TaskQueue{Name: workflows.PostQueue}, Identity: identity})
+	p.Must(err)
+	if task.GetWorkflowExecution().GetWorkflowId() != workflows.PostID(made.ID) || task.GetActivityType().GetName() != workflows.PublishActivity {
+		p.t.Fatalf("got %v of %v", task.GetActivityType(), task.GetWorkflowExecution())
+	}
+}
+
+func (p *publishing) wantPosted(made post.Post) {
+	p.t.Helper()
+	await(p.t, "the post", func() bool {
+		now, err := p.Store.Post(p.t.Context(), made.ID)
+		return err == nil && now.Status == post.Posted
+	})
+	if n := len(p.Fake.Posts()); n != 1 {
+		p.t.Errorf("%d are out", n)
+	}
+}
+
+// What a worker had in its hands when it was killed goes out by another, soon:
+// nobody waits until Temporal misses a sign of life.
+func TestPostOfAWorkerThatIsGoneGoesOutByAnother(t *testing.T) {
+	p := openPublishing(t)
+	made := p.schedule(100 * time.Millisecond)
+	p.Must(p.Store.SeeWorker(t.Context(), "newsroom-2/4711"))
+	p.give(made, "newsroom-2/4711")
+	p.Exec("update workers set seen_at = clock_timestamp() - interval '1 minute'")
+	p.run(p.worker())
+	p.wantPosted(made)
+	await(t, "the end of the roster's row", func() bool {
+		gone, err := p.Store.KeepInheriting(t.Context(), "newsroom-2/4711", time.Second)
+		return err == nil && !gone
+	})
+}
+
+// A worker that is alive keeps what it has, however long that takes.
+func TestPostOfAWorkerThatIsAliveIsLeftToIt(t *testing.T) {
+	p := openPublishing(t)
+	made := p.schedule(100 * time.Millisecond)
+	p.give(made, "newsroom-2/4711")
+	alive, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for alive.Err() == nil {
+			_ = p.Store.SeeWorker(alive, "newsroom-2/4711")
+			time.Sleep(200 * time.Millisecond)
+		}
+	}()
+	p.run(p.worker())
+	time.Sleep(silence + 2*beat)
+	if n := len(p.Fake.Posts()); n != 0 {
+		t.Fatalf("%d are out", n)
+	}
+	stop()
+	p.wantPosted(made)
+}
+
+// Temporal may believe that a worker has what never arrived there.
+func TestPostThatNeverArrivedAtItsWorkerIsHandedOutAnew(t *testing.T) {
+	p := openPublishing(t)
+	made := p.schedule(100 * time.Millisecond)
+	w := p.worker()
+	p.give(made, w.roster.identity)
+	p.run(w)
+	p.wantPosted(made)
+}
