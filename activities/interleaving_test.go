@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -65,6 +66,8 @@ type history struct {
 	*bench
 	name     string
 	random   func() *rand.Rand // a new one, the same in every run of the seed
+	running  activities.Running
+	notices  chan []uuid.UUID
 	accounts []account.Account
 	posts    []*witness
 }
@@ -80,7 +83,7 @@ type witness struct {
 
 func newHistory(b *bench, seed uint64, i int) *history {
 	sources := uint64(i) << 32 //nolint:gosec // not negative
-	return &history{bench: b, name: fmt.Sprintf("h%d", i), random: func() *rand.Rand {
+	return &history{bench: b, name: fmt.Sprintf("h%d", i), notices: make(chan []uuid.UUID, 8), random: func() *rand.Rand {
 		sources++
 		return rand.New(rand.NewPCG(seed, sources)) //nolint:gosec // to be repeated, not to be secret
 	}}
@@ -98,6 +101,9 @@ func (h *history) run() {
 	}
 	var people, publishers sync.WaitGroup
 	done := make(chan struct{})
+	following, unfollow := context.WithCancel(h.t.Context())
+	defer unfollow()
+	go h.running.Follow(following, h.notices, h.store, slog.New(h.log.handler()))
 	for n := range 1 + random.IntN(3) {
 		w := h.create(random, n)
 		h.posts = append(h.posts, w)
@@ -185,6 +191,10 @@ func (h *history) meddle(w *witness, random *rand.Rand) {
 		p, err := h.act(w, random)
 		if h.quietRefusal(err) == "" {
 			w.acknowledge(p)
+			select {
+			case h.notices <- []uuid.UUID{w.id}:
+			default: // lost, as notices may be
+			}
 		}
 	}
 }
@@ -249,6 +259,7 @@ func (h *history) work(w *witness, random *rand.Rand, done chan struct{}) {
 				continue
 			}
 			publisher := h.publisher()
+			publisher.Running = &h.running
 			if random.IntN(12) == 0 {
 				publisher.Store = &mortal{PublishStore: h.store, beforeFinish: func(int) bool { return true }}
 			}
@@ -261,10 +272,13 @@ func (h *history) work(w *witness, random *rand.Rand, done chan struct{}) {
 	}
 }
 
+// settlePatience bounds a test that would hang; a slow machine needs some of it.
+const settlePatience = 3 * time.Minute
+
 // settle is a person who sees to it that every post comes to its end: what
 // failed is sent again, what is in doubt is decided by a look at the network.
 func (h *history) settle() {
-	ctx, stop := context.WithTimeout(h.t.Context(), 20*time.Second)
+	ctx, stop := context.WithTimeout(h.t.Context(), settlePatience)
 	defer stop()
 	for _, w := range h.posts {
 		for ctx.Err() == nil {

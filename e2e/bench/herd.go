@@ -38,7 +38,7 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	}
 	lead := o.lead
 	if lead == 0 {
-		lead = 20*time.Second + time.Duration(n)*32*time.Millisecond
+		lead = 20*time.Second + time.Duration(n)*45*time.Millisecond
 	}
 	at := time.Now().Add(lead).Truncate(time.Second)
 	text := fmt.Sprintf("herd %d of", n)
