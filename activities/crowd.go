@@ -129,6 +129,15 @@ func (a *armed) count(at time.Time) int {
 	return a.at[at.Unix()]
 }
 
+func (a *armed) all() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, posts := range a.at {
+		n += posts
+	}
+	return n
+}
+
 // soon says whether a crowd is about to be sent, or has just been.
 func (a *armed) soon(now time.Time) bool {
 	a.mu.Lock()

@@ -147,8 +147,10 @@ func (p *Publish) dismiss(ctx context.Context, j *job) {
 
 // metered publishes, and lets limits and breaker learn from the answer.
 func (p *Publish) metered(ctx context.Context, j *job, s network.Submission) (network.Receipt, error) {
+	began := time.Now()
 	receipt, err := j.adapter.Publish(ctx, j.account, s)
 	failure := network.AsError(err)
+	p.called(ctx, j, j.use(), failure, began)
 	if j.pass != nil && j.pass.call != nil {
 		j.pass.call.Leave(verdict(failure))
 	}
@@ -169,8 +171,10 @@ func (p *Publish) meteredUpload(ctx context.Context, j *job, media network.Media
 	case refused != nil:
 		return network.Staged{}, refused
 	}
+	began := time.Now()
 	staged, err := j.adapter.Stage(ctx, j.account, media)
 	failure := network.AsError(err)
+	p.called(ctx, j, network.UseUpload, failure, began)
 	if failure != nil && failure.Class == network.NotSent {
 		if p.Limits != nil {
 			p.Limits.GiveBack(context.WithoutCancel(ctx), permit)

@@ -9,14 +9,20 @@ import (
 	"dateline/platforms/network"
 )
 
+// due is what lateness counts from: the post's time, or when a person asked for
+// another round.
+func (j *job) due() time.Time {
+	if again := j.post.RedrivenAt; again != nil && again.After(j.post.ScheduledTime) {
+		return *again
+	}
+	return j.post.ScheduledTime
+}
+
 // lateBy says why a target is not to be sent at the time given: its post's late
 // policy would rather have it dropped. nil when it may go. A thread that has
 // begun is never broken off.
 func lateBy(j *job, at time.Time) *network.Error {
-	due := j.post.ScheduledTime
-	if again := j.post.RedrivenAt; again != nil && again.After(due) {
-		due = *again
-	}
+	due := j.due()
 	if j.post.LateLimit == 0 || len(j.published) > 0 || !at.After(due.Add(j.post.LateLimit)) {
 		return nil
 	}

@@ -71,6 +71,7 @@ type Publish struct {
 	Limits   RateLimits // nil: none are kept
 	Hosts    Hosts      // nil: every host may be called at any time
 	Media    Renderer   // nil: images go as they are
+	Meter    Meter      // nil: nothing is counted
 	Running  *Running   // the worker's; nil: nobody tells of changes
 
 	alone Running // when there is none

@@ -115,7 +115,7 @@ func (p *Publish) duplicate(ctx context.Context, j *job, call post.Call, e *netw
 func (p *Publish) uncertain(ctx context.Context, j *job, call post.Call, cause *network.Error) (TargetResult, error) {
 	o := outcome(j, call, cause)
 	o.Status, o.Operation, o.Event, o.Tries = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
-	return p.finish(ctx, o)
+	return p.finish(ctx, j, o)
 }
 
 // look asks the network until the post is found or the last look is over. A

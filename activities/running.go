@@ -66,6 +66,9 @@ func (r *Running) Count(post uuid.UUID) int {
 	return len(r.posts[post])
 }
 
+// Armed says how many posts wait in memory for their time.
+func (r *Running) Armed() int { return r.armed.all() }
+
 // revisions gives the revisions that are being published, of the posts named
 // or, without names, of all.
 func (r *Running) revisions(posts ...uuid.UUID) map[uuid.UUID]int64 {

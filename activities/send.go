@@ -33,7 +33,7 @@ func (p *Publish) sendAll(ctx context.Context, j *job) (TargetResult, error) {
 // segment, or took away what was left.
 func (p *Publish) nothingLeft(ctx context.Context, j *job) (TargetResult, error) {
 	first := j.published[0]
-	return p.finish(ctx, post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Fence: j.target.Fence,
+	return p.finish(ctx, j, post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Fence: j.target.Fence,
 		Status: post.TargetPosted, RemoteURL: first.RemoteURL, SentAt: first.SentAt, PostedAt: &j.published[len(j.published)-1].PostedAt,
 		Event: post.EventPosted, EventData: map[string]any{"remote_id": first.RemoteID, "url": first.RemoteURL}})
 }
@@ -86,7 +86,7 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 func (p *Publish) overtaken(ctx context.Context, j *job, call post.Call) (TargetResult, error) {
 	o := outcome(j, call, &network.Error{Class: network.NotSent, Code: "overtaken", Message: "Another attempt at this post was faster."})
 	o.Status, o.Operation, o.Event = post.TargetPublishing, post.CallFailed, post.EventRetrying
-	if result, err := p.finish(ctx, o); err != nil || result.Stale {
+	if result, err := p.finish(ctx, j, o); err != nil || result.Stale {
 		return result, err
 	}
 	return TargetResult{}, waitFor("Another attempt at this target was faster.", p.Timing.orDefaults().Backoff)
@@ -185,7 +185,7 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 	if call.OperationID != uuid.Nil {
 		o.Status = post.TargetPublishing
 	}
-	if result, err := p.finish(ctx, o); err != nil || result.Stale {
+	if result, err := p.finish(ctx, j, o); err != nil || result.Stale {
 		return result, err
 	}
 	return TargetResult{}, again
@@ -200,7 +200,7 @@ func (p *Publish) failed(ctx context.Context, j *job, call post.Call, e *network
 func (p *Publish) failedAs(ctx context.Context, j *job, call post.Call, e *network.Error, state string) (TargetResult, error) {
 	o := outcome(j, call, e)
 	o.Status, o.Operation, o.Event, o.Tries = post.TargetFailed, state, post.EventFailed, 1
-	return p.finish(ctx, o)
+	return p.finish(ctx, j, o)
 }
 
 // posted records that a segment is out. The target is posted with its last one.
@@ -219,7 +219,7 @@ func (p *Publish) posted(ctx context.Context, j *job, call post.Call, receipt ne
 		o.Status, o.Event, o.PostedAt = post.TargetPublishing, post.EventSegment, nil
 		o.EventData["segment"], o.EventData["of"] = call.Segment, len(j.segments)
 	}
-	result, err := p.finish(ctx, o)
+	result, err := p.finish(ctx, j, o)
 	if err == nil && result.Status.Open() {
 		j.published = append(j.published, post.Published{Segment: call.Segment, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: now})
 		j.target.Status, j.target.Fence, j.target.Attempts = result.Status, call.Fence, 0
@@ -243,7 +243,7 @@ func outcome(j *job, call post.Call, e *network.Error) post.Outcome {
 
 // finish records an outcome. A claim that was lost meanwhile makes the result
 // stale: the workflow reads the post and decides anew.
-func (p *Publish) finish(ctx context.Context, o post.Outcome) (TargetResult, error) {
+func (p *Publish) finish(ctx context.Context, j *job, o post.Outcome) (TargetResult, error) {
 	// What happened is recorded also when the worker is stopping.
 	_, ok, err := p.Store.Finish(context.WithoutCancel(ctx), o)
 	if err != nil {
@@ -253,5 +253,6 @@ func (p *Publish) finish(ctx context.Context, o post.Outcome) (TargetResult, err
 		return TargetResult{Stale: true}, nil
 	}
 	p.Live.Changed(ctx, o.PostID)
+	p.count(ctx, j, o)
 	return TargetResult{Status: o.Status, Recorded: true}, nil
 }

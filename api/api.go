@@ -136,7 +136,12 @@ type Webhooks interface {
 // What an error's Advice says is shown; its text is for the log.
 type Check func(ctx context.Context) error
 
-// Server answers requests. All fields but Clock, TrustedProxies and
+// Meter counts answers. route is the pattern of the address, or "none".
+type Meter interface {
+	Answered(ctx context.Context, method, route, status string, took time.Duration)
+}
+
+// Server answers requests. All fields but Clock, Meter, TrustedProxies and
 // WorkflowURL must be set.
 type Server struct {
 	Store     Store
@@ -150,6 +155,7 @@ type Server struct {
 	Webhooks  Webhooks
 	Checks    map[string]Check
 	Clock     Clock        // nil: not checked
+	Meter     Meter        // nil: nothing is counted
 	Page      http.Handler // what a browser gets at /
 	Log       *slog.Logger
 

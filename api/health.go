@@ -25,31 +25,40 @@ func (s *Server) Ready(ctx context.Context, _ spec.ReadyRequestObject) (spec.Rea
 	ctx, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
 	answer := spec.Readiness{Ready: true, Checks: make(map[string]string, len(s.Checks))}
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for name, check := range s.Checks {
-		all.Go(func() {
-			err := check(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			answer.Checks[name] = "ok"
-			if err != nil {
-				// Addresses and credentials in the cause are for the log only.
-				s.Log.Warn("not ready", "check", name, "error", err)
-				answer.Ready, answer.Checks[name] = false, "does not answer"
-				var told interface{ Advice() string }
-				if errors.As(err, &told) {
-					answer.Checks[name] = told.Advice()
-				}
+	for name, err := range RunChecks(ctx, s.Checks) {
+		answer.Checks[name] = "ok"
+		if err != nil {
+			// Addresses and credentials in the cause are for the log only.
+			s.Log.Warn("not ready", "check", name, "error", err)
+			answer.Ready, answer.Checks[name] = false, "does not answer"
+			var told interface{ Advice() string }
+			if errors.As(err, &told) {
+				answer.Checks[name] = told.Advice()
 			}
-		})
+		}
 	}
-	all.Wait()
 	answer.Clock = s.clockJSON()
 	if !answer.Ready {
 		return spec.Ready503JSONResponse(answer), nil
 	}
 	return spec.Ready200JSONResponse(answer), nil
+}
+
+// RunChecks makes all checks side by side and gives what each said.
+func RunChecks(ctx context.Context, checks map[string]Check) map[string]error {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	said := make(map[string]error, len(checks))
+	for name, check := range checks {
+		all.Go(func() {
+			err := check(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			said[name] = err
+		})
+	}
+	all.Wait()
+	return said
 }
 
 // clockJSON says how well this process's host agrees with the database.

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ func (s *Server) observe() gin.HandlerFunc {
 		c.Header("X-Request-ID", id)
 		c.Request = c.Request.WithContext(audit.With(c.Request.Context(), audit.Origin{RequestID: request}))
 		c.Next()
+		s.count(c, time.Since(start))
 		level := slog.LevelDebug
 		switch status := c.Writer.Status(); {
 		case c.FullPath() == "/readyz": // says itself what is wrong
@@ -37,6 +39,27 @@ func (s *Server) observe() gin.HandlerFunc {
 		s.Log.Log(c.Request.Context(), level, "request", "method", c.Request.Method, "route", c.FullPath(),
 			"status", c.Writer.Status(), "took", time.Since(start), "request_id", id, "errors", c.Errors.String())
 	}
+}
+
+// count tells the meter of an answer. An address that no route knows has one
+// name: clients make up as many as they like.
+func (s *Server) count(c *gin.Context, took time.Duration) {
+	if s.Meter == nil {
+		return
+	}
+	route := c.FullPath()
+	if route == "" {
+		route = "none"
+	}
+	s.Meter.Answered(c.Request.Context(), knownMethod(c.Request.Method), route, strconv.Itoa(c.Writer.Status()), took)
+}
+
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
 }
 
 func (s *Server) recoverPanics() gin.HandlerFunc {

@@ -51,6 +51,7 @@ func TestMain(m *testing.M) {
 
 // dateline is one `dateline up` with a data directory that outlives it.
 type dateline struct {
+	metrics  string // where they are served
 	t        testing.TB
 	env      []string
 	cmd      *exec.Cmd
@@ -93,8 +94,9 @@ func newDateline(t testing.TB, env ...string) *dateline {
 }
 
 var (
-	apiLine   = regexp.MustCompile(`API\s+(http://\S+)/api/v1`)
-	tokenLine = regexp.MustCompile(`API token\s+(dl_\S+)`)
+	apiLine     = regexp.MustCompile(`API\s+(http://\S+)/api/v1`)
+	tokenLine   = regexp.MustCompile(`API token\s+(dl_\S+)`)
+	metricsLine = regexp.MustCompile(`Metrics\s+(http://\S+)`)
 )
 
 // start starts the program and waits until it says that it is up and ready.
@@ -141,6 +143,9 @@ func (d *dateline) await(lines <-chan string) {
 		case line := <-lines:
 			if m := apiLine.FindStringSubmatch(line); m != nil {
 				d.API = m[1]
+			}
+			if m := metricsLine.FindStringSubmatch(line); m != nil {
+				d.metrics = m[1]
 			}
 			if m := tokenLine.FindStringSubmatch(line); m != nil {
 				d.Token = m[1]

@@ -3,7 +3,9 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"dateline/internal/telemetry"
 	"dateline/workflows"
 )
 
@@ -155,5 +158,33 @@ func TestPublishing(t *testing.T) {
 			}
 		}
 		t.Logf("the last of %d was late by %d ms", len(ids), worst)
+	})
+
+	t.Run("what was done shows in the metrics", func(t *testing.T) {
+		d.t = t
+		seen := d.scrape()
+		for metric, least := range map[string]float64{
+			`dateline_posts_scheduled_total`:                                      100,
+			`dateline_target_outcomes_total{network="mastodon",outcome="posted"}`: 100,
+			`dateline_post_lateness_seconds_count{network="mastodon"}`:            100,
+			`dateline_engine_up{engine="temporal"}`:                               1,
+			`dateline_engine_up{engine="database"}`:                               1,
+			`dateline_accounts{network="mastodon",status="connected"}`:            1,
+		} {
+			if got, ok := seen[metric]; !ok || got < least {
+				t.Errorf("%s is %v, want at least %v", metric, got, least)
+			}
+		}
+		declared := telemetry.Instruments()
+		for _, i := range declared {
+			if i.Kind == "gauge" && i.Name != "dateline_dead_letters" && i.Name != "dateline_account_access_ends_seconds" &&
+				!slices.ContainsFunc(slices.Collect(maps.Keys(seen)), func(name string) bool { return strings.HasPrefix(name, i.Name) }) {
+				t.Errorf("%s has no value", i.Name)
+			}
+		}
+		temporal := slices.Collect(maps.Keys(seen))
+		if !slices.ContainsFunc(temporal, func(name string) bool { return strings.HasPrefix(name, "temporal_activity_") }) {
+			t.Error("nothing is told of Temporal's tasks")
+		}
 	})
 }

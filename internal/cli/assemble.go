@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"go.temporal.io/sdk/client"
@@ -27,6 +28,7 @@ import (
 	"dateline/internal/secret"
 	"dateline/internal/starter"
 	"dateline/internal/store"
+	"dateline/internal/telemetry"
 	"dateline/internal/webhook"
 	"dateline/platforms"
 	"dateline/platforms/call"
@@ -55,19 +57,28 @@ type parts struct {
 	media    *media.Service
 	limits   *limits.Limiter
 	login    *login.Service
+	running  *activities.Running
+
+	telemetry *telemetry.Telemetry
 
 	stopClock             context.CancelFunc
 	stopCrowd, stopLimits func()
 }
 
+// process is what the parts are assembled for.
+type process struct{ service, version string }
+
 // assemble connects to the engines. box plays the networks, or is nil.
-func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox) (_ *parts, err error) {
-	p := &parts{cfg: cfg, log: log}
+func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox, of process) (_ *parts, err error) {
+	p := &parts{cfg: cfg, log: log, running: &activities.Running{}}
 	defer func() {
 		if err != nil {
 			p.close()
 		}
 	}()
+	if p.telemetry, err = telemetry.Start(ctx, telemetry.Options{Service: of.service, Version: of.version, OTLP: cfg.OTLPEndpoint, Sampling: cfg.TraceSampling}); err != nil {
+		return nil, err
+	}
 	if p.sealer, err = secret.Open(ctx, keysetOf(cfg)); err != nil {
 		return nil, err
 	}
@@ -120,8 +131,12 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.media = &media.Service{Objects: p.objects, Store: p.store, MaxBytes: cfg.MediaMaxBytes, Web: p.web, Retention: cfg.MediaRetention, Log: log}
+	tracing, err := p.telemetry.TemporalTracing()
+	if err != nil {
+		return nil, err
+	}
 	if p.temporal, err = starter.Connect(starter.Options{Address: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace,
-		APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS}, log); err != nil {
+		APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS, Metrics: p.telemetry.TemporalMetrics(), Tracing: tracing}, log); err != nil {
 		return nil, err
 	}
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
@@ -131,8 +146,8 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Trusted: trusted}
-	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits}
-	return p, nil
+	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing}
+	return p, p.observe(of.version)
 }
 
 // openRedis takes one URL, or the comma-separated hosts of a cluster.
@@ -166,13 +181,22 @@ func (p *parts) close() {
 	if p.store != nil {
 		p.store.Close()
 	}
+	if p.telemetry != nil {
+		// What is traced last, leaves last.
+		ctx, cancel := context.WithTimeout(context.Background(), telemetryPatience)
+		defer cancel()
+		_ = p.telemetry.Stop(ctx)
+	}
 }
+
+// telemetryPatience is how long a stop waits for a collector of traces.
+const telemetryPatience = 3 * time.Second
 
 // server makes the API.
 func (p *parts) server(page web.Page) *api.Server {
 	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:  p.media,
-		Checks: p.checks(), Clock: p.clock, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
+		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
 			return strings.TrimSuffix(p.cfg.TemporalUIURL, "/") + "/namespaces/" + url.PathEscape(p.cfg.TemporalNamespace) + "/workflows/" + url.PathEscape(id)
@@ -204,7 +228,7 @@ func (p *parts) worker() *worker.Worker {
 	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
 		Publish: &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Hosts: &bulkhead.Bulkhead{}, Media: p.media, Links: p.objects},
+			Clock: p.clock, Limits: p.limits, Hosts: &bulkhead.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, Running: p.running},
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
 		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
 		Library:    &activities.Library{Media: p.media},

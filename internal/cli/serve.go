@@ -55,7 +55,7 @@ func (p *Program) connectWith(ctx context.Context, set *flag.FlagSet, file *stri
 	if err := cfg.RequireEngines(); err != nil {
 		return nil, err
 	}
-	return assemble(ctx, cfg, log, nil)
+	return assemble(ctx, cfg, log, nil, process{service: set.Name(), version: p.Version})
 }
 
 func (p *Program) api(ctx context.Context, args []string) error {
@@ -76,8 +76,13 @@ func (p *Program) api(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("DATELINE_API_ADDR: %w", err)
 	}
+	metrics, err := listenMetrics(ctx, parts.cfg)
+	if err != nil {
+		return err
+	}
 	parts.log.Info("API listening", "address", l.Addr().String(), "version", p.Version)
-	return serve(ctx, l, handler)
+	return together(ctx, func(ctx context.Context) error { return serve(ctx, l, handler) },
+		func(ctx context.Context) error { return parts.serveMetrics(ctx, metrics) })
 }
 
 func (p *Program) worker(ctx context.Context, args []string) error {
@@ -96,7 +101,9 @@ func (p *Program) worker(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("DATELINE_WORKER_HEALTH_ADDR: %w", err)
 	}
-	health := parts.server(web.Page{}).HealthHandler()
+	health := http.NewServeMux()
+	health.Handle("/", parts.server(web.Page{}).HealthHandler())
+	health.Handle("GET /metrics", parts.telemetry.Handler())
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	served := make(chan error, 1)

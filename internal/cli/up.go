@@ -108,7 +108,7 @@ func (r *running) run(ctx context.Context) error {
 		return err
 	}
 	defer box.close()
-	parts, err := assemble(ctx, r.cfg, r.log, box)
+	parts, err := assemble(ctx, r.cfg, r.log, box, process{service: "up", version: r.program.Version})
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,12 @@ func (r *running) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	metrics, err := r.listenMetrics(ctx)
+	if err != nil {
+		return err
+	}
 	r.announce(box, token, link)
-	return r.work(ctx, parts, l, handler, func(ctx context.Context) error {
+	return r.work(ctx, parts, listeners{l, metrics}, handler, func(ctx context.Context) error {
 		if !r.demo {
 			return nil
 		}
@@ -148,20 +152,34 @@ func (r *running) run(ctx context.Context) error {
 }
 
 // work serves and publishes until ctx ends or either fails.
-func (r *running) work(ctx context.Context, parts *parts, l net.Listener, h http.Handler, once func(context.Context) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan error, 2)
-	go func() { ended <- serve(ctx, l, h) }()
-	go func() { ended <- parts.worker().Run(ctx) }()
-	err := once(ctx)
-	if err == nil {
-		err = <-ended
-		cancel()
-		return errors.Join(err, <-ended)
+func (r *running) work(ctx context.Context, parts *parts, l listeners, h http.Handler, once func(context.Context) error) error {
+	return together(ctx,
+		func(ctx context.Context) error { return serve(ctx, l.api, h) },
+		func(ctx context.Context) error { return parts.serveMetrics(ctx, l.metrics) },
+		func(ctx context.Context) error { return parts.worker().Run(ctx) },
+		func(ctx context.Context) error {
+			if err := once(ctx); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return nil
+		})
+}
+
+// listeners are what a process answers on. metrics is nil when they are off.
+type listeners struct{ api, metrics net.Listener }
+
+// listenMetrics takes a free port where the preferred one is taken.
+func (r *running) listenMetrics(ctx context.Context) (net.Listener, error) {
+	if r.cfg.MetricsAddr == "" {
+		return nil, nil //nolint:nilnil // off
 	}
-	cancel()
-	return errors.Join(err, <-ended, <-ended)
+	l, err := listen(ctx, r.cfg.MetricsAddr)
+	if err != nil {
+		return nil, fmt.Errorf("DATELINE_METRICS_ADDR: %w", err)
+	}
+	r.cfg.MetricsAddr = l.Addr().String()
+	return l, nil
 }
 
 // listen takes the address, or a free port beside it when another program has
@@ -211,6 +229,9 @@ func (r *running) announce(box *sandbox, token, link string) {
 	}
 	if box != nil {
 		say("  Sandbox        %s/  (plays the networks; posts to %s appear there)", box.url(), sandboxAccount)
+	}
+	if r.cfg.MetricsAddr != "" {
+		say("  Metrics        %s/metrics", config.LocalURL(r.cfg.MetricsAddr))
 	}
 	say("  Data           %s", r.cfg.DataDir)
 	if token != "" {

@@ -53,6 +53,9 @@ type Config struct {
 	DataDir           string
 	APIAddr           string
 	WorkerHealthAddr  string
+	MetricsAddr       string  // "": metrics are not served
+	OTLPEndpoint      string  // "": no traces
+	TraceSampling     float64 // 0 to 1
 	PublicURL         string
 	LogLevel          slog.Level
 	LogFormat         string

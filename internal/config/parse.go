@@ -110,6 +110,24 @@ func toAddr(field func(*Config) *string) func(*Config, string) error {
 	}
 }
 
+// setMetricsAddr is toAddr with a word for none.
+func setMetricsAddr(c *Config, v string) error {
+	if v == "off" {
+		c.MetricsAddr = ""
+		return nil
+	}
+	return toAddr(func(c *Config) *string { return &c.MetricsAddr })(c, v)
+}
+
+func setSampling(c *Config, v string) error {
+	share, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(share >= 0 && share <= 1) {
+		return errors.New("is not a number from 0 to 1")
+	}
+	c.TraceSampling = share
+	return nil
+}
+
 func checkHostPort(v string) error {
 	_, port, err := net.SplitHostPort(v)
 	if err != nil {

@@ -110,6 +110,7 @@ func (d *Desk) ScheduleRows(ctx context.Context, who people.Principal, rows []Ro
 	if err != nil || earlier != nil {
 		return replayedBulk(earlier, err)
 	}
+	d.accepted(ctx, len(posts))
 	return done, nil
 }
 

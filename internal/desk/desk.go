@@ -69,7 +69,12 @@ type Rates interface {
 	Buckets(ctx context.Context, c limits.Caller) ([]limits.Bucket, error)
 }
 
-// Desk applies the rules. All fields but Rates and Now must be set.
+// Meter counts what the desk accepts.
+type Meter interface {
+	Scheduled(ctx context.Context, posts int)
+}
+
+// Desk applies the rules. All fields but the last three must be set.
 type Desk struct {
 	Store     Store
 	Accounts  Accounts
@@ -79,6 +84,7 @@ type Desk struct {
 	Log       *slog.Logger
 	Rates     Rates            // nil: only what networks document is known
 	Now       func() time.Time // the database's time; nil: the host's
+	Meter     Meter            // nil: nothing is counted
 
 	planned planned
 }
@@ -88,6 +94,12 @@ func (d *Desk) now() time.Time {
 		return time.Now()
 	}
 	return d.Now()
+}
+
+func (d *Desk) accepted(ctx context.Context, posts int) {
+	if d.Meter != nil {
+		d.Meter.Scheduled(ctx, posts)
+	}
 }
 
 // Draft is what a person asks to be published, as it arrives.
@@ -136,6 +148,7 @@ func (d *Desk) Schedule(ctx context.Context, who people.Principal, draft Draft, 
 	if err == nil {
 		d.Live.Changed(ctx, p.ID)
 		if !replayed {
+			d.accepted(ctx, 1)
 			p = c.told(ctx, p)
 		}
 	}

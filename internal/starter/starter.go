@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 
@@ -27,12 +28,17 @@ type Options struct {
 	Namespace string
 	APIKey    string // Temporal Cloud; implies TLS
 	TLS       bool
+	Metrics   client.MetricsHandler         // nil: none
+	Tracing   interceptor.ClientInterceptor // nil: none; it also traces what workers of this client do
 }
 
 // Connect makes a client. It does not wait for the server: a post must be
 // accepted also while Temporal is down.
 func Connect(o Options, logger *slog.Logger) (client.Client, error) {
-	co := client.Options{HostPort: o.Address, Namespace: o.Namespace, Logger: log.NewStructuredLogger(logger)}
+	co := client.Options{HostPort: o.Address, Namespace: o.Namespace, Logger: log.NewStructuredLogger(logger), MetricsHandler: o.Metrics}
+	if o.Tracing != nil {
+		co.Interceptors = append(co.Interceptors, o.Tracing)
+	}
 	if o.TLS || o.APIKey != "" {
 		co.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}

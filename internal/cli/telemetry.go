@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+
+	"dateline/api"
+	"dateline/internal/config"
+	"dateline/internal/telemetry"
+)
+
+// observe registers what is looked up when somebody asks for metrics.
+func (p *parts) observe(version string) error {
+	t := p.telemetry
+	checks := p.checks()
+	return errors.Join(
+		t.Observe("dateline_build_info", func(context.Context) ([]telemetry.Reading, error) {
+			return []telemetry.Reading{{Labels: []string{version}, Value: 1}}, nil
+		}),
+		t.Observe("dateline_posts_armed", func(context.Context) ([]telemetry.Reading, error) {
+			return telemetry.One(float64(p.running.Armed())), nil
+		}),
+		t.Observe("dateline_clock_offset_seconds", func(context.Context) ([]telemetry.Reading, error) {
+			return telemetry.One(p.clock.Reading().Offset.Seconds()), nil
+		}),
+		t.Observe("dateline_engine_up", func(ctx context.Context) (all []telemetry.Reading, _ error) {
+			for name, r := range api.RunChecks(ctx, checks) {
+				up := 0.0
+				if r == nil {
+					up = 1
+				}
+				all = append(all, telemetry.Reading{Labels: []string{name}, Value: up})
+			}
+			return all, nil
+		}),
+		t.Observe("dateline_database_connections", func(context.Context) ([]telemetry.Reading, error) {
+			used, idle, most := p.store.Connections()
+			return states("in_use", used, "idle", idle, "most", most), nil
+		}),
+		t.Observe("dateline_redis_connections", func(context.Context) ([]telemetry.Reading, error) {
+			s := p.redis.PoolStats()
+			return states("in_use", s.TotalConns-s.IdleConns, "idle", s.IdleConns), nil
+		}),
+		p.observeQueues(),
+	)
+}
+
+// observeQueues registers what waits in the database.
+func (p *parts) observeQueues() error {
+	t := p.telemetry
+	return errors.Join(
+		t.Observe("dateline_posts", func(ctx context.Context) ([]telemetry.Reading, error) {
+			q, err := p.store.QueueSizes(ctx)
+			return states("scheduled", q.Scheduled, "due_within_a_minute", q.Due, "publishing", q.Publishing, "overdue", q.Overdue), err
+		}),
+		t.Observe("dateline_webhook_deliveries_waiting", func(ctx context.Context) ([]telemetry.Reading, error) {
+			q, err := p.store.QueueSizes(ctx)
+			return telemetry.One(float64(q.Deliveries)), err
+		}),
+		t.Observe("dateline_dead_letters", func(ctx context.Context) (all []telemetry.Reading, _ error) {
+			reasons, err := p.store.DeadLetterReasons(ctx)
+			for reason, n := range reasons {
+				all = append(all, telemetry.Reading{Labels: []string{reason}, Value: float64(n)})
+			}
+			return all, err
+		}),
+		t.Observe("dateline_accounts", func(ctx context.Context) (all []telemetry.Reading, _ error) {
+			accounts, err := p.store.AccountStates(ctx)
+			for _, s := range accounts {
+				all = append(all, telemetry.Reading{Labels: []string{s.Network, s.Status}, Value: float64(s.Accounts)})
+			}
+			return all, err
+		}),
+		t.Observe("dateline_account_access_ends_seconds", func(ctx context.Context) (all []telemetry.Reading, _ error) {
+			accounts, err := p.store.AccountStates(ctx)
+			for _, s := range accounts {
+				if s.FirstEnd != nil {
+					all = append(all, telemetry.Reading{Labels: []string{s.Network}, Value: s.FirstEnd.Seconds()})
+				}
+			}
+			return all, err
+		}),
+	)
+}
+
+// states takes names and numbers in turn.
+func states(pairs ...any) (all []telemetry.Reading) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		var value float64
+		switch n := pairs[i+1].(type) {
+		case int64:
+			value = float64(n)
+		case int32:
+			value = float64(n)
+		case uint32:
+			value = float64(n)
+		}
+		all = append(all, telemetry.Reading{Labels: []string{fmt.Sprint(pairs[i])}, Value: value})
+	}
+	return all
+}
+
+// serveMetrics serves the metrics at an address of their own, so that who may
+// reach the API does not reach them. With none it only waits.
+func (p *parts) serveMetrics(ctx context.Context, l net.Listener) error {
+	if l == nil {
+		<-ctx.Done()
+		return nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", p.telemetry.Handler())
+	return serve(ctx, l, mux)
+}
+
+// listenMetrics listens where the metrics are to be served, or nowhere.
+func listenMetrics(ctx context.Context, cfg *config.Config) (net.Listener, error) {
+	if cfg.MetricsAddr == "" {
+		return nil, nil //nolint:nilnil // off
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", cfg.MetricsAddr)
+	if err != nil {
+		return nil, fmt.Errorf("DATELINE_METRICS_ADDR: %w", err)
+	}
+	return l, nil
+}
+
+// together runs all side by side until one ends, and then ends the others.
+func together(ctx context.Context, all ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, len(all))
+	for _, one := range all {
+		go func() { ended <- one(ctx) }()
+	}
+	err := <-ended
+	cancel()
+	for range len(all) - 1 {
+		err = errors.Join(err, <-ended)
+	}
+	return err
+}
