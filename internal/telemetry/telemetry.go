@@ -52,7 +52,7 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 		return nil, fmt.Errorf("starting the metrics: %w", err)
 	}
 	described := resource.NewSchemaless(attribute.String("service.name", "dateline-"+o.Service), attribute.String("service.version", o.Version))
-	t.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(described))
+	t.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithResource(described), sdkmetric.WithView(latencies()))
 	if t.set, err = newInstruments(t.meters.Meter("dateline")); err != nil {
 		return nil, fmt.Errorf("making the instruments: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -33,7 +34,7 @@ This page is written from the program's own list (` + "`go test ./internal/telem
 	}
 	b.WriteString(`
 Besides, there are the metrics of the Go runtime and of the process (` + "`go_*`, `process_*`" + `) and those of Temporal's SDK
-(` + "`temporal_*`" + `), among them ` + "`temporal_workflow_task_schedule_to_start_latency`, `temporal_activity_schedule_to_start_latency`" + `
+(` + "`temporal_*`" + `), among them ` + "`temporal_workflow_task_schedule_to_start_latency_seconds`" + `
 and ` + "`temporal_worker_task_slots_available`" + `, which tell when more workers are needed.
 `)
 	return b.String()
@@ -56,7 +57,7 @@ func TestReferenceIsUpToDate(t *testing.T) {
 func scrape(t *testing.T, tel *Telemetry) map[string][]string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	tel.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	tel.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if w.Code != 200 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
