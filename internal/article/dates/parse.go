@@ -1,0 +1,378 @@
+package dates
+
+import (
+	"strings"
+	"time"
+)
+
+type parser struct {
+	tokens []token
+	o      Options
+}
+
+func (p *parser) at(i int) token {
+	if i < 0 || i >= len(p.tokens) {
+		return token{number: -1}
+	}
+	return p.tokens[i]
+}
+
+func (p *parser) num(i int) int { return p.at(i).number }
+
+func (p *parser) is(i int, words ...string) bool {
+	for _, w := range words {
+		if p.at(i).text == w {
+			return true
+		}
+	}
+	return false
+}
+
+// absolute reads a day and, anywhere beside it, a time of day and a zone.
+func (p *parser) absolute() (Date, bool) {
+	y, m, d, from, to, ok := p.day()
+	if !ok {
+		return Date{}, false
+	}
+	hour, minute, second, clock, end := p.clock(from, to)
+	zone, zoned := p.o.Zone, false
+	if clock {
+		if z, ok := p.zone(end, from, to); ok {
+			zone, zoned = z, true
+		}
+	}
+	t := time.Date(y, time.Month(m), d, hour, minute, second, 0, zone)
+	if t.Day() != d || !plausible(t) {
+		return Date{}, false
+	}
+	return Date{Time: t.UTC(), Clock: clock, Zoned: zoned}, true
+}
+
+// day finds the first day that a text names, and which tokens name it.
+func (p *parser) day() (y, m, d, from, to int, ok bool) {
+	for i := range p.tokens {
+		if y, m, d, to, ok = p.numericDay(i); ok {
+			return y, m, d, i, to, true
+		}
+		if y, m, d, to, ok = p.vietnameseDay(i); ok {
+			return y, m, d, i, to, true
+		}
+		if y, m, d, to, ok = p.namedDay(i); ok {
+			return y, m, d, i, to, true
+		}
+	}
+	return 0, 0, 0, 0, 0, false
+}
+
+// numericDay reads 7/3/2026, 07-03-2026, 7.3.2026 and 2026/3/7.
+func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
+	a, b, c := p.num(i), p.num(i+2), p.num(i+4)
+	sep := p.at(i + 1).text
+	if a < 0 || b < 0 || c < 0 || sep != p.at(i+3).text || sep != "/" && sep != "-" && sep != "." {
+		return 0, 0, 0, 0, false
+	}
+	switch {
+	case p.at(i).digits == 4:
+		y, m, d = a, b, c
+	case p.at(i+4).digits == 4:
+		y, m, d = c, b, a
+	case p.at(i+4).digits == 2 && p.at(i).digits <= 2:
+		y, m, d = 2000+c, b, a
+	}
+	if p.at(i).digits != 4 && (p.o.MonthFirst && a <= 12 || b > 12) {
+		m, d = d, m
+	}
+	return y, m, d, i + 5, valid(y, m, d)
+}
+
+// vietnameseDay reads "ngày 7 tháng 3 năm 2026", "7 tháng 3, 2026" and "7/3 năm 2026".
+func (p *parser) vietnameseDay(i int) (y, m, d, to int, ok bool) {
+	d = p.num(i)
+	if d < 0 || !p.is(i+1, "tháng", "thg", "-", "/") {
+		return 0, 0, 0, 0, false
+	}
+	k := i + 2
+	if p.is(i+1, "thg") && p.is(k, ".") {
+		k++
+	}
+	m = p.num(k)
+	k++
+	if p.is(k, ",", "/", "-") {
+		k++
+	}
+	named := p.is(i+1, "tháng", "thg")
+	if p.is(k, "năm") {
+		named = true
+		k++
+	}
+	y = p.num(k)
+	return y, m, d, k + 1, named && valid(y, m, d)
+}
+
+// namedDay reads "November 18, 2019", "Nov. 18 2019", "18 Nov 2019" and "18th of November, 2019".
+func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
+	if m = month(p.at(i).text); m > 0 {
+		k := p.skip(i+1, ".")
+		d = p.num(k)
+		k = p.skip(k+1, "st", "nd", "rd", "th", ",", "'")
+		y = p.num(k)
+		return y, m, d, k + 1, valid(y, m, d)
+	}
+	if d = p.num(i); d > 0 && d < 32 {
+		k := p.skip(i+1, "st", "nd", "rd", "th", "of", ".", "-", "de", "/")
+		if m = month(p.at(k).text); m > 0 {
+			k = p.skip(k+1, ".", ",", "-", "de", "/")
+			y = p.num(k)
+			if p.at(k).digits == 2 {
+				y += 2000
+			}
+			return y, m, d, k + 1, valid(y, m, d)
+		}
+	}
+	return 0, 0, 0, 0, false
+}
+
+func (p *parser) skip(i int, words ...string) int {
+	for p.is(i, words...) {
+		i++
+	}
+	return i
+}
+
+func valid(y, m, d int) bool { return y >= 1900 && y <= 2200 && m >= 1 && m <= 12 && d >= 1 && d <= 31 }
+
+// clock finds a time of day outside of the tokens of the day. The one behind the day comes
+// first, but not that of an update: "07/03/2026 08:07, updated 09:10" means seven past eight.
+func (p *parser) clock(from, to int) (h, m, s int, ok bool, end int) {
+	for i := to; i < len(p.tokens); i++ {
+		if p.is(i, "|", "updated", "cập", "modified") {
+			break
+		}
+		if h, m, s, end, ok = p.clockAt(i); ok {
+			return h, m, s, true, end
+		}
+	}
+	for i := range from {
+		if h, m, s, end, ok = p.clockAt(i); ok && end <= from {
+			return h, m, s, true, end
+		}
+	}
+	return 0, 0, 0, false, 0
+}
+
+// clockAt reads 10:00, 10:00:30, 10h00, 10 giờ 30, 9 a.m. and 12:05 pm.
+func (p *parser) clockAt(i int) (h, m, s, end int, ok bool) {
+	h = p.num(i)
+	if h < 0 || h > 24 || p.at(i).digits > 2 ||
+		!p.at(i).spaced && p.num(i-2) >= 0 && p.is(i-1, "/", "-", "+", ":", ".") {
+		return 0, 0, 0, 0, false
+	}
+	end = i + 1
+	switch {
+	case p.is(end, ":", "h", "giờ", "g") && p.at(end+1).digits == 2 && p.num(end+1) < 60:
+		colon := p.is(end, ":")
+		m = p.num(end + 1)
+		end += 2
+		if colon && p.is(end, ":") && p.at(end+1).digits == 2 {
+			s = p.num(end + 1)
+			end += 2
+		}
+		if p.is(end, "phút") {
+			end++
+		}
+		ok = true
+	case p.is(end, ".") && p.at(end+1).digits == 2 && p.num(end+1) < 60 && p.is(end+2, "am", "pm", "a", "p"):
+		m, end, ok = p.num(end+1), end+2, true
+	case p.is(end, "h", "giờ"):
+		end++
+		ok = true
+	}
+	half, after := p.half(end)
+	if half != 0 && h >= 1 && h <= 12 {
+		h = h%12 + 12*(half-1)
+		return h, m, s, after, true
+	}
+	return h, m, s, end, ok && h < 24
+}
+
+// half reads am and pm, in English and Vietnamese: 1 and 2, or 0 where there is none.
+func (p *parser) half(i int) (half, end int) {
+	switch {
+	case p.is(i, "am", "sa", "sáng"):
+		return 1, i + 1
+	case p.is(i, "pm", "ch", "chiều", "tối"):
+		return 2, i + 1
+	case p.is(i, "a", "p") && p.is(i+1, ".") && p.is(i+2, "m"):
+		half = 1
+		if p.is(i, "p") {
+			half = 2
+		}
+		return half, p.skip(i+3, ".")
+	}
+	return 0, i
+}
+
+// zone reads a zone that follows the time of day, or the day.
+func (p *parser) zone(clockEnd, from, to int) (*time.Location, bool) {
+	for _, i := range []int{clockEnd, to} {
+		if i > from && i < to {
+			continue
+		}
+		i = p.skip(i, "(", ",")
+		if z, ok := p.zoneAt(i); ok {
+			return z, true
+		}
+	}
+	return nil, false
+}
+
+func (p *parser) zoneAt(i int) (*time.Location, bool) {
+	named := p.is(i, "gmt", "utc")
+	if named {
+		i++
+	}
+	if p.is(i, "+", "-", "−") && p.num(i+1) >= 0 && (named || p.at(i+1).digits >= 2 && !p.at(i+1).spaced) {
+		h, m := p.num(i+1), 0
+		switch {
+		case p.at(i+1).digits == 4:
+			h, m = h/100, h%100
+		case p.is(i+2, ":") && p.at(i+3).digits == 2:
+			m = p.num(i + 3)
+		}
+		if h > 14 || m > 59 {
+			return nil, false
+		}
+		sec := h*3600 + m*60
+		if !p.is(i, "+") {
+			sec = -sec
+		}
+		return time.FixedZone("", sec), true
+	}
+	if named || p.is(i, "z") {
+		return time.UTC, true
+	}
+	return zoneName(p.at(i).text)
+}
+
+// relative reads "1 giờ trước", "1h trước", "5 minutes ago", "hôm qua" and "vừa xong".
+func (p *parser) relative() (Date, bool) {
+	if p.o.Now.IsZero() || len(p.tokens) == 0 {
+		return Date{}, false
+	}
+	now := p.o.Now.In(p.o.Zone)
+	for i := range p.tokens {
+		n := p.num(i)
+		if p.is(i, "a", "an", "một") {
+			n = 1
+		}
+		unit, day := unitOf(p.at(i + 1).text)
+		if n >= 0 && unit > 0 && n < 10000 && p.is(i+2, "trước", "ago") {
+			t := now.Add(-time.Duration(n) * unit)
+			return Date{Time: t.UTC(), Clock: !day, Zoned: true}, true
+		}
+	}
+	back, end := -1, 0
+	switch {
+	case p.is(0, "hôm") && p.is(1, "qua"):
+		back, end = 1, 2
+	case p.is(0, "hôm") && p.is(1, "nay"):
+		back, end = 0, 2
+	case p.is(0, "yesterday"):
+		back, end = 1, 1
+	case p.is(0, "today"):
+		back, end = 0, 1
+	case p.is(0, "vừa") && p.is(1, "xong"), p.is(0, "just") && p.is(1, "now"):
+		return Date{Time: now.UTC(), Clock: true, Zoned: true}, true
+	}
+	if back < 0 {
+		return Date{}, false
+	}
+	h, m, s, clock, _ := p.clock(0, end)
+	y, mo, d := now.AddDate(0, 0, -back).Date()
+	return Date{Time: time.Date(y, mo, d, h, m, s, 0, p.o.Zone).UTC(), Clock: clock, Zoned: true}, true
+}
+
+func unitOf(w string) (unit time.Duration, day bool) {
+	switch strings.TrimSuffix(w, "s") {
+	case "giây", "second", "sec":
+		return time.Second, false
+	case "phút", "minute", "min", "p", "ph":
+		return time.Minute, false
+	case "giờ", "hour", "hr", "h", "tiếng":
+		return time.Hour, false
+	case "ngày", "day", "d":
+		return 24 * time.Hour, true
+	case "tuần", "week":
+		return 7 * 24 * time.Hour, true
+	}
+	return 0, false
+}
+
+// zoneName knows the names of zones that news pages use. Those that are ambiguous in the
+// world are taken as American papers mean them.
+func zoneName(w string) (*time.Location, bool) {
+	hours := 0
+	switch w {
+	case "est":
+		hours = -5
+	case "edt":
+		hours = -4
+	case "cst":
+		hours = -6
+	case "cdt", "mst":
+		if hours = -5; w == "mst" {
+			hours = -7
+		}
+	case "mdt":
+		hours = -6
+	case "pst":
+		hours = -8
+	case "pdt":
+		hours = -7
+	case "bst", "cet":
+		hours = 1
+	case "cest":
+		hours = 2
+	case "ict":
+		hours = 7
+	case "jst":
+		hours = 9
+	case "sgt":
+		hours = 8
+	case "ist":
+		return time.FixedZone("IST", 5*3600+1800), true
+	default:
+		return nil, false
+	}
+	return time.FixedZone(strings.ToUpper(w), hours*3600), true
+}
+
+func month(w string) int {
+	switch w {
+	case "january", "jan", "janeiro":
+		return 1
+	case "february", "feb", "fevereiro":
+		return 2
+	case "march", "mar", "março":
+		return 3
+	case "april", "apr", "abril":
+		return 4
+	case "may", "maio":
+		return 5
+	case "june", "jun", "junho":
+		return 6
+	case "july", "jul", "julho":
+		return 7
+	case "august", "aug", "agosto":
+		return 8
+	case "september", "sep", "sept", "setembro":
+		return 9
+	case "october", "oct", "outubro":
+		return 10
+	case "november", "nov", "novembro":
+		return 11
+	case "december", "dec", "dezembro":
+		return 12
+	}
+	return 0
+}

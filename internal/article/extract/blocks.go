@@ -1,0 +1,251 @@
+package extract
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// maxDepth is how deep elements are followed. The parser's own bound is 512.
+const maxDepth = 520
+
+// block is a run of text that a reader sees as one: a paragraph, a heading, a list item, the
+// lines of a division between two others.
+type block struct {
+	texts []*html.Node // in the order of the page
+	text  string       // normalised
+	chars int          // letters and signs of the text
+	links int          // of those, inside links
+	marks int          // commas and ends of sentences
+	in    *html.Node   // the block element that holds it
+	tag   atom.Atom    // of that element
+	elem  int          // its number
+	hints hint         // of all elements around it
+	list  bool         // inside a list item
+	quote bool         // inside a quotation
+	table bool
+	bold  bool // all of it is emphasised
+	opens bool // a link begins it
+	br    bool // follows a line break of the same element
+}
+
+func (b *block) linkShare() float64 {
+	if b.chars == 0 {
+		return 0
+	}
+	return float64(b.links) / float64(b.chars)
+}
+
+// span is an element with the blocks that lie inside it.
+type span struct {
+	node       *html.Node
+	parent     int
+	first, end int // blocks[first:end]
+	hints      hint
+	depth      int
+}
+
+// outline is a page as blocks, and the elements around them.
+type outline struct {
+	blocks []block
+	spans  []span
+}
+
+// outliner walks the tree once.
+type outliner struct {
+	o     outline
+	cur   []*html.Node
+	stack []int
+	links int // depth of links
+	bolds int
+	opens bool
+	plain bool // text outside emphasis was seen in this block
+	acc   strings.Builder
+	linkN int
+	hints hint
+	list  int
+	quote int
+	table int
+	br    bool
+}
+
+// newOutline reads the part of a page below a node.
+func newOutline(root *html.Node) *outline {
+	w := &outliner{}
+	w.o.blocks = make([]block, 0, 256)
+	w.o.spans = make([]span, 0, 1024)
+	w.element(root, 0)
+	w.flush()
+	for i := len(w.stack) - 1; i >= 0; i-- {
+		w.o.spans[w.stack[i]].end = len(w.o.blocks)
+	}
+	return &w.o
+}
+
+func (w *outliner) element(n *html.Node, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Embed, atom.Svg, atom.Canvas,
+		atom.Input, atom.Head, atom.Link, atom.Meta, atom.Audio, atom.Video, atom.Map, atom.Math, atom.Select, atom.Textarea, atom.Img, atom.Hr:
+		if n.DataAtom == atom.Hr {
+			w.flush()
+		}
+		return
+	case atom.Br:
+		w.flush()
+		w.br = true
+		return
+	}
+	blocky := n.Type == html.ElementNode && !inline(n.DataAtom)
+	own := hint(0)
+	if n.Type == html.ElementNode {
+		own = hints(n)
+	}
+	if blocky {
+		w.flush()
+		w.br = false
+	} else if own&(hintHidden|hintJunk) != 0 && w.acc.Len() > 0 {
+		return // a note that opens over a sentence, a button behind it
+	} else if own&(hintHidden|hintJunk|hintCaption|hintComment) != 0 {
+		w.flush()
+		blocky = true
+	}
+	outer := w.hints
+	w.hints |= own
+	if blocky {
+		parent := -1
+		if len(w.stack) > 0 {
+			parent = w.stack[len(w.stack)-1]
+		}
+		w.o.spans = append(w.o.spans, span{node: n, parent: parent, first: len(w.o.blocks), hints: own, depth: depth})
+		w.stack = append(w.stack, len(w.o.spans)-1)
+	}
+	w.enter(n.DataAtom, 1)
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch c.Type {
+		case html.TextNode:
+			w.text(c)
+		case html.ElementNode:
+			w.element(c, depth+1)
+		}
+	}
+	if blocky {
+		w.flush()
+		w.br = false
+		at := w.stack[len(w.stack)-1]
+		w.o.spans[at].end = len(w.o.blocks)
+		w.stack = w.stack[:len(w.stack)-1]
+	}
+	w.enter(n.DataAtom, -1)
+	w.hints = outer
+}
+
+func (w *outliner) enter(a atom.Atom, by int) {
+	switch a {
+	case atom.A:
+		w.links += by
+	case atom.B, atom.Strong, atom.Em, atom.I:
+		w.bolds += by
+	case atom.Li, atom.Dd, atom.Dt:
+		w.list += by
+	case atom.Blockquote:
+		w.quote += by
+	case atom.Table:
+		w.table += by
+	}
+}
+
+func (w *outliner) text(n *html.Node) {
+	if w.acc.Len() == 0 && blank(n.Data) {
+		return
+	}
+	before := w.acc.Len()
+	if before == 0 {
+		w.opens = w.links > 0
+	}
+	squeeze(&w.acc, n.Data)
+	if w.links > 0 {
+		w.linkN += w.acc.Len() - before
+	}
+	if w.bolds == 0 && !blank(n.Data) {
+		w.plain = true
+	}
+	w.cur = append(w.cur, n)
+}
+
+func (w *outliner) flush() {
+	if w.acc.Len() > 0 {
+		raw := w.acc.String()
+		text := strings.TrimSpace(raw)
+		if text != "" {
+			at := w.stack[len(w.stack)-1]
+			in := w.o.spans[at].node
+			chars := utf8.RuneCountInString(text)
+			w.o.blocks = append(w.o.blocks, block{
+				texts: w.cur, text: text, chars: chars,
+				links: min(chars, w.linkN*chars/len(raw)),
+				marks: countMarks(text), in: in, tag: in.DataAtom, elem: at, hints: w.hints,
+				list: w.list > 0, quote: w.quote > 0, table: w.table > 0, bold: !w.plain, br: w.br, opens: w.opens,
+			})
+		}
+	}
+	w.acc = strings.Builder{}
+	w.cur = nil
+	w.linkN = 0
+	w.plain = false
+}
+
+// inline says whether an element runs within a line of text.
+func inline(a atom.Atom) bool {
+	switch a {
+	case atom.A, atom.Abbr, atom.Acronym, atom.B, atom.Bdi, atom.Bdo, atom.Big, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn,
+		atom.Em, atom.Font, atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.Ruby, atom.S, atom.Samp, atom.Small, atom.Span,
+		atom.Strike, atom.Strong, atom.Sub, atom.Sup, atom.Time, atom.Tt, atom.U, atom.Var, atom.Wbr, atom.Label, atom.Picture:
+		return true
+	}
+	return a == 0 // elements that HTML does not know flow with the text
+}
+
+func blank(s string) bool {
+	for _, r := range s {
+		switch r {
+		case ' ', '\t', '\n', '\r', '\f', '\u00a0', '\u200b', '\ufeff':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// squeeze appends a text with each run of white space as one space.
+func squeeze(b *strings.Builder, s string) {
+	space := b.Len() > 0 && strings.HasSuffix(b.String(), " ")
+	for _, r := range s {
+		switch r {
+		case ' ', '\t', '\n', '\r', '\f', '\v', '\u00a0':
+			if !space {
+				b.WriteByte(' ')
+			}
+			space = true
+		case '\u200b', '\ufeff', '\u00ad': // invisible
+		default:
+			b.WriteRune(r)
+			space = false
+		}
+	}
+}
+
+func countMarks(s string) int {
+	n := 0
+	for _, r := range s {
+		switch r {
+		case ',', '.', '?', '!', ';', ':', '…', '”', '。', '、', '，':
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,145 @@
+package extract
+
+import (
+	"golang.org/x/net/html/atom"
+)
+
+const (
+	notText = hintJunk | hintComment | hintHidden // no part of an article
+	// trusted is the share of a page's sentences from which on an element holds the article,
+	// whatever its class name says: "has-sidebar" on the body of a page is no sidebar.
+	trusted = 0.45
+)
+
+// settle works out what the elements' names mean for each block: a name counts for all that is
+// inside, unless the element holds most of the page's sentences.
+func (o *outline) settle() {
+	sums := make([]int, len(o.blocks)+1)
+	named := make([]int, len(o.blocks)+1) // the same, of text that is named the article's body
+	inBody := o.namedBody()
+	teasers := o.teasers(inBody)
+	for i := range o.blocks {
+		b := &o.blocks[i]
+		n := 0
+		if b.chars >= 60 && b.marks > 0 && b.linkShare() < 0.4 {
+			n = b.chars
+		}
+		sums[i+1] = sums[i] + n
+		named[i+1] = named[i]
+		if inBody[b.elem] {
+			named[i+1] += n
+		}
+	}
+	total := float64(sums[len(o.blocks)])
+	allNamed := named[len(named)-1]
+	holds := func(s *span) bool { // is the article in s, whatever s is called?
+		mine := named[s.end] - named[s.first]
+		if allNamed > 300 {
+			return 2*mine > allNamed
+		}
+		return float64(sums[s.end]-sums[s.first]) > trusted*total
+	}
+	eff := make([]hint, len(o.spans))
+	for i := range o.spans {
+		s := &o.spans[i]
+		h := s.hints
+		if teasers[i] {
+			h |= hintJunk
+		}
+		own := h
+		if h&(notText|hintSuspect|hintCaption|hintLead|hintByline|hintDate) != 0 && total > 0 && holds(s) {
+			h &= hintBody
+		}
+		switch s.node.DataAtom {
+		case atom.Tr, atom.Td, atom.Th, atom.Tbody:
+			h &^= hintSuspect
+
+		case atom.Body, atom.Html, atom.Main:
+			h &= hintBody
+		case atom.Article:
+			h &^= hintSuspect
+		}
+		if s.parent >= 0 {
+			up := eff[s.parent]
+			switch {
+			case own&hintQuote != 0 && s.node.DataAtom == atom.Blockquote: // a post of a network, quoted
+				h, up = hintQuote, up&^(hintJunk|hintSuspect|hintCaption)
+			case own&hintBody != 0:
+				up &^= hintSuspect | hintLead | hintByline | hintDate
+			}
+			h |= up
+		}
+		eff[i] = h
+	}
+	for i := range o.blocks {
+		o.blocks[i].hints = eff[o.blocks[i].elem]
+	}
+}
+
+// namedBody marks the elements that lie in one that is named the article's body.
+func (o *outline) namedBody() []bool {
+	in := make([]bool, len(o.spans))
+	for i := range o.spans {
+		s := &o.spans[i]
+		in[i] = s.hints&hintBody != 0 || s.parent >= 0 && in[s.parent]
+	}
+	return in
+}
+
+// worth is how much a block speaks for the element around it being the article: its length
+// for prose, a loss for links, menus and labels.
+func (b *block) worth() float64 {
+	links := b.linkShare()
+	switch {
+	case b.hints&(hintJunk|hintHidden) != 0:
+		return -min(float64(b.chars), 60) * 0.3
+	case b.hints&hintComment != 0:
+		return -10
+	case links > 0.5:
+		return -min(float64(b.chars), 80) * 0.5
+	case b.hints&hintCaption != 0:
+		return -2
+	}
+	w := 0.0
+	switch {
+	case b.chars >= 80 || b.marks > 0 && b.chars >= 30:
+		w = min(float64(b.chars), 1500) * (1 - links)
+	case b.tag == atom.H2 || b.tag == atom.H3 || b.tag == atom.H4 || b.bold:
+		w = 2
+	case b.table || b.hints&hintBody != 0:
+		w = -1
+	default:
+		w = -6
+	}
+	if b.hints&hintSuspect != 0 && w > 0 {
+		w *= 0.3
+	}
+	if b.table && w > 0 {
+		w *= 0.5
+	}
+	return w
+}
+
+// choose finds the element that gains most: the sum of the worth of its blocks, which is a
+// part of a running sum, because an element's blocks stand next to each other.
+func (o *outline) choose() int {
+	sums := make([]float64, len(o.blocks)+1)
+	for i := range o.blocks {
+		sums[i+1] = sums[i] + o.blocks[i].worth()
+	}
+	best, top := -1, 0.0
+	for i := range o.spans {
+		s := &o.spans[i]
+		g := sums[s.end] - sums[s.first]
+		if s.hints&hintBody != 0 {
+			g *= 1.1
+		}
+		if s.node.DataAtom == atom.Article {
+			g *= 1.05
+		}
+		if g > 0 && g >= top {
+			best, top = i, g
+		}
+	}
+	return best
+}

@@ -1,0 +1,305 @@
+// Package extract reads articles from the pages of any site.
+//
+// A page is decoded, parsed within limits and read three times over: for what it says of
+// itself (Meta), for its blocks of text (outline), and for the element that gains most by
+// being taken for the article (choose). What is kept of that element is decided block by
+// block (keep), written as text and as sanitised HTML (render), and the statements about each
+// field are weighed against each other (reading). docs/articles.md tells the rules.
+package extract
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"dateline/internal/article"
+)
+
+// minArticle is how many letters make an article. A page with less is one of another kind.
+const minArticle = 40
+
+// thin is how many bytes a text has at least that is taken without a second look.
+const thin = 250
+
+// Extract reads the article of a page.
+func Extract(ctx context.Context, p Page) (*article.Article, error) {
+	doc, err := Parse(ctx, p, DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	return doc.Article(ctx, p)
+}
+
+// Given is what a site's configuration selected in a document. Its values go through the same
+// rules as those of the page's own statements: a name is cleaned, a date is parsed, the site's
+// name is no author. What comes out empty is read as if it had not been given.
+type Given struct {
+	Body   []*html.Node               // elements that hold the text
+	Drop   []*html.Node               // elements inside of them that do not belong to it
+	Values map[article.Field][]string // of other fields
+}
+
+// Article reads the article of a document that was parsed.
+func (d *Document) Article(ctx context.Context, p Page) (*article.Article, error) {
+	return d.ArticleWith(ctx, p, Given{})
+}
+
+// ArticleWith reads the article of a document with the help of what is known of its site. The
+// origins of the fields tell which of the given values were used.
+func (d *Document) ArticleWith(ctx context.Context, p Page, g Given) (*article.Article, error) {
+	r := d.read(p)
+	if !r.given(article.FieldTitle, g) {
+		r.readTitle()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("read the page: %w", context.Cause(ctx))
+	}
+	b, ok := d.BodyOf(g.Body, g.Drop, r.a.Title)
+	source := article.FromSelector
+	if !ok || len(b.Text) < thin {
+		if c, found := d.Body(r.a.Title); found && len(c.Text) > 2*len(b.Text) {
+			b, ok, source = c, true, article.FromHTML
+		}
+	}
+	if !ok {
+		return nil, ErrNoArticle
+	}
+	r.a.Text, r.a.HTML = b.Text, b.HTML
+	r.signature, r.firstImage, r.blocks = b.Signature, b.Image, b.Blocks
+	r.a.Found(article.FieldBody, source, b.Confidence)
+	r.readRest(g)
+	return r.a, nil
+}
+
+// Body is the text of an article, and where in the page it stands.
+type Body struct {
+	Text       string
+	HTML       string
+	Image      string // the first picture in it
+	Signature  string // the name below it
+	Blocks     []string
+	Root       *html.Node // the element that holds it
+	Confidence float64    // the share of the element's text that was kept
+}
+
+// Body finds the article's text in a document without knowing its site. The title is what
+// headings are compared with.
+func (d *Document) Body(title string) (Body, bool) {
+	o := newOutline(d.Root)
+	o.settle()
+	b, ok := o.body(d, o.choose(), title)
+	if ok && len(b.Text) >= thin {
+		return b, true
+	}
+	// A page whose names mislead: read it by its words alone.
+	o.forget()
+	if c, found := o.body(d, o.choose(), title); found && len(c.Text) > 2*len(b.Text) {
+		c.Confidence /= 2
+		return c, true
+	}
+	return b, ok
+}
+
+// BodyOf reads the text of elements that are known to hold the article.
+func (d *Document) BodyOf(roots, drop []*html.Node, title string) (Body, bool) {
+	var out Body
+	for i, n := range roots {
+		o := newOutline(n)
+		if len(o.spans) == 0 {
+			continue
+		}
+		o.spans[0].hints |= hintBody
+		o.drop(drop)
+		o.settle()
+		if b, ok := o.body(d, 0, title); ok {
+			if i == 0 || out.Text == "" {
+				out = b
+				continue
+			}
+			out.Text += "\n\n" + b.Text
+			out.HTML += "\n" + b.HTML
+			out.Blocks = append(out.Blocks, b.Blocks...)
+			out.Signature = firstOf(b.Signature, out.Signature)
+		}
+	}
+	return out, out.Text != ""
+}
+
+func (o *outline) body(d *Document, at int, title string) (Body, bool) {
+	if at < 0 || at >= len(o.spans) {
+		return Body{}, false
+	}
+	kept := o.withoutLead(o.keep(at, title))
+	name, lines := o.signatureOf(kept)
+	b := Body{Root: o.spans[at].node, Signature: name}
+	if lines != nil {
+		rest := kept[:0]
+		for _, i := range kept {
+			if !lines[i] {
+				rest = append(rest, i)
+			}
+		}
+		kept = rest
+	}
+	all, chars := 1, 0
+	for i := o.spans[at].first; i < o.spans[at].end; i++ {
+		all += o.blocks[i].chars
+	}
+	var text strings.Builder
+	for _, i := range kept {
+		chars += o.blocks[i].chars
+		if text.Len() > 0 {
+			text.WriteString("\n\n")
+		}
+		text.WriteString(o.blocks[i].text)
+		b.Blocks = append(b.Blocks, o.blocks[i].text)
+	}
+	if chars < minArticle {
+		return Body{}, false
+	}
+	b.Text = text.String()
+	b.HTML, b.Image = render(d.Base, []*html.Node{b.Root}, o, kept)
+	b.Confidence = 0.5 + 0.5*float64(chars)/float64(all)
+	return b, true
+}
+
+// withoutLead drops a standfirst that is set as a heading inside of the body, as two of four
+// Vietnamese papers do: it is the article's lead, not its first paragraph.
+func (o *outline) withoutLead(kept []int) []int {
+	if len(kept) < 2 {
+		return kept
+	}
+	if b := &o.blocks[kept[0]]; b.tag == atom.H2 && b.chars > 80 && b.marks > 0 {
+		return kept[1:]
+	}
+	return kept
+}
+
+// forget drops what names suggest, but for what is never text.
+func (o *outline) forget() {
+	for i := range o.blocks {
+		o.blocks[i].hints = 0
+		for at := o.blocks[i].elem; at >= 0; at = o.spans[at].parent {
+			if s := o.spans[at]; s.node.DataAtom.String() == "nav" || s.node.DataAtom.String() == "footer" {
+				o.blocks[i].hints = hintJunk
+				break
+			}
+		}
+	}
+	for i := range o.spans {
+		o.spans[i].hints = 0
+	}
+}
+
+// reading is an article in the making.
+type reading struct {
+	a          *article.Article
+	doc        *Document
+	page       Page
+	meta       *Meta
+	ld         *linked
+	zone       *time.Location
+	monthFirst bool
+	siteNames  []string
+	signature  string
+	firstImage string
+	blocks     []string
+}
+
+func (d *Document) read(p Page) *reading {
+	r := &reading{a: &article.Article{}, doc: d, page: p, meta: d.Meta, ld: d.linkedData()}
+	host := firstOf(d.URL.Hostname(), hostOf(d.Meta.links["canonical"]))
+	lang := languageTag(d.Meta.lang)
+	if r.zone = p.Zone; r.zone == nil {
+		r.zone = zoneOf(host, lang)
+	}
+	low := strings.ToLower(d.Meta.lang)
+	r.monthFirst = low == "en-us" || low == "en_us" || lang == "en" && len(low) == 2 && (strings.HasSuffix(host, ".com") || strings.HasSuffix(host, ".us") || strings.HasSuffix(host, ".org"))
+	r.nameSite()
+	return r
+}
+
+// drop marks elements as no part of the text.
+func (o *outline) drop(nodes []*html.Node) {
+	for _, n := range nodes {
+		for i := range o.spans {
+			if o.spans[i].node == n {
+				o.spans[i].hints = hintJunk | hintHidden
+			}
+		}
+	}
+}
+
+func (r *reading) readRest(g Given) {
+	for _, f := range []struct {
+		field article.Field
+		read  func()
+	}{
+		{article.FieldAuthors, r.readAuthors}, {article.FieldLead, r.readLead}, {article.FieldImage, r.readImage},
+		{article.FieldSection, r.readSection}, {article.FieldTags, r.readTags},
+	} {
+		if !r.given(f.field, g) {
+			f.read()
+		}
+	}
+	r.readTimes(g)
+	r.readLanguage()
+	r.readCanonical()
+}
+
+// given takes a field from what was selected, where that is of use.
+func (r *reading) given(f article.Field, g Given) bool {
+	values := g.Values[f]
+	if len(values) == 0 {
+		return false
+	}
+	first := clean(values[0])
+	ok := first != ""
+	switch f {
+	case article.FieldTitle:
+		r.a.Title = r.stripSite(first)
+	case article.FieldAuthors:
+		ok = r.setAuthors(article.FromSelector, selected, values...)
+	case article.FieldLead:
+		r.a.Lead = r.stripLead(first)
+	case article.FieldImage:
+		r.a.Image = r.absolute(values[0])
+		ok = r.a.Image != ""
+	case article.FieldSection:
+		r.a.Section = first
+	case article.FieldTags:
+		ok = r.setTags(article.FromSelector, selected, values...)
+	default:
+		return false
+	}
+	if ok {
+		r.a.Found(f, article.FromSelector, selected)
+	}
+	return ok
+}
+
+// selected is how sure a value is that a validated configuration selected.
+const selected = 0.97
+
+// inJunk says whether an element stands in navigation, a sidebar, a list of other stories.
+func (r *reading) inJunk(n *html.Node) bool {
+	for i := 0; n != nil && i < 12; i, n = i+1, n.Parent {
+		if n.Type == html.ElementNode && n.Data != "body" && n.Data != "html" && n.Data != "article" && n.Data != "main" {
+			if hints(n)&(hintJunk|hintComment) != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d *Document) linkedData() *linked {
+	if d.linked == nil {
+		d.linked = readLinked(d.Meta.scripts)
+	}
+	return d.linked
+}

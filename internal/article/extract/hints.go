@@ -1,0 +1,213 @@
+package extract
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// hint is what an element's tag, class, id, role and itemprop say of what it holds.
+type hint uint16
+
+const (
+	hintJunk    hint = 1 << iota // advertisements, share bars, related boxes, navigation
+	hintSuspect                  // often such, sometimes the article
+	hintBody                     // the article's body, by its publisher's own word
+	hintCaption                  // words below a picture
+	hintComment                  // readers' comments
+	hintHidden                   // not shown
+	hintByline                   // who wrote it
+	hintDate                     // when
+	hintLead                     // the standfirst
+	hintQuote                    // embedded posts of social networks: part of the article
+)
+
+// hints reads an element. words splits class names at everything that is no letter and where
+// a capital follows a small letter, so that "article-share", "articleShare" and "share_1" all
+// hold the word share.
+func hints(n *html.Node) hint {
+	var h hint
+	switch n.DataAtom {
+	case atom.Nav, atom.Menu, atom.Dialog, atom.Button, atom.Select, atom.Option, atom.Textarea, atom.Label:
+		h |= hintJunk
+	case atom.Footer:
+		h |= hintJunk
+	case atom.Aside:
+		h |= hintSuspect
+	case atom.Figcaption, atom.Caption:
+		h |= hintCaption
+	}
+	for i := range n.Attr {
+		a := &n.Attr[i]
+		switch a.Key {
+		case "class", "id":
+			h |= classHints(a.Val)
+		case "itemprop":
+			switch {
+			case strings.Contains(a.Val, "articleBody"):
+				h |= hintBody
+			case strings.Contains(a.Val, "caption"):
+				h |= hintCaption
+			}
+		case "role":
+			switch a.Val {
+			case "navigation", "menu", "banner", "contentinfo", "search", "complementary", "dialog", "toolbar", "button", "tablist":
+				h |= hintJunk
+			}
+		case "hidden":
+			h |= hintHidden
+		case "aria-hidden":
+			if a.Val == "true" {
+				h |= hintHidden
+			}
+		case "style":
+			if hidesItself(a.Val) {
+				h |= hintHidden
+			}
+		}
+	}
+	return h
+}
+
+func hidesItself(style string) bool {
+	i := strings.Index(style, "display")
+	if i < 0 {
+		return false
+	}
+	rest := strings.TrimLeft(style[i+len("display"):], " :")
+	return strings.HasPrefix(rest, "none")
+}
+
+// classHints reads the value of one class or id attribute.
+func classHints(class string) hint {
+	var h hint
+	var buf [32]byte
+	n := 0
+	prev := byte(0)
+	before := ""   // the word before this one of the same name
+	mixed := false // this word stands beside another of the same name, told apart by capitals
+	flush := func() {
+		// Names that were made by a machine hold every short word by chance.
+		if n > 0 && (!mixed || n > 3) {
+			w := string(buf[:n])
+			h |= wordHint(w) | pairHint(before, w)
+			before = w
+		}
+		n = 0
+	}
+	for i := range len(class) {
+		c := class[i]
+		lower := c >= 'a' && c <= 'z'
+		upper := c >= 'A' && c <= 'Z'
+		switch {
+		case !lower && !upper:
+			flush()
+			mixed = false
+			if c == ' ' {
+				before = ""
+			}
+		case upper && prev >= 'a' && prev <= 'z':
+			mixed = true
+			flush()
+			fallthrough
+		default:
+			if n < len(buf) {
+				buf[n] = c | 0x20
+				n++
+			}
+		}
+		prev = c
+	}
+	flush()
+	return h
+}
+
+// wordHint judges one word of a class name.
+func wordHint(w string) hint {
+	if len(w) > 8 {
+		for _, stem := range []string{"related", "recommend", "advert", "sponsor", "newslett", "breadcrumb", "subscri", "outbrain", "taboola"} {
+			if strings.HasPrefix(w, stem) {
+				return hintJunk
+			}
+		}
+	}
+	switch w {
+	case "share", "sharing", "shares", "sharebar", "sharetools", "sharethis", "addthis", "addtoany", "social", "socials", "socialbar",
+		"related", "relatedbox", "relatednews", "relate", "recommend", "recommended", "recommendation", "recommendations", "recirc", "recirculation",
+		"promo", "promos", "promotion", "promoted", "sponsor", "sponsored", "sponsors",
+		"advert", "adverts", "advertisement", "advertisements", "advertising", "ad", "ads", "adv", "adbox", "adsbox", "adslot", "adunit", "adsense", "dfp", "leaderboard",
+		"newsletter", "newsletters", "subscribe", "subscription", "signup", "optin", "mailchimp",
+		"breadcrumb", "breadcrumbs", "pagination", "pager", "navbar", "navigation", "nav", "menu", "submenu", "topbar", "navlist",
+		"outbrain", "taboola", "zergnet", "revcontent", "mgid", "dianomi", "trending", "mostread", "mostviewed", "mostpopular",
+		"cookie", "cookies", "gdpr", "consent", "popup", "modal", "lightbox", "overlay", "tooltip", "tooltips", "rollover", "hovercard",
+		"sidebar", "sidebars", "skiplink", "masthead", "ticker", "footer", "login", "toolbar", "toolbox",
+		"readmore", "morenews", "seealso", "xemthem", "lienquan", "tinlienquan", "docthem",
+		"tags", "taglist", "tagcloud", "keywords", "poll", "rating", "ratings", "printfriendly", "yarpp", "crp", "teaser", "teasers", "relatedposts", "cta", "disclaimer", "noscript":
+		return hintJunk
+	case "widget", "widgets", "rail", "aside", "banner", "popular", "latest", "bio", "follow", "carousel", "slideshow", "gallery", "player", "video", "more", "copyright", "callout", "box", "links", "extra", "tag", "meta", "metadata", "info", "header", "inset", "fine", "tools", "actions", "note", "card", "cards", "photo", "print", "donate", "donation", "quiz", "product", "reaction", "reactions", "interstitial", "story", "stories":
+		return hintSuspect
+	case "comment", "comments", "commentlist", "respond", "disqus", "livefyre", "discussion", "replies", "fbcomments", "binhluan":
+		return hintComment
+	case "caption", "captions", "credit", "credits", "imagecaption", "photocredit", "legend", "copyrights":
+		return hintCaption
+	case "articlebody", "storybody", "storytext", "storycontent", "articlecontent", "articletext", "entrycontent", "postcontent", "postbody", "maincontent", "bodytext":
+		return hintBody
+	case "hide", "hidden", "invisible", "visuallyhidden", "offscreen":
+		return hintHidden
+	case "byline", "bylines", "author", "authors", "authorname", "writer", "tacgia":
+		return hintByline
+	case "date", "time", "timestamp", "dateline", "published", "pubdate", "posted", "datetime", "updated":
+		return hintDate
+	case "sapo", "standfirst", "subtitle", "subhead", "subheadline", "dek", "deck", "lede", "lead", "intro", "summary", "excerpt", "description":
+		return hintLead
+	case "twitter", "tweet", "instagram":
+		return hintQuote
+	}
+	return 0
+}
+
+// pairHint judges two words of one class name that mean something together.
+func pairHint(a, b string) hint {
+	switch a {
+	case "article", "story", "post", "entry", "news", "content":
+		switch b {
+		case "body", "text", "content", "detail":
+			return hintBody
+		}
+	case "read", "see", "related", "you", "also":
+		switch b {
+		case "more", "also", "next", "stories", "posts", "articles", "links":
+			return hintJunk
+		}
+	case "most":
+		switch b {
+		case "read", "viewed", "popular", "shared":
+			return hintJunk
+		}
+	case "sr", "screen", "visually":
+		switch b {
+		case "only", "reader", "hidden":
+			return hintHidden
+		}
+	case "print":
+		switch b {
+		case "only", "header", "footer", "block":
+			return hintJunk
+		}
+	case "sign":
+		if b == "up" {
+			return hintJunk
+		}
+	case "author", "writer":
+		switch b {
+		case "bio", "box", "info", "profile", "about", "card", "description":
+			return hintJunk
+		}
+	case "about":
+		if b == "author" {
+			return hintJunk
+		}
+	}
+	return 0
+}

@@ -1,0 +1,240 @@
+package extract
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// linked is the JSON-LD of a page: https://schema.org/NewsArticle and what it refers to.
+type linked struct {
+	article map[string]any
+	crumbs  []string
+	byID    map[string]map[string]any
+	names   []string // of organizations
+}
+
+// maxThings bounds how many objects of the scripts are looked at.
+const maxThings = 2000
+
+func readLinked(scripts []string) *linked {
+	l := &linked{byID: map[string]map[string]any{}}
+	best, seen := 0, 0
+	for _, s := range scripts {
+		var v any
+		if json.Unmarshal([]byte(s), &v) != nil && json.Unmarshal([]byte(repair(s)), &v) != nil {
+			continue
+		}
+		l.collect(v, 0, &best, &seen)
+	}
+	return l
+}
+
+// collect looks for articles wherever a script puts them: alone, in a list, in a @graph, as
+// the main entity of a page.
+func (l *linked) collect(v any, depth int, best, seen *int) {
+	if *seen++; depth > 8 || *seen > maxThings {
+		return
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			l.collect(e, depth+1, best, seen)
+		}
+	case map[string]any:
+		if id, ok := v["@id"].(string); ok && len(v) > 1 {
+			if old := l.byID[id]; len(old) < len(v) {
+				l.byID[id] = v
+			}
+		}
+		switch rank := rankOf(v); {
+		case rank > *best:
+			*best, l.article = rank, v
+		case typeIs(v, "BreadcrumbList") && l.crumbs == nil:
+			l.breadcrumbs(v["itemListElement"], 0)
+			return
+		case typeIs(v, "Organization"), typeIs(v, "NewsMediaOrganization"), typeIs(v, "WebSite"):
+			if n, ok := v["name"].(string); ok {
+				l.names = append(l.names, clean(n))
+			}
+		}
+		for _, k := range []string{"@graph", "mainEntity", "mainEntityOfPage", "publisher", "author", "hasPart", "itemListElement", "breadcrumb"} {
+			if e, ok := v[k]; ok {
+				l.collect(e, depth+1, best, seen)
+			}
+		}
+	}
+}
+
+// rankOf prefers the most special kind of article, with a headline, over all others.
+func rankOf(v map[string]any) int {
+	rank := 0
+	for _, t := range texts(v["@type"]) {
+		t = strings.TrimPrefix(strings.TrimPrefix(t, "http://schema.org/"), "https://schema.org/")
+		switch {
+		case strings.HasSuffix(t, "NewsArticle"):
+			rank = max(rank, 5)
+		case t == "Article" || strings.HasSuffix(t, "Article") || t == "LiveBlogPosting" || t == "Report":
+			rank = max(rank, 4)
+		case strings.HasSuffix(t, "Posting"):
+			rank = max(rank, 3)
+		case t == "WebPage" && v["datePublished"] != nil:
+			rank = max(rank, 1)
+		}
+	}
+	if rank > 1 && v["headline"] == nil {
+		rank = 2
+	}
+	return rank
+}
+
+func typeIs(v map[string]any, t string) bool {
+	for _, x := range texts(v["@type"]) {
+		if x == t {
+			return true
+		}
+	}
+	return false
+}
+
+// breadcrumbs reads list items in their order; some sites wrap each in a list of its own.
+func (l *linked) breadcrumbs(v any, depth int) {
+	if depth > 3 || len(l.crumbs) > 10 {
+		return
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			l.breadcrumbs(e, depth+1)
+		}
+	case map[string]any:
+		name, _ := v["name"].(string)
+		if item, ok := v["item"].(map[string]any); ok && name == "" {
+			name, _ = item["name"].(string)
+		}
+		if name = clean(name); name != "" {
+			l.crumbs = append(l.crumbs, name)
+		}
+	}
+}
+
+// get is a text of the article.
+func (l *linked) get(key string) string {
+	for _, s := range texts(l.article[key]) {
+		if s = clean(s); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// people are the names of authors, and apart those that are organizations.
+func (l *linked) people(key string) (persons, groups []string) {
+	var add func(v any, depth int)
+	add = func(v any, depth int) {
+		if depth > 3 || len(persons)+len(groups) > maxValues {
+			return
+		}
+		switch v := v.(type) {
+		case string:
+			persons = append(persons, clean(v))
+		case []any:
+			for _, e := range v {
+				add(e, depth+1)
+			}
+		case map[string]any:
+			if id, ok := v["@id"].(string); ok && v["name"] == nil && l.byID[id] != nil {
+				v = l.byID[id]
+			}
+			for _, n := range texts(v["name"]) {
+				if typeIs(v, "Organization") || typeIs(v, "NewsMediaOrganization") {
+					groups = append(groups, clean(n))
+				} else {
+					persons = append(persons, clean(n))
+				}
+			}
+		}
+	}
+	add(l.article[key], 0)
+	return persons, groups
+}
+
+// address is the first address of an image or page, which may be a text, an object or a list.
+func (l *linked) address(v any, depth int) string {
+	if depth > 3 {
+		return ""
+	}
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case []any:
+		for _, e := range v {
+			if s := l.address(e, depth+1); s != "" {
+				return s
+			}
+		}
+	case map[string]any:
+		for _, k := range []string{"url", "contentUrl", "@id"} {
+			if s, ok := v[k].(string); ok && s != "" {
+				if o := l.byID[s]; k == "@id" && o != nil && o["url"] != nil {
+					return l.address(o["url"], depth+1)
+				}
+				return strings.TrimSpace(s)
+			}
+		}
+	}
+	return ""
+}
+
+// texts makes a list of a value that may be one text or several.
+func texts(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		out := make([]string, 0, len(v))
+		for _, e := range v {
+			if s, ok := e.(string); ok {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// repair mends what templates commonly break: comment marks around the script, line breaks
+// inside texts, commas before a closing bracket.
+func repair(s string) string {
+	s = strings.TrimSpace(s)
+	for _, p := range []string{"<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["} {
+		s = strings.TrimPrefix(s, p)
+	}
+	for _, p := range []string{"-->", "//]]>", "/*]]>*/", "]]>", ";"} {
+		s = strings.TrimSuffix(s, p)
+	}
+	out := make([]byte, 0, len(s))
+	text, escaped := false, false
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case escaped:
+			escaped = false
+		case text && c == '\\':
+			escaped = true
+		case c == '"':
+			text = !text
+		case text && c < ' ':
+			c = ' '
+		case !text && (c == '}' || c == ']'):
+			k := len(out)
+			for k > 0 && (out[k-1] == ' ' || out[k-1] == '\n' || out[k-1] == '\r' || out[k-1] == '\t') {
+				k--
+			}
+			if k > 0 && out[k-1] == ',' {
+				out = out[:k-1]
+			}
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}

@@ -1,0 +1,257 @@
+package extract
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Bounds on what a page can make us keep.
+const (
+	maxValues  = 40      // values of one name, times, headings, bylines
+	maxValue   = 4 << 10 // bytes of one value
+	maxScripts = 20
+	maxScript  = 512 << 10 // bytes of one JSON-LD script
+)
+
+// Meta is what a page says of itself outside of its text.
+type Meta struct {
+	values   map[string][]string // of meta elements by property, name or itemprop, in small letters
+	items    map[string][]string // texts and links of elements by itemprop
+	scripts  []string            // JSON-LD
+	title    string              // of the head
+	lang     string
+	base     string
+	links    map[string]string // rel → address
+	heads    []*html.Node      // h1
+	times    []*html.Node      // time elements, and what is named a date
+	bylines  []*html.Node      // what is named the author
+	leads    []*html.Node      // what is named the standfirst
+	crumbs   []*html.Node      // what is named a breadcrumb
+	relAuth  []*html.Node      // links with rel=author
+	nodes    int
+	maxNodes int
+}
+
+func (d *Document) readMeta(limit int) error {
+	m := &Meta{values: map[string][]string{}, items: map[string][]string{}, links: map[string]string{}, maxNodes: limit}
+	m.walk(d.Root, 0, false)
+	if m.nodes > limit {
+		return fmt.Errorf("%w: more than %d", ErrTooMany, limit)
+	}
+	if m.base != "" {
+		if u, err := d.URL.Parse(m.base); err == nil {
+			d.Base = u
+		}
+	}
+	d.Meta = m
+	return nil
+}
+
+func (m *Meta) walk(n *html.Node, depth int, inTitle bool) {
+	if m.nodes++; m.nodes > m.maxNodes || depth > maxDepth {
+		return
+	}
+	if n.Type == html.ElementNode {
+		m.element(n)
+		if n.Namespace != "" { // a title inside a drawing is none of the page
+			return
+		}
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		m.walk(c, depth+1, inTitle)
+	}
+}
+
+func (m *Meta) element(n *html.Node) {
+	switch n.DataAtom {
+	case atom.Html:
+		m.lang = attr(n, "lang")
+	case atom.Base:
+		if m.base == "" {
+			m.base = attr(n, "href")
+		}
+	case atom.Title:
+		if m.title == "" {
+			m.title = textOf(n, maxValue)
+		}
+	case atom.Meta:
+		m.meta(n)
+		return
+	case atom.Link:
+		rel := strings.ToLower(attr(n, "rel"))
+		if _, ok := m.links[rel]; !ok && rel != "" && len(m.links) < maxValues {
+			m.links[rel] = attr(n, "href")
+		}
+	case atom.Script:
+		if n.FirstChild != nil && strings.Contains(strings.ToLower(attr(n, "type")), "ld+json") &&
+			len(m.scripts) < maxScripts && len(n.FirstChild.Data) <= maxScript {
+			m.scripts = append(m.scripts, n.FirstChild.Data)
+		}
+		return
+	case atom.H1:
+		m.heads = keepNode(m.heads, n)
+	case atom.Time:
+		m.times = keepNode(m.times, n)
+	}
+	named := ""
+	for i := range n.Attr {
+		a := &n.Attr[i]
+		switch a.Key {
+		case "itemprop":
+			for p := range strings.FieldsSeq(strings.ToLower(a.Val)) {
+				m.item(p, n)
+			}
+		case "rel":
+			if n.DataAtom == atom.A && strings.EqualFold(a.Val, "author") {
+				m.relAuth = keepNode(m.relAuth, n)
+			}
+		case "class", "id", "data-role":
+			named += " " + a.Val
+		}
+	}
+	if named != "" {
+		m.named(n, named)
+	}
+}
+
+// named keeps elements whose class says that they hold a field.
+func (m *Meta) named(n *html.Node, name string) {
+	h := classHints(name)
+	if h&(hintByline|hintDate|hintLead) == 0 && !strings.Contains(name, "breadcrumb") {
+		return
+	}
+	if h&hintByline != 0 {
+		m.bylines = keepNode(m.bylines, n)
+	}
+	if h&hintDate != 0 && n.DataAtom != atom.Time {
+		m.times = keepNode(m.times, n)
+	}
+	if h&hintLead != 0 {
+		m.leads = keepNode(m.leads, n)
+	}
+	if strings.Contains(name, "breadcrumb") {
+		m.crumbs = keepNode(m.crumbs, n)
+	}
+}
+
+func (m *Meta) meta(n *html.Node) {
+	content := attr(n, "content")
+	if content == "" || len(content) > maxValue {
+		return
+	}
+	for i := range n.Attr {
+		switch a := &n.Attr[i]; a.Key {
+		case "property", "name", "itemprop", "http-equiv":
+			for k := range strings.FieldsSeq(strings.ToLower(a.Val)) {
+				if a.Key == "itemprop" {
+					k = "itemprop:" + k
+				}
+				if len(m.values[k]) < maxValues && len(m.values) < 500 {
+					m.values[k] = append(m.values[k], content)
+				}
+			}
+		}
+	}
+}
+
+func (m *Meta) item(prop string, n *html.Node) {
+	var v string
+	switch {
+	case attr(n, "content") != "":
+		v = attr(n, "content")
+	case prop == "image" || prop == "url":
+		v = firstOf(attr(n, "src"), attr(n, "href"))
+	case n.DataAtom == atom.Time:
+		v = firstOf(attr(n, "datetime"), textOf(n, 300))
+	case prop == "headline" || prop == "author" || prop == "datepublished" || prop == "datemodified" || prop == "articlesection" || prop == "keywords":
+		v = textOf(n, 1000)
+	}
+	if v != "" && len(m.items[prop]) < maxValues && len(m.items) < 100 {
+		m.items[prop] = append(m.items[prop], v)
+	}
+}
+
+func keepNode(list []*html.Node, n *html.Node) []*html.Node {
+	if len(list) >= maxValues {
+		return list
+	}
+	return append(list, n)
+}
+
+// first is the first value of the names, in their order.
+func (m *Meta) first(names ...string) string {
+	for _, n := range names {
+		for _, v := range m.values[n] {
+			if v = clean(v); v != "" {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+func attr(n *html.Node, key string) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return strings.TrimSpace(n.Attr[i].Val)
+		}
+	}
+	return ""
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// textOf is the text below a node, up to a bound, with white space squeezed.
+func textOf(n *html.Node, limit int) string {
+	var b strings.Builder
+	var walk func(n *html.Node, depth int)
+	walk = func(n *html.Node, depth int) {
+		if b.Len() > limit || depth > maxDepth {
+			return
+		}
+		switch {
+		case n.Type == html.TextNode:
+			squeeze(&b, n.Data)
+		case n.DataAtom == atom.Script || n.DataAtom == atom.Style || n.DataAtom == atom.Svg || n.DataAtom == atom.Noscript:
+			return
+		case n.Type == html.ElementNode && !inline(n.DataAtom) && b.Len() > 0:
+			squeeze(&b, " ")
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c, depth+1)
+		}
+	}
+	walk(n, 0)
+	s := strings.TrimSpace(b.String())
+	if len(s) > limit {
+		return ""
+	}
+	return s
+}
+
+// clean makes a value readable: some sites escape twice or three times ("&amp;#7871;").
+func clean(s string) string {
+	for range 3 {
+		if !strings.Contains(s, "&") {
+			break
+		}
+		u := html.UnescapeString(s)
+		if u == s {
+			break
+		}
+		s = u
+	}
+	var b strings.Builder
+	squeeze(&b, s)
+	return strings.TrimSpace(b.String())
+}
