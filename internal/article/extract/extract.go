@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"dateline/internal/article"
+	"dateline/internal/article/dates"
 )
 
 // minArticle is how many letters make an article. A page with less is one of another kind.
@@ -79,11 +80,12 @@ func (d *Document) ArticleWith(ctx context.Context, p Page, g Given) (*article.A
 type Body struct {
 	Text       string
 	HTML       string
-	Image      string // the first picture in it
-	Signature  string // the name below it
-	Blocks     []string
-	Root       *html.Node // the element that holds it
-	Confidence float64    // the share of the element's text that was kept
+	Image      string       // the first picture in it
+	Signature  string       // the name below it
+	Blocks     []string     // the paragraphs of the text
+	Elements   []*html.Node // that hold them
+	Root       *html.Node   // the element that holds it
+	Confidence float64      // the share of the element's text that was kept
 }
 
 // Body finds the article's text in a document without knowing its site. The title is what
@@ -123,6 +125,7 @@ func (d *Document) BodyOf(roots, drop []*html.Node, title string) (Body, bool) {
 			out.Text += "\n\n" + b.Text
 			out.HTML += "\n" + b.HTML
 			out.Blocks = append(out.Blocks, b.Blocks...)
+			out.Elements = append(out.Elements, b.Elements...)
 			out.Signature = firstOf(b.Signature, out.Signature)
 		}
 	}
@@ -157,6 +160,7 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 		}
 		text.WriteString(o.blocks[i].text)
 		b.Blocks = append(b.Blocks, o.blocks[i].text)
+		b.Elements = append(b.Elements, o.blocks[i].in)
 	}
 	if chars < minArticle {
 		return Body{}, false
@@ -303,3 +307,6 @@ func (d *Document) linkedData() *linked {
 	}
 	return d.linked
 }
+
+// DateOptions say how the dates of a page are read: in the zone of its site.
+func (d *Document) DateOptions(p Page) dates.Options { return d.read(p).dateOptions() }

@@ -140,7 +140,7 @@ func (r *reading) readSection() {
 }
 
 func home(s string) bool {
-	switch plain(s) {
+	switch Plain(s) {
 	case "home", "homepage", "trangchu", "frontpage", "start", "inicio", "accueil":
 		return true
 	}

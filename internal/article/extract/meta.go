@@ -255,3 +255,7 @@ func clean(s string) string {
 	squeeze(&b, s)
 	return strings.TrimSpace(b.String())
 }
+
+// Text is the text below a node with white space squeezed, or nothing where it is longer than
+// limit bytes.
+func Text(n *html.Node, limit int) string { return textOf(n, limit) }

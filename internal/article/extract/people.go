@@ -87,7 +87,7 @@ func (r *reading) setAuthors(source article.Source, confidence float64, raw ...s
 
 func contains(list []string, s string) bool {
 	for _, v := range list {
-		if plain(v) == plain(s) {
+		if Plain(v) == Plain(s) {
 			return true
 		}
 	}
@@ -136,12 +136,12 @@ func (r *reading) personName(s string) string {
 	if letters < 2 || digits > 1 || r.isSite(s) || r.siteLike(s) || dateLine(s) {
 		return ""
 	}
-	switch plain(s) {
+	switch Plain(s) {
 	case "admin", "administrator", "staff", "editor", "editors", "author", "webmaster", "null", "undefined", "none", "unknown", "guest", "user", "by", "byline",
 		"anonymous", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share":
 		return ""
 	}
-	if strings.HasSuffix(plain(s), "staffwriter") || strings.HasSuffix(plain(s), "correspondent") && words(s) <= 3 {
+	if strings.HasSuffix(Plain(s), "staffwriter") || strings.HasSuffix(Plain(s), "correspondent") && words(s) <= 3 {
 		return ""
 	}
 	return s
@@ -149,7 +149,7 @@ func (r *reading) personName(s string) string {
 
 // siteLike says whether a name is the site's in another form, such as "TUOI TRE ONLINE".
 func (r *reading) siteLike(s string) bool {
-	f := plain(s)
+	f := Plain(s)
 	for _, n := range r.siteNames {
 		if len(n) > 4 && (strings.HasPrefix(f, n) && len(f)-len(n) <= 8 || strings.HasSuffix(f, n) && len(f)-len(n) <= 5 || strings.HasPrefix(n, f) && len(f) > 5) {
 			return true

@@ -81,7 +81,7 @@ func truncated(s string) bool { return strings.HasSuffix(s, "…") || strings.Ha
 
 // sameTitle says whether two titles are one, whole or cut off.
 func sameTitle(a, b string) bool {
-	a, b = plain(a), plain(b)
+	a, b = Plain(a), Plain(b)
 	if a == b {
 		return true
 	}
@@ -116,7 +116,7 @@ func (r *reading) stripSite(title string) string {
 
 // isSite says whether a text is the name of the site or of its domain.
 func (r *reading) isSite(s string) bool {
-	f := plain(s)
+	f := Plain(s)
 	if f == "" {
 		return false
 	}
@@ -134,7 +134,7 @@ func (r *reading) isSitePart(s string) bool {
 	if r.isSite(s) {
 		return true
 	}
-	f := plain(s)
+	f := Plain(s)
 	if utf8.RuneCountInString(s) > 40 || words(s) > 6 {
 		return false
 	}
@@ -149,7 +149,7 @@ func (r *reading) isSitePart(s string) bool {
 // nameSite gathers the names of the site, folded: what metadata says, and the host's.
 func (r *reading) nameSite() {
 	add := func(s string) {
-		if s = plain(clean(s)); len(s) > 1 && len(s) < 60 {
+		if s = Plain(clean(s)); len(s) > 1 && len(s) < 60 {
 			r.siteNames = append(r.siteNames, s)
 			for _, p := range []string{"bao", "trang", "the"} {
 				if t := strings.TrimPrefix(s, p); t != s && len(t) > 4 {
@@ -212,11 +212,11 @@ func (r *reading) nameSite() {
 // bylinedSite is the name that ends the head's title after a bar: with the host it is the site.
 func (r *reading) bylinedSite() []string {
 	t := clean(r.meta.title)
-	host := plain(r.doc.URL.Hostname())
+	host := Plain(r.doc.URL.Hostname())
 	for _, sep := range []string{" | ", " - ", " – ", " — "} {
 		if i := strings.LastIndex(t, sep); i > 0 {
 			end := t[i+len(sep):]
-			f := plain(end)
+			f := Plain(end)
 			if len(f) > 3 && words(end) <= 5 && host != "" && (strings.Contains(host, f) || strings.Contains(host, strings.TrimPrefix(f, "the"))) {
 				return []string{end}
 			}
@@ -225,9 +225,9 @@ func (r *reading) bylinedSite() []string {
 	return nil
 }
 
-// plain folds a text to small letters and digits without diacritics, so that "Tuổi Trẻ" and
+// Plain folds a text to small letters and digits without diacritics, so that "Tuổi Trẻ" and
 // "TUOI TRE" are one.
-func plain(s string) string {
+func Plain(s string) string {
 	var b strings.Builder
 	ascii := true
 	for i := range len(s) {

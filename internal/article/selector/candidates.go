@@ -1,0 +1,134 @@
+package selector
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// candidate is a path that may select a field, and how plain it is: less is better.
+type candidate struct {
+	path string
+	cost int
+}
+
+// pathsTo gives paths that select an element, of the kind that outlive small changes of a
+// template: never an exact class, never a position, never a name that a machine made.
+func pathsTo(n *html.Node) []candidate {
+	own := steps(n)
+	var out []candidate
+	for i, s := range own {
+		out = append(out, candidate{"//" + s.path, s.cost*4 + i})
+	}
+	up := 0
+	tail := n.Data
+	for p := n.Parent; p != nil && p.Type == html.ElementNode && up < 5; p = p.Parent {
+		up++
+		around := steps(p)
+		for i, s := range around {
+			if i > 3 {
+				break
+			}
+			if s.path == p.Data && !landmark(p) {
+				continue
+			}
+			out = append(out, candidate{"//" + s.path + "/" + tail, s.cost*4 + 6 + 3*up + i})
+			for _, o := range own {
+				if o.cost < 3 {
+					out = append(out, candidate{"//" + s.path + "//" + o.path, s.cost*4 + o.cost*4 + 4 + 3*up + i})
+				}
+			}
+		}
+		if len(around) > 0 && around[0].cost < 3 && up > 2 {
+			break
+		}
+		tail = p.Data + "/" + tail
+	}
+	return out
+}
+
+// steps are the ways to name an element by itself, the best first.
+func steps(n *html.Node) []candidate {
+	var out []candidate
+	add := func(cond string, cost int) { out = append(out, candidate{n.Data + "[" + cond + "]", cost}) }
+	for _, a := range n.Attr {
+		v := strings.TrimSpace(a.Val)
+		if strings.ContainsAny(v, `"'`) || v == "" || len(v) > 120 {
+			continue
+		}
+		switch a.Key {
+		case "itemprop":
+			for t := range strings.FieldsSeq(v) {
+				add(token("itemprop", t), 0)
+			}
+		case "data-role", "role", "rel":
+			add("@"+a.Key+"='"+v+"'", 1)
+		case "id":
+			if stable(v) {
+				add("@id='"+v+"'", 1)
+			}
+		case "class":
+			names := 0
+			for t := range strings.FieldsSeq(v) {
+				if stable(t) && names < 6 {
+					names++
+					add(token("class", t), 1)
+				}
+			}
+		}
+	}
+	if landmark(n) {
+		out = append(out, candidate{n.Data, 3})
+	}
+	slices.SortStableFunc(out, func(a, b candidate) int { return a.cost - b.cost })
+	return out
+}
+
+func landmark(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.H1, atom.Article, atom.Main, atom.Time:
+		return true
+	}
+	return false
+}
+
+// token is the condition that a list of names in an attribute holds one.
+func token(attr, name string) string {
+	return "contains(concat(' ',normalize-space(@" + attr + "),' '),' " + name + " ')"
+}
+
+// stable tells names that people gave from those that a build made: "post-115809", "hJpRRP",
+// "css-1x2y3z", and names of looks alone, such as "dt-text-lg".
+func stable(name string) bool {
+	if len(name) < 3 || len(name) > 60 || strings.ContainsAny(name, "[]:!@#%()*&") {
+		return false
+	}
+	digits, upper, lower, turns, vowels := 0, 0, 0, 0, 0
+	prev := rune(0)
+	for _, c := range name {
+		switch {
+		case unicode.IsDigit(c):
+			digits++
+		case unicode.IsUpper(c):
+			upper++
+		case unicode.IsLower(c):
+			lower++
+		case c != '-' && c != '_':
+			return false
+		}
+		if unicode.IsLower(prev) && unicode.IsUpper(c) {
+			turns++
+		}
+		if strings.ContainsRune("aeiouyAEIOUY", c) {
+			vowels++
+		}
+		prev = c
+	}
+	if digits > 2 || vowels == 0 || digits > 0 && turns > 0 {
+		return false
+	}
+	return turns <= 1 || upper*3 < lower || strings.Contains(name, "-")
+}
