@@ -51,6 +51,7 @@ type span struct {
 type outline struct {
 	blocks []block
 	spans  []span
+	tables map[int]bool // by span: whether it is made of links
 }
 
 // outliner walks the tree once.

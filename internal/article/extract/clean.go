@@ -86,12 +86,19 @@ func (o *outline) linkTable(b *block) bool {
 	if at < 0 {
 		return b.linkShare() > 0.7
 	}
+	if is, known := o.tables[at]; known {
+		return is
+	}
 	chars, links := 0, 0
 	for i := o.spans[at].first; i < o.spans[at].end; i++ {
 		chars += o.blocks[i].chars
 		links += o.blocks[i].links
 	}
-	return 2*links > chars
+	if o.tables == nil {
+		o.tables = map[int]bool{}
+	}
+	o.tables[at] = 2*links > chars
+	return o.tables[at]
 }
 
 // trim drops headings that nothing follows, and what stands around the text at both ends.

@@ -188,7 +188,7 @@ func (o *outline) forget() {
 	for i := range o.blocks {
 		o.blocks[i].hints = 0
 		for at := o.blocks[i].elem; at >= 0; at = o.spans[at].parent {
-			if s := o.spans[at]; s.node.DataAtom.String() == "nav" || s.node.DataAtom.String() == "footer" {
+			if a := o.spans[at].node.DataAtom; a == atom.Nav || a == atom.Footer {
 				o.blocks[i].hints = hintJunk
 				break
 			}

@@ -37,7 +37,7 @@ type Meta struct {
 
 func (d *Document) readMeta(limit int) error {
 	m := &Meta{values: map[string][]string{}, items: map[string][]string{}, links: map[string]string{}, maxNodes: limit}
-	m.walk(d.Root, 0, false)
+	m.walk(d.Root, 0)
 	if m.nodes > limit {
 		return fmt.Errorf("%w: more than %d", ErrTooMany, limit)
 	}
@@ -50,7 +50,7 @@ func (d *Document) readMeta(limit int) error {
 	return nil
 }
 
-func (m *Meta) walk(n *html.Node, depth int, inTitle bool) {
+func (m *Meta) walk(n *html.Node, depth int) {
 	if m.nodes++; m.nodes > m.maxNodes || depth > maxDepth {
 		return
 	}
@@ -61,7 +61,7 @@ func (m *Meta) walk(n *html.Node, depth int, inTitle bool) {
 		}
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		m.walk(c, depth+1, inTitle)
+		m.walk(c, depth+1)
 	}
 }
 
@@ -158,6 +158,9 @@ func (m *Meta) meta(n *html.Node) {
 }
 
 func (m *Meta) item(prop string, n *html.Node) {
+	if len(m.items[prop]) >= maxValues || len(m.items) >= 100 {
+		return
+	}
 	var v string
 	switch {
 	case attr(n, "content") != "":
@@ -169,7 +172,7 @@ func (m *Meta) item(prop string, n *html.Node) {
 	case prop == "headline" || prop == "author" || prop == "datepublished" || prop == "datemodified" || prop == "articlesection" || prop == "keywords":
 		v = textOf(n, 1000)
 	}
-	if v != "" && len(m.items[prop]) < maxValues && len(m.items) < 100 {
+	if v != "" {
 		m.items[prop] = append(m.items[prop], v)
 	}
 }

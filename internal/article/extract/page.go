@@ -21,6 +21,7 @@ import (
 var (
 	ErrTooBig    = errors.New("the page is bigger than the limit")
 	ErrTooDeep   = errors.New("the page nests elements deeper than the limit")
+	ErrTooSlow   = errors.New("the page takes longer to parse than the limit")
 	ErrTooMany   = errors.New("the page has more elements than the limit")
 	ErrEncoding  = errors.New("the page is in an encoding that is not known")
 	ErrNotHTML   = errors.New("the page is not HTML")
@@ -31,10 +32,11 @@ var (
 type Limits struct {
 	Bytes int // of the page as it came
 	Nodes int // elements and texts
+	Time  time.Duration
 }
 
 // DefaultLimits hold for every real page that was seen, many times over.
-func DefaultLimits() Limits { return Limits{Bytes: 8 << 20, Nodes: 400_000} }
+func DefaultLimits() Limits { return Limits{Bytes: 8 << 20, Nodes: 400_000, Time: 10 * time.Second} }
 
 // Page is a page as it was fetched.
 type Page struct {
@@ -64,6 +66,8 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, lim.Time, ErrTooSlow)
+	defer cancel()
 	root, err := html.Parse(&reader{ctx: ctx, data: prune(text)})
 	if err != nil {
 		if ctx.Err() != nil {

@@ -56,7 +56,11 @@ func nextPruned(page []byte) (int, string) {
 		if len(rest) > 1 && rest[0]|0x20 == 't' {
 			for _, name := range []string{"title", "textarea"} { // whatever they hold is text
 				if isTag(rest, name) {
-					from = at + max(1, endTag(page[at:], name))
+					end := endTag(page[at:], name)
+					if end < 0 {
+						return -1, ""
+					}
+					from = at + end
 				}
 			}
 		}

@@ -8,8 +8,8 @@ import (
 )
 
 // teasers marks groups of alike elements that each lead with a link: the stories a publisher
-// wants to be read next. Three in a row of the same kind make a group; what is named the
-// article's body is left alone, because lists of products look the same.
+// wants to be read next. Three of the same kind make a group. Inside of what is named the
+// article's body they must be a small part of it, because lists of products look the same.
 func (o *outline) teasers(named []bool) []bool {
 	out := make([]bool, len(o.spans))
 	type kind struct {
@@ -25,14 +25,23 @@ func (o *outline) teasers(named []bool) []bool {
 		default:
 			continue
 		}
-		if s.end == s.first || s.parent < 0 || named[i] || !o.leadsWithLink(s) {
+		if s.end == s.first || s.parent < 0 || !o.leadsWithLink(s, named[i]) {
 			continue
 		}
 		k := kind{s.parent, s.node.DataAtom, firstClass(s.node)}
 		groups[k] = append(groups[k], i)
 	}
+	all := 0
+	for i := range o.blocks {
+		if named[o.blocks[i].elem] {
+			all += o.blocks[i].chars
+		}
+	}
 	for _, g := range groups {
 		if len(g) < 3 {
+			continue
+		}
+		if named[g[0]] && 3*o.charsOf(g) > all {
 			continue
 		}
 		for _, i := range g {
@@ -42,18 +51,28 @@ func (o *outline) teasers(named []bool) []bool {
 	return out
 }
 
+func (o *outline) charsOf(spans []int) int {
+	n := 0
+	for _, s := range spans {
+		for i := o.spans[s].first; i < o.spans[s].end; i++ {
+			n += o.blocks[i].chars
+		}
+	}
+	return n
+}
+
 // leadsWithLink says whether an element begins with a linked headline and goes on with little.
-func (o *outline) leadsWithLink(s *span) bool {
+// Strictly, the headline stands by itself.
+func (o *outline) leadsWithLink(s *span, strict bool) bool {
 	chars := 0
 	for i := s.first; i < s.end; i++ {
-		chars += o.blocks[i].chars
-	}
-	if chars > 1200 {
-		return false
+		if chars += o.blocks[i].chars; chars > 1200 {
+			return false
+		}
 	}
 	for i := s.first; i < min(s.end, s.first+3); i++ {
 		b := &o.blocks[i]
-		if b.links >= 25 && (b.linkShare() > 0.8 || b.opens) {
+		if b.links >= 25 && (b.linkShare() > 0.8 && (!strict || i+1 < s.end) || b.opens && !strict) {
 			return true
 		}
 	}
