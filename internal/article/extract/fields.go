@@ -141,7 +141,8 @@ func (r *reading) readSection() {
 
 func home(s string) bool {
 	switch Plain(s) {
-	case "home", "homepage", "trangchu", "frontpage", "start", "inicio", "accueil":
+	case "post", "posts", "article", "articles", "all", "general", "uncategorized", "blog", "story", "stories", "blogs", "главная",
+		"home", "homepage", "trangchu", "frontpage", "start", "inicio", "accueil":
 		return true
 	}
 	return false

@@ -71,7 +71,10 @@ func near(a, b *html.Node) bool {
 func (r *reading) setAuthors(source article.Source, confidence float64, raw ...string) bool {
 	var out []string
 	for _, v := range raw {
-		for _, name := range splitNames(clean(v)) {
+		if v = clean(v); strings.Contains(v, "://") {
+			continue // the address of a profile
+		}
+		for _, name := range splitNames(v) {
 			if name = r.personName(name); name != "" && !contains(out, name) && len(out) < 12 {
 				out = append(out, name)
 			}
@@ -80,9 +83,26 @@ func (r *reading) setAuthors(source article.Source, confidence float64, raw ...s
 	if len(out) == 0 {
 		return false
 	}
-	r.a.Authors = out
+	r.a.Authors = withoutPosts(out)
 	r.a.Found(article.FieldAuthors, source, confidence)
 	return true
+}
+
+// withoutPosts drops what follows a name in its byline: degrees, papers, agencies, posts.
+func withoutPosts(names []string) []string {
+	out := names[:1]
+	for _, n := range names[1:] {
+		last := strings.ToLower(n[strings.LastIndexByte(n, ' ')+1:])
+		switch last {
+		case "writer", "reporter", "editor", "correspondent", "press", "news", "media", "business", "staff", "contributor", "columnist", "agency", "service", "online", "m.d", "ph.d":
+			continue
+		}
+		if words(n) == 1 && len(n) <= 4 && shouts(n) || strings.HasSuffix(last, ".com") || strings.Contains(n, " for ") {
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
 }
 
 func contains(list []string, s string) bool {
@@ -102,7 +122,7 @@ func splitNames(s string) []string {
 
 // byName is the name behind "By" at the beginning of a line.
 func byName(s string) string {
-	for _, p := range []string{"By ", "BY ", "by ", "Written by ", "Posted by ", "Words by ", "Bài: ", "Bài và ảnh: ", "Tác giả: ", "Theo ", "Thực hiện: ", "Author: "} {
+	for _, p := range []string{"By ", "BY ", "by ", "Written by ", "Posted by ", "Words by ", "Bài: ", "Bài và ảnh: ", "Tác giả: ", "Theo ", "Thực hiện: ", "Author: ", "By: ", "BY: ", "by: "} {
 		if strings.HasPrefix(s, p) {
 			return strings.TrimSpace(s[len(p):])
 		}
@@ -133,12 +153,12 @@ func (r *reading) personName(s string) string {
 			digits++
 		}
 	}
-	if letters < 2 || digits > 1 || r.isSite(s) || r.siteLike(s) || dateLine(s) {
+	if letters < 2 || digits > 1 || s[0] >= '0' && s[0] <= '9' || r.isSite(s) || r.siteLike(s) || dateLine(s) {
 		return ""
 	}
 	switch Plain(s) {
 	case "admin", "administrator", "staff", "editor", "editors", "author", "webmaster", "null", "undefined", "none", "unknown", "guest", "user", "by", "byline",
-		"anonymous", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share":
+		"anonymous", "minread", "editorialteam", "editorialstaff", "staffreports", "staffreport", "bientapvien", "btv", "tonghop", "pv", "phongvien", "toasoan", "tacgia", "wireservice", "newsdesk", "contributor", "reporter", "staffwriter", "followus", "share":
 		return ""
 	}
 	if strings.HasSuffix(Plain(s), "staffwriter") || strings.HasSuffix(Plain(s), "correspondent") && words(s) <= 3 {

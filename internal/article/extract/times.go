@@ -92,7 +92,40 @@ func (r *reading) visible() []moment {
 			out = append(out, moment{d, article.FromHTML, w})
 		}
 	}
+	if len(out) == 0 && len(r.meta.heads) > 0 {
+		if d, ok := r.belowHeadline(r.meta.heads[0]); ok {
+			out = append(out, moment{d, article.FromHTML, 0.5})
+		}
+	}
 	return out
+}
+
+// belowHeadline looks for a date in the short lines that follow the headline.
+func (r *reading) belowHeadline(h *html.Node) (found dates.Date, ok bool) {
+	left := 40 // texts to look at
+	var walk func(n *html.Node, depth int)
+	walk = func(n *html.Node, depth int) {
+		if ok || left <= 0 || depth > maxDepth {
+			return
+		}
+		if n.Type == html.TextNode && !blank(n.Data) {
+			left--
+			if len(n.Data) < 160 {
+				if d, is := dates.Parse(clean(n.Data), r.dateOptions()); is && r.inTime(d.Time) {
+					found, ok = d, true
+				}
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c, depth+1)
+		}
+	}
+	for at, up := h, 0; at != nil && up < 6 && !ok; at, up = at.Parent, up+1 {
+		for s := at.NextSibling; s != nil; s = s.NextSibling {
+			walk(s, 0)
+		}
+	}
+	return found, ok
 }
 
 // insideLink says whether an element is part of a link, as the dates of other stories are.
