@@ -101,7 +101,8 @@ func (w *outliner) element(n *html.Node, depth int) {
 		w.br = true
 		return
 	}
-	blocky := n.Type == html.ElementNode && !inline(n.DataAtom)
+	// What is read first holds all the rest, whatever it is: a selector may name a <span>.
+	blocky := len(w.stack) == 0 || n.Type == html.ElementNode && !inline(n.DataAtom)
 	own := hint(0)
 	if n.Type == html.ElementNode {
 		own = hints(n)

@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"golang.org/x/net/html/atom"
+
+	"dateline/internal/article/dates"
 )
 
 // keep decides block by block what of the chosen element is the article.
@@ -101,14 +103,22 @@ func (o *outline) linkTable(b *block) bool {
 	return o.tables[at]
 }
 
-// trim drops headings that nothing follows, and what stands around the text at both ends.
+// trim drops headings that nothing follows, and above the first sentence the lines that say
+// who wrote the text and when.
 func (o *outline) trim(kept []int) []int {
+	for len(kept) > 0 && heading(o.blocks[kept[len(kept)-1]].tag) {
+		kept = kept[:len(kept)-1]
+	}
 	for len(kept) > 0 {
-		b := &o.blocks[kept[len(kept)-1]]
-		if !heading(b.tag) {
+		b := &o.blocks[kept[0]]
+		if b.chars > 90 || heading(b.tag) || words(b.text) > 14 {
 			break
 		}
-		kept = kept[:len(kept)-1]
+		_, dated := dates.Parse(b.text, dates.Options{})
+		if !dated && byName(b.text) == "" {
+			break
+		}
+		kept = kept[1:]
 	}
 	return kept
 }

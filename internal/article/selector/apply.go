@@ -4,8 +4,6 @@ import (
 	"context"
 	"maps"
 
-	"github.com/antchfx/htmlquery"
-	"github.com/antchfx/xpath"
 	"golang.org/x/net/html"
 
 	"dateline/internal/article"
@@ -39,14 +37,15 @@ func (s *Selector) Extract(ctx context.Context, p extract.Page) (*article.Articl
 func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, Outcome, error) {
 	out := Outcome{Found: map[article.Field]bool{article.FieldBody: false}}
 	var given extract.Given
+	in := newPage(doc.Root)
 	for i := range s.variants {
 		v := &s.variants[i]
-		body := firstMatch(doc.Root, v.body)
+		body := firstMatch(in, v.body)
 		if len(body) == 0 {
 			continue
 		}
 		out.Variant = v.name
-		given = v.given(doc.Root, body)
+		given = v.given(in, body)
 		for f := range v.fields {
 			out.Found[f] = false
 		}
@@ -62,16 +61,16 @@ func (s *Selector) Article(ctx context.Context, doc *extract.Document, p extract
 	return a, out, nil
 }
 
-func (v *variant) given(root *html.Node, body []*html.Node) extract.Given {
+func (v *variant) given(in *page, body []*html.Node) extract.Given {
 	g := extract.Given{Body: body, Values: make(map[article.Field][]string, len(v.fields))}
 	for _, e := range v.drop {
 		for _, b := range body {
-			g.Drop = append(g.Drop, matches(b, e)...)
+			g.Drop = append(g.Drop, e.elements(in, b)...)
 		}
 	}
 	for f, paths := range v.fields {
 		for _, e := range paths {
-			if values := texts(root, e); len(values) > 0 {
+			if values := e.texts(in); len(values) > 0 {
 				g.Values[f] = values
 				break
 			}
@@ -80,9 +79,9 @@ func (v *variant) given(root *html.Node, body []*html.Node) extract.Given {
 	return g
 }
 
-func firstMatch(root *html.Node, paths []*xpath.Expr) []*html.Node {
+func firstMatch(in *page, paths []*path) []*html.Node {
 	for _, e := range paths {
-		if found := outer(matches(root, e)); len(found) > 0 {
+		if found := outer(e.elements(in, nil)); len(found) > 0 {
 			return found
 		}
 	}
@@ -102,50 +101,6 @@ next:
 			}
 		}
 		out = append(out, n)
-	}
-	return out
-}
-
-// matches are the elements that a path selects. An expression that makes the library panic
-// selects nothing.
-func matches(root *html.Node, e *xpath.Expr) (out []*html.Node) {
-	defer func() {
-		if recover() != nil {
-			out = nil
-		}
-	}()
-	it := e.Select(htmlquery.CreateXPathNavigator(root))
-	for len(out) < maxMatches && it.MoveNext() {
-		nav, ok := it.Current().(*htmlquery.NodeNavigator)
-		if ok && nav.NodeType() == xpath.ElementNode {
-			out = append(out, nav.Current())
-		}
-	}
-	return out
-}
-
-// texts are the values that a path selects: attributes, or the texts of elements.
-func texts(root *html.Node, e *xpath.Expr) (out []string) {
-	defer func() {
-		if recover() != nil {
-			out = nil
-		}
-	}()
-	it := e.Select(htmlquery.CreateXPathNavigator(root))
-	for len(out) < maxMatches && it.MoveNext() {
-		nav, ok := it.Current().(*htmlquery.NodeNavigator)
-		if !ok {
-			continue
-		}
-		v := ""
-		if nav.NodeType() == xpath.ElementNode {
-			v = extract.Text(nav.Current(), maxFieldText)
-		} else if v = nav.Value(); len(v) > maxFieldText {
-			v = ""
-		}
-		if v != "" {
-			out = append(out, v)
-		}
 	}
 	return out
 }

@@ -60,9 +60,9 @@ type Selector struct {
 
 type variant struct {
 	name   string
-	body   []*xpath.Expr
-	drop   []*xpath.Expr
-	fields map[article.Field][]*xpath.Expr
+	body   []*path
+	drop   []*path
+	fields map[article.Field][]*path
 }
 
 // Compile checks a configuration and makes it ready for use.
@@ -75,7 +75,7 @@ func Compile(c Config) (*Selector, error) {
 		if len(v.Body) == 0 {
 			return nil, fmt.Errorf("%w: variant %q has no path to the body", ErrConfig, v.Name)
 		}
-		out := variant{name: v.Name, fields: map[article.Field][]*xpath.Expr{}}
+		out := variant{name: v.Name, fields: map[article.Field][]*path{}}
 		var err error
 		if out.body, err = compile("body", v.Body); err != nil {
 			return nil, err
@@ -96,16 +96,16 @@ func Compile(c Config) (*Selector, error) {
 	return s, nil
 }
 
-func compile(field string, paths []string) ([]*xpath.Expr, error) {
+func compile(field string, paths []string) ([]*path, error) {
 	if len(paths) > maxPaths {
 		return nil, fmt.Errorf("%w: %d paths for %s, and at most %d may be", ErrConfig, len(paths), field, maxPaths)
 	}
-	out := make([]*xpath.Expr, 0, len(paths))
+	out := make([]*path, 0, len(paths))
 	for _, p := range paths {
 		if err := checkPath(p); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 		}
-		e, err := compileOne(p)
+		e, err := compilePath(p)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/antchfx/xpath"
 	"golang.org/x/net/html"
 
 	"dateline/internal/article"
@@ -64,29 +63,29 @@ func Induce(ctx context.Context, version int, pages []extract.Page) (Config, err
 
 // induceVariant learns the most common template and gives back the pages of others.
 func induceVariant(ctx context.Context, pages []labelled) (Variant, []labelled, error) {
-	path, err := bodyPath(ctx, pages)
+	to, err := bodyPath(ctx, pages)
 	if err != nil {
 		return Variant{}, nil, err
 	}
-	body, err := compileOne(path)
+	body, err := compilePath(to)
 	if err != nil {
 		return Variant{}, nil, err
 	}
 	var mine, left []labelled
 	for _, l := range pages {
-		if l.agreeBody(matches(l.doc.Root, body), nil) >= 0.5 {
+		if l.agreeBody(body.elements(l.in, nil), nil) >= 0.5 {
 			mine = append(mine, l)
 		} else {
 			left = append(left, l)
 		}
 	}
 	if len(mine) < MinPages {
-		return Variant{}, nil, fmt.Errorf("%w: the best one, %s, fits %d of %d", ErrNoPath, path, len(mine), len(pages))
+		return Variant{}, nil, fmt.Errorf("%w: the best one, %s, fits %d of %d", ErrNoPath, to, len(mine), len(pages))
 	}
 	train, held := split(mine)
-	v := Variant{Body: []string{path}, Fields: map[article.Field][]string{}, Scores: map[article.Field]float64{}}
+	v := Variant{Body: []string{to}, Fields: map[article.Field][]string{}, Scores: map[article.Field]float64{}}
 	v.Drop = dropPaths(train, body)
-	for _, f := range []article.Field{article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldLead, article.FieldSection} {
+	for _, f := range learnable() {
 		if p, s := fieldPath(f, train, held); p != "" {
 			v.Fields[f], v.Scores[f] = []string{p}, s
 		}
@@ -97,12 +96,12 @@ func induceVariant(ctx context.Context, pages []labelled) (Variant, []labelled, 
 	}
 	sum := 0.0
 	for _, l := range held {
-		nodes := matches(l.doc.Root, body)
-		sum += l.agreeBody(nodes, within(nodes, drop))
+		nodes := body.elements(l.in, nil)
+		sum += l.agreeBody(nodes, within(l.in, nodes, drop))
 	}
 	v.Scores[article.FieldBody] = sum / float64(len(held))
 	if v.Scores[article.FieldBody] < goodBody {
-		return Variant{}, nil, fmt.Errorf("%w: %s agrees by %.2f", ErrNotBetter, path, v.Scores[article.FieldBody])
+		return Variant{}, nil, fmt.Errorf("%w: %s agrees by %.2f", ErrNotBetter, to, v.Scores[article.FieldBody])
 	}
 	return v, left, nil
 }
@@ -136,13 +135,13 @@ func bodyPath(ctx context.Context, pages []labelled) (string, error) {
 		if err := ctx.Err(); err != nil {
 			return "", fmt.Errorf("learn selectors: %w", context.Cause(ctx))
 		}
-		e, err := compileOne(c.path)
+		e, err := compilePath(c.path)
 		if err != nil || checkPath(c.path) != nil {
 			continue
 		}
 		sum := 0.0
 		for i := range train {
-			sum += train[i].agreeBody(matches(train[i].doc.Root, e), nil)
+			sum += train[i].agreeBody(e.elements(train[i].in, nil), nil)
 		}
 		// A plainer path is worth a little agreement: it will hold longer.
 		if s := sum/float64(len(train)) - 0.001*float64(c.cost); s > top {
@@ -198,38 +197,19 @@ func cheapest(pool map[string]int) []candidate {
 	return out[:min(len(out), maxPool)]
 }
 
+// learnable are the fields, besides the body, that paths are learned for.
+func learnable() []article.Field {
+	return []article.Field{article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldLead, article.FieldSection}
+}
+
 // fieldPath finds the path to a field, and how often it is right on the held-out pages that
 // have a label. A field that the pages do not agree on is left to the generic reading.
 func fieldPath(f article.Field, train, held []labelled) (string, float64) {
-	pool := map[string]int{}
-	for i := range train {
-		if !train[i].label.Has(f) {
-			continue
-		}
-		nodes, attrs := train[i].holders(f)
-		for k, n := range nodes {
-			for _, c := range pathsTo(n) {
-				if attrs[k] != "" {
-					c.path += "/@" + attrs[k]
-				}
-				addTo(pool, c)
-			}
-		}
-	}
-	best, top := "", 0.0
-	for _, c := range cheapest(pool) {
-		e, err := compileOne(c.path)
-		if err != nil || checkPath(c.path) != nil {
-			continue
-		}
-		if s, n := rightness(f, train, e); n >= 2 && s >= goodField && s-0.001*float64(c.cost) > top {
-			best, top = c.path, s-0.001*float64(c.cost)
-		}
-	}
+	best, _ := bestPath(f, train, 2)
 	if best == "" {
 		return "", 0
 	}
-	e, err := compileOne(best)
+	e, err := compilePath(best)
 	if err != nil {
 		return "", 0
 	}
@@ -240,13 +220,42 @@ func fieldPath(f article.Field, train, held []labelled) (string, float64) {
 	return best, s
 }
 
+// bestPath finds the path that is right most often, on at least a number of pages.
+func bestPath(f article.Field, pages []labelled, atLeast int) (best string, share float64) {
+	pool := map[string]int{}
+	for i := range pages {
+		if !pages[i].label.Has(f) {
+			continue
+		}
+		nodes, attrs := pages[i].holders(f)
+		for k, n := range nodes {
+			for _, c := range pathsTo(n) {
+				if attrs[k] != "" {
+					c.path += "/@" + attrs[k]
+				}
+				addTo(pool, c)
+			}
+		}
+	}
+	for _, c := range cheapest(pool) {
+		e, err := compilePath(c.path)
+		if err != nil || checkPath(c.path) != nil {
+			continue
+		}
+		if s, n := rightness(f, pages, e); n >= atLeast && s >= goodField && s-0.001*float64(c.cost) > share {
+			best, share = c.path, s-0.001*float64(c.cost)
+		}
+	}
+	return best, share
+}
+
 // rightness is the share of pages with a label on which a path selects it.
-func rightness(f article.Field, pages []labelled, e *xpath.Expr) (share float64, n int) {
+func rightness(f article.Field, pages []labelled, e *path) (share float64, n int) {
 	sum := 0.0
 	for i := range pages {
 		if pages[i].label.Has(f) {
 			n++
-			sum += pages[i].agree(f, texts(pages[i].doc.Root, e))
+			sum += pages[i].agree(f, e.texts(pages[i].in))
 		}
 	}
 	if n == 0 {
@@ -257,7 +266,7 @@ func rightness(f article.Field, pages []labelled, e *xpath.Expr) (share float64,
 
 // dropPaths names the elements inside of the body that hold what the pages repeat, and
 // nothing else on any page.
-func dropPaths(pages []labelled, body *xpath.Expr) []string {
+func dropPaths(pages []labelled, body *path) []string {
 	pool := map[string]int{}
 	for _, l := range pages {
 		for i, b := range l.body.Blocks {
@@ -277,7 +286,7 @@ func dropPaths(pages []labelled, body *xpath.Expr) []string {
 	}
 	var out []string
 	for _, c := range cheapest(pool) {
-		e, err := compileOne(c.path)
+		e, err := compilePath(c.path)
 		if err != nil || len(out) >= maxPaths {
 			continue
 		}
@@ -288,9 +297,9 @@ func dropPaths(pages []labelled, body *xpath.Expr) []string {
 	return out
 }
 
-func hitsOnly(pages []labelled, body, e *xpath.Expr) bool {
+func hitsOnly(pages []labelled, body, e *path) bool {
 	for _, l := range pages {
-		for _, n := range within(matches(l.doc.Root, body), []*xpath.Expr{e}) {
+		for _, n := range within(l.in, body.elements(l.in, nil), []*path{e}) {
 			for i, el := range l.body.Elements {
 				if !l.repeated[l.body.Blocks[i]] && inside(el, n) {
 					return false
@@ -310,11 +319,11 @@ func inside(n, outer *html.Node) bool {
 	return false
 }
 
-func within(roots []*html.Node, paths []*xpath.Expr) []*html.Node {
+func within(in *page, roots []*html.Node, paths []*path) []*html.Node {
 	var out []*html.Node
 	for _, e := range paths {
 		for _, r := range roots {
-			out = append(out, matches(r, e)...)
+			out = append(out, e.elements(in, r)...)
 		}
 	}
 	return out

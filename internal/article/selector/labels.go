@@ -16,8 +16,8 @@ import (
 // labelled is a page with what the generic reading takes for its article: labels that are
 // right mostly, not always.
 type labelled struct {
-	page     extract.Page
 	doc      *extract.Document
+	in       *page
 	label    *article.Article
 	body     extract.Body
 	text     string // the body without what other pages repeat
@@ -47,7 +47,7 @@ func label(ctx context.Context, pages []extract.Page) ([]labelled, error) {
 		if !ok {
 			continue
 		}
-		out = append(out, labelled{page: p, doc: doc, label: a, body: b, dates: doc.DateOptions(p)})
+		out = append(out, labelled{doc: doc, in: newPage(doc.Root), label: a, body: b, dates: doc.DateOptions(p)})
 	}
 	counts := map[string]int{}
 	for _, l := range out {

@@ -232,6 +232,32 @@ func TestCompileRefuses(t *testing.T) {
 	require.ErrorContains(t, bad.Validate(), `"colour" is no field`)
 }
 
+// TestOddElements selects what no text should be in; the text comes from the floor then.
+func TestOddElements(t *testing.T) {
+	s := newSite()
+	for _, path := range []string{"//span", "//b", "//a", "//h1", "//nav", "//html", "//head", "/", "//title/..", "//p", "//meta/@content", "//text()"} {
+		sel := mustCompile(t, selector.Config{Variants: []selector.Variant{{Body: []string{path}, Drop: []string{"."}, Fields: map[article.Field][]string{article.FieldTitle: {path}}}}})
+		a, _, err := sel.Extract(t.Context(), s.next().page)
+		require.NoError(t, err, path)
+		require.NotEmpty(t, a.Text, path)
+		require.NotEmpty(t, a.Title, path)
+	}
+}
+
+// TestPropose writes selectors from one page, for people to change.
+func TestPropose(t *testing.T) {
+	s := newSite()
+	cfg, err := selector.Propose(t.Context(), s.next().page)
+	require.NoError(t, err)
+	want := s.next()
+	a, o, err := mustCompile(t, cfg).Extract(t.Context(), want.page)
+	require.NoError(t, err)
+	require.True(t, o.Found[article.FieldBody])
+	require.Contains(t, a.Text, want.body)
+	_, err = selector.Propose(t.Context(), extract.Page{HTML: []byte("<p>Hello.</p>")})
+	require.ErrorIs(t, err, selector.ErrTooFewPages)
+}
+
 // FuzzCompile wants an error or a selector that can be used, and never a panic.
 func FuzzCompile(f *testing.F) {
 	f.Add("//div[contains(concat(' ',normalize-space(@class),' '),' body ')]")
