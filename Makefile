@@ -64,6 +64,12 @@ bench-publish: temporald ## lateness, posts per minute against a bare Temporal, 
 	@go build -o bin/bench ./e2e/bench
 	@./bin/bench -herd "$(or $(HERD),3000)" $(BENCHFLAGS)
 
+.PHONY: bench-extract
+bench-extract: ## articles read per second and core, beside go-trafilatura; F1 where ARTICLES_DIR names the sets (ROUNDS=20)
+	@if [ -n "$(ARTICLES_DIR)" ]; then ARTICLES_DIR="$(abspath $(ARTICLES_DIR))" go test ./internal/article/extract -count=1 -run 'TestEnglishSet|TestVietnameseSet' -v | grep -E 'F1|^(---|ok|FAIL)'; fi
+	@$(if $(ARTICLES_DIR),ARTICLES_DIR="$(abspath $(ARTICLES_DIR))") go test ./internal/article/selector -run '^$$' -bench BenchmarkExtract -benchtime $(or $(ROUNDS),20)x -cpu 1 -timeout 30m 2>&1 | \
+		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
+
 .PHONY: survive
 survive: temporald ## kill program and engines around the second of 1,000 posts: all out once, within 30 s (HERD=1000)
 	go test ./e2e -run TestHerdSurvives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v

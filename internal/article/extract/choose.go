@@ -100,7 +100,7 @@ func (b *block) worth() float64 {
 	case b.hints&hintCaption != 0:
 		return -2
 	}
-	w := 0.0
+	var w float64
 	switch {
 	case b.chars >= 80 || b.marks > 0 && b.chars >= 30:
 		w = min(float64(b.chars), 1500) * (1 - links)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"dateline/internal/article"
 	"dateline/internal/article/dates"
@@ -76,129 +75,6 @@ func (d *Document) ArticleWith(ctx context.Context, p Page, g Given) (*article.A
 	return r.a, nil
 }
 
-// Body is the text of an article, and where in the page it stands.
-type Body struct {
-	Text       string
-	HTML       string
-	Image      string       // the first picture in it
-	Signature  string       // the name below it
-	Blocks     []string     // the paragraphs of the text
-	Elements   []*html.Node // that hold them
-	Root       *html.Node   // the element that holds it
-	Confidence float64      // the share of the element's text that was kept
-}
-
-// Body finds the article's text in a document without knowing its site. The title is what
-// headings are compared with.
-func (d *Document) Body(title string) (Body, bool) {
-	o := newOutline(d.Root)
-	o.settle()
-	b, ok := o.body(d, o.choose(), title)
-	if ok && len(b.Text) >= thin {
-		return b, true
-	}
-	// A page whose names mislead: read it by its words alone.
-	o.forget()
-	if c, found := o.body(d, o.choose(), title); found && len(c.Text) > 2*len(b.Text) {
-		c.Confidence /= 2
-		return c, true
-	}
-	return b, ok
-}
-
-// BodyOf reads the text of elements that are known to hold the article.
-func (d *Document) BodyOf(roots, drop []*html.Node, title string) (Body, bool) {
-	var out Body
-	for i, n := range roots {
-		o := newOutline(n)
-		if len(o.spans) == 0 {
-			continue
-		}
-		o.spans[0].hints |= hintBody
-		o.drop(drop)
-		o.settle()
-		if b, ok := o.body(d, 0, title); ok {
-			if i == 0 || out.Text == "" {
-				out = b
-				continue
-			}
-			out.Text += "\n\n" + b.Text
-			out.HTML += "\n" + b.HTML
-			out.Blocks = append(out.Blocks, b.Blocks...)
-			out.Elements = append(out.Elements, b.Elements...)
-			out.Signature = firstOf(b.Signature, out.Signature)
-		}
-	}
-	return out, out.Text != ""
-}
-
-func (o *outline) body(d *Document, at int, title string) (Body, bool) {
-	if at < 0 || at >= len(o.spans) {
-		return Body{}, false
-	}
-	kept := o.withoutLead(o.keep(at, title))
-	name, lines := o.signatureOf(kept)
-	b := Body{Root: o.spans[at].node, Signature: name}
-	if lines != nil {
-		rest := kept[:0]
-		for _, i := range kept {
-			if !lines[i] {
-				rest = append(rest, i)
-			}
-		}
-		kept = rest
-	}
-	all, chars := 1, 0
-	for i := o.spans[at].first; i < o.spans[at].end; i++ {
-		all += o.blocks[i].chars
-	}
-	var text strings.Builder
-	for _, i := range kept {
-		chars += o.blocks[i].chars
-		if text.Len() > 0 {
-			text.WriteString("\n\n")
-		}
-		text.WriteString(o.blocks[i].text)
-		b.Blocks = append(b.Blocks, o.blocks[i].text)
-		b.Elements = append(b.Elements, o.blocks[i].in)
-	}
-	if chars < minArticle {
-		return Body{}, false
-	}
-	b.Text = text.String()
-	b.HTML, b.Image = render(d.Base, []*html.Node{b.Root}, o, kept)
-	b.Confidence = 0.5 + 0.5*float64(chars)/float64(all)
-	return b, true
-}
-
-// withoutLead drops a standfirst that is set as a heading inside of the body, as two of four
-// Vietnamese papers do: it is the article's lead, not its first paragraph.
-func (o *outline) withoutLead(kept []int) []int {
-	if len(kept) < 2 {
-		return kept
-	}
-	if b := &o.blocks[kept[0]]; b.tag == atom.H2 && b.chars > 80 && b.marks > 0 {
-		return kept[1:]
-	}
-	return kept
-}
-
-// forget drops what names suggest, but for what is never text.
-func (o *outline) forget() {
-	for i := range o.blocks {
-		o.blocks[i].hints = 0
-		for at := o.blocks[i].elem; at >= 0; at = o.spans[at].parent {
-			if a := o.spans[at].node.DataAtom; a == atom.Nav || a == atom.Footer {
-				o.blocks[i].hints = hintJunk
-				break
-			}
-		}
-	}
-	for i := range o.spans {
-		o.spans[i].hints = 0
-	}
-}
-
 // reading is an article in the making.
 type reading struct {
 	a          *article.Article
@@ -225,17 +101,6 @@ func (d *Document) read(p Page) *reading {
 	r.monthFirst = low == "en-us" || low == "en_us" || lang == "en" && len(low) == 2 && (strings.HasSuffix(host, ".com") || strings.HasSuffix(host, ".us") || strings.HasSuffix(host, ".org"))
 	r.nameSite()
 	return r
-}
-
-// drop marks elements as no part of the text.
-func (o *outline) drop(nodes []*html.Node) {
-	for _, n := range nodes {
-		for i := range o.spans {
-			if o.spans[i].node == n {
-				o.spans[i].hints = hintJunk | hintHidden
-			}
-		}
-	}
 }
 
 func (r *reading) readRest(g Given) {

@@ -213,7 +213,7 @@ func dayOfURL(path string) (time.Time, bool) {
 // zoneOf guesses a site's zone from its country. Countries with one zone and no summer time
 // are certain; for others UTC stands.
 func zoneOf(host, lang string) *time.Location {
-	hours := 0
+	var hours int
 	switch tld := host[strings.LastIndex(host, ".")+1:]; tld {
 	case "vn", "th", "kh", "la":
 		hours = 7
