@@ -5,6 +5,6 @@ time=${1:-30s}
 grep -rlE '^func Fuzz' --include='*_test.go' . | while read -r file; do
 	grep -oE '^func Fuzz\w+' "$file" | sed 's/^func //' | while read -r name; do
 		echo "== $name ($(dirname "$file"))"
-		go test "$(dirname "$file")" -run '^$' -fuzz "^$name\$" -fuzztime "$time"
+		go test "$(dirname "$file")" -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 20x
 	done
 done

@@ -65,6 +65,9 @@ type Article struct {
 	Origins   map[Field]Origin `json:"origins,omitempty"`
 	// DateOnly says that the page names the day of publication and no time of day.
 	DateOnly bool `json:"date_only,omitempty"`
+	// Listing says that the page is rather a list of other articles than one of its own: a
+	// front page, a section, the results of a search.
+	Listing bool `json:"listing,omitempty"`
 }
 
 // Has says whether a field was found.

@@ -16,6 +16,7 @@ type Body struct {
 	Blocks     []string     // the paragraphs of the text
 	Elements   []*html.Node // that hold them
 	Root       *html.Node   // the element that holds it
+	Headlines  int          // letters of linked headlines on the whole page
 	Confidence float64      // the share of the element's text that was kept
 }
 
@@ -25,6 +26,7 @@ func (d *Document) Body(title string) (Body, bool) {
 	o := newOutline(d.Root)
 	o.settle()
 	b, ok := o.body(d, o.choose(), title)
+	b.Headlines = o.headlines()
 	if ok && len(b.Text) >= thin {
 		return b, true
 	}
@@ -32,6 +34,7 @@ func (d *Document) Body(title string) (Body, bool) {
 	o.forget()
 	if c, found := o.body(d, o.choose(), title); found && len(c.Text) > 2*len(b.Text) {
 		c.Confidence /= 2
+		c.Headlines = b.Headlines
 		return c, true
 	}
 	return b, ok
@@ -100,6 +103,17 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 	b.HTML, b.Image = render(d.Base, []*html.Node{b.Root}, o, kept)
 	b.Confidence = 0.5 + 0.5*float64(chars)/float64(all)
 	return b, true
+}
+
+// headlines counts the letters of links that are long enough to be headlines.
+func (o *outline) headlines() int {
+	n := 0
+	for i := range o.blocks {
+		if b := &o.blocks[i]; b.links >= 30 && b.linkShare() > 0.8 {
+			n += b.links
+		}
+	}
+	return n
 }
 
 // withoutLead drops a standfirst that is set as a heading inside of the body, as two of four

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -72,7 +73,21 @@ func (d *Document) ArticleWith(ctx context.Context, p Page, g Given) (*article.A
 	r.signature, r.firstImage, r.blocks = b.Signature, b.Image, b.Blocks
 	r.a.Found(article.FieldBody, source, b.Confidence)
 	r.readRest(g)
+	r.a.Listing = source != article.FromSelector && r.listing(b)
 	return r.a, nil
+}
+
+// listing says whether a page has more headlines of others than text of its own and does not
+// say that it is an article. An og:type alone is a weak word: front pages have it too.
+func (r *reading) listing(b Body) bool {
+	if rankOf(r.ld.article) >= 3 || r.meta.first("article:published_time") != "" {
+		return false
+	}
+	chars := utf8.RuneCountInString(b.Text)
+	if strings.EqualFold(r.meta.first("og:type"), "article") {
+		chars *= 3
+	}
+	return b.Headlines > chars
 }
 
 // reading is an article in the making.

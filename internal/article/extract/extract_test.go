@@ -105,6 +105,20 @@ func TestRepeats(t *testing.T) {
 	require.Equal(t, 1, strings.Count(a.Text, text[1]))
 }
 
+// TestListing tells a front page from an article with teasers below it.
+func TestListing(t *testing.T) {
+	var teasers strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&teasers, `<h3><a href="/story-%d">The mayor speaks for the %d. time of the bridge in the harbour</a></h3>`, i, i)
+	}
+	imprint := `<div class="about"><p>The paper is printed in Harbour Street 5, its editor is Mai Lan, and it has a licence of 14 April 2025.</p></div>`
+	require.True(t, read(t, page("<title>The Paper</title>", "<div>"+teasers.String()+"</div>"+imprint)).Listing)
+	require.True(t, read(t, page(`<title>The Paper</title><meta property="og:type" content="article">`, "<div>"+teasers.String()+"</div>"+imprint)).Listing)
+	require.False(t, read(t, page("<title>The bridge opens</title>", paragraphs(prose(30))+"<div>"+teasers.String()+"</div>")).Listing)
+	short := paragraphs(prose(2)) + "<div>" + teasers.String() + "</div>"
+	require.False(t, read(t, page(ld(`{"@type":"NewsArticle","headline":"The bridge opens"}`), short)).Listing, "a short one that says what it is")
+}
+
 func TestHTMLIsSafe(t *testing.T) {
 	a := read(t, page("", `<article><p onclick="x()">`+prose(1)[0]+` <a href="javascript:alert(1)">one</a> <a href="/two?a=1&amp;b=2" onmouseover="x()">two</a></p>
 <h2 style="color:red">A heading</h2>`+paragraphs(prose(3))+`<img src="/i.jpg" onerror="x()" alt='"><script>alert(1)</script>'><img src="data:image/png;base64,AAAA">
