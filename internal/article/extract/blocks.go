@@ -70,11 +70,12 @@ type outliner struct {
 	quote int
 	table int
 	br    bool
+	names memory
 }
 
 // newOutline reads the part of a page below a node.
-func newOutline(root *html.Node) *outline {
-	w := &outliner{}
+func newOutline(root *html.Node, names memory) *outline {
+	w := &outliner{names: names}
 	w.o.blocks = make([]block, 0, 256)
 	w.o.spans = make([]span, 0, 1024)
 	w.element(root, 0)
@@ -105,7 +106,7 @@ func (w *outliner) element(n *html.Node, depth int) {
 	blocky := len(w.stack) == 0 || n.Type == html.ElementNode && !inline(n.DataAtom)
 	own := hint(0)
 	if n.Type == html.ElementNode {
-		own = hints(n)
+		own = w.names.hints(n)
 	}
 	if blocky {
 		w.flush()
@@ -223,22 +224,46 @@ func blank(s string) bool {
 	return true
 }
 
-// squeeze appends a text with each run of white space as one space.
+// squeeze appends a text with each run of white space as one space. It copies whole runs,
+// because all text of a page goes through it.
 func squeeze(b *strings.Builder, s string) {
-	space := b.Len() > 0 && strings.HasSuffix(b.String(), " ")
-	for _, r := range s {
-		switch r {
-		case ' ', '\t', '\n', '\r', '\f', '\v', '\u00a0':
-			if !space {
-				b.WriteByte(' ')
-			}
-			space = true
-		case '\u200b', '\ufeff', '\u00ad': // invisible
-		default:
-			b.WriteRune(r)
+	space := b.Len() > 0 && b.String()[b.Len()-1] == ' '
+	from := 0
+	flush := func(to int) {
+		if from < to {
+			b.WriteString(s[from:to])
 			space = false
 		}
 	}
+	for i := 0; i < len(s); {
+		n, gap := 0, false
+		switch c := s[i]; {
+		case c == ' ' && !space && (i+1 == len(s) || s[i+1] > ' ' && s[i+1] < utf8.RuneSelf):
+			i++ // one space between words stays as it is
+			continue
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
+			n, gap = 1, true
+		case c < 0xC2 || c > 0xC2 && c < 0xE2 || c > 0xE2 && c != 0xEF:
+		case strings.HasPrefix(s[i:], "\u00a0"):
+			n, gap = 2, true
+		case strings.HasPrefix(s[i:], "\u00ad"):
+			n = 2
+		case strings.HasPrefix(s[i:], "\u200b"), strings.HasPrefix(s[i:], "\ufeff"):
+			n = 3
+		}
+		if n == 0 {
+			i++
+			continue
+		}
+		flush(i)
+		if gap && !space {
+			b.WriteByte(' ')
+			space = true
+		}
+		i += n
+		from = i
+	}
+	flush(len(s))
 }
 
 func countMarks(s string) int {

@@ -23,7 +23,7 @@ type Body struct {
 // Body finds the article's text in a document without knowing its site. The title is what
 // headings are compared with.
 func (d *Document) Body(title string) (Body, bool) {
-	o := newOutline(d.Root)
+	o := newOutline(d.Root, d.names)
 	o.settle()
 	b, ok := o.body(d, o.choose(), title)
 	b.Headlines = o.headlines()
@@ -44,7 +44,7 @@ func (d *Document) Body(title string) (Body, bool) {
 func (d *Document) BodyOf(roots, drop []*html.Node, title string) (Body, bool) {
 	var out Body
 	for i, n := range roots {
-		o := newOutline(n)
+		o := newOutline(n, d.names)
 		if len(o.spans) == 0 {
 			continue
 		}
@@ -100,7 +100,7 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 		return Body{}, false
 	}
 	b.Text = text.String()
-	b.HTML, b.Image = render(d.Base, []*html.Node{b.Root}, o, kept)
+	b.HTML, b.Image = render(d, b.Root, o, kept)
 	b.Confidence = 0.5 + 0.5*float64(chars)/float64(all)
 	return b, true
 }

@@ -173,7 +173,7 @@ const selected = 0.97
 func (r *reading) inJunk(n *html.Node) bool {
 	for i := 0; n != nil && i < 12; i, n = i+1, n.Parent {
 		if n.Type == html.ElementNode && n.Data != "body" && n.Data != "html" && n.Data != "article" && n.Data != "main" {
-			if hints(n)&(hintJunk|hintComment) != 0 {
+			if r.doc.names.hints(n)&(hintJunk|hintComment) != 0 {
 				return true
 			}
 		}

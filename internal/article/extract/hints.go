@@ -23,10 +23,23 @@ const (
 	hintQuote                    // embedded posts of social networks: part of the article
 )
 
+// memory keeps what class names of a page mean: most are there many times.
+type memory map[string]hint
+
+// class reads the value of one class or id attribute.
+func (m memory) class(name string) hint {
+	h, ok := m[name]
+	if !ok {
+		h = classHints(name)
+		m[name] = h
+	}
+	return h
+}
+
 // hints reads an element. words splits class names at everything that is no letter and where
 // a capital follows a small letter, so that "article-share", "articleShare" and "share_1" all
 // hold the word share.
-func hints(n *html.Node) hint {
+func (m memory) hints(n *html.Node) hint {
 	var h hint
 	switch n.DataAtom {
 	case atom.Nav, atom.Menu, atom.Dialog, atom.Button, atom.Select, atom.Option, atom.Textarea, atom.Label:
@@ -42,7 +55,7 @@ func hints(n *html.Node) hint {
 		a := &n.Attr[i]
 		switch a.Key {
 		case "class", "id":
-			h |= classHints(a.Val)
+			h |= m.class(a.Val)
 		case "itemprop":
 			switch {
 			case strings.Contains(a.Val, "articleBody"):
@@ -79,7 +92,7 @@ func hidesItself(style string) bool {
 	return strings.HasPrefix(rest, "none")
 }
 
-// classHints reads the value of one class or id attribute.
+// classHints reads the words of a class or id.
 func classHints(class string) hint {
 	var h hint
 	var buf [32]byte

@@ -31,12 +31,13 @@ type Meta struct {
 	leads    []*html.Node      // what is named the standfirst
 	crumbs   []*html.Node      // what is named a breadcrumb
 	relAuth  []*html.Node      // links with rel=author
+	names    memory
 	nodes    int
 	maxNodes int
 }
 
 func (d *Document) readMeta(limit int) error {
-	m := &Meta{values: map[string][]string{}, items: map[string][]string{}, links: map[string]string{}, maxNodes: limit}
+	m := &Meta{values: map[string][]string{}, items: map[string][]string{}, links: map[string]string{}, names: d.names, maxNodes: limit}
 	m.walk(d.Root, 0)
 	if m.nodes > limit {
 		return fmt.Errorf("%w: more than %d", ErrTooMany, limit)
@@ -96,7 +97,8 @@ func (m *Meta) element(n *html.Node) {
 	case atom.Time:
 		m.times = keepNode(m.times, n)
 	}
-	named := ""
+	var named hint
+	crumbs := false
 	for i := range n.Attr {
 		a := &n.Attr[i]
 		switch a.Key {
@@ -109,20 +111,20 @@ func (m *Meta) element(n *html.Node) {
 				m.relAuth = keepNode(m.relAuth, n)
 			}
 		case "class", "id", "data-role":
-			named += " " + a.Val
+			named |= m.names.class(a.Val)
+			crumbs = crumbs || strings.Contains(a.Val, "breadcrumb")
 		}
 	}
-	if named != "" {
+	if crumbs {
+		m.crumbs = keepNode(m.crumbs, n)
+	}
+	if named&(hintByline|hintDate|hintLead) != 0 {
 		m.named(n, named)
 	}
 }
 
 // named keeps elements whose class says that they hold a field.
-func (m *Meta) named(n *html.Node, name string) {
-	h := classHints(name)
-	if h&(hintByline|hintDate|hintLead) == 0 && !strings.Contains(name, "breadcrumb") {
-		return
-	}
+func (m *Meta) named(n *html.Node, h hint) {
 	if h&hintByline != 0 {
 		m.bylines = keepNode(m.bylines, n)
 	}
@@ -131,9 +133,6 @@ func (m *Meta) named(n *html.Node, name string) {
 	}
 	if h&hintLead != 0 {
 		m.leads = keepNode(m.leads, n)
-	}
-	if strings.Contains(name, "breadcrumb") {
-		m.crumbs = keepNode(m.crumbs, n)
 	}
 }
 

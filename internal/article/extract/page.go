@@ -55,6 +55,7 @@ type Document struct {
 	Meta *Meta
 
 	linked *linked // read once
+	names  memory
 }
 
 // Parse decodes and parses a page within limits. It reads the page's metadata on the way.
@@ -79,7 +80,7 @@ func Parse(ctx context.Context, p Page, lim Limits) (*Document, error) {
 	if err != nil {
 		base = &url.URL{}
 	}
-	doc := &Document{Root: root, URL: base, Base: base}
+	doc := &Document{Root: root, URL: base, Base: base, names: memory{}}
 	if err := doc.readMeta(lim.Nodes); err != nil {
 		return nil, err
 	}

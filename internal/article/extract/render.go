@@ -16,6 +16,7 @@ type rendering struct {
 	texts map[*html.Node]bool // kept
 	nodes map[*html.Node]bool // around what is kept
 	out   strings.Builder
+	names memory
 	image string // the first
 	depth int
 	pre   bool // inside text that is laid out by hand
@@ -25,8 +26,8 @@ type rendering struct {
 const maxImages = 200
 
 // render writes the blocks that were kept of the elements below root.
-func render(base *url.URL, roots []*html.Node, o *outline, kept []int) (body, image string) {
-	r := &rendering{base: base, texts: map[*html.Node]bool{}, nodes: map[*html.Node]bool{}}
+func render(d *Document, root *html.Node, o *outline, kept []int) (body, image string) {
+	r := &rendering{base: d.Base, names: d.names, texts: map[*html.Node]bool{}, nodes: map[*html.Node]bool{}}
 	for _, i := range kept {
 		for _, t := range o.blocks[i].texts {
 			r.texts[t] = true
@@ -36,12 +37,8 @@ func render(base *url.URL, roots []*html.Node, o *outline, kept []int) (body, im
 		}
 	}
 	images := 0
-	for _, root := range roots {
-		r.pictures(root, 0, &images)
-	}
-	for _, root := range roots {
-		r.node(root, false)
-	}
+	r.pictures(root, 0, &images)
+	r.node(root, false)
 	return strings.TrimSpace(r.out.String()), r.image
 }
 
@@ -51,7 +48,7 @@ func (r *rendering) pictures(n *html.Node, depth int, images *int) {
 		return
 	}
 	if n.Type == html.ElementNode {
-		if hints(n)&(hintJunk|hintHidden|hintComment) != 0 && !r.nodes[n] {
+		if r.names.hints(n)&(hintJunk|hintHidden|hintComment) != 0 && !r.nodes[n] {
 			return
 		}
 		if n.DataAtom == atom.Img && r.source(n) != "" {
