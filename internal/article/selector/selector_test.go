@@ -3,6 +3,7 @@ package selector_test
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -241,6 +242,31 @@ func TestOddElements(t *testing.T) {
 		require.NoError(t, err, path)
 		require.NotEmpty(t, a.Text, path)
 		require.NotEmpty(t, a.Title, path)
+	}
+}
+
+// TestManyAtOnce uses one selector from several goroutines, with paths of both kinds.
+func TestManyAtOnce(t *testing.T) {
+	s := newSite()
+	sel := mustCompile(t, selector.Config{Variants: []selector.Variant{{
+		Body:   []string{"//div[starts-with(@class,'longread')]"},
+		Fields: map[article.Field][]string{article.FieldAuthors: {"//span[contains(concat(' ',normalize-space(@class),' '),' who ')]"}},
+	}}})
+	pages, truths := pagesOf(s, 24)
+	got := make([]*article.Article, len(pages))
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for i := w; i < len(pages); i += 4 {
+				got[i], _, _ = sel.Extract(t.Context(), pages[i])
+			}
+		})
+	}
+	wg.Wait()
+	for i, a := range got {
+		require.NotNil(t, a)
+		require.Equal(t, []string{truths[i].author}, a.Authors)
+		require.Contains(t, a.Text, truths[i].body)
 	}
 }
 
