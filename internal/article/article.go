@@ -10,15 +10,14 @@ type Source string
 
 // Sources, from the most deliberate statement of a publisher to the weakest guess.
 const (
-	FromSelector   Source = "selector"   // the site's learned or edited configuration
-	FromJSONLD     Source = "json-ld"    // schema.org in a script of the page
-	FromOpenGraph  Source = "open-graph" // og: and article: properties
-	FromMicrodata  Source = "microdata"  // itemprop attributes
-	FromMeta       Source = "meta"       // other meta and link elements
-	FromHTML       Source = "html"       // headings, bylines, time elements, the body itself
-	FromText       Source = "text"       // worked out from the words, such as the language
-	FromURL        Source = "url"        // the address of the page
-	FromHTTPHeader Source = "http"       // what the server said beside the page
+	FromSelector  Source = "selector"   // the site's learned or edited configuration
+	FromJSONLD    Source = "json-ld"    // schema.org in a script of the page
+	FromOpenGraph Source = "open-graph" // og: and article: properties
+	FromMicrodata Source = "microdata"  // itemprop attributes
+	FromMeta      Source = "meta"       // other meta and link elements
+	FromHTML      Source = "html"       // headings, bylines, time elements, the body itself
+	FromText      Source = "text"       // worked out from the words, such as the language
+	FromURL       Source = "url"        // the address of the page
 )
 
 // Field names one field of an article, for sources, confidences, selectors and health scores.
