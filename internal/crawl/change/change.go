@@ -1,0 +1,117 @@
+// Package change tells whether a page brought something new. A hub changed when
+// its set of articles did, an article when its text did; both are exact. SimHash
+// over the text of articles finds the same story under another URL.
+//
+// Raw HTML is never compared: SimHash over it called front pages with up to
+// three new articles unchanged.
+package change
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"dateline/internal/crawl/weburl"
+)
+
+// Digest is a SHA-256 of something in normal form. The zero value is none.
+type Digest [32]byte
+
+// String is the digest in hexadecimal digits.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// IsZero says whether there is no digest.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// Hub is a hub page as change sees it: the set of its articles.
+type Hub struct {
+	articles []weburl.Hash // sorted, each once
+}
+
+// NewHub takes the canonical URLs of a hub's articles, in any order.
+func NewHub(articles []weburl.URL) Hub {
+	hashes := make([]weburl.Hash, len(articles))
+	for i, u := range articles {
+		hashes[i] = u.Hash()
+	}
+	return HubOf(hashes)
+}
+
+// HubOf makes a hub of what Articles gave.
+func HubOf(articles []weburl.Hash) Hub {
+	sorted := slices.Clone(articles)
+	slices.SortFunc(sorted, compare)
+	return Hub{slices.Compact(sorted)}
+}
+
+func compare(a, b weburl.Hash) int { return slices.Compare(a[:], b[:]) }
+
+// Articles are the hashes of the hub's articles, to be stored.
+func (h Hub) Articles() []weburl.Hash { return slices.Clone(h.articles) }
+
+// Digest names the set. Two hubs have the same exactly when they link the same
+// articles. A hub without articles has one too, unlike a hub never seen.
+func (h Hub) Digest() Digest {
+	hash := sha256.New()
+	for _, article := range h.articles {
+		hash.Write(article[:])
+	}
+	return Digest(hash.Sum(nil))
+}
+
+// Since lists what is new and what is gone compared with an earlier state.
+func (h Hub) Since(earlier Hub) (added, removed []weburl.Hash) {
+	i, j := 0, 0
+	for i < len(h.articles) || j < len(earlier.articles) {
+		switch {
+		case j == len(earlier.articles) || i < len(h.articles) && compare(h.articles[i], earlier.articles[j]) < 0:
+			added = append(added, h.articles[i])
+			i++
+		case i == len(h.articles) || compare(h.articles[i], earlier.articles[j]) > 0:
+			removed = append(removed, earlier.articles[j])
+			j++
+		default:
+			i++
+			j++
+		}
+	}
+	return added, removed
+}
+
+// Article names the content of an article: its title and body in normal form.
+// Whitespace, composed or decomposed letters and invisible characters make no
+// difference.
+func Article(title, body string) Digest {
+	hash := sha256.New()
+	hash.Write([]byte(Normal(title)))
+	hash.Write([]byte{0}) // Normal leaves no such character in a title
+	hash.Write([]byte(Normal(body)))
+	return Digest(hash.Sum(nil))
+}
+
+// Normal is text in NFC, with one space for each run of whitespace and without
+// control and invisible formatting characters.
+func Normal(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	gap := false
+	for _, r := range norm.NFC.String(text) {
+		switch {
+		case unicode.IsSpace(r):
+			gap = b.Len() > 0
+		case unicode.Is(unicode.C, r):
+		default:
+			if gap {
+				b.WriteByte(' ')
+				gap = false
+			}
+			b.WriteRune(r)
+		}
+	}
+	// What was taken out may have kept letters apart that now compose.
+	return norm.NFC.String(b.String())
+}

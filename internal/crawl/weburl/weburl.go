@@ -1,0 +1,178 @@
+// Package weburl gives every web page one name: the canonical URL under which
+// the crawler knows it. Parsing follows the WHATWG URL Standard, as browsers
+// do; after that, what does not change the page is taken away: fragments,
+// tracking parameters, session ids, and the parameters that a site's Rules name.
+package weburl
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/netip"
+	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+	"golang.org/x/net/publicsuffix"
+)
+
+// MaxLength is how long a canonical URL may be. Longer ones come from traps
+// more often than from articles.
+const MaxLength = 2048
+
+// maxRaw bounds what is parsed at all: tracking parameters may be long.
+const maxRaw = 16 << 10
+
+// What Parse refuses.
+var (
+	ErrInvalid     = errors.New("not a URL")
+	ErrScheme      = errors.New("neither http nor https")
+	ErrCredentials = errors.New("user name or password in the URL")
+	ErrTooLong     = errors.New("URL too long")
+)
+
+// URL is a canonical URL. The zero value is none. Two URLs of one page are
+// equal with ==, as far as the rules know.
+type URL struct {
+	text     string
+	scheme   string
+	host     string // with the port, unless it is the scheme's own
+	hostname string
+	path     string
+	query    string // without "?"
+}
+
+// Hash names a URL in keys and indexes: the first 16 bytes of the SHA-256 of
+// its text.
+type Hash [16]byte
+
+// String is the hash in hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Parse makes a URL canonical by the rules of its site.
+func Parse(raw string, rules Rules) (URL, error) { return parse(raw, "", rules) }
+
+// Resolve makes a reference found on page u canonical.
+func (u URL) Resolve(ref string, rules Rules) (URL, error) { return parse(ref, u.text, rules) }
+
+func parse(raw, base string, rules Rules) (URL, error) {
+	if len(raw) > maxRaw {
+		return URL{}, ErrTooLong
+	}
+	var parsed *whatwg.Url
+	var err error
+	if base == "" {
+		parsed, err = whatwg.Parse(raw)
+	} else {
+		parsed, err = whatwg.ParseRef(base, raw)
+	}
+	if err != nil {
+		return URL{}, ErrInvalid
+	}
+	scheme := strings.TrimSuffix(parsed.Protocol(), ":")
+	if scheme != "http" && scheme != "https" {
+		return URL{}, ErrScheme
+	}
+	if parsed.Username() != "" || parsed.Password() != "" {
+		return URL{}, ErrCredentials
+	}
+	// A final dot names the same host.
+	hostname := strings.TrimSuffix(parsed.Hostname(), ".")
+	if hostname == "" || strings.HasSuffix(hostname, ".") || len(hostname) > 253 {
+		return URL{}, ErrInvalid
+	}
+	port := parsed.Port()
+	if rules.HTTPS && scheme == "http" && port == "" {
+		scheme = "https"
+	}
+	u := URL{scheme: scheme, host: hostname, hostname: hostname}
+	if port != "" {
+		u.host += ":" + port
+	}
+	u.path = escapes(cleanPath(parsed.Pathname()))
+	if u.path == "" {
+		u.path = "/"
+	}
+	u.query = rules.cleanQuery(strings.TrimPrefix(parsed.Search(), "?"))
+	u.text = u.Origin() + u.RequestURI()
+	if len(u.text) > MaxLength {
+		return URL{}, ErrTooLong
+	}
+	return u, nil
+}
+
+// String is the canonical text.
+func (u URL) String() string { return u.text }
+
+// IsZero says whether u is no URL.
+func (u URL) IsZero() bool { return u.text == "" }
+
+// Scheme is http or https.
+func (u URL) Scheme() string { return u.scheme }
+
+// Host is the name, with the port unless it is the scheme's own.
+func (u URL) Host() string { return u.host }
+
+// Hostname is the name without the port; IPv6 addresses stand in brackets.
+func (u URL) Hostname() string { return u.hostname }
+
+// Path is the path, escaped.
+func (u URL) Path() string { return u.path }
+
+// Query is the query without its question mark, escaped.
+func (u URL) Query() string { return u.query }
+
+// Origin is the URL up to its path. A robots.txt holds for one origin.
+func (u URL) Origin() string {
+	if u.host == "" {
+		return ""
+	}
+	return u.scheme + "://" + u.host
+}
+
+// RequestURI is path and query, as robots.txt rules match them.
+func (u URL) RequestURI() string {
+	if u.query == "" {
+		return u.path
+	}
+	return u.path + "?" + u.query
+}
+
+// Domain is the registered domain (eTLD+1), the unit of politeness: of
+// thethao.example.com.vn it is example.com.vn. An IP address, or a name without
+// a dot, is its own domain.
+func (u URL) Domain() string { return Domain(u.hostname) }
+
+// Hash names u.
+func (u URL) Hash() Hash {
+	sum := sha256.Sum256([]byte(u.text))
+	return Hash(sum[:16])
+}
+
+// MarshalText is String.
+func (u URL) MarshalText() ([]byte, error) { return []byte(u.text), nil }
+
+// UnmarshalText reads what MarshalText wrote; it applies no site's rules.
+func (u *URL) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*u = URL{}
+		return nil
+	}
+	parsed, err := Parse(string(text), Rules{DropNothing: true})
+	if err == nil {
+		*u = parsed
+	}
+	return err
+}
+
+// Domain is the registered domain of a host name, see URL.Domain.
+func Domain(hostname string) string {
+	hostname = strings.TrimSuffix(strings.ToLower(hostname), ".")
+	if _, err := netip.ParseAddr(strings.Trim(hostname, "[]")); err == nil {
+		return hostname
+	}
+	domain, err := publicsuffix.EffectiveTLDPlusOne(hostname)
+	if err != nil { // the host is itself a public suffix, or has no dot
+		return hostname
+	}
+	return domain
+}
