@@ -1,0 +1,104 @@
+package crawltest
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// hub is a front page or a section. Its template brings something new each
+// time, as real ones do: what tells a change is its articles alone.
+func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
+	number, _ := strconv.Atoi(r.URL.Query().Get("page"))
+	number = min(max(number, 1), 1000)
+	articles := s.latest(section, (number-1)*s.world.options.OnHub, s.world.options.OnHub)
+	s.mu.Lock()
+	s.asked++
+	asked, churn := s.asked, s.churn
+	s.mu.Unlock()
+
+	var b strings.Builder
+	s.head(&b, "Tin mới nhất", s.URL(r.URL.Path), asked, churn)
+	fmt.Fprintf(&b, `<link rel="alternate" type="application/rss+xml" title="RSS" href="/rss/tin-moi-nhat.rss"></head><body>`)
+	s.menu(&b, asked)
+	b.WriteString(`<section class="list-news ">`)
+	for i, a := range articles {
+		path := strings.TrimPrefix(a.URL, s.URL(""))
+		fmt.Fprintf(&b, `<article class="item-news v%d"><h3 class="title-news"><a href="%s?utm_source=home&amp;vn_zone=%d" title="%s">%s</a></h3>`+
+			`<a class="thumb" href="%s"><img src="/i/%d.jpg" alt=""></a><p class="description">%s</p><span class="time">%s</span></article>`,
+			churn, path, i, html.EscapeString(a.Title), html.EscapeString(a.Title), path, a.Number,
+			html.EscapeString(firstWords(a.Body, 25)), shownDate(a.At))
+	}
+	fmt.Fprintf(&b, `</section><nav class="pagination"><a href="?page=%d">Trang sau</a></nav>`, number+1)
+	if s.world.options.Traps {
+		month := s.world.options.Now()
+		fmt.Fprintf(&b, `<div><a href="/lich/%d/%d">Lịch</a> <a href="/phien;jsessionid=%032X">Phiên</a> <a href="/loop/1">Vòng</a>
+			<a href="/huge">To</a> <a href="/bomb">Nổ</a> <a href="/drip">Nhỏ giọt</a> <a href="/hang">Treo</a>
+			<a href="/private/1">Kín</a> <a href="/tim-kiem?q=a">Tìm</a> <a href="/go/1">Chia sẻ</a></div>`,
+			month.Year(), month.Month(), asked)
+	}
+	s.foot(&b, asked)
+	s.writeTagged(out, r, fmt.Sprint("hub", asked), []byte(b.String()))
+}
+
+func (s *Site) head(b *strings.Builder, title, canonical string, asked, churn int) {
+	fmt.Fprintf(b, `<!DOCTYPE html><html lang="vi"><head><meta charset="utf-8"><title>%s - %s</title><link rel="canonical" href="%s">`+
+		`<link rel="stylesheet" href="/css/main.%d.css"><script>var page=%d;</script>`,
+		html.EscapeString(title), s.host, canonical, churn, asked)
+}
+
+func (s *Site) menu(b *strings.Builder, asked int) {
+	b.WriteString(`<header><nav class="main-nav"><ul><li><a href="/">Trang chủ</a></li>`)
+	for _, name := range sectionNames()[:s.world.options.Sections] {
+		fmt.Fprintf(b, `<li><a href="/%s">%s</a></li>`, name, name)
+	}
+	fmt.Fprintf(b, `<li><a href="/dang-nhap?next=%%2F">Đăng nhập</a></li></ul></nav></header><div class="ads" id="ad-%d"></div>`, asked)
+}
+
+func (s *Site) foot(b *strings.Builder, asked int) {
+	fmt.Fprintf(b, `<footer><a href="https://www.facebook.com/sharer.php?u=x">Chia sẻ</a><a href="/lien-he">Liên hệ</a>`+
+		`<span>%d người đang đọc</span></footer></body></html>`, asked%97)
+}
+
+func (s *Site) articlePage(a Published, related []Published, asked, churn int) []byte {
+	var b strings.Builder
+	s.head(&b, a.Title, a.URL, asked, churn)
+	title := html.EscapeString(a.Title)
+	fmt.Fprintf(&b, `<meta property="og:title" content="%s"><meta property="og:type" content="article"><meta property="article:published_time" content="%s">`,
+		title, a.At.Format(time.RFC3339))
+	fmt.Fprintf(&b, `<script type="application/ld+json">{"@context":"https://schema.org","@type":"NewsArticle","headline":%q,"datePublished":%q,`+
+		`"author":{"@type":"Person","name":%q},"mainEntityOfPage":%q}</script></head><body>`, a.Title, a.At.Format(time.RFC3339), a.Author, a.URL)
+	s.menu(&b, asked)
+	fmt.Fprintf(&b, `<div class="page-detail"><span class="date">%s</span><h1 class="title-detail">%s</h1><article class="fck_detail ">`,
+		shownDate(a.At), title)
+	for paragraph := range strings.SplitSeq(a.Body, "\n\n") {
+		fmt.Fprintf(&b, `<p class="Normal">%s</p>`, html.EscapeString(paragraph))
+	}
+	fmt.Fprintf(&b, `<p class="Normal" style="text-align:right;"><strong>%s</strong></p></article></div><aside class="box-%d"><h2>Xem thêm</h2><ul>`,
+		html.EscapeString(a.Author), churn)
+	for _, other := range related {
+		fmt.Fprintf(&b, `<li><a href="%s">%s</a></li>`, strings.TrimPrefix(other.URL, s.URL("")), html.EscapeString(other.Title))
+	}
+	b.WriteString(`</ul></aside>`)
+	if missing := s.world.options.PageBytes - b.Len(); missing > 0 {
+		const line = "window.dataLayer.push({event:'view',zone:'detail'});\n"
+		b.WriteString("<script>" + strings.Repeat(line, missing/len(line)+1) + "</script>")
+	}
+	s.foot(&b, asked)
+	return []byte(b.String())
+}
+
+// shownDate writes a date as Vietnamese sites show it.
+func shownDate(at time.Time) string {
+	at = at.In(time.FixedZone("GMT+7", 7*60*60))
+	days := [...]string{"Chủ nhật", "Thứ hai", "Thứ ba", "Thứ tư", "Thứ năm", "Thứ sáu", "Thứ bảy"}
+	return days[at.Weekday()] + at.Format(", 2/1/2006, 15:04 (GMT+7)")
+}
+
+func firstWords(text string, count int) string {
+	all := strings.Fields(text)
+	return strings.Join(all[:min(count, len(all))], " ") + "…"
+}
