@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"code.dny.dev/ssrf"
 	"github.com/google/uuid"
 
+	"dateline/internal/netguard"
 	"dateline/internal/post"
 	"dateline/internal/secret"
 	"dateline/internal/webhook"
@@ -205,7 +205,7 @@ func retryAfter(text string, now time.Time) time.Duration {
 func reason(err error) string {
 	var outer *url.Error
 	switch {
-	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
+	case netguard.Prohibited(err):
 		return "Its address is private or its port unusual, which is not allowed."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &outer) && outer.Timeout():
 		return "The endpoint took too long."

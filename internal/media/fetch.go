@@ -12,8 +12,7 @@ import (
 	"path"
 	"time"
 
-	"code.dny.dev/ssrf"
-
+	"dateline/internal/netguard"
 	"dateline/internal/people"
 	"dateline/internal/post"
 )
@@ -101,7 +100,7 @@ func unfetched(err error) error {
 	switch {
 	case errors.As(err, &known):
 		return known
-	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
+	case netguard.Prohibited(err):
 		return fetchFailed("private_address", "The address is private or its port unusual; nothing is fetched from there.")
 	case errors.Is(err, context.Canceled):
 		return context.Canceled

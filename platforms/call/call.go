@@ -18,8 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"code.dny.dev/ssrf"
-
+	"dateline/internal/netguard"
 	"dateline/internal/secret"
 	"dateline/platforms/network"
 )
@@ -265,7 +264,7 @@ func cause(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
-	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
+	case netguard.Prohibited(err):
 		return "its address is private or its port unusual, which is not allowed"
 	case errors.As(err, &dns):
 		return "its name cannot be resolved"

@@ -1,16 +1,10 @@
 package call
 
 import (
-	"context"
-	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
-	"strings"
-	"syscall"
 	"time"
 
-	"code.dny.dev/ssrf"
+	"dateline/internal/netguard"
 )
 
 // idlePerHost keeps enough warm connections for a crowded second: opening them
@@ -26,12 +20,12 @@ const idlePerHost = 64
 // notation (10.20.0.0/16). No proxy is used: behind one, the check would see
 // the proxy's address only.
 func NewClient(allowPrivate []string) (*http.Client, error) {
-	guard, err := newGuard(allowPrivate)
+	guard, err := netguard.New(allowPrivate)
 	if err != nil {
 		return nil, err
 	}
 	transport := &http.Transport{
-		DialContext:         guard.dial,
+		DialContext:         guard.DialContext,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConns:        1024,
 		MaxIdleConnsPerHost: idlePerHost,
@@ -45,67 +39,9 @@ func NewClient(allowPrivate []string) (*http.Client, error) {
 // Trusts tells of a host:port, as it stands in a URL, whether allowPrivate
 // lists it. Of a name it knows only what is listed by that name.
 func Trusts(allowPrivate []string) (func(hostPort string) bool, error) {
-	guard, err := newGuard(allowPrivate)
+	guard, err := netguard.New(allowPrivate)
 	if err != nil {
 		return nil, err
 	}
-	return func(hostPort string) bool {
-		if guard.hosts[strings.ToLower(hostPort)] {
-			return true
-		}
-		target, err := netip.ParseAddrPort(hostPort)
-		return err == nil && guard.listed(target)
-	}, nil
-}
-
-type guard struct {
-	hosts    map[string]bool // host:port as in the URL
-	prefixes []netip.Prefix
-	open     net.Dialer
-	guarded  net.Dialer
-}
-
-func newGuard(allowPrivate []string) (*guard, error) {
-	g := &guard{hosts: map[string]bool{}}
-	for _, entry := range allowPrivate {
-		if prefix, err := netip.ParsePrefix(entry); err == nil {
-			g.prefixes = append(g.prefixes, prefix.Masked())
-			continue
-		}
-		host, port, err := net.SplitHostPort(entry)
-		if err != nil || host == "" || port == "" {
-			return nil, fmt.Errorf("%q is neither host:port nor a network such as 10.0.0.0/8: correct the list of private addresses", entry)
-		}
-		g.hosts[strings.ToLower(entry)] = true
-	}
-	public := ssrf.New()
-	g.open = net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
-	g.guarded = g.open
-	g.guarded.Control = func(network, address string, c syscall.RawConn) error {
-		if target, err := netip.ParseAddrPort(address); err == nil && g.listed(target) {
-			return nil
-		}
-		return public.Safe(network, address, c)
-	}
-	return g, nil
-}
-
-func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if g.hosts[strings.ToLower(address)] {
-		return g.open.DialContext(ctx, network, address)
-	}
-	return g.guarded.DialContext(ctx, network, address)
-}
-
-func (g *guard) listed(target netip.AddrPort) bool {
-	addr := target.Addr().Unmap()
-	if g.hosts[netip.AddrPortFrom(addr, target.Port()).String()] {
-		return true
-	}
-	for _, prefix := range g.prefixes {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return guard.Trusts, nil
 }
