@@ -56,7 +56,7 @@ const (
 	ServerError     Outcome = "server_error"      // 5xx
 	Timeout         Outcome = "timeout"           // too slow, in total or by its rate
 	TooBig          Outcome = "too_big"           // more bytes than allowed, on the wire or decompressed
-	NotHTML         Outcome = "wrong_type"        // not of the kind asked for
+	WrongType       Outcome = "wrong_type"        // not of the kind asked for
 	RefusedAddress  Outcome = "refused_address"   // leads to where the crawler does not go: private networks
 	Unreachable     Outcome = "unreachable"       // no such name, no connection, no TLS, no HTTP
 	Trap            Outcome = "trap"              // endless redirects

@@ -2,14 +2,29 @@ package robots
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// How long what is known of a robots.txt holds.
+const (
+	// fresh is from RFC 9309 §2.4: no longer than 24 hours.
+	fresh = 24 * time.Hour
+	// again is when a server that could not be reached is asked again.
+	again = 10 * time.Minute
+	// given is from RFC 9309 §2.3.1.4: after 30 days a robots.txt that cannot
+	// be reached may be taken for one that does not exist.
+	given = 30 * 24 * time.Hour
 )
 
 // Entry is a robots.txt as a cache keeps it.
 type Entry struct {
-	Status           int // of the last answer; 0: none came
-	Body             []byte
-	Fetched          time.Time // when Body came, or its absence was told
+	Status           int       // of the last answer; 0: none came
+	Body             []byte    // of the last success
+	Fetched          time.Time // when Body came, or its absence was told; zero: never
 	Expires          time.Time // when it is asked for again
 	UnreachableSince time.Time // zero: the last attempt got an answer
 }
@@ -34,3 +49,161 @@ type Answer struct {
 // learned, such as when ctx ended; a server that cannot be reached is an Answer
 // of status 0.
 type Source func(ctx context.Context, origin string) (Answer, error)
+
+// Options for a Cache.
+type Options struct {
+	Product string // our product token
+	Source  Source
+	Store   Store            // nil: in memory only
+	Now     func() time.Time // nil: time.Now
+	Size    int              // how many origins are kept in memory; 10,000
+}
+
+// Cache knows what sites allow us. It is safe for concurrent use.
+type Cache struct {
+	options Options
+	flight  singleflight.Group
+
+	mu    sync.Mutex
+	known map[string]Policy
+}
+
+// Policy is what a site allows us at the moment.
+type Policy struct {
+	Agent
+	Sitemaps []string
+	// Reachable is false when robots.txt could not be fetched: then what was
+	// known before holds, or nothing is allowed.
+	Reachable bool
+	// Expires is when it is asked for again.
+	Expires time.Time
+}
+
+// NewCache makes a cache.
+func NewCache(options Options) *Cache {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Size <= 0 {
+		options.Size = 10_000
+	}
+	return &Cache{options: options, known: map[string]Policy{}}
+}
+
+// Get says what an origin such as https://example.org allows. It fetches
+// robots.txt when that is not known; an error means that it could not tell.
+func (c *Cache) Get(ctx context.Context, origin string) (Policy, error) {
+	c.mu.Lock()
+	policy, ok := c.known[origin]
+	c.mu.Unlock()
+	if ok && c.options.Now().Before(policy.Expires) {
+		return policy, nil
+	}
+	// One request for all who ask at once. It is made in the name of the first;
+	// when that one gives up, another tries.
+	for {
+		answer := c.flight.DoChan(origin, func() (any, error) { return c.learn(ctx, origin) })
+		select {
+		case <-ctx.Done():
+			return Policy{}, ctx.Err()
+		case result := <-answer:
+			if result.Err != nil && result.Shared && ctx.Err() == nil {
+				continue
+			}
+			policy, _ := result.Val.(Policy)
+			return policy, result.Err
+		}
+	}
+}
+
+// Forget drops what is known of an origin from memory.
+func (c *Cache) Forget(origin string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, origin)
+}
+
+func (c *Cache) learn(ctx context.Context, origin string) (Policy, error) {
+	var entry Entry
+	if c.options.Store != nil {
+		stored, ok, err := c.options.Store.LoadRobots(ctx, origin)
+		if err != nil {
+			return Policy{}, fmt.Errorf("load the robots.txt of %s: %w", origin, err)
+		}
+		if ok {
+			entry = stored
+		}
+	}
+	if now := c.options.Now(); !now.Before(entry.Expires) {
+		answer, err := c.options.Source(ctx, origin)
+		if err != nil {
+			return Policy{}, fmt.Errorf("fetch the robots.txt of %s: %w", origin, err)
+		}
+		entry = entry.After(answer, c.options.Now())
+		if c.options.Store != nil {
+			if err := c.options.Store.SaveRobots(ctx, origin, entry); err != nil {
+				return Policy{}, fmt.Errorf("save the robots.txt of %s: %w", origin, err)
+			}
+		}
+	}
+	policy := entry.Policy(c.options.Product, c.options.Now())
+	c.keep(origin, policy)
+	return policy, nil
+}
+
+func (c *Cache) keep(origin string, policy Policy) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.known[origin]; !known && len(c.known) >= c.options.Size {
+		now := c.options.Now()
+		for other, old := range c.known {
+			if !now.Before(old.Expires) {
+				delete(c.known, other)
+			}
+		}
+		for other := range c.known {
+			if len(c.known) < c.options.Size {
+				break
+			}
+			delete(c.known, other)
+		}
+	}
+	c.known[origin] = policy
+}
+
+// After is the entry once an answer came.
+func (e Entry) After(answer Answer, now time.Time) Entry {
+	status := answer.Status
+	switch {
+	case status >= 200 && status < 300:
+		body := answer.Body[:min(len(answer.Body), MaxSize)]
+		return Entry{Status: status, Body: body, Fetched: now, Expires: now.Add(fresh)}
+	case status >= 300 && status < 500 && status != 429:
+		// "Unavailable" (§2.3.1.3): everything is allowed. A redirect that leads
+		// nowhere counts as such (§2.3.1.2).
+		return Entry{Status: status, Fetched: now, Expires: now.Add(fresh)}
+	}
+	// "Unreachable" (§2.3.1.4). 429 asks for patience; it does not tell that
+	// there are no rules.
+	e.Status = status
+	if e.UnreachableSince.IsZero() {
+		e.UnreachableSince = now
+	}
+	e.Expires = now.Add(max(again, min(answer.RetryAfter, fresh)))
+	return e
+}
+
+// Policy is what the entry means for a crawler.
+func (e Entry) Policy(product string, now time.Time) Policy {
+	p := Policy{Reachable: e.UnreachableSince.IsZero(), Expires: e.Expires}
+	switch {
+	case p.Reachable || !e.Fetched.IsZero():
+		// Also when it cannot be reached: then what was known holds on (§2.4).
+		file := Parse(e.Body)
+		p.Agent, p.Sitemaps = file.For(product), file.Sitemaps
+	case now.Sub(e.UnreachableSince) >= given:
+	default:
+		p.none = true
+	}
+	return p
+}

@@ -176,3 +176,27 @@ func Domain(hostname string) string {
 	}
 	return domain
 }
+
+// Absolute resolves a reference as browsers do and changes nothing else of it:
+// what a redirect names has to be asked for as it was named. base may be empty.
+func Absolute(base, ref string) (string, error) {
+	if len(ref) > maxRaw {
+		return "", ErrTooLong
+	}
+	var parsed *whatwg.Url
+	var err error
+	if base == "" {
+		parsed, err = whatwg.Parse(ref)
+	} else {
+		parsed, err = whatwg.ParseRef(base, ref)
+	}
+	switch {
+	case err != nil || parsed.Hostname() == "":
+		return "", ErrInvalid
+	case parsed.Protocol() != "http:" && parsed.Protocol() != "https:":
+		return "", ErrScheme
+	case parsed.Username() != "" || parsed.Password() != "":
+		return "", ErrCredentials
+	}
+	return parsed.Href(true), nil
+}

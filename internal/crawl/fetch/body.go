@@ -1,0 +1,222 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Why a body is not read to its end.
+var (
+	errWire     = errors.New("it sends more than allowed")
+	errBody     = errors.New("it is bigger than allowed")
+	errRatio    = errors.New("it decompresses to far more than pages do")
+	errSlow     = errors.New("it comes too slowly")
+	errIdle     = errors.New("it stopped coming")
+	errEncoding = errors.New("it cannot be decompressed")
+)
+
+// settled is how much is decompressed before its ratio counts: small pages of
+// one repeated letter are no bombs.
+const settled = 1 << 20
+
+// maxLayers is how many content encodings may be on top of each other.
+const maxLayers = 2
+
+// zstdWindow is the largest that a decoder must support (RFC 9659 §3).
+const zstdWindow = 8 << 20
+
+type body struct {
+	body     []byte
+	wire     int64
+	encoding string
+}
+
+// read reads a body within the limits. stop ends the request: reading returns
+// then, however long the server says nothing.
+func (a *attempt) read(res *http.Response, stop context.CancelFunc) (body, error) {
+	limits := a.f.limits
+	limit := limits.bytes(a.request)
+	cut := a.request.Kind == Robots // its first part counts, RFC 9309 §2.5
+	if res.ContentLength > limit && !cut {
+		return body{}, errWire
+	}
+	wire := &wireReader{from: res.Body, limit: limit, minRate: limits.MinRate, grace: limits.Grace, start: time.Now()}
+	if cut {
+		wire.limit = 4 * limit
+	}
+	watch := time.AfterFunc(limits.Idle, func() { wire.idle.Store(true); stop() })
+	defer watch.Stop()
+	wire.touch = func() { watch.Reset(limits.Idle) }
+
+	result := body{encoding: strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding")))}
+	decoded, closers, err := decoder(wire, result.encoding)
+	defer closers.close()
+	if err == nil {
+		result.body, err = capped(decoded, wire, limit, limits.Ratio, cut)
+	}
+	// Sitemaps are often files that are compressed themselves.
+	for range maxLayers {
+		if err != nil || a.request.Kind != Sitemap && a.request.Kind != Feed || !bytes.HasPrefix(result.body, []byte{0x1f, 0x8b}) {
+			break
+		}
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(result.body)); err == nil {
+			result.body, err = capped(z, wire, limit, limits.Ratio, false)
+		}
+	}
+	result.wire = wire.read
+	return result, wire.why(err)
+}
+
+// capped reads all of a body that is as big as pages may be.
+func capped(from io.Reader, wire *wireReader, limit, ratio int64, cut bool) ([]byte, error) {
+	var b bytes.Buffer
+	block := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(block)
+		b.Write(block[:min(int64(n), limit+1-int64(b.Len()))])
+		size := int64(b.Len())
+		switch {
+		case size > limit && cut:
+			return b.Bytes()[:limit], nil
+		case size > limit:
+			return nil, errBody
+		case size > settled && wire.read > 0 && size/wire.read > ratio:
+			return nil, errRatio
+		case errors.Is(err, io.EOF):
+			return b.Bytes(), nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// wireReader counts what comes over the wire, and how fast.
+type wireReader struct {
+	from    io.Reader
+	limit   int64
+	minRate int64
+	grace   time.Duration
+	start   time.Time
+	touch   func()
+
+	read   int64
+	failed error // of the connection, not of what decodes
+	idle   atomic.Bool
+}
+
+func (w *wireReader) Read(p []byte) (int, error) {
+	if w.failed != nil {
+		return 0, w.failed
+	}
+	n, err := w.from.Read(p)
+	w.read += int64(n)
+	w.touch()
+	took := time.Since(w.start)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		w.failed = err
+	case w.read > w.limit:
+		w.failed = errWire
+	case err == nil && took > w.grace && float64(w.read)/took.Seconds() < float64(w.minRate):
+		w.failed = errSlow
+	}
+	if w.failed != nil {
+		return n, w.failed
+	}
+	return n, err
+}
+
+// why finds the cause behind what a decoder complains about.
+func (w *wireReader) why(err error) error {
+	switch {
+	case err == nil, errors.Is(err, errBody), errors.Is(err, errRatio), errors.Is(err, errEncoding):
+		return err
+	case w.idle.Load():
+		return errIdle
+	case w.failed != nil:
+		return w.failed
+	default:
+		return fmt.Errorf("%w: %w", errEncoding, err)
+	}
+}
+
+type closers []func()
+
+func (c closers) close() {
+	for _, one := range c {
+		one()
+	}
+}
+
+// decoder takes content encodings off, the last one first (RFC 9110 §8.4).
+func decoder(from io.Reader, encodings string) (io.Reader, closers, error) {
+	var open closers
+	layers := strings.Split(encodings, ",")
+	if len(layers) > maxLayers {
+		return nil, nil, fmt.Errorf("%w: too many encodings", errEncoding)
+	}
+	for i := len(layers) - 1; i >= 0; i-- {
+		switch name := strings.TrimSpace(layers[i]); name {
+		case "", "identity", "utf-8", "none":
+		case "gzip", "x-gzip":
+			buffered := bufio.NewReader(from)
+			// Some servers say gzip and send none.
+			if magic, _ := buffered.Peek(2); len(magic) == 2 && (magic[0] != 0x1f || magic[1] != 0x8b) || len(magic) == 0 {
+				from = buffered
+				continue
+			}
+			z, err := gzip.NewReader(buffered)
+			if err != nil {
+				return nil, open, err
+			}
+			from = z
+		case "br":
+			from = brotli.NewReader(from)
+		case "zstd":
+			z, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+			if err != nil {
+				return nil, open, err
+			}
+			open = append(open, z.Close)
+			from = z
+		case "deflate":
+			inflated, err := inflate(from)
+			if err != nil {
+				return nil, open, err
+			}
+			from = inflated
+		default:
+			return nil, open, fmt.Errorf("%w: an unknown encoding", errEncoding)
+		}
+	}
+	return from, open, nil
+}
+
+// inflate reads deflate as it should be, in zlib's format, and as some servers
+// send it, without (RFC 9110 §8.4.1.2, note).
+func inflate(from io.Reader) (io.Reader, error) {
+	buffered := bufio.NewReader(from)
+	head, err := buffered.Peek(2)
+	if len(head) == 2 && head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 {
+		return zlib.NewReader(buffered)
+	}
+	if len(head) < 2 && err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return flate.NewReader(buffered), nil
+}

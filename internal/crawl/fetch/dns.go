@@ -1,0 +1,124 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// Resolver finds the addresses of a host, and how long they may be kept; zero
+// when that is unknown.
+type Resolver interface {
+	Lookup(ctx context.Context, host string) ([]netip.Addr, time.Duration, error)
+}
+
+// SystemResolver asks as all programs of the machine do. It does not tell how
+// long an answer holds.
+type SystemResolver struct{}
+
+// Lookup implements Resolver.
+func (SystemResolver) Lookup(ctx context.Context, host string) ([]netip.Addr, time.Duration, error) {
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	return addrs, 0, err
+}
+
+const (
+	defaultTTL  = 5 * time.Minute
+	shortestTTL = 10 * time.Second
+	longestTTL  = 10 * time.Minute
+	missingTTL  = time.Minute      // a name that does not exist (RFC 2308)
+	failedTTL   = 10 * time.Second // a server that did not answer
+	maxNames    = 100_000
+	dnsPatience = 10 * time.Second
+)
+
+// cache keeps what a resolver said. A crawler asks for the same names all day,
+// and for names that do not exist too.
+type cache struct {
+	resolver Resolver
+	now      func() time.Time
+	flight   singleflight.Group
+
+	mu    sync.Mutex
+	names map[string]named
+}
+
+type named struct {
+	addrs   []netip.Addr
+	err     error
+	expires time.Time
+}
+
+func newCache(resolver Resolver, now func() time.Time) *cache {
+	return &cache{resolver: resolver, now: now, names: map[string]named{}}
+}
+
+func (c *cache) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	c.mu.Lock()
+	known, ok := c.names[host]
+	c.mu.Unlock()
+	if ok && c.now().Before(known.expires) {
+		return known.addrs, known.err
+	}
+	// One question for all who ask at once; it outlives the first of them.
+	answer := c.flight.DoChan(host, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dnsPatience)
+		defer cancel()
+		return c.ask(ctx, host), nil
+	})
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case result := <-answer:
+		found, _ := result.Val.(named)
+		return found.addrs, found.err
+	}
+}
+
+func (c *cache) ask(ctx context.Context, host string) named {
+	addrs, ttl, err := c.resolver.Lookup(ctx, host)
+	if err == nil && len(addrs) == 0 {
+		err = &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
+	}
+	found := named{addrs: addrs, err: err}
+	var dns *net.DNSError
+	switch {
+	case err == nil && ttl == 0:
+		ttl = defaultTTL
+	case err == nil:
+		ttl = min(max(ttl, shortestTTL), longestTTL)
+	case errors.As(err, &dns) && dns.IsNotFound:
+		ttl = missingTTL
+	default:
+		ttl = failedTTL
+	}
+	found.expires = c.now().Add(ttl)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.names) >= maxNames {
+		c.tidy()
+	}
+	c.names[host] = found
+	return found
+}
+
+// tidy forgets what has expired, and if that is too little, some of the rest.
+func (c *cache) tidy() {
+	now := c.now()
+	for host, known := range c.names {
+		if !now.Before(known.expires) {
+			delete(c.names, host)
+		}
+	}
+	for host := range c.names {
+		if len(c.names) < maxNames*9/10 {
+			return
+		}
+		delete(c.names, host)
+	}
+}

@@ -1,0 +1,229 @@
+package robots
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxLine bounds a line that is read: no path is as long.
+const maxLine = 16 << 10
+
+// Parse reads a robots.txt. Nothing that stands in it is an error: lines that it
+// does not understand are skipped, as RFC 9309 §2.2 asks.
+func Parse(data []byte) *File {
+	data = data[:min(len(data), MaxSize)]
+	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")) // §2.3: UTF-8; editors add the mark
+	f := &File{}
+	var current *group
+	agentsEnded := true // the next user-agent line begins a new group
+	for line := range lines(data) {
+		key, value, ok := split(line)
+		if !ok {
+			continue
+		}
+		switch key {
+		case "user-agent":
+			if agentsEnded {
+				f.groups = append(f.groups, group{delay: -1})
+				current, agentsEnded = &f.groups[len(f.groups)-1], false
+			}
+			current.agents = append(current.agents, token(value))
+		case "allow", "disallow":
+			agentsEnded = true
+			// Rules before any user-agent line belong to nobody (§2.1, "startgroupline").
+			// An empty pattern matches nothing (§2.2.2, and the example of §5.1).
+			if current == nil || value == "" {
+				continue
+			}
+			current.rules = append(current.rules, rule{allow: key == "allow", pattern: normalise(pattern(value)), written: written(key, value)})
+		case "crawl-delay":
+			// Not of the RFC, so it must not interfere with what is: it does not
+			// end the agents of a group (§2.2.4).
+			if current != nil {
+				if delay, ok := seconds(value); ok {
+					current.delay = delay
+				}
+			}
+		case "sitemap":
+			// Sitemaps belong to no group and do not end one (§2.2.4).
+			if value != "" && len(f.Sitemaps) < maxSitemaps {
+				f.Sitemaps = append(f.Sitemaps, value)
+			}
+		}
+	}
+	return f
+}
+
+const maxSitemaps = 1000
+
+// lines splits at CR, LF or both (§2.2: EOL = CR / LF / CRLF).
+func lines(data []byte) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for len(data) > 0 {
+			end := bytes.IndexAny(data, "\r\n")
+			line := data
+			if end < 0 {
+				data = nil
+			} else {
+				line, data = data[:end], data[end+1:]
+			}
+			if len(line) > maxLine {
+				line = line[:maxLine]
+			}
+			if !yield(string(line)) {
+				return
+			}
+		}
+	}
+}
+
+// split reads a line as key and value, without its comment.
+func split(line string) (key, value string, ok bool) {
+	const blank = " \t\x00\v\f\u00a0"
+	line, _, _ = strings.Cut(line, "#")
+	line = strings.Trim(line, blank)
+	key, value, ok = strings.Cut(line, ":")
+	if !ok {
+		// "Disallow /path" is meant as it looks.
+		fields := strings.Fields(line)
+		if len(fields) != 2 {
+			return "", "", false
+		}
+		key, value = fields[0], fields[1]
+	}
+	return spelling(strings.ToLower(strings.Trim(key, blank))), strings.Trim(value, blank), true
+}
+
+// spelling corrects what people often write. Google's parser takes the same
+// (github.com/google/robotstxt, kAllowFrequentTypos).
+func spelling(key string) string {
+	switch key {
+	case "useragent", "user agent":
+		return "user-agent"
+	case "dissallow", "dissalow", "disalow", "diasllow", "disallaw":
+		return "disallow"
+	case "site-map":
+		return "sitemap"
+	case "crawldelay", "crawl delay":
+		return "crawl-delay"
+	}
+	return key
+}
+
+// pattern is what an author meant who forgot the first slash: as written, it
+// would match nothing.
+func pattern(value string) string {
+	if value[0] != '/' && value[0] != '*' {
+		value = "/" + value
+	}
+	// "$" means the end only there (§2.2.3).
+	body, end := strings.CutSuffix(value, "$")
+	body = strings.ReplaceAll(body, "$", "%24")
+	if end {
+		body += "$"
+	}
+	return body
+}
+
+func written(key, value string) string {
+	if len(value) > 200 {
+		value = strings.ToValidUTF8(value[:200], "") + "…"
+	}
+	return strings.ToUpper(key[:1]) + key[1:] + ": " + value
+}
+
+// token is the product token at the start of a user-agent line: letters, "_"
+// and "-" (§2.2.1). What follows, such as a version, does not count.
+func token(value string) string {
+	if strings.HasPrefix(value, "*") {
+		// "*" with something behind it is still for all, as Google reads it.
+		if len(value) == 1 || value[1] == ' ' || value[1] == '\t' {
+			return "*"
+		}
+	}
+	end := 0
+	for end < len(value) {
+		c := value[end]
+		if c != '_' && c != '-' && (c|0x20 < 'a' || c|0x20 > 'z') {
+			break
+		}
+		end++
+	}
+	return strings.ToLower(value[:end])
+}
+
+func seconds(value string) (time.Duration, bool) {
+	number, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64)
+	if err != nil || !(number >= 0) {
+		return 0, false
+	}
+	const longest = 365 * 24 * time.Hour
+	if number > longest.Seconds() {
+		return longest, true
+	}
+	return time.Duration(number * float64(time.Second)), true
+}
+
+// normalise writes a path or a pattern in one way: octets outside ASCII are
+// percent-encoded, encoded ones that need not be are decoded, unless they are
+// reserved (RFC 9309 §2.2.2; RFC 3986 §2.2). So "%2F" is not "/", and "%2A" not
+// the wildcard. In a query ":", "/", "?" and "@" mean nothing, encoded or not
+// (RFC 3986 §3.4; the second example of RFC 9309 §2.2.2).
+func normalise(path string) string {
+	plain := true
+	for i := range len(path) {
+		if path[i] == '%' || path[i] >= utf8.RuneSelf || path[i] <= ' ' {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return path
+	}
+	var b strings.Builder
+	query := false
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		switch {
+		case c == '%' && i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2]):
+			decoded := unhex(path[i+1])<<4 | unhex(path[i+2])
+			if unreserved(decoded) || query && strings.IndexByte(":/?@", decoded) >= 0 {
+				b.WriteByte(decoded)
+			} else {
+				encode(&b, decoded)
+			}
+			i += 2
+		case c >= utf8.RuneSelf || c <= ' ':
+			encode(&b, c)
+		default:
+			query = query || c == '?'
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func encode(b *strings.Builder, c byte) {
+	const digits = "0123456789ABCDEF"
+	b.WriteByte('%')
+	b.WriteByte(digits[c>>4])
+	b.WriteByte(digits[c&15])
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return (c|0x20 - 'a') + 10
+}
+
+func unreserved(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}
