@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -18,6 +19,7 @@ import (
 // proxy.
 func (f *Fetcher) newTransport(proxy *url.URL) *http.Transport {
 	t := &http.Transport{
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // read takes encodings off, with caps
 		MaxIdleConns:           1024,

@@ -191,10 +191,12 @@ func Absolute(base, ref string) (string, error) {
 		parsed, err = whatwg.ParseRef(base, ref)
 	}
 	switch {
-	case err != nil || parsed.Hostname() == "":
+	case err != nil:
 		return "", ErrInvalid
 	case parsed.Protocol() != "http:" && parsed.Protocol() != "https:":
 		return "", ErrScheme
+	case parsed.Hostname() == "":
+		return "", ErrInvalid
 	case parsed.Username() != "" || parsed.Password() != "":
 		return "", ErrCredentials
 	}
