@@ -2,6 +2,7 @@ package robots
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -107,7 +108,8 @@ func (c *Cache) Get(ctx context.Context, origin string) (Policy, error) {
 		case <-ctx.Done():
 			return Policy{}, ctx.Err()
 		case result := <-answer:
-			if result.Err != nil && result.Shared && ctx.Err() == nil {
+			if ctx.Err() == nil && result.Shared &&
+				(errors.Is(result.Err, context.Canceled) || errors.Is(result.Err, context.DeadlineExceeded)) {
 				continue
 			}
 			policy, _ := result.Val.(Policy)

@@ -196,7 +196,7 @@ func normalise(path string) string {
 				encode(&b, decoded)
 			}
 			i += 2
-		case c >= utf8.RuneSelf || c <= ' ':
+		case c >= utf8.RuneSelf || c <= ' ' || c == '%':
 			encode(&b, c)
 		default:
 			query = query || c == '?'
