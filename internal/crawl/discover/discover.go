@@ -4,9 +4,11 @@
 package discover
 
 import (
+	"errors"
 	"time"
 
 	"dateline/internal/crawl/weburl"
+	"dateline/internal/crawl/when"
 )
 
 // Kind is what a link seems to lead to.
@@ -26,8 +28,8 @@ type Link struct {
 	URL       weburl.URL
 	Kind      Kind
 	Title     string    // as the link or the entry names it
-	Published time.Time // when it was published, as far as was said; zero: unknown
-	Modified  time.Time // when it changed last; zero: unknown
+	Published time.Time // as far as was said; zero: unknown
+	Modified  time.Time // zero: unknown
 	// Score orders links of one kind: higher is fetched first.
 	Score int
 }
@@ -35,27 +37,36 @@ type Link struct {
 // HubPage is what a hub page links to.
 type HubPage struct {
 	Canonical weburl.URL // its rel=canonical; zero: none
-	Links     []Link     // each URL once: articles, sections, feeds, sitemaps
+	Links     []Link     // each URL once, in the order of the page
 	NoFollow  bool       // its robots meta says that links are not to be followed
 	NoIndex   bool
+}
+
+// Articles are the URLs of the articles, for change.NewHub.
+func (h HubPage) Articles() []weburl.URL {
+	var all []weburl.URL
+	for _, link := range h.Links {
+		if link.Kind == Article {
+			all = append(all, link.URL)
+		}
+	}
+	return all
 }
 
 // FeedDoc is a feed in any of its formats.
 type FeedDoc struct {
 	Format string // rss, atom, rdf or json
 	Title  string
-	Home   weburl.URL // the page that it belongs to
-	Every  time.Duration
+	Home   weburl.URL    // the page that it belongs to
+	Every  time.Duration // how often to come back, as it says itself; zero: it does not
 	Items  []Link
-	Broken string // what stopped the parser early; empty: nothing
 }
 
 // SitemapDoc is a sitemap or an index of sitemaps.
 type SitemapDoc struct {
-	Sitemaps []Link // of an index
+	Sitemaps []Link // of an index, the newest first as far as it says
 	Pages    []Link
 	News     bool // has entries of the news extension
-	Broken   string
 }
 
 // Outline is a feed of an OPML list.
@@ -65,3 +76,32 @@ type Outline struct {
 	Home   string
 	Folder []string // the titles that it is filed under
 }
+
+// Options for all parsers. The zero value is usable.
+type Options struct {
+	// Rules are those of the site whose document is read.
+	Rules weburl.Rules
+	// Now is the time of the fetch: dates that count from now need it.
+	Now time.Time
+	// Zone is where the site writes dates without a zone; nil: UTC.
+	Zone *time.Location
+	// Max is how many links are taken; 0: 2,000 of a page, 5,000 of a feed,
+	// 50,000 of a sitemap (as sitemaps.org allows).
+	Max int
+}
+
+func (o Options) most(otherwise int) int {
+	if o.Max > 0 {
+		return o.Max
+	}
+	return otherwise
+}
+
+func (o Options) dates() when.Reader { return when.Reader{Now: o.Now, Zone: o.Zone} }
+
+// What a parser says of a document that is something else.
+var (
+	ErrNoFeed    = errors.New("this is no feed")
+	ErrNoSitemap = errors.New("this is no sitemap")
+	ErrNoOPML    = errors.New("this is no OPML list")
+)

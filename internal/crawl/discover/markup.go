@@ -1,0 +1,123 @@
+package discover
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// markup reads XML as it is found on the web: not well-formed, with HTML in
+// unexpected places, with any prefixes. It is a tokenizer for HTML, which takes
+// everything and expands no entities of its own.
+type markup struct {
+	z *html.Tokenizer
+}
+
+// element is a start tag.
+type element struct {
+	name  string // in small letters, without its prefix
+	space string // the prefix
+	attr  map[string]string
+	empty bool // <like-this/>
+}
+
+func newMarkup(doc []byte) *markup {
+	z := html.NewTokenizer(bytes.NewReader(doc))
+	z.SetMaxBuf(8 << 20)
+	z.AllowCDATA(true)
+	return &markup{z}
+}
+
+// token is the next start tag, end tag or text.
+type token struct {
+	start *element
+	end   string // the full name, as full gives it
+	text  string
+	done  bool
+}
+
+func (m *markup) next() token {
+	for {
+		switch m.z.Next() {
+		case html.ErrorToken:
+			return token{done: true}
+		case html.TextToken:
+			return token{text: string(m.z.Text())}
+		case html.StartTagToken:
+			return token{start: m.element(false)}
+		case html.SelfClosingTagToken:
+			return token{start: m.element(true)}
+		case html.EndTagToken:
+			name, _ := m.z.TagName()
+			return token{end: string(name)}
+		}
+	}
+}
+
+func (m *markup) element(empty bool) *element {
+	// In HTML the content of some elements, title among them, is no markup.
+	m.z.NextIsNotRawText()
+	name, more := m.z.TagName()
+	e := &element{name: string(name), empty: empty}
+	if space, local, ok := strings.Cut(e.name, ":"); ok {
+		e.space, e.name = space, local
+	}
+	e.attr = attributes(m.z, more)
+	return e
+}
+
+func (e *element) full() string {
+	if e.space == "" {
+		return e.name
+	}
+	return e.space + ":" + e.name
+}
+
+// content is the text of an element that has just begun, up to its end, without
+// the tags in it. An end tag of something around it, named in stops, ends it too.
+func (m *markup) content(of *element, most int, stops ...string) (text string, stopped string) {
+	if of.empty {
+		return "", ""
+	}
+	var b strings.Builder
+	for {
+		t := m.next()
+		switch {
+		case t.done || t.end == of.full():
+			return b.String(), ""
+		case t.end != "":
+			for _, stop := range stops {
+				if t.end == stop {
+					return b.String(), stop
+				}
+			}
+		case b.Len() < most:
+			b.WriteString(t.text[:min(len(t.text), most-b.Len())])
+		}
+	}
+}
+
+// plain is text that may be HTML, without its tags.
+func plain(text string) string {
+	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "<![CDATA["), "]]>")
+	for range 2 { // escaped twice, as some do
+		if !strings.ContainsAny(text, "<&") {
+			break
+		}
+		z := html.NewTokenizer(strings.NewReader(text))
+		var b strings.Builder
+		for more := true; more; {
+			switch z.Next() {
+			case html.ErrorToken:
+				more = false
+			case html.TextToken:
+				b.Write(z.Text())
+			case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+				b.WriteByte(' ')
+			}
+		}
+		text = b.String()
+	}
+	return clean(text)
+}

@@ -1,0 +1,50 @@
+package discover
+
+import (
+	"slices"
+	"strings"
+)
+
+const maxOutlines = 10_000
+
+// OPML reads a list of feeds (opml.org/spec2.opml), in UTF-8. Each feed comes
+// once. Addresses are as written: whether they are any is for who takes them.
+func OPML(doc []byte) ([]Outline, error) {
+	xml := newMarkup(doc)
+	var all []Outline
+	var open []string // titles of the outlines that are open; "" for feeds
+	is := false
+	seen := map[string]bool{}
+	for {
+		t := xml.next()
+		switch {
+		case t.done && !is:
+			return nil, ErrNoOPML
+		case t.done || len(all) >= maxOutlines:
+			return all, nil
+		case t.end == "outline":
+			open = open[:max(len(open)-1, 0)]
+		case t.start == nil:
+		case t.start.name == "opml":
+			is = true
+		case is && t.start.name == "outline":
+			attr := t.start.attr
+			title := clean(attr["title"])
+			if title == "" {
+				title = clean(attr["text"])
+			}
+			feed := strings.TrimSpace(attr["xmlurl"])
+			if feed != "" && !seen[feed] {
+				seen[feed] = true
+				folder := slices.DeleteFunc(slices.Clone(open), func(s string) bool { return s == "" })
+				all = append(all, Outline{Title: title, Feed: feed, Home: strings.TrimSpace(attr["htmlurl"]), Folder: folder})
+			}
+			if !t.start.empty && len(open) < 64 {
+				if feed != "" {
+					title = ""
+				}
+				open = append(open, title)
+			}
+		}
+	}
+}
