@@ -19,8 +19,11 @@ var (
 	trailingID = regexp.MustCompile(`(?:^|[-_/.]|post|id|ar|[a-z])(\d{5,20})$`)
 	dayInPath  = regexp.MustCompile(`/(20\d{2})[/-]?(0[1-9]|1[0-2])[/-]?(0[1-9]|[12]\d|3[01])(?:/|-|\d{0,12}(?:$|[./-]))`)
 	idWithDay  = regexp.MustCompile(`(?:^|[-_/])(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])([01]\d|2[0-3])?([0-5]\d)?\d{0,8}$`)
-	wordLike   = regexp.MustCompile(`\pL`)
-	pageTurn   = regexp.MustCompile(`^(?:page|trang|p)-?\d+$|[-/](?:page|trang|p)-?\d{1,4}$`)
+	// idOfCMS is the number that a widespread Vietnamese CMS gives: three digits
+	// of the site, the time as yymmddhhmmss, milliseconds.
+	idOfCMS  = regexp.MustCompile(`(?:^|[-_/])\d{3}(2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d)[0-5]\d\d{3}$`)
+	wordLike = regexp.MustCompile(`\pL`)
+	pageTurn = regexp.MustCompile(`^(?:page|trang|p)-?\d+$|[-/](?:page|trang|p)-?\d{1,4}$`)
 )
 
 // Classify says what a URL seems to lead to, by its form alone. Score tells
@@ -94,6 +97,12 @@ func articleScore(lower, last string) int {
 	return score
 }
 
+// numbered says whether a URL has the number or the date of an article in it.
+func numbered(u weburl.URL) bool {
+	lower := strings.ToLower(u.Path())
+	return trailingID.MatchString(strings.TrimSuffix(lower, path.Ext(lower))) || dayInPath.MatchString(lower)
+}
+
 // DateOf reads the day of publication from a URL, such as /2026/03/07/ or an
 // article's number that begins with it; zero: there is none. zone is the site's.
 func DateOf(u weburl.URL, zone *time.Location) time.Time {
@@ -106,7 +115,13 @@ func DateOf(u weburl.URL, zone *time.Location) time.Time {
 			return at
 		}
 	}
-	if f := idWithDay.FindStringSubmatch(strings.TrimSuffix(lower, path.Ext(lower))); f != nil {
+	bare := strings.TrimSuffix(lower, path.Ext(lower))
+	if f := idOfCMS.FindStringSubmatch(bare); f != nil {
+		if at, err := time.ParseInLocation("0601021504", f[1], zone); err == nil {
+			return at
+		}
+	}
+	if f := idWithDay.FindStringSubmatch(bare); f != nil {
 		hour, minute := f[4], f[5]
 		if hour == "" || minute == "" {
 			hour, minute = "00", "00"
@@ -123,7 +138,7 @@ func DateOf(u weburl.URL, zone *time.Location) time.Time {
 func service(segment string) Kind {
 	switch segment {
 	case "tag", "tags", "chu-de", "topic", "topics", "category", "categories", "chuyen-muc", "chuyen-de", "su-kien", "tac-gia", "author", "authors",
-		"archive", "archives", "tin-moi", "tin-moi-nhat", "moi-nhat", "latest", "tin-nong", "doc-nhieu", "dong-su-kien", "tin-tuc-24h", "video", "podcast", "photo":
+		"archive", "archives", "tin-moi", "tin-moi-nhat", "moi-nhat", "latest", "tin-nong", "doc-nhieu", "dong-su-kien", "tin-tuc-24h", "event", "events", "collection", "collections":
 		return Section
 	case "login", "dang-nhap", "signin", "sign-in", "signup", "sign-up", "register", "dang-ky", "logout", "dang-xuat", "account", "tai-khoan", "user", "profile",
 		"search", "tim-kiem", "tim", "lien-he", "contact", "contact-us", "gioi-thieu", "about", "about-us", "privacy", "privacy-policy", "terms", "dieu-khoan",

@@ -40,6 +40,8 @@ type feed struct {
 	doc     FeedDoc
 	seen    map[weburl.URL]bool
 	item    *item
+	own     string // the prefix of the format's own elements
+	ended   bool   // the item, within one of its fields
 }
 
 // item is an entry while it is read.
@@ -80,11 +82,11 @@ func (f *feed) read() {
 func (f *feed) element(e *element) {
 	switch e.name {
 	case "rss":
-		f.format("rss")
+		f.format("rss", "")
 	case "feed":
-		f.format("atom")
+		f.format("atom", e.space)
 	case "rdf":
-		f.format("rdf")
+		f.format("rdf", "")
 	case "item", "entry":
 		if f.doc.Format == "" || e.empty || e.space == "media" {
 			return
@@ -104,11 +106,14 @@ func (f *feed) element(e *element) {
 			f.ofFeed(e)
 		}
 	}
+	if f.ended {
+		f.finish()
+	}
 }
 
-func (f *feed) format(name string) {
+func (f *feed) format(name, own string) {
 	if f.doc.Format == "" {
-		f.doc.Format = name
+		f.doc.Format, f.own = name, own
 	}
 }
 
@@ -119,9 +124,7 @@ func (f *feed) text(e *element) string {
 		name = f.item.name
 	}
 	text, stopped := f.xml.content(e, maxField, name)
-	if stopped != "" && f.item != nil {
-		f.finish()
-	}
+	f.ended = stopped != "" && f.item != nil
 	return strings.TrimSpace(text)
 }
 
@@ -137,7 +140,7 @@ func (f *feed) ofItem(e *element) {
 	it := f.item
 	switch e.name {
 	case "title":
-		if e.space == "" || e.space == "dc" && it.title == "" || e.space == "atom" {
+		if e.space == f.own || e.space == "" || e.space == "dc" && it.title == "" || e.space == "atom" {
 			it.title = plain(f.text(e))
 		}
 	case "link":
@@ -175,7 +178,7 @@ func (f *feed) ofFeed(e *element) {
 		}
 	case "link":
 		href, rel := e.attr["href"], e.attr["rel"]
-		if href == "" && e.space == "" {
+		if href == "" && e.space == f.own {
 			href = f.text(e)
 		}
 		if u, err := f.at.Resolve(href, f.options.Rules); err == nil && f.doc.Home.IsZero() && href != "" && (rel == "" || rel == "alternate") {
@@ -192,7 +195,7 @@ func (f *feed) ofFeed(e *element) {
 // finish takes the item that was read.
 func (f *feed) finish() {
 	it := f.item
-	f.item = nil
+	f.item, f.ended = nil, false
 	if it == nil {
 		return
 	}

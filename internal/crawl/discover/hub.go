@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -20,12 +21,21 @@ const (
 	// alike is how many articles of one shape make it likely that others of
 	// that shape are articles too.
 	alike = 5
+	// headline is how many words a headline has at least.
+	headline = 6
+)
+
+// What the title of a link was taken from: the better comes later.
+const (
+	noTitle = iota
+	inText
+	inAttribute
+	inHeading
 )
 
 // Hub reads a page, in UTF-8, that was found at a URL.
 func Hub(doc []byte, at weburl.URL, o Options) HubPage {
 	h := &hub{options: o, at: at, base: at, dates: o.dates(), places: map[weburl.URL]int{}, most: o.most(maxHubLinks)}
-	h.dates.Zone = o.Zone
 	h.read(doc)
 	h.vote()
 	return h.page
@@ -40,6 +50,7 @@ type hub struct {
 	dates   when.Reader
 	page    HubPage
 	places  map[weburl.URL]int // in page.Links
+	ranks   []int              // of the titles of page.Links
 	most    int
 
 	menu    int // depth of nav, header, footer
@@ -195,6 +206,7 @@ func (h *hub) add(href string, kind Kind, title string) {
 	if _, known := h.places[u]; !known {
 		h.places[u] = len(h.page.Links)
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Title: clean(title)})
+		h.ranks = append(h.ranks, inAttribute)
 	}
 }
 
@@ -222,13 +234,14 @@ func (h *hub) anchor(attr map[string]string) {
 		place = len(h.page.Links)
 		h.places[u] = place
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Score: score, Published: DateOf(u, h.options.Zone)})
+		h.ranks = append(h.ranks, noTitle)
 	}
 	link := &h.page.Links[place]
 	if h.heading > 0 && h.menu == 0 {
 		link.Score++
 	}
-	if link.Title == "" {
-		link.Title = clean(attr["title"])
+	if title := clean(attr["title"]); title != "" && h.ranks[place] < inAttribute {
+		link.Title, h.ranks[place] = title, inAttribute
 	}
 	h.current, h.open = place, true
 	h.text.Reset()
@@ -245,8 +258,12 @@ func (h *hub) endLink() {
 	h.open = false
 	link := &h.page.Links[h.current]
 	text := clean(h.text.String())
-	if utf8.RuneCountInString(text) > utf8.RuneCountInString(link.Title) {
-		link.Title = text
+	rank := inText
+	if h.heading > 0 {
+		rank = inHeading
+	}
+	if text != "" && (rank > h.ranks[h.current] || rank == h.ranks[h.current] && rank == inText && len(text) > len(link.Title)) {
+		link.Title, h.ranks[h.current] = text, rank
 	}
 	// A headline has words. A link that says so may be an article although its
 	// URL says little.
@@ -255,18 +272,30 @@ func (h *hub) endLink() {
 	}
 }
 
-// vote takes the URLs for articles that look like those that surely are: a site
-// builds the URLs of its articles in one way.
+// vote compares the links: a site builds the URLs of its articles in one way.
 func (h *hub) vote() {
 	shapes := map[string]int{}
+	strong := 0
 	for _, link := range h.page.Links {
+		if link.Kind == Article && numbered(link.URL) {
+			strong++
+		}
+	}
+	for i := range h.page.Links {
+		link := &h.page.Links[i]
+		// Where articles have numbers, what has none is a section with a long
+		// name. Where they have none, an article is linked with its headline.
+		if link.Kind == Article && !numbered(link.URL) &&
+			(strong >= alike || h.ranks[i] < inHeading && len(strings.Fields(link.Title)) < headline) {
+			link.Kind = Section
+		}
 		if link.Kind == Article {
 			shapes[Shape(link.URL)]++
 		}
 	}
 	for i := range h.page.Links {
 		link := &h.page.Links[i]
-		if (link.Kind == Other || link.Kind == Section) && link.Score > 0 && shapes[Shape(link.URL)] >= alike {
+		if (link.Kind == Other || link.Kind == Section) && numbered(link.URL) && shapes[Shape(link.URL)] >= alike {
 			link.Kind = Article
 		}
 	}
@@ -278,7 +307,13 @@ func clean(text string) string {
 	if strings.Contains(text, "&") {
 		text = html.UnescapeString(text)
 	}
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	text = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.Is(unicode.C, r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) > maxTitle {
 		text = string([]rune(text)[:maxTitle]) + "…"
 	}

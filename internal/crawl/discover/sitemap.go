@@ -44,7 +44,8 @@ type sitemap struct {
 
 func (s *sitemap) lines(doc []byte) {
 	for line := range bytes.Lines(doc) {
-		if u, err := s.at.Resolve(string(bytes.TrimSpace(line)), s.options.Rules); err == nil {
+		line = bytes.TrimSpace(line)
+		if u, err := s.at.Resolve(string(line), s.options.Rules); err == nil && bytes.HasPrefix(line, []byte("http")) {
 			s.add(&s.doc.Pages, s.page(Link{URL: u}))
 		}
 		if len(s.doc.Pages) >= s.options.most(maxPages) {
