@@ -96,18 +96,18 @@ func votesOfCanonical(votes map[string]*vote, p page, canonical URL) {
 
 func votesOfContent(votes map[string]*vote, pages []page) {
 	type seen struct{ value, content string }
+	names := map[string]bool{} // of all parameters: a page without one is compared with those that have it
+	for _, p := range pages {
+		for name := range p.parameters {
+			names[name] = true
+		}
+	}
 	groups := map[string]map[string]seen{} // name → the URL without it → what was seen first
 	for _, p := range pages {
 		if p.content == "" {
 			continue
 		}
-		// A page without the parameter is compared with those that have it.
-		names := slices.Collect(maps.Keys(votes))
-		for name := range p.parameters {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range slices.Compact(names) {
+		for name := range names {
 			rest := p.u.Origin() + p.u.path + "?" + without(p.parameters, name)
 			now := seen{p.parameters[name], p.content}
 			if groups[name] == nil {
