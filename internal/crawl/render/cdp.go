@@ -1,0 +1,184 @@
+package render
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/coder/websocket"
+)
+
+// maxMessage bounds what the browser sends at once: a page and some more.
+const maxMessage = 64 << 20
+
+// conn speaks the Chrome DevTools Protocol: JSON over a WebSocket, requests with
+// ids and events without (chromedevtools.github.io/devtools-protocol).
+type conn struct {
+	ws     *websocket.Conn
+	events func(event) // called by one goroutine, in order
+
+	mu      sync.Mutex
+	last    int64
+	waiting map[int64]chan reply
+	err     error // why it ended
+}
+
+type event struct {
+	Session string
+	Method  string
+	Params  json.RawMessage
+}
+
+type reply struct {
+	result json.RawMessage
+	err    error
+}
+
+// dial connects to a browser: at ws://…, or at http://… where it says itself at
+// what WebSocket it is controlled.
+func dial(ctx context.Context, address string, events func(event)) (*conn, error) {
+	if strings.HasPrefix(address, "http") {
+		var err error
+		if address, err = endpoint(ctx, address); err != nil {
+			return nil, err
+		}
+	}
+	ws, response, err := websocket.Dial(ctx, address, nil)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the browser: %w", err)
+	}
+	if response != nil && response.Body != nil {
+		_ = response.Body.Close()
+	}
+	ws.SetReadLimit(maxMessage)
+	return &conn{ws: ws, events: events, waiting: map[int64]chan reply{}}, nil
+}
+
+func endpoint(ctx context.Context, address string) (string, error) {
+	at, err := url.Parse(address)
+	if err != nil {
+		return "", errors.New("the address of the browser is no URL")
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.JoinPath("json", "version").String(), nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", fmt.Errorf("ask the browser for its WebSocket: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var version struct {
+		URL string `json:"webSocketDebuggerUrl"`
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<20)).Decode(&version); err != nil {
+		return "", fmt.Errorf("the browser's answer cannot be read: %w", err)
+	}
+	ws, err := url.Parse(version.URL)
+	if err != nil || ws.Host == "" {
+		return "", errors.New("the browser does not say at what WebSocket it is controlled")
+	}
+	// It names itself as it sees itself, which may be another host from here.
+	ws.Host = at.Host
+	if at.Scheme == "https" {
+		ws.Scheme = "wss"
+	}
+	return ws.String(), nil
+}
+
+// run reads until the connection ends.
+func (c *conn) run(ctx context.Context) {
+	for {
+		_, data, err := c.ws.Read(ctx)
+		if err != nil {
+			c.end(err)
+			return
+		}
+		var message struct {
+			ID        int64
+			SessionID string
+			Method    string
+			Params    json.RawMessage
+			Result    json.RawMessage
+			Error     *struct{ Message string }
+		}
+		if err := json.Unmarshal(data, &message); err != nil {
+			c.end(err)
+			return
+		}
+		if message.ID == 0 {
+			c.events(event{message.SessionID, message.Method, message.Params})
+			continue
+		}
+		answer := reply{result: message.Result}
+		if message.Error != nil {
+			answer.err = fmt.Errorf("the browser refuses: %s", message.Error.Message)
+		}
+		c.mu.Lock()
+		to := c.waiting[message.ID]
+		delete(c.waiting, message.ID)
+		c.mu.Unlock()
+		if to != nil {
+			to <- answer
+		}
+	}
+}
+
+func (c *conn) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = fmt.Errorf("the connection to the browser ended: %w", err)
+	for id, to := range c.waiting {
+		to <- reply{err: c.err}
+		delete(c.waiting, id)
+	}
+}
+
+// call makes one request and reads its result into result, unless that is nil.
+func (c *conn) call(ctx context.Context, session, method string, params, result any) error {
+	to := make(chan reply, 1)
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return c.err
+	}
+	c.last++
+	id := c.last
+	c.waiting[id] = to
+	c.mu.Unlock()
+	data, err := json.Marshal(struct {
+		ID        int64  `json:"id"`
+		SessionID string `json:"sessionId,omitempty"`
+		Method    string `json:"method"`
+		Params    any    `json:"params,omitempty"`
+	}{id, session, method, params})
+	if err != nil {
+		return err
+	}
+	if err := c.ws.Write(ctx, websocket.MessageText, data); err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	select {
+	case <-ctx.Done():
+		c.mu.Lock()
+		delete(c.waiting, id)
+		c.mu.Unlock()
+		return ctx.Err()
+	case answer := <-to:
+		if answer.err != nil {
+			return fmt.Errorf("%s: %w", method, answer.err)
+		}
+		if result == nil {
+			return nil
+		}
+		return json.Unmarshal(answer.result, result)
+	}
+}
+
+func (c *conn) close() { _ = c.ws.CloseNow() }

@@ -1,0 +1,54 @@
+package enginetest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Chromium starts a browser without windows, for as long as the test runs, and
+// gives the address at which it is controlled (Chrome DevTools Protocol).
+func Chromium(t testing.TB) string {
+	t.Helper()
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+			break
+		}
+	}
+	if program == "" {
+		if strict() {
+			t.Fatal("CI=true and no Chromium: install it (on Debian: apt-get install chromium)")
+		}
+		t.Skip("this test was left out, because Chromium is not installed")
+	}
+	home := shortTempDir(t)
+	// A container lacks what its sandbox needs, and root may not have one. Tests
+	// show it only pages that they wrote.
+	browser, err := startChild(syscall.SIGKILL, nil, home, program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--remote-debugging-port=0", "--user-data-dir="+home, "about:blank")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { browser.stop(syscall.SIGTERM) })
+	port := ""
+	if err := browser.await(func() error {
+		raw, err := os.ReadFile(filepath.Join(home, "DevToolsActivePort"))
+		if err != nil {
+			return err
+		}
+		var more bool
+		if port, _, more = strings.Cut(string(raw), "\n"); !more {
+			return fmt.Errorf("the port is not written yet: %q", raw)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return "http://127.0.0.1:" + port
+}
