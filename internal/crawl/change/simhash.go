@@ -76,5 +76,5 @@ func fingerprint(words []string) uint64 {
 // part finds all of them (Manku, Jain, Das Sarma, "Detecting near-duplicates for
 // web crawling", 2007).
 func (s SimHash) Blocks() [4]uint16 {
-	return [4]uint16{uint16(s), uint16(s >> 16), uint16(s >> 32), uint16(s >> 48)}
+	return [4]uint16{uint16(s & 0xFFFF), uint16(s >> 16 & 0xFFFF), uint16(s >> 32 & 0xFFFF), uint16(s >> 48)}
 }

@@ -58,7 +58,7 @@ func TestPublish(t *testing.T) {
 		}
 	}
 	res, page := get(t, w, a.URL)
-	if res.StatusCode != 200 || !strings.Contains(page, strings.Split(a.Body, "\n\n")[1]) {
+	if res.StatusCode != http.StatusOK || !strings.Contains(page, strings.Split(a.Body, "\n\n")[1]) {
 		t.Errorf("the article answers %d, or lacks its text", res.StatusCode)
 	}
 	again, _ := get(t, w, a.URL, "If-None-Match", res.Header.Get("ETag"))
@@ -66,7 +66,7 @@ func TestPublish(t *testing.T) {
 		t.Errorf("a conditional request is answered %d", again.StatusCode)
 	}
 	s.Edit(a.Number)
-	if res, page := get(t, w, a.URL, "If-None-Match", res.Header.Get("ETag")); res.StatusCode != 200 || !strings.Contains(page, "Cập nhật lần thứ 1") {
+	if res, page := get(t, w, a.URL, "If-None-Match", res.Header.Get("ETag")); res.StatusCode != http.StatusOK || !strings.Contains(page, "Cập nhật lần thứ 1") {
 		t.Errorf("an edited article is answered %d", res.StatusCode)
 	}
 	if n := w.Fetches()[a.URL]; n != 3 {
@@ -91,7 +91,7 @@ func TestImpolite(t *testing.T) {
 	}
 	now = now.Add(time.Second)
 	s.Throttle(http.StatusTooManyRequests, time.Minute)
-	if res, _ := get(t, w, s.Home()); res.StatusCode != 429 || res.Header.Get("Retry-After") != "60" {
+	if res, _ := get(t, w, s.Home()); res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "60" {
 		t.Errorf("a throttled site answers %d %v", res.StatusCode, res.Header)
 	}
 	now = now.Add(30 * time.Second)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -127,7 +128,7 @@ func (s *Site) Throttle(status int, pause time.Duration) {
 	defer s.mu.Unlock()
 	// Retry-After has whole seconds; what is asked for is asked for in full.
 	seconds := int((pause + time.Second - 1) / time.Second)
-	s.trouble.status, s.trouble.retryAfter = status, fmt.Sprint(seconds)
+	s.trouble.status, s.trouble.retryAfter = status, strconv.Itoa(seconds)
 	s.trouble.until = s.world.options.Now().Add(pause)
 }
 

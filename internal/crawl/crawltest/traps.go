@@ -76,12 +76,13 @@ func (s *Site) calendar(out http.ResponseWriter, r *http.Request, rest string) {
 	if err != nil {
 		month = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
 	}
-	page := fmt.Sprintf(`<title>Lịch %s</title>`, month.Format("1/2006"))
+	var page strings.Builder
+	fmt.Fprintf(&page, `<title>Lịch %s</title>`, month.Format("1/2006"))
 	for _, step := range []int{-1, 1} {
 		other := month.AddDate(0, step, 0)
-		page += fmt.Sprintf(`<a href="/lich/%d/%d">%s</a> `, other.Year(), other.Month(), other.Format("1/2006"))
+		fmt.Fprintf(&page, `<a href="/lich/%d/%d">%s</a> `, other.Year(), other.Month(), other.Format("1/2006"))
 	}
-	s.write(out, r, "text/html; charset=utf-8", []byte(page))
+	s.write(out, r, "text/html; charset=utf-8", []byte(page.String()))
 }
 
 func (s *Site) sessions(out http.ResponseWriter, r *http.Request) {

@@ -123,7 +123,7 @@ func (f *feed) text(e *element) string {
 	if f.item != nil {
 		name = f.item.name
 	}
-	text, stopped := f.xml.content(e, maxField, name)
+	text, stopped := f.xml.content(e, name)
 	f.ended = stopped != "" && f.item != nil
 	return strings.TrimSpace(text)
 }

@@ -58,7 +58,6 @@ type hub struct {
 	current int // place of the link that is open; -1: none
 	open    bool
 	text    strings.Builder
-	inHead  bool
 	dateAt  int // place of the last article, whose date may follow; -1: none
 	dating  bool
 	dateTxt strings.Builder

@@ -76,7 +76,7 @@ func (e *element) full() string {
 
 // content is the text of an element that has just begun, up to its end, without
 // the tags in it. An end tag of something around it, named in stops, ends it too.
-func (m *markup) content(of *element, most int, stops ...string) (text string, stopped string) {
+func (m *markup) content(of *element, stops ...string) (text string, stopped string) {
 	if of.empty {
 		return "", ""
 	}
@@ -92,8 +92,8 @@ func (m *markup) content(of *element, most int, stops ...string) (text string, s
 					return b.String(), stop
 				}
 			}
-		case b.Len() < most:
-			b.WriteString(t.text[:min(len(t.text), most-b.Len())])
+		case b.Len() < maxField:
+			b.WriteString(t.text[:min(len(t.text), maxField-b.Len())])
 		}
 	}
 }

@@ -84,15 +84,15 @@ func (s *sitemap) read(doc []byte) (is bool) {
 			now, loc = &Link{}, ""
 		case now == nil:
 		case e.name == "loc":
-			loc, _ = xml.content(e, maxField)
+			loc, _ = xml.content(e)
 		case e.name == "lastmod":
-			text, _ := xml.content(e, maxField)
+			text, _ := xml.content(e)
 			now.Modified = dates.Time(text)
 		case e.name == "publication_date":
-			text, _ := xml.content(e, maxField)
+			text, _ := xml.content(e)
 			now.Published, s.doc.News = dates.Time(text), true
 		case e.name == "title":
-			text, _ := xml.content(e, maxField)
+			text, _ := xml.content(e)
 			now.Title = plain(text)
 		}
 	}

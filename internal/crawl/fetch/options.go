@@ -97,7 +97,7 @@ func (o Options) agent() (string, error) {
 	}
 	contact, err := url.Parse(o.Contact)
 	if err != nil || contact.Scheme == "" || strings.ContainsAny(o.Contact, " ()\r\n") {
-		return "", errors.New("a crawler needs a contact address: the URL of a page, or mailto:")
+		return "", errors.New("a crawler needs a contact address, the URL of a page or mailto:someone@example.org")
 	}
 	version := o.Version
 	if version == "" || strings.ContainsAny(version, " ()\r\n") {

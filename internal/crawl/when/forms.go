@@ -11,6 +11,7 @@ import (
 // with or without AM, PM, SA (sáng) or CH (chiều).
 const (
 	clockPart = `(\d{1,2})(?::|h| giờ | giờ)(\d{2})?(?::(\d{2}))?(?: phút)?(?: ?(am|pm|a\.m\.|p\.m\.|sa|ch|sáng|chiều|tối)\b)?`
+	monthPart = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
 	zonePart  = `(?: ?\(?((?:gmt|utc) ?[+-] ?\d{1,2}(?::?\d{2})?|[+-]\d{2}:?\d{2}\b|\b(?:z|gmt|utc|ut|ict|est|edt|cst|cdt|mst|mdt|pst|pdt|bst|cet|cest|jst|kst|sgt|hkt|ist|aest|aedt)\b)\)?)?`
 	gap       = `(?: ?[,|-] ?| ?lúc:? ?| at | t |t| )*`
 )
@@ -21,12 +22,11 @@ var (
 	compactForm = regexp.MustCompile(`^(\d{4})(\d{2})(\d{2})(?:t?(\d{2})(\d{2})(\d{2})(?:\.\d+)?(z|[+-]\d{2}:?\d{2})?)?$`)
 	epochForm   = regexp.MustCompile(`^(\d{10})(\d{3})?$`)
 
-	months = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
 	// 7 Mar 2026 10:00:00 +0700, Saturday, 7-March-26 10:00 GMT
-	dayMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?[ -]` + months + `,?[ -](\d{4}|\d{2})\b(?:` + gap + clockPart + zonePart + `)?`)
+	dayMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?[ -]` + monthPart + `,?[ -](\d{4}|\d{2})\b(?:` + gap + clockPart + zonePart + `)?`)
 	// March 7, 2026 10:00 AM; Sat Mar 7 10:00:00 +0700 2026
-	monthDay     = regexp.MustCompile(`\b` + months + ` (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b(?:` + gap + clockPart + zonePart + `)?`)
-	monthDayLate = regexp.MustCompile(`\b` + months + ` (\d{1,2}) ` + clockPart + zonePart + ` (\d{4})\b`)
+	monthDay     = regexp.MustCompile(`\b` + monthPart + ` (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b(?:` + gap + clockPart + zonePart + `)?`)
+	monthDayLate = regexp.MustCompile(`\b` + monthPart + ` (\d{1,2}) ` + clockPart + zonePart + ` (\d{4})\b`)
 
 	// 10:00, ngày 7 tháng 3 năm 2026; 7 Tháng Ba, 2026
 	longForm = regexp.MustCompile(`(?:ngày )?\b(\d{1,2}) ?tháng ?(\d{1,2}|giêng|một|hai|ba|tư|bốn|năm|sáu|bảy|tám|chín|mười hai|mười một|mười|chạp),?(?: năm)? ?(\d{4})(?:` + gap + clockPart + zonePart + `)?`)
