@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -160,21 +157,6 @@ func (h *hub) end(tag atom.Atom) {
 	}
 }
 
-func (h *hub) beginDate(tag atom.Atom) {
-	h.dating, h.dateTag = true, tag
-	h.dateTxt.Reset()
-}
-
-// date belongs to the article whose card is being read: the last one.
-func (h *hub) date(t time.Time) {
-	if h.dateAt < 0 || t.IsZero() {
-		return
-	}
-	if link := &h.page.Links[h.dateAt]; link.Published.IsZero() {
-		link.Published = t
-	}
-}
-
 // link reads a link element of the head.
 func (h *hub) link(attr map[string]string) {
 	rel := strings.Fields(strings.ToLower(attr["rel"]))
@@ -269,52 +251,4 @@ func (h *hub) endLink() {
 	if h.menu == 0 && link.Kind == Other && link.Score > 0 && len(strings.Fields(text)) >= 6 && link.Score+2 >= sure {
 		link.Kind, link.Score = Article, link.Score+2
 	}
-}
-
-// vote compares the links: a site builds the URLs of its articles in one way.
-func (h *hub) vote() {
-	shapes := map[string]int{}
-	strong := 0
-	for _, link := range h.page.Links {
-		if link.Kind == Article && numbered(link.URL) {
-			strong++
-		}
-	}
-	for i := range h.page.Links {
-		link := &h.page.Links[i]
-		// Where articles have numbers, what has none is a section with a long
-		// name. Where they have none, an article is linked with its headline.
-		if link.Kind == Article && !numbered(link.URL) &&
-			(strong >= alike || h.ranks[i] < inHeading && len(strings.Fields(link.Title)) < headline) {
-			link.Kind = Section
-		}
-		if link.Kind == Article {
-			shapes[Shape(link.URL)]++
-		}
-	}
-	for i := range h.page.Links {
-		link := &h.page.Links[i]
-		if (link.Kind == Other || link.Kind == Section) && numbered(link.URL) && shapes[Shape(link.URL)] >= alike {
-			link.Kind = Article
-		}
-	}
-}
-
-// clean is text of a page in one line, not too long. Some sites escape their
-// titles twice: what still looks like a character reference is one.
-func clean(text string) string {
-	if strings.Contains(text, "&") {
-		text = html.UnescapeString(text)
-	}
-	text = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.Is(unicode.C, r) && !unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) > maxTitle {
-		text = string([]rune(text)[:maxTitle]) + "…"
-	}
-	return text
 }
