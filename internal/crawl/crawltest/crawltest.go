@@ -70,6 +70,7 @@ type World struct {
 	port      string
 	listeners sync.WaitGroup
 	stop      chan struct{} // ends what hangs
+	zips      sync.Pool     // *gzip.Writer
 }
 
 // New starts a World. Close it after use.

@@ -48,7 +48,7 @@ func (s *Site) serveSitemap(out http.ResponseWriter, r *http.Request) {
 		b.WriteString(`</urlset>`)
 		// A file that is compressed, not an answer that is.
 		out.Header().Set("Content-Type", "application/x-gzip")
-		_, _ = out.Write(zipped([]byte(b.String())))
+		_, _ = out.Write(s.world.zipped([]byte(b.String())))
 		return
 	default:
 		http.NotFound(out, r)

@@ -2,7 +2,6 @@ package crawltest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 func refusedPaths() []string { return []string{"/private/", "/tim-kiem"} }
@@ -145,15 +146,22 @@ func (s *Site) write(out http.ResponseWriter, r *http.Request, contentType strin
 	out.Header().Set("Content-Type", contentType)
 	if len(page) > 1024 && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && s.number%2 == 1 {
 		out.Header().Set("Content-Encoding", "gzip")
-		page = zipped(page)
+		page = s.world.zipped(page)
 	}
 	out.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	_, _ = out.Write(page) //nolint:gosec // a test server; pages show what was asked for nowhere
 }
 
-func zipped(page []byte) []byte {
+// zipped compresses with writers that are used again: making one costs more than
+// a page does.
+func (w *World) zipped(page []byte) []byte {
+	z, ok := w.zips.Get().(*gzip.Writer)
+	if !ok {
+		z, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // no error at this level
+	}
+	defer w.zips.Put(z)
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	z.Reset(&b)
 	_, _ = z.Write(page)
 	_ = z.Close()
 	return b.Bytes()
