@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -80,12 +81,30 @@ func (g *Guard) DialResolved(ctx context.Context, network, address string, to ne
 	return g.guarded.DialContext(ctx, network, target)
 }
 
-// Check says whether an address may be dialled, without dialling it.
-func (g *Guard) Check(target netip.AddrPort) error {
-	if g.listed(target) {
+// CheckAll says whether all addresses of a host:port may be dialled, without
+// dialling any.
+func (g *Guard) CheckAll(address string, addrs []netip.Addr) error {
+	if g.hosts[strings.ToLower(address)] {
 		return nil
 	}
-	return g.public.SafeAddrPort(target)
+	_, digits, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	port, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil {
+		return fmt.Errorf("%q is no port", digits)
+	}
+	for _, addr := range addrs {
+		target := netip.AddrPortFrom(addr, uint16(port))
+		if g.listed(target) {
+			continue
+		}
+		if err := g.public.SafeAddrPort(target); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Trusts tells of a host:port, as it stands in a URL, whether it is listed as an

@@ -71,11 +71,12 @@ type World struct {
 	listeners sync.WaitGroup
 	stop      chan struct{} // ends what hangs
 	zips      sync.Pool     // *gzip.Writer
+	words     []string      // that articles are made of
 }
 
 // New starts a World. Close it after use.
 func New(options Options) (*World, error) {
-	w := &World{options: options.orDefaults(), stop: make(chan struct{})}
+	w := &World{options: options.orDefaults(), stop: make(chan struct{}), words: words()}
 	listeners, err := w.listen()
 	if err != nil {
 		return nil, err

@@ -150,10 +150,10 @@ func (s *Site) Slow(latency time.Duration) {
 func (s *Site) add(at time.Time) Published {
 	number := len(s.articles) + 1
 	lot := rand.New(rand.NewPCG(s.world.options.Seed, uint64(s.number)<<32|uint64(number))) //nolint:gosec // not for secrets
-	title := sentence(lot, 8+lot.IntN(5))
+	title := sentence(lot, s.world.words, 8+lot.IntN(5))
 	section := sectionNames()[number%s.world.options.Sections]
 	path := fmt.Sprintf("/%s/%s-%d.html", section, slug(title), firstID+number)
-	article := Published{Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: body(lot, s.world.options.Words),
+	article := Published{Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: body(lot, s.world.words, s.world.options.Words),
 		Author: authors()[lot.IntN(len(authors()))], At: at.Truncate(time.Millisecond)}
 	s.articles = append(s.articles, article)
 	return article

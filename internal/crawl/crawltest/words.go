@@ -25,8 +25,7 @@ func words() []string {
 }
 
 // sentence draws words, without a final full stop.
-func sentence(lot *rand.Rand, count int) string {
-	all := words()
+func sentence(lot *rand.Rand, all []string, count int) string {
 	drawn := make([]string, count)
 	for i := range drawn {
 		drawn[i] = all[lot.IntN(len(all))]
@@ -37,13 +36,13 @@ func sentence(lot *rand.Rand, count int) string {
 }
 
 // body draws paragraphs of about sixty words.
-func body(lot *rand.Rand, count int) string {
+func body(lot *rand.Rand, all []string, count int) string {
 	var paragraphs []string
 	for count > 0 {
 		var sentences []string
 		for range 4 {
 			n := 10 + lot.IntN(10)
-			sentences = append(sentences, sentence(lot, n)+".")
+			sentences = append(sentences, sentence(lot, all, n)+".")
 			count -= n
 		}
 		paragraphs = append(paragraphs, strings.Join(sentences, " "))

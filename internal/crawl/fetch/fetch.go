@@ -38,7 +38,8 @@ type Request struct {
 	// Proxy is the proxy for this request; empty: the fetcher's own.
 	Proxy string
 	// Allowed is asked before every request that is made, also those that
-	// redirects lead to. It returns false, and why, to stop. Nil allows all.
+	// redirects lead to. It returns false, and why, to stop. It may wait for a
+	// host's turn: its time is not counted. Nil allows all.
 	Allowed func(ctx context.Context, url string) (bool, string)
 }
 

@@ -190,6 +190,24 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
+// The wait for a host's turn is not the host's slowness.
+func TestAllowedMayWait(t *testing.T) {
+	f, site := serve(t, Limits{Total: time.Second}, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/a", http.StatusFound)
+			return
+		}
+		html(w, "<p>")
+	})
+	r := fetch(t, f, Request{URL: site + "/", Allowed: func(context.Context, string) (bool, string) {
+		time.Sleep(600 * time.Millisecond)
+		return true, ""
+	}})
+	if r.Outcome != OK || len(r.Hops) != 1 {
+		t.Errorf("%s (%s) after %d requests", r.Outcome, r.Reason, r.Requests)
+	}
+}
+
 func TestInvalid(t *testing.T) {
 	f := newFetcher(t, options())
 	for address, want := range map[string]Outcome{

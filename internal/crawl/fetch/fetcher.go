@@ -86,15 +86,13 @@ func (f *Fetcher) Fetch(ctx context.Context, request Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	one := &attempt{f: f, request: request, transport: transport, direct: transport == f.direct,
+	one := &attempt{f: f, request: request, left: f.limits.Total, transport: transport, direct: transport == f.direct,
 		result: &Result{URL: request.URL, Final: request.URL, Started: f.options.Now()}}
-	within, cancel := context.WithTimeout(ctx, f.limits.Total)
-	defer cancel()
 	start := time.Now()
-	one.follow(within)
+	one.follow(ctx)
 	one.result.Took = time.Since(start)
 	// The caller's end is not the server's fault.
-	if err := ctx.Err(); err != nil && one.result.Outcome == Timeout {
+	if err := ctx.Err(); err != nil && (one.result.Outcome == Timeout || one.result.Outcome == BlockedByRobots) {
 		return nil, err
 	}
 	if request.Render && f.options.Renderer != nil && one.result.Outcome == OK && request.Kind == Page {
@@ -109,6 +107,7 @@ type attempt struct {
 	request   Request
 	transport *http.Transport
 	direct    bool
+	left      time.Duration  // of the time for all requests
 	jar       http.CookieJar // of this fetch alone; nil until a redirect sets a cookie
 	visited   []string
 	result    *Result
@@ -186,14 +185,16 @@ func (a *attempt) hop(ctx context.Context, address string) (to string, redirects
 		a.invalid(weburl.ErrInvalid)
 		return "", false
 	}
+	begun := time.Now()
+	ctx, stop := context.WithTimeout(ctx, a.left)
+	defer stop()
+	defer func() { a.left -= time.Since(begun) }()
 	if !a.direct {
 		if err := a.f.checkBehindProxy(ctx, u); err != nil {
 			a.failed(err)
 			return "", false
 		}
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	var remote netip.Addr
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		if ap, err := netip.ParseAddrPort(info.Conn.RemoteAddr().String()); err == nil {

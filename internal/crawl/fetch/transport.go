@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,19 +84,36 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
+	// A name that has one private address is not trusted with its others.
+	if err := f.guard.CheckAll(address, addrs); err != nil {
+		return nil, err
+	}
 	var problem error
-	for _, addr := range addrs[:min(len(addrs), 4)] {
-		conn, err := f.guard.DialResolved(ctx, network, address, addr)
+	for _, addr := range inTurn(addrs) {
+		conn, err := f.dialOne(ctx, network, address, addr)
 		if err == nil {
 			return conn, nil
 		}
-		// A name that has one private address is not trusted with its others.
 		if netguard.Prohibited(err) || ctx.Err() != nil {
 			return nil, err
 		}
 		problem = err
 	}
 	return nil, problem
+}
+
+// inTurn are the addresses to be tried: IPv4 first, because a machine without
+// IPv4 fails at once, and one with broken IPv6 waits; and not too many.
+func inTurn(addrs []netip.Addr) []netip.Addr {
+	sorted := slices.Clone(addrs)
+	slices.SortStableFunc(sorted, func(a, b netip.Addr) int { return a.Unmap().BitLen() - b.Unmap().BitLen() })
+	return sorted[:min(len(sorted), 4)]
+}
+
+func (f *Fetcher) dialOne(ctx context.Context, network, address string, addr netip.Addr) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return f.guard.DialResolved(ctx, network, address, addr)
 }
 
 func (f *Fetcher) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -114,9 +132,6 @@ func (f *Fetcher) checkBehindProxy(ctx context.Context, u *url.URL) error {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	if f.guard.Trusts(net.JoinHostPort(host, port)) {
-		return nil
-	}
 	if name := strings.TrimSuffix(strings.ToLower(host), "."); name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return errLocalName
 	}
@@ -124,16 +139,7 @@ func (f *Fetcher) checkBehindProxy(ctx context.Context, u *url.URL) error {
 	if err != nil {
 		return ctx.Err() // the proxy may know the name
 	}
-	for _, addr := range addrs {
-		target, err := netip.ParseAddrPort(net.JoinHostPort(addr.String(), port))
-		if err != nil {
-			return err
-		}
-		if err := f.guard.Check(target); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.guard.CheckAll(net.JoinHostPort(host, port), addrs)
 }
 
 var errLocalName = errors.New("a name of the machine itself")
