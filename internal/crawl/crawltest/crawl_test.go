@@ -30,9 +30,9 @@ type crawler struct {
 	reasons map[string]string        // by path, of what was not fetched
 }
 
-func newCrawler(t *testing.T, w *crawltest.World) *crawler {
+func newCrawler(t *testing.T, w *crawltest.World, limits fetch.Limits) *crawler {
 	f, err := fetch.New(fetch.Options{Product: "Dateline", Contact: "https://example.org/", AllowPrivate: w.AllowPrivate(), Resolver: w.Resolver(),
-		Limits: fetch.Limits{Total: 2 * time.Second, Header: 300 * time.Millisecond, Grace: 200 * time.Millisecond, PageBytes: 1 << 20}})
+		Limits: limits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +128,15 @@ func (c *crawler) discover(kind discover.Kind, at weburl.URL, r *fetch.Result) {
 // Every article is found from the front page, past all traps; each trap costs
 // little and is told by its reason; what robots.txt refuses is not asked for.
 func TestCrawlPastTraps(t *testing.T) {
-	w, err := crawltest.New(crawltest.Options{Sites: 2, IPs: 2, Articles: 60, Traps: true, Seed: 3})
+	w, err := crawltest.New(crawltest.Options{Articles: 60, Traps: true, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	c := newCrawler(t, w)
-	for _, s := range w.Sites() {
-		c.run(s.Home(), s.URL("/sitemap.xml"))
-	}
+	// What hangs and what drips costs these times once each; a machine that is
+	// busy must not make pages seem slow.
+	c := newCrawler(t, w, fetch.Limits{Header: 4 * time.Second, Grace: time.Second, PageBytes: 1 << 20})
+	c.run(w.Site(0).Home(), w.Site(0).URL("/sitemap.xml"))
 	for _, a := range w.Published() {
 		r := c.pages[a.URL]
 		if r == nil || !strings.Contains(string(r.Text), a.Title) {
@@ -151,8 +151,8 @@ func TestCrawlPastTraps(t *testing.T) {
 	for _, what := range w.Impolite(0, 0) {
 		t.Error(what)
 	}
-	if requests := len(w.Log()); requests > 2*(60+100) {
-		t.Errorf("%d requests for 120 articles on two sites", requests)
+	if requests := len(w.Log()); requests > 60+100 {
+		t.Errorf("%d requests for 60 articles", requests)
 	}
 	for path, want := range map[string]string{
 		"/loop/1": "trap: it redirects more than 10 times", "/huge": "too_big: it sends more than allowed", "/bomb": "too_big: ", "/drip": "timeout: it comes too slowly",
@@ -180,7 +180,7 @@ func TestHubsTellNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	c := newCrawler(t, w)
+	c := newCrawler(t, w, fetch.Limits{})
 	look := func(address string) change.Hub {
 		r, err := c.fetcher.Fetch(t.Context(), fetch.Request{URL: address})
 		if err != nil || r.Outcome != fetch.OK {
@@ -220,7 +220,7 @@ func TestRobotsThroughTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
-	c, s := newCrawler(t, w), w.Site(0)
+	c, s := newCrawler(t, w, fetch.Limits{}), w.Site(0)
 	s.Fail(http.StatusInternalServerError)
 	for range 3 {
 		if ok, why := c.allowed(t.Context(), s.Home()); ok || why != "robots.txt could not be fetched" {
@@ -231,7 +231,7 @@ func TestRobotsThroughTrouble(t *testing.T) {
 		t.Errorf("asked %d times", asked)
 	}
 	s.Fail(0)
-	c = newCrawler(t, w)
+	c = newCrawler(t, w, fetch.Limits{})
 	policy, err := c.robots.Get(t.Context(), s.URL(""))
 	if err != nil || policy.Delay != 2*time.Second || len(policy.Sitemaps) != 1 || policy.Sitemaps[0] != s.URL("/sitemap.xml") {
 		t.Errorf("%+v %v", policy, err)

@@ -192,7 +192,7 @@ func TestAllowed(t *testing.T) {
 
 // The wait for a host's turn is not the host's slowness.
 func TestAllowedMayWait(t *testing.T) {
-	f, site := serve(t, Limits{Total: time.Second}, func(w http.ResponseWriter, r *http.Request) {
+	f, site := serve(t, Limits{Total: 2 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
 			http.Redirect(w, r, "/a", http.StatusFound)
 			return
@@ -200,7 +200,7 @@ func TestAllowedMayWait(t *testing.T) {
 		html(w, "<p>")
 	})
 	r := fetch(t, f, Request{URL: site + "/", Allowed: func(context.Context, string) (bool, string) {
-		time.Sleep(600 * time.Millisecond)
+		time.Sleep(1100 * time.Millisecond)
 		return true, ""
 	}})
 	if r.Outcome != OK || len(r.Hops) != 1 {
