@@ -96,15 +96,19 @@ func (g *Guard) CheckAll(address string, addrs []netip.Addr) error {
 		return fmt.Errorf("%q is no port", digits)
 	}
 	for _, addr := range addrs {
-		target := netip.AddrPortFrom(addr, uint16(port))
-		if g.listed(target) {
-			continue
-		}
-		if err := g.public.SafeAddrPort(target); err != nil {
+		if err := g.Check(netip.AddrPortFrom(addr, uint16(port))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Check says whether an address may be dialled, without dialling it.
+func (g *Guard) Check(target netip.AddrPort) error {
+	if g.listed(target) {
+		return nil
+	}
+	return g.public.SafeAddrPort(target)
 }
 
 // Trusts tells of a host:port, as it stands in a URL, whether it is listed as an
