@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"image"
 	"image/jpeg"
@@ -11,25 +10,26 @@ import (
 	"net/http"
 )
 
-// upload attaches a picture and gives its id.
+// upload attaches a file, as it is made, and gives its id.
 func (d *dateline) upload(name, altText string, encode func(io.Writer) error) string {
 	d.t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	if err := form.WriteField("alt_text", altText); err != nil {
-		d.t.Fatal(err)
-	}
-	part, err := form.CreateFormFile("file", name)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	if err := encode(part); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := form.Close(); err != nil {
-		d.t.Fatal(err)
-	}
-	request, err := http.NewRequest(http.MethodPost, d.API+"/api/v1/media", &body)
+	body, sent := io.Pipe()
+	form := multipart.NewWriter(sent)
+	go func() {
+		err := form.WriteField("alt_text", altText)
+		var part io.Writer
+		if err == nil {
+			part, err = form.CreateFormFile("file", name)
+		}
+		if err == nil {
+			err = encode(part)
+		}
+		if err == nil {
+			err = form.Close()
+		}
+		_ = sent.CloseWithError(err) // nil ends the body; anything else fails the request
+	}()
+	request, err := http.NewRequest(http.MethodPost, d.API+"/api/v1/media", body)
 	if err != nil {
 		d.t.Fatal(err)
 	}

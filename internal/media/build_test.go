@@ -11,71 +11,14 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"dateline/internal/mediatest"
 )
-
-// box is a box of an MP4 with its content.
-func box(kind string, content ...[]byte) []byte {
-	body := slices.Concat(content...)
-	out := binary.BigEndian.AppendUint32(nil, uint32(8+len(body)))
-	return append(append(out, kind...), body...)
-}
-
-func be32(values ...uint32) (out []byte) {
-	for _, v := range values {
-		out = binary.BigEndian.AppendUint32(out, v)
-	}
-	return out
-}
-
-// movie is a small MP4 that the tests make themselves: of a second for each 25
-// samples, with sound.
-type movie struct {
-	brand         string
-	width, height uint32
-	seconds       uint32
-	turn          [4]uint32 // of the matrix: a, b, c, d as 16.16
-	silent        bool
-	moovFirst     bool
-	frames        int // bytes of mdat
-}
-
-func (m movie) bytes() []byte {
-	if m.brand == "" {
-		m.brand = "isom"
-	}
-	if m.turn == [4]uint32{} {
-		m.turn = [4]uint32{1 << 16, 0, 0, 1 << 16}
-	}
-	matrix := be32(m.turn[0], m.turn[1], 0, m.turn[2], m.turn[3], 0, 0, 0, 1<<30)
-	track := func(handler, codec string, scale, samples uint32, entry []byte) []byte {
-		return box("trak",
-			box("tkhd", be32(7, 0, 0, 1, 0, m.seconds*1000, 0, 0, 0, 0), matrix, be32(m.width<<16, m.height<<16)),
-			box("mdia",
-				box("mdhd", be32(0, 0, 0, scale, m.seconds*scale, 0)),
-				box("hdlr", be32(0, 0), []byte(handler), be32(0, 0, 0), []byte("\x00")),
-				box("minf", box("stbl",
-					box("stsd", be32(0, 1), box(codec, make([]byte, 8), entry)),
-					box("stsz", be32(0, 1000, samples))))))
-	}
-	picture := append(make([]byte, 16), byte(m.width>>8), byte(m.width), byte(m.height>>8), byte(m.height))
-	picture = append(picture, make([]byte, 50)...)
-	tracks := track("vide", "avc1", 12800, 25*m.seconds, picture)
-	if !m.silent {
-		tracks = append(tracks, track("soun", "mp4a", 48000, 47*m.seconds, make([]byte, 20))...)
-	}
-	moov := box("moov", box("mvhd", be32(0, 0, 0, 1000, m.seconds*1000, 1<<16, 0, 0, 0), be32(1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30), make([]byte, 28)), tracks)
-	mdat := box("mdat", make([]byte, m.frames))
-	out := box("ftyp", []byte(m.brand), be32(512), []byte(m.brand), []byte("avc1"))
-	if m.moovFirst {
-		return slices.Concat(out, moov, mdat)
-	}
-	return slices.Concat(out, box("free"), mdat, moov)
-}
 
 // element is an EBML element with its content.
 func element(id uint32, content ...[]byte) []byte {
 	body := slices.Concat(content...)
-	out := bytes.TrimLeft(be32(id), "\x00")
+	out := bytes.TrimLeft(mediatest.BE32(id), "\x00")
 	out = binary.BigEndian.AppendUint64(out, 1<<56|uint64(len(body)))
 	return append(out, body...)
 }
@@ -87,7 +30,7 @@ func webm(docType string, width, height uint16, milliseconds float64) []byte {
 		element(0x18538067,
 			element(0x1549A966, element(0x2AD7B1, []byte{0x0F, 0x42, 0x40}), element(0x4489, binary.BigEndian.AppendUint64(nil, math.Float64bits(milliseconds)))),
 			element(0x1654AE6B,
-				element(0xAE, element(0x83, []byte{1}), element(0x86, []byte("V_VP9")), element(0x23E383, be32(40_000_000)), video),
+				element(0xAE, element(0x83, []byte{1}), element(0x86, []byte("V_VP9")), element(0x23E383, mediatest.BE32(40_000_000)), video),
 				element(0xAE, element(0x83, []byte{2}), element(0x86, []byte("A_OPUS")))),
 			element(0x1F43B675, []byte("frames"))))
 }

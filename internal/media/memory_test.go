@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"dateline/internal/media"
+	"dateline/internal/mediatest"
 	"dateline/internal/newsroomtest"
 )
 
@@ -49,42 +50,12 @@ func (w *watcher) check(t *testing.T, what string) {
 	t.Logf("%s: %d MB passed, at most %d MB of memory", what, w.passed>>20, w.most>>20)
 }
 
-// long is a video of a size that its content does not take in memory.
-func long(frames int64) (io.Reader, int64) {
-	m := movie{width: 1920, height: 1080, seconds: 60, moovFirst: true}.bytes()
-	head := m[:len(m)-8]
-	length := uint32(frames + 8)
-	head = append(head, byte(length>>24), byte(length>>16), byte(length>>8), byte(length))
-	head = append(head, "mdat"...)
-	return io.MultiReader(&slicedReader{head}, io.LimitReader(pattern{}, frames)), int64(len(head)) + frames
-}
-
-type slicedReader struct{ left []byte }
-
-func (s *slicedReader) Read(p []byte) (int, error) {
-	if len(s.left) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, s.left)
-	s.left = s.left[n:]
-	return n, nil
-}
-
-type pattern struct{}
-
-func (pattern) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 7
-	}
-	return len(p), nil
-}
-
 const longVideo = 200 << 20
 
 func TestALargeVideoTakesLittleMemory(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Media.MaxBytes = 1 << 30
-	body, size := long(longVideo)
+	body, size := mediatest.Long(longVideo)
 	sum := sha256.New()
 	up := watch(io.TeeReader(body, sum))
 	item, err := n.Media.Upload(t.Context(), n.Owner, "film.mp4", "", up)
@@ -98,7 +69,7 @@ func TestALargeVideoTakesLittleMemory(t *testing.T) {
 	// The same in parts, past Dateline.
 	ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "film.mp4", Bytes: size, SHA256: fmt.Sprintf("%x", sum.Sum(nil))})
 	n.Must(err)
-	body, _ = long(longVideo)
+	body, _ = mediatest.Long(longVideo)
 	parts := watch(body)
 	for _, p := range ticket.Parts {
 		r, err := http.NewRequestWithContext(t.Context(), p.Method, p.URL, struct{ io.Reader }{io.LimitReader(parts, p.Bytes)})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dateline/internal/media"
+	"dateline/internal/mediatest"
 	"dateline/internal/post"
 )
 
@@ -49,14 +50,14 @@ func TestVideosAreReadFromTheirContainer(t *testing.T) {
 		content []byte
 		want    media.Facts
 	}{
-		"index at the end":   {movie{width: 640, height: 360, seconds: 4, frames: 5000}.bytes(), base},
-		"index first":        {movie{width: 640, height: 360, seconds: 4, frames: 5000, moovFirst: true}.bytes(), base},
-		"silent":             {movie{width: 640, height: 360, seconds: 4, silent: true}.bytes(), with(func(f *media.Facts) { f.AudioCodec = "" })},
-		"brand without mp4":  {movie{brand: "iso5", width: 640, height: 360, seconds: 4}.bytes(), base},
-		"QuickTime":          {movie{brand: "qt  ", width: 640, height: 360, seconds: 4}.bytes(), with(func(f *media.Facts) { f.MIMEType = "video/quicktime" })},
-		"held upright":       {movie{width: 640, height: 360, seconds: 4, turn: [4]uint32{0, one, minus, 0}}.bytes(), with(func(f *media.Facts) { f.Width, f.Height, f.Rotation = 360, 640, 90 })},
-		"held upside down":   {movie{width: 640, height: 360, seconds: 4, turn: [4]uint32{minus, 0, 0, minus}}.bytes(), with(func(f *media.Facts) { f.Rotation = 180 })},
-		"turned to the left": {movie{width: 640, height: 360, seconds: 4, turn: [4]uint32{0, minus, one, 0}}.bytes(), with(func(f *media.Facts) { f.Width, f.Height, f.Rotation = 360, 640, 270 })},
+		"index at the end":   {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Frames: 5000}.Bytes(), base},
+		"index first":        {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Frames: 5000, MoovFirst: true}.Bytes(), base},
+		"silent":             {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Silent: true}.Bytes(), with(func(f *media.Facts) { f.AudioCodec = "" })},
+		"brand without mp4":  {mediatest.Movie{Brand: "iso5", Width: 640, Height: 360, Seconds: 4}.Bytes(), base},
+		"QuickTime":          {mediatest.Movie{Brand: "qt  ", Width: 640, Height: 360, Seconds: 4}.Bytes(), with(func(f *media.Facts) { f.MIMEType = "video/quicktime" })},
+		"held upright":       {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Turn: [4]uint32{0, one, minus, 0}}.Bytes(), with(func(f *media.Facts) { f.Width, f.Height, f.Rotation = 360, 640, 90 })},
+		"held upside down":   {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Turn: [4]uint32{minus, 0, 0, minus}}.Bytes(), with(func(f *media.Facts) { f.Rotation = 180 })},
+		"turned to the left": {mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Turn: [4]uint32{0, minus, one, 0}}.Bytes(), with(func(f *media.Facts) { f.Width, f.Height, f.Rotation = 360, 640, 270 })},
 		"WebM":               {webm("webm", 640, 360, 4000), with(func(f *media.Facts) { f.MIMEType, f.VideoCodec, f.AudioCodec = "video/webm", "vp9", "opus" })},
 	} {
 		got, err := inspect(c.content)
@@ -75,7 +76,7 @@ func TestAnimationsAreToldFromStills(t *testing.T) {
 	still := slices.Concat([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f"), []byte{0x1d, 0xc0, 0x04, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	apng := pngOf(t)
 	control := []byte("acTL\x00\x00\x00\x03\x00\x00\x00\x00")
-	apng = slices.Concat(apng[:33], be32(8), control, be32(crc32.ChecksumIEEE(control)), apng[33:])
+	apng = slices.Concat(apng[:33], mediatest.BE32(8), control, mediatest.BE32(crc32.ChecksumIEEE(control)), apng[33:])
 	for name, c := range map[string]struct {
 		content  []byte
 		kind     media.Kind
@@ -110,7 +111,7 @@ func TestEXIFOrientationTurnsTheSize(t *testing.T) {
 }
 
 func TestWhatIsNotTakenIsRefusedInWords(t *testing.T) {
-	heic := slices.Concat(be32(24), []byte("ftypheic"), be32(0), []byte("mif1heic"))
+	heic := slices.Concat(mediatest.BE32(24), []byte("ftypheic"), mediatest.BE32(0), []byte("mif1heic"))
 	for name, c := range map[string]struct {
 		content []byte
 		code    string
@@ -119,14 +120,14 @@ func TestWhatIsNotTakenIsRefusedInWords(t *testing.T) {
 		"wide bomb":       {bomb(t, 60_000, 10), "too_many_pixels", "60000 × 10"},
 		"square bomb":     {bomb(t, 29_000, 29_000), "too_many_pixels", "29000 × 29000"},
 		"HEIC":            {heic, "unsupported_type", "as JPEG"},
-		"sound":           {movie{brand: "M4A "}.bytes(), "unsupported_type", "sound only"},
+		"sound":           {mediatest.Movie{Brand: "M4A "}.Bytes(), "unsupported_type", "sound only"},
 		"Matroska":        {webm("matroska", 10, 10, 10), "unsupported_type", "Matroska"},
-		"no index":        {box("ftyp", []byte("isom"), be32(0), []byte("mp42")), "damaged", "no index"},
-		"cut index":       {movie{width: 10, height: 10, seconds: 1}.bytes()[:200], "damaged", "too early"},
+		"no index":        {mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0), []byte("mp42")), "damaged", "no index"},
+		"cut index":       {mediatest.Movie{Width: 10, Height: 10, Seconds: 1}.Bytes()[:200], "damaged", "too early"},
 		"cut WebM":        {webm("webm", 10, 10, 10)[:60], "damaged", ""},
 		"cut GIF":         {moving(t, 3)[:70], "damaged", ""},
-		"endless nesting": {slices.Concat(box("ftyp", []byte("isom"), be32(0)), nested(40)), "damaged", "nested"},
-		"a million parts": {slices.Concat(box("ftyp", []byte("isom"), be32(0)), box("moov", bytes.Repeat(box("free"), 20_000))), "damaged", "too many"},
+		"endless nesting": {slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)), nested(40)), "damaged", "nested"},
+		"a million parts": {slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)), mediatest.Box("moov", bytes.Repeat(mediatest.Box("free"), 20_000))), "damaged", "too many"},
 	} {
 		_, err := inspect(c.content)
 		if p := problemOf(err); p.Code != c.code || !strings.Contains(p.Message, c.says) {
@@ -136,11 +137,11 @@ func TestWhatIsNotTakenIsRefusedInWords(t *testing.T) {
 }
 
 func nested(depth int) []byte {
-	inner := box("mdia")
+	inner := mediatest.Box("mdia")
 	for range depth {
-		inner = box("mdia", inner)
+		inner = mediatest.Box("mdia", inner)
 	}
-	return box("moov", box("trak", inner))
+	return mediatest.Box("moov", mediatest.Box("trak", inner))
 }
 
 // counting notes how much is read.
@@ -156,7 +157,7 @@ func (c *counting) ReadAt(p []byte, at int64) (int, error) {
 }
 
 func TestOnlyTheHeadersOfAVideoAreRead(t *testing.T) {
-	content := movie{width: 640, height: 360, seconds: 9, frames: 8 << 20}.bytes()
+	content := mediatest.Movie{Width: 640, Height: 360, Seconds: 9, Frames: 8 << 20}.Bytes()
 	r := &counting{ReaderAt: bytes.NewReader(content)}
 	if _, err := media.Inspect(r, int64(len(content))); err != nil || r.read > 8<<10 {
 		t.Errorf("%d bytes are read, %v", r.read, err)
@@ -164,7 +165,7 @@ func TestOnlyTheHeadersOfAVideoAreRead(t *testing.T) {
 }
 
 func TestAFailingReaderIsNoBrokenFile(t *testing.T) {
-	whole := movie{width: 640, height: 360, seconds: 9}.bytes()
+	whole := mediatest.Movie{Width: 640, Height: 360, Seconds: 9}.Bytes()
 	away := errors.New("the bucket is away")
 	for limit := range int64(len(whole)) {
 		_, err := media.Inspect(failing{bytes.NewReader(whole), limit, away}, int64(len(whole)))
@@ -190,10 +191,10 @@ func (f failing) ReadAt(p []byte, at int64) (int, error) {
 // No file, however broken, makes the inspection fail otherwise than by a
 // refusal, read without end, or claim what cannot be.
 func FuzzMP4(f *testing.F) {
-	f.Add(movie{width: 640, height: 360, seconds: 4, frames: 10}.bytes())
-	f.Add(movie{brand: "qt  ", width: 640, height: 360, seconds: 4, moovFirst: true, silent: true}.bytes())
+	f.Add(mediatest.Movie{Width: 640, Height: 360, Seconds: 4, Frames: 10}.Bytes())
+	f.Add(mediatest.Movie{Brand: "qt  ", Width: 640, Height: 360, Seconds: 4, MoovFirst: true, Silent: true}.Bytes())
 	f.Add(nested(3))
-	f.Add(slices.Concat(box("ftyp", []byte("isom"), be32(0)), be32(1), []byte("moov"), be32(0, 24), box("mvhd", be32(1<<24))))
+	f.Add(slices.Concat(mediatest.Box("ftyp", []byte("isom"), mediatest.BE32(0)), mediatest.BE32(1), []byte("moov"), mediatest.BE32(0, 24), mediatest.Box("mvhd", mediatest.BE32(1<<24))))
 	fuzzInspect(f)
 }
 

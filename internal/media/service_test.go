@@ -18,6 +18,7 @@ import (
 
 	"dateline/internal/enginetest"
 	"dateline/internal/media"
+	"dateline/internal/mediatest"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/post"
 )
@@ -37,7 +38,7 @@ func pngOf(t *testing.T) []byte { return encoded(t, png.Encode) }
 
 func TestTheTypeIsSniffedAndNotBelieved(t *testing.T) {
 	n := newsroomtest.Open(t)
-	mp4 := movie{brand: "mp42", width: 30, height: 20, seconds: 1}.bytes()
+	mp4 := mediatest.Movie{Brand: "mp42", Width: 30, Height: 20, Seconds: 1}.Bytes()
 	webp := append([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f"), 0x1d, 0xc0, 0x04, 0x00, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	for name, c := range map[string]struct {
 		bytes []byte
@@ -49,7 +50,7 @@ func TestTheTypeIsSniffedAndNotBelieved(t *testing.T) {
 		"photo":      {encoded(t, func(w io.Writer, i image.Image) error { return gif.Encode(w, i, nil) }), "image/gif", true},
 		"photo.jpeg": {webp, "image/webp", true},
 		"film.exe":   {mp4, "video/mp4", true},
-		"film.mp4":   {movie{brand: "qt  ", width: 30, height: 20, seconds: 1}.bytes(), "video/quicktime", true},
+		"film.mp4":   {mediatest.Movie{Brand: "qt  ", Width: 30, Height: 20, Seconds: 1}.Bytes(), "video/quicktime", true},
 		"film.avi":   {webm("webm", 30, 20, 1000), "video/webm", true},
 	} {
 		item, err := n.Media.Upload(t.Context(), n.Owner, name, "", bytes.NewReader(c.bytes))

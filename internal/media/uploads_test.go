@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"dateline/internal/media"
+	"dateline/internal/mediatest"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/objects"
 	"dateline/internal/post"
@@ -112,7 +113,7 @@ func TestAFileGoesToTheBucketDirectly(t *testing.T) {
 func TestALargeFileGoesInPartsAndIsResumed(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.Media.MaxBytes, n.Media.PartsFrom, n.Media.PartBytes = 64<<20, 1<<20, 5<<20
-	content := movie{width: 640, height: 360, seconds: 60, frames: 12 << 20}.bytes()
+	content := mediatest.Movie{Width: 640, Height: 360, Seconds: 60, Frames: 12 << 20}.Bytes()
 	ticket, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "film.mp4", Bytes: int64(len(content)), SHA256: hexSum(content)})
 	n.Must(err)
 	if ticket.Whole != nil || len(ticket.Parts) != 3 || ticket.PartBytes != 5<<20 {

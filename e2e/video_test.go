@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dateline/internal/mediatest"
+	"dateline/platforms/fake"
+)
+
+// TestALargeVideo: a video of 200 MB waits at two networks, which take it in
+// parts, before its post is due; what goes out at its time is the post alone.
+// At no moment does the program hold more than a little of it.
+func TestALargeVideo(t *testing.T) {
+	d := newDateline(t)
+	profiler := "127.0.0.1:" + freePort(t)
+	d.start("--pprof", profiler)
+	d.ready()
+	box := sandboxed{d, sandboxLine.FindStringSubmatch(d.log.String())[1]}
+	networks := []string{"facebook", "x"}
+	for _, name := range networks {
+		box.allow(name)
+	}
+	var connected struct {
+		Accounts []struct{ ID, Network string }
+	}
+	d.call(http.MethodGet, "/api/v1/accounts", nil, &connected)
+	var ids []string
+	for _, a := range connected.Accounts {
+		if slices.Contains(networks, a.Network) {
+			ids = append(ids, a.ID)
+		}
+	}
+
+	heap := watchHeap(t, profiler)
+	body, size := mediatest.Long(200 << 20)
+	video := d.upload("film.mp4", "", func(w io.Writer) error {
+		_, err := io.Copy(w, body)
+		return err
+	})
+	heap.check("storing the video")
+
+	const text = "Phim: bốn mùa ở cảng"
+	p := d.schedule(text, 9*time.Minute, map[string]any{"accounts": ids, "attachments": []string{video}})
+	eventually(t, 5*time.Minute, "both networks to have the video", func() bool {
+		if problems := d.said(p.ID, "problem"); len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		return len(d.said(p.ID, "prepared")) == len(ids)
+	})
+	heap.check("staging the video")
+
+	// From here on the networks get one call each: the post.
+	var calls []fake.Fault
+	for _, name := range networks {
+		calls = append(calls, fake.Fault{Kind: fake.Latency, For: time.Nanosecond, Network: name, Method: http.MethodPost, Count: -1})
+	}
+	box.put("/__faults", calls)
+	soon := time.Now().Add(5 * time.Second).Format(time.RFC3339Nano)
+	if status := d.call(http.MethodPatch, "/api/v1/posts/"+p.ID, map[string]any{"scheduled_time": soon}, nil); status != http.StatusOK {
+		t.Fatalf("giving it another time: status %d", status)
+	}
+	p = d.awaitStatus(p.ID, "posted", time.Minute)
+	for _, target := range p.Targets {
+		if *target.LateMS < 0 || *target.LateMS > 1000 {
+			t.Errorf("late by %d ms", *target.LateMS)
+		}
+	}
+	heap.check("publishing it")
+	box.get("/__faults", &calls)
+	for _, c := range calls {
+		if c.Seen != 1 {
+			t.Errorf("%s got %d calls at the time of the post, want one", c.Network, c.Seen)
+		}
+	}
+	var published []fake.Post
+	box.get("/__state/posts", &published)
+	for _, there := range published {
+		if there.Text != text || len(there.Media) != 1 || there.Media[0].Bytes != size {
+			t.Errorf("%s has %+v", there.Network, there)
+		}
+	}
+	if len(published) != len(networks) {
+		t.Errorf("published %d times", len(published))
+	}
+}
+
+// said gives the sentences of one kind in a post's timeline.
+func (d *dateline) said(id, event string) (sentences []string) {
+	d.t.Helper()
+	var told struct{ Entries []struct{ Type, Text string } }
+	d.call(http.MethodGet, "/api/v1/posts/"+id+"/timeline", nil, &told)
+	for _, e := range told.Entries {
+		if e.Type == event {
+			sentences = append(sentences, e.Text)
+		}
+	}
+	return sentences
+}
+
+// put replaces what stands at an address of the sandbox.
+func (s sandboxed) put(path string, value any) {
+	s.t.Helper()
+	raw, err := json.Marshal(value)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodPut, s.url+path, strings.NewReader(string(raw)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s: %s", path, res.Status)
+	}
+}
+
+// heapWatch looks every now and then at how much memory the program has in use.
+type heapWatch struct {
+	t    *testing.T
+	base uint64
+	mu   sync.Mutex
+	most uint64
+	last error
+}
+
+var heapAlloc = regexp.MustCompile(`(?m)^# HeapAlloc = (\d+)$`)
+
+// watchHeap begins to look, with what is in use now as the measure.
+func watchHeap(t *testing.T, profiler string) *heapWatch {
+	t.Helper()
+	address := url.URL{Scheme: "http", Host: profiler, Path: "/debug/pprof/heap", RawQuery: "debug=1&gc=1"} // without garbage
+	read := func() (uint64, error) {
+		res, err := http.Get(address.String())
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = res.Body.Close() }()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			return 0, err
+		}
+		return strconv.ParseUint(string(heapAlloc.FindSubmatch(body)[1]), 10, 64)
+	}
+	h := &heapWatch{t: t}
+	var err error
+	if h.base, err = read(); err != nil {
+		t.Fatal(err)
+	}
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-end:
+				return
+			case <-time.After(250 * time.Millisecond):
+			}
+			now, err := read()
+			h.mu.Lock()
+			h.most, h.last = max(h.most, now), err
+			h.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() { close(end); <-ended })
+	return h
+}
+
+func (h *heapWatch) check(what string) {
+	h.t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	const allowed = 64 << 20
+	more := h.most - min(h.most, h.base)
+	if h.last != nil || h.most == 0 || more > allowed {
+		h.t.Errorf("%s takes %d MB of memory; %v", what, more>>20, h.last)
+	}
+	h.t.Logf("%s: at most %d MB above %d MB", what, more>>20, h.base>>20)
+	h.most = 0
+}
