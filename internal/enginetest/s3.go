@@ -12,14 +12,15 @@ import (
 // S3 opens an empty bucket of an S3 server that is the test's own.
 func S3(t testing.TB) *objects.Bucket {
 	t.Helper()
-	bucket, _ := StoppableS3(t)
+	bucket, _ := StoppableS3(t, t.TempDir())
 	return bucket
 }
 
-// StoppableS3 is S3 for tests that take it away.
-func StoppableS3(t testing.TB) (bucket *objects.Bucket, stop func()) {
+// StoppableS3 is S3 for tests that take it away, or look into the directory that
+// it is in.
+func StoppableS3(t testing.TB, dir string) (bucket *objects.Bucket, stop func()) {
 	t.Helper()
-	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline-test", AccessKey: "test", SecretKey: "test"})
+	handler, err := s3server.New(s3server.Options{Dir: dir, Bucket: "dateline-test", AccessKey: "test", SecretKey: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

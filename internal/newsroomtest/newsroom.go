@@ -41,6 +41,7 @@ type Newsroom struct {
 	DatabaseURL string
 	RedisURL    string
 	Objects     *objects.Bucket
+	ObjectsDir  string // where they lie
 	Fake        *fake.Server
 	Networks    platforms.Registry
 	Bus         *live.Bus
@@ -71,10 +72,10 @@ func Open(t testing.TB) *Newsroom {
 // OpenWith is Open with a network of another kind.
 func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	t.Helper()
-	n := &Newsroom{T: t}
+	n := &Newsroom{T: t, ObjectsDir: t.TempDir()}
 	n.Store, n.DatabaseURL = enginetest.StoreAndURL(t)
 	n.RedisURL, n.StopRedis = enginetest.StoppableRedis(t)
-	n.Objects, n.StopObjects = enginetest.StoppableS3(t)
+	n.Objects, n.StopObjects = enginetest.StoppableS3(t, n.ObjectsDir)
 	log := slog.New(slog.DiscardHandler)
 
 	var err error

@@ -119,6 +119,7 @@ func (s *Server) blueskyPass(w http.ResponseWriter, r *http.Request, c caller) {
 	value := s.blueskyJWT(query.Get("lxm"), c.account, time.Until(expires))
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.state.issued = append(s.state.issued, value)
 	err := s.putThing(Thing{ID: "bluesky/pass/" + value, Network: blueskyName, Kind: "pass", AccountID: c.account.ID, CreatedAt: s.now()},
 		pass{Method: query.Get("lxm"), Expires: expires})
 	if err != nil {
