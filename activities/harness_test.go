@@ -31,9 +31,13 @@ import (
 	"dateline/internal/secret"
 	"dateline/internal/store"
 	"dateline/platforms"
+	"dateline/platforms/bluesky"
 	"dateline/platforms/call"
+	"dateline/platforms/facebook"
 	"dateline/platforms/fake"
+	"dateline/platforms/instagram"
 	"dateline/platforms/mastodon"
+	"dateline/platforms/threads"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -80,7 +84,11 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	t.Cleanup(func() { _ = b.fake.Close() })
 	client, err := call.NewClient([]string{strings.TrimPrefix(b.fake.URL(), "http://")})
 	b.must(err)
-	b.networks = platforms.New(client, platforms.Options{Mastodon: mastodon.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second}})
+	networks := platforms.Options{Mastodon: mastodon.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second},
+		Bluesky: bluesky.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second, UploadTimeout: 2 * time.Second}, Facebook: facebook.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second, UploadTimeout: 2 * time.Second},
+		Instagram: instagram.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second}, Threads: threads.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second}}
+	networks.UseSandbox(b.fake.NetworkURL)
+	b.networks = platforms.New(client, networks)
 
 	keyset := filepath.Join(t.TempDir(), "keyset.json")
 	_, err = secret.CreateKeyset(keyset)
@@ -90,7 +98,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	b.who = people.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), Role: people.Owner}
 	apiToken, _ := people.NewToken(b.who.WorkspaceID, b.who.UserID, "test")
 	b.must(b.store.Found(t.Context(), people.Workspace{ID: b.who.WorkspaceID, Name: "Harbour Courier", TimeZone: "UTC"}, "owner", apiToken))
-	b.accounts = &account.Service{Store: b.store, Connectors: b.networks, Sealer: sealer}
+	b.accounts = &account.Service{Store: b.store, Connectors: b.networks, Sealer: sealer, Sandbox: b.fake.NetworkURL}
 	b.account = b.connect("desk")
 	b.desk = &desk.Desk{Store: b.store, Accounts: b.accounts, Networks: b.networks, ObjectURL: b.objects.URL, Live: b.live, Log: slog.New(b.log.handler())}
 	return b
@@ -135,7 +143,7 @@ func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.
 
 // publisher makes the activities as a worker would.
 func (b *bench) publisher() *activities.Publish {
-	return &activities.Publish{Store: b.store, Accounts: b.accounts, Networks: b.networks, Objects: b.objects, Live: b.live,
+	return &activities.Publish{Store: b.store, Accounts: b.accounts, Networks: b.networks, Objects: b.objects, Links: b.objects, Live: b.live,
 		Log: slog.New(b.log.handler()), Timing: b.timing}
 }
 

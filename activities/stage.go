@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"dateline/internal/media"
 	"dateline/internal/post"
 	"dateline/platforms/network"
@@ -23,8 +25,11 @@ func (p *Publish) stage(ctx context.Context, j *job) *network.Error {
 		s.staged = nil
 		for n, file := range s.files {
 			name := handleName(i, file)
-			one, ok := j.handles()[name]
-			if !ok || !one.Ready || expiring(one, j.post.ScheduledTime) {
+			one, good, problem := p.kept(ctx, j, i, name)
+			if problem != nil {
+				return problem
+			}
+			if !good || !one.Ready {
 				var err error
 				if one, err = p.stageOne(ctx, j, s.sent()[n]); err != nil {
 					return notPublished(network.AsError(err))
@@ -115,9 +120,9 @@ func (p *Publish) ready(ctx context.Context, j *job) *network.Error {
 	}
 	s := j.submission(i)
 	name := postHandle(i, j.fingerprint(i, s))
-	one, known := j.handles()[name]
-	if known && expiring(one, j.post.ScheduledTime) {
-		one, known = network.Staged{}, false
+	one, known, problem := p.kept(ctx, j, i, name)
+	if problem != nil {
+		return problem
 	}
 	for !known || !one.Ready {
 		if known {
@@ -127,6 +132,7 @@ func (p *Publish) ready(ctx context.Context, j *job) *network.Error {
 		}
 		s.Handle = one.RemoteID
 		now, err := preparer.Prepare(ctx, j.account, s)
+		p.observe(ctx, j, j.use(), now.Rates, network.AsError(err))
 		if err != nil {
 			e := notPublished(network.AsError(err))
 			if e.Code == network.CodeMediaGone {
@@ -173,6 +179,27 @@ func (j *job) handles() map[string]network.Staged {
 		j.kept = map[string]network.Staged{}
 	}
 	return j.kept
+}
+
+// kept finds what an earlier attempt staged or prepared for a segment; false:
+// there is nothing that lasts as long as it is needed.
+//
+// While a send of it is unclear, nothing takes its place, however soon it ends:
+// the network may still act on that send, and only as long as the next one
+// names the same upload, container or key does it know that they are one post.
+func (p *Publish) kept(ctx context.Context, j *job, segment int, name string) (network.Staged, bool, *network.Error) {
+	one, ok := j.handles()[name]
+	if !ok || !expiring(one, j.post.ScheduledTime) {
+		return one, ok, nil
+	}
+	_, unclear, err := p.Store.UnclearSince(ctx, j.target.ID, segment, uuid.Nil)
+	if err != nil {
+		return network.Staged{}, false, &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "What was sent before could not be read.", Err: err}
+	}
+	if !unclear {
+		return network.Staged{}, false, nil
+	}
+	return one, true, nil
 }
 
 // expiring says that a handle is no good any more, or not for long enough to
