@@ -29,7 +29,7 @@ func (b *bench) allow() {
 	link, err := b.accounts.Begin(b.t.Context(), b.who, account.Place{Network: "mastodon", Sandbox: true})
 	b.must(err)
 	back := newsroomtest.Consent(b.t, link)
-	made, err := b.accounts.Complete(b.t.Context(), back.Get("state"), back.Get("code"))
+	made, err := b.accounts.Complete(b.t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	b.must(err)
 	b.account = made.Account
 }

@@ -8,9 +8,10 @@ import (
 
 // access is what an operation asks of who sends it.
 type access struct {
-	public bool         // of nobody anything; openapi.yaml says `security: []`
-	least  people.Role  // the role that may do it, and those above
-	scope  people.Scope // that a token has to have; empty: any token
+	public  bool         // of nobody anything; openapi.yaml says `security: []`
+	session bool         // of public ones: it counts which session the browser is in, if any
+	least   people.Role  // the role that may do it, and those above
+	scope   people.Scope // that a token has to have; empty: any token
 }
 
 // accessTable says who may do what, by operationId. What does not stand here,
@@ -20,8 +21,8 @@ func accessTable() map[string]access {
 	return map[string]access{
 		"live":               {public: true},
 		"ready":              {public: true},
-		"completeConnection": {public: true}, // its state is the proof
-		"chooseInBrowser":    {public: true}, // its key is the proof
+		"completeConnection": {public: true, session: true}, // its state is the proof, and the session that began it
+		"chooseInBrowser":    {public: true},                // its key is the proof
 
 		// About the browser that asks: openapi.yaml takes no token for these.
 		"getSession":      {least: people.Viewer},

@@ -246,3 +246,35 @@ func TestAPostBeyondTheEndOfAccessIsWarnedOf(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A connection that a browser began is completed in the same session: not
+// without one, not in another, and not by whoever learns of the state.
+func TestAConnectionStaysInTheSessionThatBeganIt(t *testing.T) {
+	s := start(t)
+	_, err := s.Fake.AddAccount("desk")
+	s.Must(err)
+	mine, theirs := s.browser(), s.browser()
+	begin := func(by []string) string {
+		t.Helper()
+		var begun struct {
+			AuthorizeURL string `json:"authorize_url"`
+		}
+		s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}, by...), 200, &begun)
+		return "/api/v1/oauth/callback?" + newsroomtest.Consent(t, begun.AuthorizeURL).Encode()
+	}
+	for name, by := range map[string][]string{"nobody": {"Authorization", ""}, "another session": theirs} {
+		callback := begin(mine)
+		s.refused(s.send("GET", callback, nil, by...), 422, "invalid_request", "state")
+		if s.Count("select count(*) from accounts") != 0 {
+			t.Errorf("%s completed the connection", name)
+		}
+		s.refused(s.send("GET", callback, nil, mine...), 422, "invalid_request", "state") // a state is good for one callback
+	}
+	if a := s.send("GET", begin(mine), nil, append([]string{"Sec-Fetch-Site", "cross-site"}, mine...)...); a.StatusCode != http.StatusOK {
+		t.Errorf("the session that began it: %s %s", a.Status, a.body)
+	}
+	// What a token began, any browser may complete: the state is all there is.
+	if a := s.send("GET", begin(nil), nil, theirs...); a.StatusCode != http.StatusOK {
+		t.Errorf("begun with a token: %s %s", a.Status, a.body)
+	}
+}

@@ -97,7 +97,7 @@ type Accounts interface {
 	ConnectWithToken(ctx context.Context, who people.Principal, network, baseURL string, token secret.Text) (account.Account, error)
 	ConnectForm(ctx context.Context, who people.Principal, at account.Place, values map[string]secret.Text) (account.Connection, error)
 	Begin(ctx context.Context, who people.Principal, at account.Place) (authorizeURL string, err error)
-	Complete(ctx context.Context, state, code string) (account.Connection, error)
+	Complete(ctx context.Context, back account.Callback) (account.Connection, error)
 	Choice(ctx context.Context, who people.Principal, id uuid.UUID) (account.Choice, error)
 	Choose(ctx context.Context, who people.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
 	ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]account.Account, error)

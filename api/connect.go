@@ -87,13 +87,14 @@ func (s *Server) ReconnectAccount(ctx context.Context, r spec.ReconnectAccountRe
 }
 
 // CompleteConnection is where the network sends the person back to. The state
-// parameter is the proof that this workspace began the connection.
+// parameter is the proof that this workspace began the connection; where a browser
+// that was logged in began it, its session is asked for too.
 func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnectionRequestObject) (spec.CompleteConnectionResponseObject, error) {
 	if r.Params.Error != nil || value(r.Params.Code) == "" {
 		return nil, post.InvalidFields(post.Problem{Field: "code", Code: "not_allowed",
 			Message: "The network did not allow access. Start the connection again and allow it there."})
 	}
-	made, err := s.Accounts.Complete(ctx, r.Params.State, *r.Params.Code)
+	made, err := s.Accounts.Complete(ctx, account.Callback{State: r.Params.State, Code: *r.Params.Code, SessionID: sessionID(ctx)})
 	if err != nil {
 		return nil, err
 	}

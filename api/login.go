@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
 
 	"dateline/api/spec"
 	"dateline/internal/login"
@@ -57,6 +58,25 @@ func (s *Server) bySession(c *gin.Context) (people.Principal, bool) {
 	}
 	c.Set(sessionKey, session)
 	return session.Principal(), true
+}
+
+// noteSession keeps the session of a browser for operations that nobody has to be
+// logged in for. Networks send browsers to them, so they come from other sites.
+func (s *Server) noteSession(c *gin.Context) {
+	session, found, err := s.Login.Session(c.Request)
+	if err != nil {
+		s.refuse(c, err)
+		return
+	}
+	if found {
+		c.Set(sessionKey, session)
+	}
+}
+
+// sessionID is the session that a request came in; Nil: none.
+func sessionID(ctx context.Context) uuid.UUID {
+	session, _ := ctx.Value(sessionKey).(login.Session)
+	return session.ID
 }
 
 // refuseToken answers requests about a session that carry none.

@@ -98,6 +98,9 @@ func (s *Server) authenticate(v *validator) gin.HandlerFunc {
 		}
 		wanted := table[op.OperationID]
 		if wanted.public {
+			if wanted.session {
+				s.noteSession(c)
+			}
 			return
 		}
 		identify := s.bearer

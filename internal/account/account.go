@@ -93,6 +93,7 @@ type Attempt struct {
 	RedirectURI    string
 	SealedVerifier []byte
 	AccountID      *uuid.UUID // the account to connect again; nil: a new one
+	SessionID      uuid.UUID  // of the browser that began; Nil: it was begun with an API token
 	ExpiresAt      time.Time
 }
 

@@ -139,7 +139,7 @@ func (s *Service) begin(ctx context.Context, who people.Principal, connector net
 		return "", err
 	}
 	err = s.Store.SaveAttempt(ctx, Attempt{StateHash: hash(state), WorkspaceID: who.WorkspaceID, UserID: who.UserID, Network: networkName,
-		BaseURL: base, RedirectURI: s.RedirectURI, SealedVerifier: sealed, AccountID: account, ExpiresAt: time.Now().Add(attemptLife)})
+		BaseURL: base, RedirectURI: s.RedirectURI, SealedVerifier: sealed, AccountID: account, SessionID: who.SessionID, ExpiresAt: time.Now().Add(attemptLife)})
 	if err != nil {
 		return "", err
 	}
@@ -147,14 +147,26 @@ func (s *Service) begin(ctx context.Context, who people.Principal, connector net
 	return connector.AuthorizeURL(app, state, base64.RawURLEncoding.EncodeToString(hash(verifier))), nil
 }
 
-// Complete ends what Begin began: state and code are the callback's parameters.
-func (s *Service) Complete(ctx context.Context, state, code string) (Connection, error) {
-	attempt, known, err := s.Store.TakeAttempt(ctx, hash(state))
+// Callback is what a browser brings back from a network's consent page.
+type Callback struct {
+	State, Code string
+	SessionID   uuid.UUID // that the browser is in; Nil: none
+}
+
+// Complete ends what Begin began. What a session of a browser began ends in the
+// same session: nobody can have somebody else's browser connect an account, or
+// take over what another began (RFC 6749, 10.12).
+func (s *Service) Complete(ctx context.Context, back Callback) (Connection, error) {
+	attempt, known, err := s.Store.TakeAttempt(ctx, hash(back.State))
 	if err != nil {
 		return Connection{}, err
 	}
 	if !known {
 		return Connection{}, invalid("state", "unknown", "This connection was not started here or took longer than 10 minutes. Start it again.")
+	}
+	if attempt.SessionID != uuid.Nil && attempt.SessionID != back.SessionID {
+		return Connection{}, invalid("state", "other_session",
+			"This connection was started in another browser, or before you logged in. Start it again here.")
 	}
 	connector, ok := s.Connectors.Connector(attempt.Network)
 	if !ok {
@@ -168,7 +180,7 @@ func (s *Service) Complete(ctx context.Context, state, code string) (Connection,
 	if err != nil {
 		return Connection{}, err
 	}
-	connected, err := connector.Exchange(ctx, app, code, verifier.Reveal())
+	connected, err := connector.Exchange(ctx, app, back.Code, verifier.Reveal())
 	if err != nil {
 		return Connection{}, refusal(err, "code")
 	}

@@ -71,7 +71,7 @@ func TestOnlyTheSameIdentityIsTakenBack(t *testing.T) {
 		link, err := n.Accounts.Reconnect(t.Context(), n.Owner, id)
 		n.Must(err)
 		back := newsroomtest.Consent(t, link)
-		return n.Accounts.Complete(t.Context(), back.Get("state"), back.Get("code"))
+		return n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	}
 	before := read(n, other)
 	_, err := reconnect(other.ID)
@@ -180,7 +180,7 @@ func TestALoginWithSeveralAccountsWaitsForAChoice(t *testing.T) {
 		link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", Sandbox: true})
 		n.Must(err)
 		back := newsroomtest.Consent(t, link)
-		made, err := n.Accounts.Complete(t.Context(), back.Get("state"), back.Get("code"))
+		made, err := n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 		n.Must(err)
 		if made.Choice == nil || len(made.Choice.Accounts) != 3 || n.Count("select count(*) from accounts where name <> 'x'") > 2 {
 			t.Fatalf("%+v", made)
@@ -249,5 +249,47 @@ func TestAFormConnectsItsAccount(t *testing.T) {
 	_, err = n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText(there.Token)})
 	if p := refusal(t, err); p.Field != "sandbox" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// Every network can be asked how an account of it is, however it was connected.
+func TestEveryNetworkCanBeAskedHowAnAccountIs(t *testing.T) {
+	n := newsroomtest.Open(t)
+	asked := map[string]bool{}
+	for _, a := range n.Everywhere() {
+		n.Exec("update accounts set checked_at = null, name = 'before' where id = $1", a.ID)
+		now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID)
+		if err != nil || now.Status != account.Connected || now.CheckedAt.IsZero() || now.Trouble != nil || now.Name == "before" || now.Handle != a.Handle {
+			t.Errorf("%s: %+v, %v", a.Network, now, err)
+		}
+		n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Network: a.Network, Count: -1}))
+		if now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID); err != nil || now.Trouble == nil || !a.Renewable && now.Status != account.NeedsReconnect {
+			t.Errorf("%s, refused: %+v, %v", a.Network, now, err)
+		}
+		n.Fake.ClearFaults()
+		asked[a.Network] = true
+	}
+	if len(asked) != len(n.Networks.Names()) {
+		t.Errorf("asked %v", asked)
+	}
+}
+
+// Who names the server of an account is taken at their word; who does not is led
+// there by the entryway.
+func TestServersOfOnesOwnAreOffered(t *testing.T) {
+	n := newsroomtest.Open(t)
+	offers, err := n.Accounts.Networks(t.Context())
+	n.Must(err)
+	for _, o := range offers {
+		if want := o.Name == "mastodon" || o.Name == "bluesky"; o.Instances != want {
+			t.Errorf("%s: instances %v", o.Name, o.Instances)
+		}
+	}
+	_, err = n.Fake.Add(fake.Account{Network: "bluesky", Name: "desk"})
+	n.Must(err)
+	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Place{Network: "bluesky", BaseURL: n.Fake.NetworkURL("bluesky")},
+		map[string]secret.Text{"handle": secret.NewText("desk.test"), "app_password": secret.NewText(fake.BlueskyAppPassword)})
+	if err != nil || made.Account.BaseURL != n.Fake.NetworkURL("bluesky") {
+		t.Errorf("%+v, %v", made.Account, err)
 	}
 }

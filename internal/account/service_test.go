@@ -60,7 +60,7 @@ func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
 		t.Errorf("asked with %v", q)
 	}
 	back := allow(t, link)
-	made, err := n.Accounts.Complete(t.Context(), back.Get("state"), back.Get("code"))
+	made, err := n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	n.Must(err)
 	a := made.Account
 	if a.RemoteID != there.ID || a.BaseURL != n.Fake.URL() || a.WorkspaceID != n.Workspace.ID || !a.Default || a.Status != account.Connected || !strings.HasPrefix(a.Handle, "@desk@") {
@@ -77,7 +77,7 @@ func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {
 	}
 
 	// The state was good for this one callback.
-	_, err = n.Accounts.Complete(t.Context(), back.Get("state"), back.Get("code"))
+	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	if p := refusal(t, err); p.Field != "state" || p.Code != "unknown" {
 		t.Errorf("again: %+v", p)
 	}
@@ -108,13 +108,13 @@ func TestAConnectionNeedsItsOwnStateAndCode(t *testing.T) {
 	n := newsroomtest.Open(t)
 	_, err := n.Fake.AddAccount("desk")
 	n.Must(err)
-	_, err = n.Accounts.Complete(t.Context(), "made up", "code")
+	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: "made up", Code: "code"})
 	if p := refusal(t, err); p.Field != "state" {
 		t.Errorf("%+v", p)
 	}
 	link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
-	_, err = n.Accounts.Complete(t.Context(), allow(t, link).Get("state"), "another code")
+	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: allow(t, link).Get("state"), Code: "another code"})
 	if p := refusal(t, err); p.Field != "code" {
 		t.Errorf("%+v", p)
 	}
@@ -123,7 +123,7 @@ func TestAConnectionNeedsItsOwnStateAndCode(t *testing.T) {
 	n.Must(err)
 	second, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", BaseURL: n.Fake.URL()})
 	n.Must(err)
-	_, err = n.Accounts.Complete(t.Context(), allow(t, first).Get("state"), allow(t, second).Get("code"))
+	_, err = n.Accounts.Complete(t.Context(), account.Callback{State: allow(t, first).Get("state"), Code: allow(t, second).Get("code")})
 	if p := refusal(t, err); p.Field != "code" {
 		t.Errorf("%+v", p)
 	}

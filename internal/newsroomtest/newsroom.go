@@ -183,7 +183,7 @@ func (n *Newsroom) Allow(name string) account.Account {
 	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Place{Network: "mastodon", Sandbox: true})
 	n.Must(err)
 	back := Consent(n.T, link)
-	made, err := n.Accounts.Complete(n.T.Context(), back.Get("state"), back.Get("code"))
+	made, err := n.Accounts.Complete(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	n.Must(err)
 	return made.Account
 }

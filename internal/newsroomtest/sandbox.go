@@ -49,7 +49,7 @@ func (n *Newsroom) Consented(name string) []account.Account {
 	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Place{Network: name, Sandbox: true})
 	n.Must(err)
 	back := Consent(n.T, link)
-	made, err := n.Accounts.Complete(n.T.Context(), back.Get("state"), back.Get("code"))
+	made, err := n.Accounts.Complete(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
 	n.Must(err)
 	if made.Choice == nil {
 		return []account.Account{made.Account}

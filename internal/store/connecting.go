@@ -31,7 +31,7 @@ func (s *Store) SaveAttempt(ctx context.Context, a account.Attempt) error {
 		return err
 	}
 	return s.q.InsertConnectAttempt(ctx, db.InsertConnectAttemptParams{State: a.StateHash, WorkspaceID: a.WorkspaceID, UserID: a.UserID,
-		Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI, Verifier: a.SealedVerifier, AccountID: a.AccountID, ExpiresAt: a.ExpiresAt})
+		Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI, Verifier: a.SealedVerifier, AccountID: a.AccountID, SessionID: orNone(a.SessionID), ExpiresAt: a.ExpiresAt})
 }
 
 // TakeAttempt gives an attempt to its callback, once.
@@ -47,7 +47,7 @@ func (s *Store) TakeAttempt(ctx context.Context, stateHash []byte) (a account.At
 		return account.Attempt{}, false, nil
 	}
 	return account.Attempt{StateHash: row.State, WorkspaceID: row.WorkspaceID, UserID: row.UserID, Network: row.Network,
-		BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, SealedVerifier: row.Verifier, AccountID: row.AccountID, ExpiresAt: row.ExpiresAt}, true, nil
+		BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, SealedVerifier: row.Verifier, AccountID: row.AccountID, SessionID: idOrNil(row.SessionID), ExpiresAt: row.ExpiresAt}, true, nil
 }
 
 // SaveChoice keeps a login until somebody has chosen whom it is to post as.

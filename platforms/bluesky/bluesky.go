@@ -104,6 +104,8 @@ var (
 	_ network.Network       = (*Bluesky)(nil)
 	_ network.Preparer      = (*Bluesky)(nil)
 	_ network.Previewer     = (*Bluesky)(nil)
+	_ network.Federated     = (*Bluesky)(nil)
+	_ network.Identifier    = (*Bluesky)(nil)
 	_ network.FormConnector = (*Bluesky)(nil)
 	_ network.Refresher     = (*Bluesky)(nil)
 	_ network.Revoker       = (*Bluesky)(nil)

@@ -50,7 +50,8 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 		server = baseURL
 	}
 	found := identity{server: server}
-	if server == "" {
+	// The entryway has no posts of its own: it knows which server has.
+	if server == "" || server == b.Instance() {
 		var err error
 		if found, err = b.locate(ctx, b.fullName(name)); err != nil {
 			return nil, err
@@ -81,6 +82,34 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 	}
 	account.Name = b.displayName(ctx, account)
 	return []network.Account{account}, nil
+}
+
+// Instance is the entryway, through which the servers of those are found who name
+// none.
+func (b *Bluesky) Instance() string { return b.options.Entryway }
+
+// Identify asks whose session this is (com.atproto.server.getSession).
+func (b *Bluesky) Identify(ctx context.Context, account network.Account) (network.Account, error) {
+	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.getSession", nil, call.Request{Method: http.MethodGet, Token: account.Token})
+	if err != nil {
+		return account, err
+	}
+	var answer struct {
+		DID    string `json:"did"`
+		Handle string `json:"handle"`
+	}
+	if err := res.Decode(&answer); err != nil {
+		return account, err
+	}
+	if !isDID(answer.DID) {
+		return account, res.Unreadable("it has no identity")
+	}
+	account.RemoteID = answer.DID
+	if answer.Handle != "" && answer.Handle != invalidHandle {
+		account.Handle = "@" + answer.Handle
+	}
+	account.Name = b.displayName(ctx, account)
+	return account, nil
 }
 
 // tidyHandle undoes what copying adds: spaces, an @, and the invisible marks

@@ -69,6 +69,7 @@ type place struct{ guild, channel string }
 var (
 	_ network.Network       = (*Discord)(nil)
 	_ network.FormConnector = (*Discord)(nil)
+	_ network.Identifier    = (*Discord)(nil)
 	_ network.Previewer     = (*Discord)(nil)
 )
 

@@ -59,18 +59,45 @@ func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) (
 		return nil, invalid("webhook_url", "This is no webhook address: it looks like https://discord.com/api/webhooks/123/abc.")
 	}
 	account := network.Account{BaseURL: baseURL, RemoteID: webhookPrefix + parts[1], Token: secret.NewText(parts[2]), Kind: network.Channel}
-	var hook struct {
-		Name      string `json:"name"`
-		ChannelID string `json:"channel_id"`
-	}
-	if err := d.get(ctx, account, messages(account), &hook); err != nil {
+	account, err = d.named(ctx, account)
+	if err != nil {
 		return nil, aboutField(err, "webhook_url", "Discord does not know this webhook.")
 	}
-	account.Name, account.Handle = hook.Name, hook.Name
-	if account.Name == "" {
-		account.Name, account.Handle = "Webhook", "webhook "+parts[1]
-	}
 	return []network.Account{account}, nil
+}
+
+// Identify asks for the webhook, or for the bot and its channel.
+func (d *Discord) Identify(ctx context.Context, account network.Account) (network.Account, error) {
+	if _, ok := webhookID(account); !ok {
+		if _, err := d.self(ctx, account); err != nil {
+			return account, err
+		}
+	}
+	return d.named(ctx, account)
+}
+
+// named asks what the webhook, or the channel, is called.
+func (d *Discord) named(ctx context.Context, account network.Account) (network.Account, error) {
+	path := "/channels/" + account.RemoteID
+	hook, isHook := webhookID(account)
+	if isHook {
+		path = messages(account)
+	}
+	var found struct {
+		Name string `json:"name"`
+	}
+	if err := d.get(ctx, account, path, &found); err != nil {
+		return account, err
+	}
+	switch {
+	case !isHook:
+		account.Name, account.Handle = found.Name, "#"+found.Name
+	case found.Name == "":
+		account.Name, account.Handle = "Webhook", "webhook "+hook
+	default:
+		account.Name, account.Handle = found.Name, found.Name
+	}
+	return account, nil
 }
 
 // channelID is the number of a channel, alone or at the end of a link.
@@ -88,13 +115,10 @@ func (d *Discord) connectBot(ctx context.Context, baseURL, token, channel string
 	if _, err := d.self(ctx, account); err != nil {
 		return nil, aboutField(err, "bot_token", "Discord does not know this bot token.")
 	}
-	var found struct {
-		Name string `json:"name"`
-	}
-	if err := d.get(ctx, account, "/channels/"+account.RemoteID, &found); err != nil {
+	account, err := d.named(ctx, account)
+	if err != nil {
 		return nil, aboutField(err, "channel_id", "The bot cannot see this channel. Invite it to the server, and let it view the channel.")
 	}
-	account.Name, account.Handle = found.Name, "#"+found.Name
 	return []network.Account{account}, nil
 }
 

@@ -85,9 +85,10 @@ type Facebook struct {
 }
 
 var (
-	_ network.Network   = (*Facebook)(nil)
-	_ network.Connector = (*Facebook)(nil)
-	_ network.Previewer = (*Facebook)(nil)
+	_ network.Network    = (*Facebook)(nil)
+	_ network.Identifier = (*Facebook)(nil)
+	_ network.Connector  = (*Facebook)(nil)
+	_ network.Previewer  = (*Facebook)(nil)
 )
 
 // New makes the adapter. client should refuse private addresses (see

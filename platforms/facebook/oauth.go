@@ -98,6 +98,28 @@ func (f *Facebook) granted(ctx context.Context, account network.Account) ([]stri
 	return names, nil
 }
 
+// Identify asks whose token this is. That of a Page speaks for the Page.
+// https://developers.facebook.com/docs/pages-api/overview
+func (f *Facebook) Identify(ctx context.Context, account network.Account) (network.Account, error) {
+	var me struct {
+		ID       string `json:"id"`
+		Name     string `json:"name"`
+		Username string `json:"username"`
+	}
+	res, err := f.get(ctx, account, "/me", url.Values{"fields": {"id,name,username"}}, &me)
+	if err != nil {
+		return account, err
+	}
+	if me.ID == "" || me.Name == "" {
+		return account, res.Unreadable("it does not say who this is")
+	}
+	account.RemoteID, account.Name, account.Handle = me.ID, me.Name, me.Name
+	if me.Username != "" {
+		account.Handle = "@" + me.Username
+	}
+	return account, nil
+}
+
 // maxPages bounds how many pages of a list are read.
 const maxPages = 5
 

@@ -46,6 +46,8 @@ func (s *Server) routeFacebook(f *face) http.HandlerFunc {
 			call("pages_show_list", s.facebookPermissions)
 		case get && node == "me" && edge == "accounts":
 			call("pages_show_list", s.facebookAccounts)
+		case get && node == "me" && edge == "":
+			call("pages_show_list", s.facebookMe)
 		case post && edge == "photos":
 			call("pages_manage_posts", s.facebookOwn(node, s.facebookPhoto), "photos")
 		case post && edge == "feed":
@@ -143,6 +145,11 @@ func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c call
 		}}
 	}
 	graphList(w, r, s.faceNamed("facebook"), list)
+}
+
+// facebookMe says whose token a call carries.
+func (s *Server) facebookMe(w http.ResponseWriter, r *http.Request, c caller) {
+	writeJSON(w, http.StatusOK, graphFields(r, map[string]any{"id": c.account.ID, "name": displayName(c.account), "username": strings.ToLower(c.account.Name)}))
 }
 
 // facebookPage leads from a permalink to the timeline.

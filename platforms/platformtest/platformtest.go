@@ -124,6 +124,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("Media", func(t *testing.T) { testMedia(t, s) })
 	t.Run("Reply", func(t *testing.T) { testReply(t, s) })
 	t.Run("Delete", func(t *testing.T) { testDelete(t, s) })
+	t.Run("Identify", func(t *testing.T) { testIdentify(t, s) })
 	t.Run("BadToken", func(t *testing.T) { testBadToken(t, s) })
 	if s.Blind {
 		t.Run("Blind", func(t *testing.T) { testBlind(t, s) })

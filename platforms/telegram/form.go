@@ -34,22 +34,47 @@ func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[s
 	if strings.ContainsAny(account.Token.Reveal(), "/?#% \t\n") {
 		return nil, &network.Error{Class: network.Rejected, Code: "invalid", Field: "bot_token", Message: "This is no bot token: it looks like 123456:ABC-DEF."}
 	}
-	var bot struct {
-		ID int64 `json:"id"`
-	}
-	if err := t.ask(ctx, account, "getMe", struct{}{}, &bot); err != nil {
+	bot, err := t.bot(ctx, account)
+	if err != nil {
 		return nil, aboutField(err, "bot_token")
 	}
 	name := strings.TrimSpace(values["chat"].Reveal())
 	if name != "" && name[0] != '@' && name[0] != '-' {
 		name = "@" + strings.TrimPrefix(strings.TrimPrefix(name, "https://"), "t.me/")
 	}
-	var found chat
-	if err := t.ask(ctx, account, "getChat", map[string]any{"chat_id": name}, &found); err != nil {
+	found, err := t.find(ctx, account, bot, name)
+	if err != nil {
 		return nil, aboutField(err, "chat")
 	}
-	if err := t.mayPost(ctx, account, found, bot.ID); err != nil {
-		return nil, aboutField(err, "chat")
+	return []network.Account{found}, nil
+}
+
+// Identify asks for the bot and its chat, and whether it still may post there.
+func (t *Telegram) Identify(ctx context.Context, account network.Account) (network.Account, error) {
+	bot, err := t.bot(ctx, account)
+	if err != nil {
+		return account, err
+	}
+	return t.find(ctx, account, bot, account.RemoteID)
+}
+
+// bot gives the number of the bot whose token this is.
+func (t *Telegram) bot(ctx context.Context, account network.Account) (int64, error) {
+	var bot struct {
+		ID int64 `json:"id"`
+	}
+	err := t.ask(ctx, account, "getMe", struct{}{}, &bot)
+	return bot.ID, err
+}
+
+// find gives the chat of a name or number, if the bot may post there.
+func (t *Telegram) find(ctx context.Context, account network.Account, bot int64, name string) (network.Account, error) {
+	var found chat
+	if err := t.ask(ctx, account, "getChat", map[string]any{"chat_id": name}, &found); err != nil {
+		return account, err
+	}
+	if err := t.mayPost(ctx, account, found, bot); err != nil {
+		return account, err
 	}
 	account.RemoteID, account.Name, account.Handle = strconv.FormatInt(found.ID, 10), found.Title, found.Title
 	if found.Username != "" {
@@ -58,7 +83,7 @@ func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[s
 	if account.Name == "" {
 		account.Name = account.Handle
 	}
-	return []network.Account{account}, nil
+	return account, nil
 }
 
 // mayPost checks the bot's rights (https://core.telegram.org/bots/api#chatmember):

@@ -64,6 +64,7 @@ type Telegram struct {
 var (
 	_ network.Network       = (*Telegram)(nil)
 	_ network.FormConnector = (*Telegram)(nil)
+	_ network.Identifier    = (*Telegram)(nil)
 	_ network.Previewer     = (*Telegram)(nil)
 )
 

@@ -458,8 +458,8 @@ func (q *Queries) InsertAccountChoice(ctx context.Context, arg InsertAccountChoi
 }
 
 const insertConnectAttempt = `-- name: InsertConnectAttempt :exec
-insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id, session_id, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
 
 type InsertConnectAttemptParams struct {
@@ -471,6 +471,7 @@ type InsertConnectAttemptParams struct {
 	RedirectUri string
 	Verifier    []byte
 	AccountID   *uuid.UUID
+	SessionID   *uuid.UUID
 	ExpiresAt   time.Time
 }
 
@@ -484,6 +485,7 @@ func (q *Queries) InsertConnectAttempt(ctx context.Context, arg InsertConnectAtt
 		arg.RedirectUri,
 		arg.Verifier,
 		arg.AccountID,
+		arg.SessionID,
 		arg.ExpiresAt,
 	)
 	return err
@@ -826,7 +828,7 @@ func (q *Queries) StoreRefreshed(ctx context.Context, arg StoreRefreshedParams) 
 }
 
 const takeConnectAttempt = `-- name: TakeConnectAttempt :one
-delete from connect_attempts where state = $1 returning state, workspace_id, user_id, network, base_url, redirect_uri, verifier, expires_at, account_id
+delete from connect_attempts where state = $1 returning state, workspace_id, user_id, network, base_url, redirect_uri, verifier, expires_at, account_id, session_id
 `
 
 // A state is good for one callback.
@@ -843,6 +845,7 @@ func (q *Queries) TakeConnectAttempt(ctx context.Context, state []byte) (Connect
 		&i.Verifier,
 		&i.ExpiresAt,
 		&i.AccountID,
+		&i.SessionID,
 	)
 	return i, err
 }

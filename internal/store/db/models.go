@@ -752,6 +752,7 @@ type ConnectAttempt struct {
 	Verifier    []byte
 	ExpiresAt   time.Time
 	AccountID   *uuid.UUID
+	SessionID   *uuid.UUID
 }
 
 type IdempotencyKey struct {

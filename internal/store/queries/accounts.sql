@@ -54,8 +54,8 @@ values (@network, @base_url, @redirect_uri, @client_id, @client_secret)
 on conflict (network, base_url, redirect_uri) do nothing;
 
 -- name: InsertConnectAttempt :exec
-insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id, expires_at)
-values (@state, @workspace_id, @user_id, @network, @base_url, @redirect_uri, @verifier, sqlc.narg('account_id'), @expires_at);
+insert into connect_attempts (state, workspace_id, user_id, network, base_url, redirect_uri, verifier, account_id, session_id, expires_at)
+values (@state, @workspace_id, @user_id, @network, @base_url, @redirect_uri, @verifier, sqlc.narg('account_id'), sqlc.narg('session_id'), @expires_at);
 
 -- name: TakeConnectAttempt :one
 -- A state is good for one callback.

@@ -1,0 +1,35 @@
+package platformtest
+
+import (
+	"crypto/rand"
+	"testing"
+
+	"dateline/internal/secret"
+	"dateline/platforms/network"
+)
+
+// testIdentify: the network says who an account is that is connected, and that a
+// wrong token is none.
+func testIdentify(t *testing.T, s Subject) {
+	identifier, ok := s.Network.(network.Identifier)
+	if !ok {
+		if s.Connector == nil {
+			t.Error("the network has no OAuth, and cannot be asked who an account is")
+		}
+		return
+	}
+	known, err := identifier.Identify(t.Context(), s.Account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known.RemoteID != s.Account.RemoteID || known.Handle == "" || known.Name == "" || known.Token.Reveal() != s.Account.Token.Reveal() {
+		t.Errorf("identified as %+v, want %+v", known, s.Account)
+	}
+	account := s.Account
+	account.Token = secret.NewText("wrong-" + rand.Text())
+	if s.BadToken != "" {
+		account.Token = secret.NewText(s.BadToken)
+	}
+	_, err = identifier.Identify(t.Context(), account)
+	wantError(t, err, network.Auth, account.Token)
+}
