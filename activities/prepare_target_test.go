@@ -19,11 +19,12 @@ import (
 const uploadPath = "/api/v2/media"
 
 // prepare runs PrepareTarget as one attempt of Temporal.
-func (b *bench) prepare(in activities.TargetInput) error {
+func (b *bench) prepare(in activities.TargetInput) error { return b.prepareBy(b.publisher(), in) }
+
+func (b *bench) prepareBy(p *activities.Publish, in activities.TargetInput) error {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(quiet{})
 	env := suite.NewTestActivityEnvironment()
-	p := b.publisher()
 	env.RegisterActivity(p)
 	_, err := env.ExecuteActivity(p.PrepareTarget, in)
 	return err

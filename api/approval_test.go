@@ -39,6 +39,9 @@ func (s approving) pending(a answer, status int) spec.Post {
 	return p
 }
 
+// asItIs speaks for the editor of whatever a post says by now.
+func (s approving) asItIs() []string { return append(slices.Clone(s.editor), "If-Match", "*") }
+
 func (s approving) waiting() (ids []uuid.UUID) {
 	s.t.Helper()
 	var page spec.PostPage
@@ -70,6 +73,7 @@ func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
 		t.Errorf("got %s; waiting: %v", a.body, s.waiting())
 	}
 	s.refused(s.send("POST", path+"/approve", nil, s.author...), 403, "role_insufficient")
+	s.refused(s.send("POST", path+"/approve", nil, s.editor...), 428, "if_match_required") // of what has it been read?
 	s.refused(s.send("POST", path+"/reject", object{"note": "No"}, s.author...), 403, "role_insufficient")
 	s.refused(s.send("POST", path+"/submit", nil, s.author...), 409, "already_pending")
 	// A correction while it waits keeps it waiting, and who has read the old text
@@ -82,7 +86,7 @@ func TestAnAuthorsPostWaitsForAnEditor(t *testing.T) {
 		approved.Approval.State != spec.ApprovalStateApproved || approved.Approval.DecidedBy == nil || *approved.Approval.DecidedBy == *p.Approval.SubmittedBy || s.temporal.nudges(p.Id) != 1 {
 		t.Errorf("approved: %+v, %+v", approved, approved.Approval)
 	}
-	s.refused(s.send("POST", path+"/approve", nil, s.editor...), 409, "not_pending")
+	s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "not_pending")
 	s.refused(s.send("POST", path+"/reject", object{"note": "No"}, s.editor...), 409, "not_pending")
 	if got := s.happened(p.Id); got != "created submitted edited approved" || len(s.waiting()) != 0 {
 		t.Errorf("happened: %s; waiting: %v", got, s.waiting())
@@ -107,7 +111,7 @@ func TestARejectedPostGoesBackToItsAuthor(t *testing.T) {
 	if p.Status != spec.PostStatusDraft || p.Approval.State != spec.ApprovalStateRejected || *p.Approval.Note != "Tên sai" || p.Approval.DecidedAt == nil {
 		t.Errorf("rejected: %+v", p.Approval)
 	}
-	s.refused(s.send("POST", path+"/approve", nil, s.editor...), 409, "not_pending")
+	s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "not_pending")
 	s.post(s.send("PATCH", path, object{"content": "Better"}, s.author...), 200)
 	if len(s.waiting()) != 0 {
 		t.Error("an edit alone submitted it")
@@ -137,7 +141,7 @@ func TestADraftIsSubmittedOnlyWhenItIsComplete(t *testing.T) {
 	d := s.post(s.send("POST", "/api/v1/posts", object{"content": "", "draft": true}, s.author...), 201)
 	path := "/api/v1/posts/" + d.Id.String()
 	s.refused(s.send("POST", path+"/submit", nil, s.author...), 422, "invalid_request", "content", "scheduled_time")
-	s.refused(s.send("POST", path+"/approve", nil, s.editor...), 409, "not_pending")
+	s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "not_pending")
 	s.post(s.send("PATCH", path, object{"content": "Hello"}, s.author...), 200)
 	s.refused(s.send("POST", path+"/publish-now", nil, s.author...), 409, "approval_required")
 	p := s.pending(s.send("POST", path+"/schedule", object{"scheduled_time": in(time.Hour)}, s.author...), 200)
@@ -213,7 +217,7 @@ func TestApprovalThatComesTooLate(t *testing.T) {
 	path := "/api/v1/posts/" + p.Id.String()
 	s.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute'")
 	for range 2 {
-		s.refused(s.send("POST", path+"/approve", nil, s.editor...), 409, "too_late")
+		s.refused(s.send("POST", path+"/approve", nil, s.asItIs()...), 409, "too_late")
 	}
 	late := s.pending(s.send("GET", path, nil), 200)
 	if late.Approval.Note == nil || !strings.Contains(*late.Approval.Note, "has passed") || s.temporal.nudges(p.Id) != 0 {
@@ -225,7 +229,7 @@ func TestApprovalThatComesTooLate(t *testing.T) {
 	if p := s.pending(s.send("PATCH", path, object{"scheduled_time": in(time.Hour)}, s.author...), 200); p.Approval.Note != nil {
 		t.Errorf("the note is still %q", *p.Approval.Note)
 	}
-	s.post(s.send("POST", path+"/approve", nil, s.editor...), 200)
+	s.post(s.send("POST", path+"/approve", nil, s.asItIs()...), 200)
 }
 
 func TestWhatAnAuthorSendsInBulkWaits(t *testing.T) {
@@ -249,7 +253,7 @@ func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
 		t.Fatalf("%d drafts, %d wait", len(made), len(s.waiting()))
 	}
 	approve := func(p spec.Post) {
-		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/approve", nil, s.editor...), 200)
+		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/approve", nil, s.asItIs()...), 200)
 	}
 	approve(made[0])
 	s.post(s.send("POST", "/api/v1/posts/"+made[1].Id.String()+"/reject", object{"note": "Not this one"}, s.editor...), 200)
@@ -298,7 +302,7 @@ func TestWebhooksTellOfApproval(t *testing.T) {
 		if verdict == "reject" {
 			body = object{"note": "No source"}
 		}
-		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/"+verdict, body, s.editor...), 200)
+		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/"+verdict, body, s.asItIs()...), 200)
 	}
 	_, err := s.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("https://dateline.example") })
 	s.Must(err)

@@ -52,6 +52,11 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	did("webhook.changed", s.send("PATCH", hook, object{"description": "Bot"}))
 	did("webhook.secret_rotated", s.send("POST", hook+"/rotate-secret", nil))
 	did("webhook.deleted", s.send("DELETE", hook, nil))
+	body, contentType := form(t, "file", string(picture(t)))
+	var file spec.Media
+	s.decode(did("media.added", s.send("POST", "/api/v1/media", body.String(), "Content-Type", contentType)), 201, &file)
+	did("media.changed", s.send("PATCH", "/api/v1/media/"+file.Id.String(), object{"alt_text": "private"}))
+	did("media.deleted", s.send("DELETE", "/api/v1/media/"+file.Id.String(), nil))
 	did("post.cancelled", s.send("DELETE", "/api/v1/posts/"+s.Schedule().ID.String(), nil))
 	did("post.discarded", s.send("POST", "/api/v1/posts/"+s.Dead(s.Schedule(), post.TargetFailed).ID.String()+"/discard", nil))
 	doubtful := func() string {

@@ -69,6 +69,7 @@ func scheduledOf(done desk.BulkPosts) []uuid.UUID {
 func answerBulk(c *gin.Context, done desk.BulkPosts, o desk.BulkOptions) {
 	all := spec.BulkResult{Total: len(done.Rows), Right: done.Right, Wrong: len(done.Rows) - done.Right, Rows: make([]spec.BulkRow, len(done.Rows))}
 	var wrong []spec.BulkRow
+	var price post.Price
 	for i, r := range done.Rows {
 		row := spec.BulkRow{Row: r.Row}
 		if r.PostID != uuid.Nil {
@@ -79,6 +80,8 @@ func answerBulk(c *gin.Context, done desk.BulkPosts, o desk.BulkOptions) {
 			state := spec.ApprovalState(r.Approval)
 			row.Approval = &state
 		}
+		row.Price = priceJSON(r.Price)
+		price.Add(r.Price)
 		if len(r.Warnings) > 0 {
 			warnings := warningsJSON(r.Warnings, "")
 			row.Warnings = &warnings
@@ -93,6 +96,7 @@ func answerBulk(c *gin.Context, done desk.BulkPosts, o desk.BulkOptions) {
 		}
 		all.Rows[i] = row
 	}
+	all.Price = priceJSON(price)
 	switch {
 	case done.Stored:
 		if done.Replayed {

@@ -148,6 +148,27 @@ func TestAnUploadWithAKeyIsStoredOnce(t *testing.T) {
 	}
 }
 
+func TestADirectUploadWithAKeyIsBegunOnce(t *testing.T) {
+	s := start(t)
+	s.Media.MaxBytes, s.Media.PartsFrom, s.Media.PartBytes = 64<<20, 1<<20, 5<<20
+	for name, bytes := range map[string]int64{"whole": 900, "in parts": 12 << 20} {
+		begin := func(bytes int64) answer {
+			return s.send("POST", "/api/v1/media/uploads", object{"file_name": "a.mp4", "bytes": bytes}, "Idempotency-Key", name)
+		}
+		var first, again spec.MediaUpload
+		s.decode(begin(bytes), 201, &first)
+		a := begin(bytes)
+		s.decode(a, 201, &again)
+		if again.Id != first.Id || a.Header.Get("Idempotent-Replayed") != "true" || (again.Parts == nil) != (bytes < 1<<20) {
+			t.Errorf("%s: begun as %s, then as %s %v", name, first.Id, again.Id, a.Header)
+		}
+		s.refused(begin(bytes+1), 422, "idempotency_key_reused")
+	}
+	if n := s.Count("select count(*) from media_uploads"); n != 2 {
+		t.Errorf("%d uploads were begun", n)
+	}
+}
+
 func TestTheLibraryIsListedAndSearched(t *testing.T) {
 	s := start(t)
 	beach := s.upload("bãi biển.png", "Bình minh ở Đà Nẵng")

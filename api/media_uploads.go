@@ -9,9 +9,18 @@ import (
 
 // BeginMediaUpload begins an upload that goes to the bucket directly.
 func (s *Server) BeginMediaUpload(ctx context.Context, r spec.BeginMediaUploadRequestObject) (spec.BeginMediaUploadResponseObject, error) {
+	key := value(r.Params.IdempotencyKey)
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
 	t, err := s.Media.BeginUpload(ctx, principal(ctx), media.UploadRequest{FileName: r.Body.FileName, AltText: value(r.Body.AltText),
-		Bytes: r.Body.Bytes, MIMEType: value(r.Body.MimeType), SHA256: value(r.Body.Sha256)})
-	return spec.BeginMediaUpload201JSONResponse(ticketJSON(t)), err
+		Bytes: r.Body.Bytes, MIMEType: value(r.Body.MimeType), SHA256: value(r.Body.Sha256), IdempotencyKey: key})
+	answer := spec.BeginMediaUpload201JSONResponse{Body: ticketJSON(t)}
+	if t.Replayed {
+		yes := "true"
+		answer.Headers.IdempotentReplayed = &yes
+	}
+	return answer, err
 }
 
 // GetMediaUpload says what is still to be sent of an upload.

@@ -284,4 +284,11 @@ func TestThePriceIsSaidBeforeAndAfter(t *testing.T) {
 	if p = s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"thread": []any{}}), 200); p.Price == nil || p.Price.MicroUsd != 20_000 {
 		t.Errorf("editing says %+v", p.Price)
 	}
+	var many spec.BulkResult
+	rows := lines(hello(object{"content": "One"}), hello(object{"content": "Two", "accounts": []string{first.ID.String(), other.ID.String()}}))
+	s.decode(s.send("POST", "/api/v1/posts/bulk?dry_run=true", rows, "Content-Type", "application/x-ndjson"), 200, &many)
+	if many.Price == nil || many.Rows[0].Price == nil || many.Rows[1].Price == nil || many.Rows[1].Price.MicroUsd != 20_000 ||
+		many.Price.MicroUsd != many.Rows[0].Price.MicroUsd+20_000 || len(many.Price.Why) != 1 {
+		t.Errorf("in bulk: %+v", many)
+	}
 }

@@ -62,6 +62,8 @@ func statusOf(kind post.Kind) int {
 		return http.StatusConflict
 	case post.PreconditionFailed:
 		return http.StatusPreconditionFailed
+	case post.PreconditionMissing:
+		return http.StatusPreconditionRequired // RFC 6585, 3
 	case post.TooLarge:
 		return http.StatusRequestEntityTooLarge
 	default:

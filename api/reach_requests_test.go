@@ -17,6 +17,7 @@ type request struct {
 	query       string
 	body        any
 	contentType string // of a body that is not JSON
+	ifMatch     string
 }
 
 // reach says who may send an operation, and how a right request looks. It says
@@ -113,7 +114,7 @@ func reachable() map[string]reach {
 		"submitPost": authors(people.PostsWrite, func(x *things) request {
 			return request{args: []any{x.scheduled(func(d *desk.Draft) { d.Unfinished = true })}}
 		}),
-		"approvePost": editors(people.PostsWrite, func(x *things) request { return request{args: []any{x.waiting()}} }),
+		"approvePost": editors(people.PostsWrite, func(x *things) request { return request{args: []any{x.waiting()}, ifMatch: "*"} }),
 		"rejectPost": editors(people.PostsWrite, func(x *things) request {
 			return request{args: []any{x.waiting()}, body: object{"note": "No"}}
 		}),

@@ -107,6 +107,9 @@ func (g *stage) reach(op operation, r request, token string) answer {
 	if body != nil {
 		out.Header.Set("Content-Type", "application/json")
 	}
+	if r.ifMatch != "" {
+		out.Header.Set("If-Match", r.ifMatch)
+	}
 	if r.contentType != "" {
 		out.Header.Set("Content-Type", r.contentType)
 	}

@@ -845,11 +845,14 @@ type BulkProblem struct {
 
 // BulkResult defines model for BulkResult.
 type BulkResult struct {
-	Created int       `json:"created"`
-	Right   int       `json:"right"`
-	Rows    []BulkRow `json:"rows"`
-	Total   int       `json:"total"`
-	Wrong   int       `json:"wrong"`
+	Created int `json:"created"`
+
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price *Price    `json:"price,omitempty"`
+	Right int       `json:"right"`
+	Rows  []BulkRow `json:"rows"`
+	Total int       `json:"total"`
+	Wrong int       `json:"wrong"`
 }
 
 // BulkRow defines model for BulkRow.
@@ -860,6 +863,9 @@ type BulkRow struct {
 
 	// Id The post.
 	Id *openapi_types.UUID `json:"id,omitempty"`
+
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price *Price `json:"price,omitempty"`
 
 	// Row From 1.
 	Row int `json:"row"`
@@ -2155,6 +2161,13 @@ type FetchMediaParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// BeginMediaUploadParams defines parameters for BeginMediaUpload.
+type BeginMediaUploadParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GetMediaFitnessParams defines parameters for GetMediaFitness.
 type GetMediaFitnessParams struct {
 	// Account Only these accounts. Without it, all that are connected.
@@ -2595,7 +2608,7 @@ type ServerInterface interface {
 	FetchMedia(c *gin.Context, params FetchMediaParams)
 	// BeginMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
-	BeginMediaUpload(c *gin.Context)
+	BeginMediaUpload(c *gin.Context, params BeginMediaUploadParams)
 	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(c *gin.Context, id openapi_types.UUID)
@@ -3470,6 +3483,33 @@ func (siw *ServerInterfaceWrapper) FetchMedia(c *gin.Context) {
 // BeginMediaUpload operation middleware
 func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params BeginMediaUploadParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
 		if c.IsAborted() {
@@ -3477,7 +3517,7 @@ func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.BeginMediaUpload(c)
+	siw.Handler.BeginMediaUpload(c, params)
 }
 
 // GetMediaUpload operation middleware
@@ -6794,22 +6834,33 @@ func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMe
 }
 
 type BeginMediaUploadRequestObject struct {
-	Body *BeginMediaUploadJSONRequestBody
+	Params BeginMediaUploadParams
+	Body   *BeginMediaUploadJSONRequestBody
 }
 
 type BeginMediaUploadResponseObject interface {
 	VisitBeginMediaUploadResponse(w http.ResponseWriter) error
 }
 
-type BeginMediaUpload201JSONResponse MediaUpload
+type BeginMediaUpload201ResponseHeaders struct {
+	IdempotentReplayed *string
+}
+
+type BeginMediaUpload201JSONResponse struct {
+	Body    MediaUpload
+	Headers BeginMediaUpload201ResponseHeaders
+}
 
 func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
 	w.WriteHeader(201)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10669,8 +10720,10 @@ func (sh *strictHandler) FetchMedia(ctx *gin.Context, params FetchMediaParams) {
 }
 
 // BeginMediaUpload operation middleware
-func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context) {
+func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context, params BeginMediaUploadParams) {
 	var request BeginMediaUploadRequestObject
+
+	request.Params = params
 
 	var body BeginMediaUploadJSONRequestBody
 	var err error

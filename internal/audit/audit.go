@@ -36,6 +36,9 @@ const (
 	PostConfirmed       Action = "post.confirmed"
 	PostApproved        Action = "post.approved"
 	PostRejected        Action = "post.rejected"
+	MediaAdded          Action = "media.added"
+	MediaChanged        Action = "media.changed"
+	MediaDeleted        Action = "media.deleted"
 )
 
 // Actor is what kind of actor did it.
@@ -84,7 +87,7 @@ func OriginOf(ctx context.Context) Origin {
 }
 
 // Object is what an entry is about: a workspace, member (by the user's id),
-// token, account, webhook, post or session.
+// token, account, webhook, post, file of the media library or session.
 type Object struct {
 	Type string
 	ID   uuid.UUID

@@ -36,6 +36,7 @@ type RowResult struct {
 	Problems []post.Problem     `json:"problems"`
 	Approval post.ApprovalState `json:"approval,omitempty"`
 	Warnings []post.Warning     `json:"warnings,omitempty"`
+	Price    post.Price         `json:"price,omitzero"`
 }
 
 // BulkPosts is what a bulk request did.
@@ -89,7 +90,7 @@ func (d *Desk) ScheduleRows(ctx context.Context, who people.Principal, rows []Ro
 				}
 				stored := asStored(n, accounts)
 				right = append(right, sheetRow{number: row.Number, at: len(done.Rows), post: stored})
-				result.Warnings = c.oddities(stored)
+				result.Warnings, result.Price = c.oddities(stored), c.price(ctx, stored)
 			}
 		}
 		done.Rows = append(done.Rows, result)

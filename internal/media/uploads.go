@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/idempotency"
 	"dateline/internal/objects"
 	"dateline/internal/people"
 	"dateline/internal/post"
@@ -41,7 +42,7 @@ func (u Upload) ExpiresAt() time.Time { return u.CreatedAt.Add(uploadLife) }
 
 // UploadStore keeps uploads.
 type UploadStore interface {
-	CreateUpload(ctx context.Context, u Upload) (Upload, error)
+	CreateUpload(ctx context.Context, u Upload, key idempotency.Key) (made Upload, replayed bool, err error)
 	Upload(ctx context.Context, workspace, id uuid.UUID) (Upload, error)
 	// TakeUpload makes the caller the only one to complete an upload of at most a
 	// certain age for a while; ok is false when it is older, complete, or in
@@ -77,6 +78,8 @@ type Ticket struct {
 	Upload
 	Whole *objects.Signed // of an upload in one piece
 	Parts []UploadPart    // of one in parts: those that have not arrived
+	// Replayed: the same request began it before.
+	Replayed bool
 }
 
 // UploadRequest announces a file.
@@ -86,6 +89,17 @@ type UploadRequest struct {
 	Bytes    int64
 	MIMEType string // that the uploader believes in; empty: none
 	SHA256   string // hexadecimal; empty: none
+	// IdempotencyKey makes a repetition begin nothing new; empty: none.
+	IdempotencyKey string
+}
+
+// key names a request. Another file under the same key is another request.
+func (r UploadRequest) key() idempotency.Key {
+	if r.IdempotencyKey == "" {
+		return idempotency.Key{}
+	}
+	sum := sha256.Sum256([]byte(fmt.Sprintf("media upload\n%q\n%q\n%d\n%q\n%q", r.FileName, r.AltText, r.Bytes, r.MIMEType, strings.ToLower(r.SHA256))))
+	return idempotency.Key{Key: r.IdempotencyKey, RequestHash: sum[:]}
 }
 
 // BeginUpload lets a file be sent to the bucket directly.
@@ -100,11 +114,18 @@ func (s *Service) BeginUpload(ctx context.Context, who people.Principal, r Uploa
 			return Ticket{}, err
 		}
 	}
-	stored, err := s.Store.CreateUpload(ctx, u)
+	stored, replayed, err := s.Store.CreateUpload(ctx, u, r.key())
+	if u.PartsID != "" && (err != nil || replayed) {
+		if e := s.Objects.AbandonParts(context.WithoutCancel(ctx), u.ObjectKey, u.PartsID); e != nil {
+			s.log().Warn("parts that nobody will send were not abandoned", "upload_id", u.ID, "error", e)
+		}
+	}
 	if err != nil {
 		return Ticket{}, err
 	}
-	return s.ticket(ctx, stored)
+	t, err := s.ticket(ctx, stored)
+	t.Replayed = replayed
+	return t, err
 }
 
 func cmpOr(value, otherwise int64) int64 {

@@ -15,6 +15,7 @@ const (
 	Conflict                           // the post's state forbids it
 	PreconditionFailed                 // the post changed since it was read
 	TooLarge                           // more than the configured limit
+	PreconditionMissing                // the request has to say which version it is about
 )
 
 // Problem is one thing that is wrong with a request.

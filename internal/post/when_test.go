@@ -23,6 +23,8 @@ func TestParseWhenReadsInstantsAndWallClocks(t *testing.T) {
 		{"2026-12-24T18:00:00+07:00", "Europe/Berlin", "2026-12-24T11:00:00Z"},
 		{"2026-12-24T18:00:00Z", "Asia/Ho_Chi_Minh", "2026-12-24T18:00:00Z"},
 		{"2026-12-24T18:00:00.25-05:30", "UTC", "2026-12-24T23:30:00.25Z"},
+		{"2026-12-24T18:00+07:00", "Europe/Berlin", "2026-12-24T11:00:00Z"},
+		{"2026-12-24T18:00Z", "Asia/Ho_Chi_Minh", "2026-12-24T18:00:00Z"},
 		// Without one it does.
 		{"2026-12-24T18:00:00", "Asia/Ho_Chi_Minh", "2026-12-24T11:00:00Z"},
 		{"2026-12-24T18:00", "Asia/Ho_Chi_Minh", "2026-12-24T11:00:00Z"},

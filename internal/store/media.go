@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"dateline/internal/audit"
 	"dateline/internal/idempotency"
 	"dateline/internal/media"
 	"dateline/internal/post"
@@ -34,7 +35,10 @@ func (s *Store) SaveMedia(ctx context.Context, m media.Item, key idempotency.Key
 			row, err = q.InsertMedia(ctx, newMedia(m))
 		}
 		saved = mediaFromRow(row)
-		return err
+		if err != nil || replayed {
+			return err
+		}
+		return recordMedia(ctx, q, saved, audit.MediaAdded, map[string]any{"mime_type": saved.MIMEType, "bytes": saved.Bytes})
 	})
 	return saved, replayed, unclaimed(err)
 }
@@ -111,9 +115,18 @@ func (s *Store) EditMedia(ctx context.Context, workspace, id uuid.UUID, e media.
 			item.AltText = *e.AltText
 		}
 		_, err := q.EditMedia(ctx, db.EditMediaParams{ID: id, WorkspaceID: workspace, FileName: e.FileName, AltText: e.AltText, SearchText: searchText(item)})
-		return err
+		if err != nil {
+			return err
+		}
+		return recordMedia(ctx, q, item, audit.MediaChanged, map[string]any{"file_name": e.FileName != nil, "alt_text": e.AltText != nil})
 	})
 	return item, err
+}
+
+// recordMedia writes what somebody did to a file. Names and descriptions are
+// theirs, and stay out of the log.
+func recordMedia(ctx context.Context, q *db.Queries, m media.Item, action audit.Action, data map[string]any) error {
+	return record(ctx, q, m.WorkspaceID, action, "media", m.ID, data)
 }
 
 // DeleteMedia takes a file out of the library, unless a post needs it that is
@@ -121,7 +134,8 @@ func (s *Store) EditMedia(ctx context.Context, workspace, id uuid.UUID, e media.
 // ReleaseDeleted.
 func (s *Store) DeleteMedia(ctx context.Context, workspace, id uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		if _, err := readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspace})); err != nil {
+		item, err := readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspace}))
+		if err != nil {
 			return err
 		}
 		needed, err := q.MediaNeeded(ctx, id)
@@ -131,8 +145,10 @@ func (s *Store) DeleteMedia(ctx context.Context, workspace, id uuid.UUID) error 
 		if len(needed) > 0 {
 			return media.InUse(needed[0])
 		}
-		_, err = q.DeleteMedia(ctx, id)
-		return err
+		if _, err = q.DeleteMedia(ctx, id); err != nil {
+			return err
+		}
+		return recordMedia(ctx, q, item, audit.MediaDeleted, nil)
 	})
 }
 

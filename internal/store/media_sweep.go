@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/idempotency"
 	"dateline/internal/media"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
@@ -93,14 +94,30 @@ func (s *Store) DropObject(ctx context.Context, key string, remove func(ctx cont
 }
 
 // CreateUpload notes an upload that goes to the bucket directly.
-func (s *Store) CreateUpload(ctx context.Context, u media.Upload) (media.Upload, error) {
+func (s *Store) CreateUpload(ctx context.Context, u media.Upload, key idempotency.Key) (made media.Upload, replayed bool, err error) {
 	params := db.InsertMediaUploadParams{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName, AltText: u.AltText,
 		Bytes: u.Bytes, Sha256: u.SHA256, ObjectKey: u.ObjectKey}
 	if u.PartsID != "" {
 		params.PartsID, params.PartBytes = &u.PartsID, &u.PartBytes
 	}
-	row, err := s.q.InsertMediaUpload(ctx, params)
-	return uploadFromRow(row), err
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, u.WorkspaceID, key, u.ID)
+		if err != nil {
+			return err
+		}
+		var row db.MediaUpload
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err = q.GetMediaUpload(ctx, db.GetMediaUploadParams{ID: earlier, WorkspaceID: u.WorkspaceID})
+		} else {
+			row, err = q.InsertMediaUpload(ctx, params)
+		}
+		made = uploadFromRow(row)
+		return err
+	})
+	if noRows(err) {
+		return media.Upload{}, false, post.Missing("upload") // not completed in time, and dropped
+	}
+	return made, replayed, err
 }
 
 // Upload reads an upload of a workspace.
