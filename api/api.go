@@ -141,8 +141,8 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server answers requests. All fields but Clock, Meter, TrustedProxies and
-// WorkflowURL must be set.
+// Server answers requests. All fields but Clock, Meter, BucketOrigin,
+// TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Store     Store
 	Desk      Desk
@@ -160,6 +160,8 @@ type Server struct {
 	Log       *slog.Logger
 
 	MaxBodyBytes int64
+	// BucketOrigin is where pages send files directly; empty: nowhere.
+	BucketOrigin string
 	// TrustedProxies are the addresses and networks whose word counts on where a
 	// client is.
 	TrustedProxies []string
@@ -183,7 +185,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	v := &validator{doc: doc, maxBody: s.MaxBodyBytes, maxUpload: s.Media.MaxBytes + 1<<20}
-	r.Use(s.observe(), s.recoverPanics(), secureHeaders(), v.limit(), s.authenticate(v), v.validate())
+	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), v.limit(), s.authenticate(v), v.validate())
 	r.NoRoute(func(c *gin.Context) {
 		writeProblem(c, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.", nil)
 	})

@@ -124,7 +124,7 @@ func TestAChangeTellsOfAnAccountThatMustBeConnectedAgain(t *testing.T) {
 	s := start(t)
 	a := s.Connect("desk")
 	p := s.post(s.send("POST", "/api/v1/posts", hello()), 201)
-	s.Must(s.Store.SetAccountStatus(t.Context(), a.ID, account.NeedsReconnect))
+	s.Refuse(a.ID)
 	if codes, _ := warnings(s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"content": "Changed"}), 200)); fmt.Sprint(codes) != "[account_needs_reconnect]" {
 		t.Errorf("warnings %v", codes)
 	}

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +52,14 @@ func TestAnUploadGoesPastTheAPI(t *testing.T) {
 	content := picture(t)
 	var begun, read spec.MediaUpload
 	s.decode(s.send("POST", "/api/v1/media/uploads", object{"file_name": "a.png", "bytes": len(content), "mime_type": "image/png", "alt_text": "A"}), 201, &begun)
-	s.decode(s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil), 200, &read)
+	page := s.send("GET", "/api/v1/media/uploads/"+begun.Id.String(), nil)
+	s.decode(page, 200, &read)
+	// A page of Dateline may send it there.
+	to, err := url.Parse(*begun.Url)
+	s.Must(err)
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self' "+to.Scheme+"://"+to.Host+";") {
+		t.Errorf("the policy is %q, and the file goes to %s", policy, to.Host)
+	}
 	if read.Id != begun.Id || read.Url == nil || begun.Parts != nil || begun.ExpiresAt.Before(time.Now()) {
 		t.Errorf("begun %+v, read %+v", begun, read)
 	}

@@ -74,13 +74,16 @@ func (s *Server) recoverPanics() gin.HandlerFunc {
 	}
 }
 
-func secureHeaders() gin.HandlerFunc {
+// secureHeaders lets a page reach the API and, to upload files to it directly,
+// the bucket.
+func (s *Server) secureHeaders() gin.HandlerFunc {
+	reached := strings.TrimSpace("'self' " + s.BucketOrigin)
 	return func(c *gin.Context) {
 		h := c.Writer.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src "+reached+"; img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 		if strings.HasPrefix(c.Request.URL.Path, "/api/") {
 			h.Set("Cache-Control", "no-store")
 		}

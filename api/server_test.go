@@ -102,7 +102,9 @@ func (s *syncBuffer) String() string {
 func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler {
 	n.T.Helper()
 	redis := enginetest.RedisClient(n.T, n.RedisURL)
-	s := &api.Server{Store: n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
+	origin, err := n.Objects.Origin(n.T.Context())
+	n.Must(err)
+	s := &api.Server{BucketOrigin: origin, Store: n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),

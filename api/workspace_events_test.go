@@ -71,7 +71,7 @@ func TestTheWorkspacesStreamShowsEveryPostAndAccountFromNowOn(t *testing.T) {
 	// Many activities find at once that a token is no good.
 	var all sync.WaitGroup
 	for range 5 {
-		all.Go(func() { s.Must(s.Store.SetAccountStatus(t.Context(), harbour.ID, account.NeedsReconnect)) })
+		all.Go(func() { s.Refuse(harbour.ID) })
 	}
 	all.Wait()
 	s.Bus.Announce()
@@ -95,8 +95,8 @@ func TestTheWorkspacesStreamCanBeNarrowed(t *testing.T) {
 	one, two := on(first), on(second)
 	c := s.Claim(two)
 	s.Finish(c, post.TargetFailed)
-	s.Must(s.Store.SetAccountStatus(t.Context(), first.ID, account.NeedsReconnect))
-	s.Must(s.Store.SetAccountStatus(t.Context(), second.ID, account.NeedsReconnect))
+	s.Refuse(first.ID)
+	s.Refuse(second.ID)
 	s.post(s.send("DELETE", "/api/v1/posts/"+one.ID.String(), nil), 200)
 	if e := next(t, cancelled); e.kind != post.EventCancelled || s.read(e).PostID != one.ID {
 		t.Errorf("narrowed to types: %+v", e)

@@ -21,7 +21,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"dateline/activities"
-	"dateline/internal/account"
 	"dateline/internal/desk"
 	"dateline/internal/enginetest"
 	"dateline/internal/newsroomtest"
@@ -181,7 +180,7 @@ func TestEveryEventIsDeliveredOnceAndSigned(t *testing.T) {
 			kinds[o.publish(post.TargetFailed).ID] = "post.failed"
 		}
 	}
-	o.Must(o.Store.SetAccountStatus(t.Context(), desk.ID, account.NeedsReconnect))
+	o.Refuse(desk.ID)
 	o.Bus.Announce()
 	await(t, "the deliveries", func() bool {
 		return len(o.deliveries(every, webhook.Delivered)) == posts+1 && len(o.deliveries(some, webhook.Delivered)) == posts/2

@@ -59,7 +59,8 @@ type parts struct {
 	login    *login.Service
 	running  *activities.Running
 
-	telemetry *telemetry.Telemetry
+	telemetry    *telemetry.Telemetry
+	bucketOrigin string // where pages send files
 
 	stopClock             context.CancelFunc
 	stopCrowd, stopLimits func()
@@ -130,6 +131,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err
 	}
+	if p.bucketOrigin, err = p.objects.Origin(ctx); err != nil {
+		return nil, err
+	}
 	p.media = &media.Service{Objects: p.objects, Store: p.store, MaxBytes: cfg.MediaMaxBytes, Web: p.web, Retention: cfg.MediaRetention, Log: log}
 	tracing, err := p.telemetry.TemporalTracing()
 	if err != nil {
@@ -194,7 +198,7 @@ const telemetryPatience = 3 * time.Second
 
 // server makes the API.
 func (p *parts) server(page web.Page) *api.Server {
-	s := &api.Server{Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:  p.media,
 		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
 	if p.cfg.TemporalUIURL != "" {

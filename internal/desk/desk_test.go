@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/account"
 	"dateline/internal/desk"
 	"dateline/internal/enginetest"
 	"dateline/internal/newsroomtest"
@@ -81,7 +80,7 @@ func TestAPostGoesToTheDefaultAccountsWhenItNamesNone(t *testing.T) {
 func TestAnAccountThatNeedsToBeReconnectedIsRefused(t *testing.T) {
 	n := newsroomtest.Open(t)
 	a := n.Connect("desk")
-	n.Must(n.Store.SetAccountStatus(t.Context(), a.ID, account.NeedsReconnect))
+	n.Refuse(a.ID)
 	_, err := schedule(n, desk.Draft{Content: "Hello", ScheduledTime: in(time.Hour), Accounts: []string{a.ID.String()}})
 	expect(t, err, "accounts[0] not_connected")
 }
@@ -242,7 +241,7 @@ func TestAReplayIsAnsweredBeforeAnythingIsChecked(t *testing.T) {
 	if err != nil || replayed {
 		t.Fatal(replayed, err)
 	}
-	n.Must(n.Store.SetAccountStatus(t.Context(), a.ID, account.NeedsReconnect))
+	n.Refuse(a.ID)
 	again, replayed, err := n.Desk.Schedule(t.Context(), n.Owner, d, key)
 	if err != nil || !replayed || again.ID != first.ID {
 		t.Errorf("%v %v %v", again.ID, replayed, err)

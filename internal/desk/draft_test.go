@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/account"
 	"dateline/internal/desk"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/post"
@@ -107,12 +106,12 @@ func TestSchedulingADraftChecksEverything(t *testing.T) {
 		t.Errorf("a refused request changed the draft: %+v, %v", now, err)
 	}
 
-	n.Must(n.Store.SetAccountStatus(t.Context(), a.ID, account.NeedsReconnect))
+	n.Refuse(a.ID)
 	_, err = n.Desk.Change(t.Context(), guard(n, long), desk.Edit{Content: &text, Thread: &[]desk.Segment{}})
 	n.Must(err)
 	_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, long), in(time.Hour), "")
 	expect(t, err, "accounts not_connected")
-	n.Must(n.Store.SetAccountStatus(t.Context(), a.ID, account.Connected))
+	n.Exec("update accounts set status = 'connected' where id = $1", a.ID)
 	day := time.Now().AddDate(0, 1, 0).Format("2006-01-02")
 	p, err := n.Desk.ScheduleDraft(t.Context(), guard(n, long), day+"T18:00", "Asia/Tokyo")
 	n.Must(err)

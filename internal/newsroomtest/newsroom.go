@@ -32,6 +32,7 @@ import (
 	"dateline/platforms"
 	"dateline/platforms/call"
 	"dateline/platforms/fake"
+	"dateline/platforms/network"
 )
 
 // Newsroom is one installation with one workspace.
@@ -207,6 +208,16 @@ func Consent(t testing.TB, link string) url.Values {
 		t.Fatal(err)
 	}
 	return back.Query()
+}
+
+// Refuse has the network refuse an account's token: it needs to be connected
+// anew.
+func (n *Newsroom) Refuse(id uuid.UUID) {
+	n.T.Helper()
+	a, err := n.Store.Account(n.T.Context(), id)
+	n.Must(err)
+	_, err = n.Store.RefuseAccount(n.T.Context(), id, a.TokenVersion, account.Trouble{Class: network.Auth, Message: "The token is revoked."})
+	n.Must(err)
 }
 
 // Schedule stores a post that is due in an hour.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -26,6 +27,20 @@ func (b *Bucket) PresignGet(ctx context.Context, key string, life time.Duration)
 		return "", fmt.Errorf("signing for %s: %w", key, err)
 	}
 	return r.URL, nil
+}
+
+// Origin is where the addresses that are signed lead: scheme and host, as pages
+// name them that are to send files there.
+func (b *Bucket) Origin(ctx context.Context) (string, error) {
+	address, err := b.PresignGet(ctx, "origin", time.Minute)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", fmt.Errorf("the object store's address: %w", err)
+	}
+	return u.Scheme + "://" + u.Host, nil
 }
 
 // PresignPut lets an object of exactly so many bytes be written for a while.

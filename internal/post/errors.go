@@ -10,12 +10,12 @@ type Kind int
 
 // The kinds of refusal.
 const (
-	Invalid            Kind = iota + 1 // the request names something impossible
-	NotFound                           // no such post, account or attachment here
-	Conflict                           // the post's state forbids it
-	PreconditionFailed                 // the post changed since it was read
-	TooLarge                           // more than the configured limit
-	PreconditionMissing                // the request has to say which version it is about
+	Invalid             Kind = iota + 1 // the request names something impossible
+	NotFound                            // no such post, account or attachment here
+	Conflict                            // the post's state forbids it
+	PreconditionFailed                  // the post changed since it was read
+	TooLarge                            // more than the configured limit
+	PreconditionMissing                 // the request has to say which version it is about
 )
 
 // Problem is one thing that is wrong with a request.

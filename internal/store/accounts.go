@@ -78,12 +78,6 @@ func (s *Store) DefaultAccounts(ctx context.Context, workspace uuid.UUID) ([]acc
 	return accountsFromRows(rows), err
 }
 
-// SetAccountStatus notes that an account works or must be connected anew. A
-// change is an event of the workspace, of the status's name.
-func (s *Store) SetAccountStatus(ctx context.Context, id uuid.UUID, status account.Status) error {
-	return s.q.SetAccountStatus(ctx, db.SetAccountStatusParams{ID: id, Status: db.AccountStatus(status), Event: string(status)})
-}
-
 // ChangeAccount stores what people chose: nil leaves the default as it is, and
 // a setting that is nil is taken back.
 func (s *Store) ChangeAccount(ctx context.Context, workspace, id uuid.UUID, isDefault *bool, settings map[string]*string) (account.Account, error) {

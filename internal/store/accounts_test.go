@@ -14,9 +14,18 @@ import (
 	"dateline/internal/post"
 )
 
+// refuse makes the network refuse an account's token.
+func (n *newsroom) refuse(a account.Account) {
+	n.t.Helper()
+	noted, err := n.RefuseAccount(n.t.Context(), a.ID, a.TokenVersion, account.Trouble{Class: "auth", Message: "The token is revoked."})
+	if err != nil || !noted {
+		n.t.Fatal(noted, err)
+	}
+}
+
 func TestConnectingAnAccountAgainKeepsItsIDAndDefault(t *testing.T) {
 	n := open(t)
-	n.must(n.SetAccountStatus(t.Context(), n.account.ID, account.NeedsReconnect))
+	n.refuse(n.account)
 	again, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: n.workspace.ID, Network: "mastodon", BaseURL: "https://social.example",
 		RemoteID: "desk", Handle: "@newsdesk@social.example", Name: "News desk", Scopes: []string{"write"}}, sealed)
 	n.must(err)
@@ -76,7 +85,7 @@ func TestTheFirstAccountIsTheDefault(t *testing.T) {
 	if err != nil || len(defaults) != 1 || defaults[0].ID != n.account.ID {
 		t.Errorf("%v %v", defaults, err)
 	}
-	n.must(n.SetAccountStatus(t.Context(), n.account.ID, account.NeedsReconnect))
+	n.refuse(n.account)
 	if defaults, err = n.DefaultAccounts(t.Context(), n.workspace.ID); err != nil || len(defaults) != 0 {
 		t.Errorf("an account that needs to be reconnected is still a default: %v %v", defaults, err)
 	}

@@ -2,12 +2,18 @@ package store_test
 
 import (
 	"bytes"
+	"database/sql"
+	"errors"
 	"log/slog"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/pressly/goose/v3"
 
 	"dateline/internal/enginetest"
 	"dateline/internal/store"
@@ -30,6 +36,87 @@ func TestMigrateBuildsAnEmptyDatabaseAndASecondRunDoesNothing(t *testing.T) {
 	}
 	if _, _, found, err := s.FirstWorkspace(t.Context()); err != nil || found {
 		t.Errorf("the new database has a workspace (%v, %v)", found, err)
+	}
+}
+
+// Every migration can be taken back, from the newest to the oldest, and built
+// again: what it leaves is what was there before.
+func TestEveryMigrationCanBeTakenBack(t *testing.T) {
+	url := enginetest.Postgres(t)
+	s, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	migrations, err := goose.NewProvider(goose.DialectPostgres, db, os.DirFS("migrations"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What the schema is made of, as far as anything can be left over.
+	schema := func() (shape []string) {
+		t.Helper()
+		rows, err := db.QueryContext(t.Context(), `
+			select format('column %s.%s %s %s', table_name, column_name, udt_name, is_nullable) from information_schema.columns
+				where table_schema = 'public' and table_name <> 'goose_db_version'
+			union all select format('index %s', indexdef) from pg_indexes where schemaname = 'public' and tablename <> 'goose_db_version'
+			union all select format('constraint %s %s', conname, pg_get_constraintdef(oid)) from pg_constraint
+				where connamespace = 'public'::regnamespace and conrelid::regclass::text <> 'goose_db_version'
+			union all select format('type %s', typname) from pg_type where typnamespace = 'public'::regnamespace and typtype = 'e'
+			union all select format('function %s', proname) from pg_proc where pronamespace = 'public'::regnamespace
+			union all select format('trigger %s', tgname) from pg_trigger where not tgisinternal
+			order by 1`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				t.Fatal(err)
+			}
+			// Taken back, a check may have to let rows stand that came meanwhile.
+			shape = append(shape, strings.TrimSuffix(line, " NOT VALID"))
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return shape
+	}
+	var before [][]string
+	for {
+		shape := schema()
+		if _, err := migrations.UpByOne(t.Context()); errors.Is(err, goose.ErrNoNextVersion) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		before = append(before, shape)
+	}
+	if len(before) < 12 {
+		t.Fatalf("only %d migrations", len(before))
+	}
+	whole := schema()
+	for _, want := range slices.Backward(before) {
+		undone, err := migrations.Down(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := schema(); !slices.Equal(got, want) {
+			gone := slices.DeleteFunc(slices.Clone(want), func(line string) bool { return slices.Contains(got, line) })
+			left := slices.DeleteFunc(got, func(line string) bool { return slices.Contains(want, line) })
+			t.Errorf("%s taken back leaves %q and lacks %q", undone.Source.Path, left, gone)
+		}
+	}
+	if err := s.Migrate(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	if again := schema(); !slices.Equal(again, whole) {
+		t.Error("built again, the schema is another")
 	}
 }
 

@@ -764,28 +764,6 @@ func (q *Queries) RefuseAccount(ctx context.Context, arg RefuseAccountParams) (i
 	return result.RowsAffected(), nil
 }
 
-const setAccountStatus = `-- name: SetAccountStatus :exec
-with changed as (
-    update accounts a set status = $2, updated_at = now()
-    where a.id = $3 and a.status <> 'disconnected' and a.status <> $2
-    returning a.id, a.workspace_id
-)
-insert into post_events (workspace_id, account_id, type, actor, data)
-select changed.workspace_id, changed.id, $1::text, 'dateline', '{}' from changed
-`
-
-type SetAccountStatusParams struct {
-	Event  string
-	Status AccountStatus
-	ID     uuid.UUID
-}
-
-// Of many that find the same at once, one changes the status and writes the event.
-func (q *Queries) SetAccountStatus(ctx context.Context, arg SetAccountStatusParams) error {
-	_, err := q.db.Exec(ctx, setAccountStatus, arg.Event, arg.Status, arg.ID)
-	return err
-}
-
 const storeRefreshed = `-- name: StoreRefreshed :execrows
 update accounts set token = $1, token_version = token_version + 1, renewable = $2, scopes = $3,
     expires_at = $4,

@@ -35,16 +35,6 @@ select * from accounts where workspace_id = @workspace_id and id = any(@ids::uui
 -- name: DefaultAccounts :many
 select * from accounts where workspace_id = @workspace_id and is_default and status = 'connected' order by created_at, id;
 
--- name: SetAccountStatus :exec
--- Of many that find the same at once, one changes the status and writes the event.
-with changed as (
-    update accounts a set status = @status, updated_at = now()
-    where a.id = @id and a.status <> 'disconnected' and a.status <> @status
-    returning a.id, a.workspace_id
-)
-insert into post_events (workspace_id, account_id, type, actor, data)
-select changed.workspace_id, changed.id, @event::text, 'dateline', '{}' from changed;
-
 -- name: GetNetworkApp :one
 select * from network_apps where network = @network and base_url = @base_url and redirect_uri = @redirect_uri;
 

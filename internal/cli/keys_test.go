@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/config"
+	"dateline/internal/enginetest"
+	"dateline/internal/newsroomtest"
+	"dateline/internal/secret"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// tended is an installation whose keys are tended from the command line.
+type tended struct {
+	*newsroomtest.Newsroom
+	t       *testing.T
+	account uuid.UUID
+	environ []string
+}
+
+func openTended(t *testing.T) tended {
+	t.Helper()
+	n := newsroomtest.Open(t)
+	return tended{n, t, n.Connect("desk").ID, []string{"DATABASE_URL=" + n.DatabaseURL, "DATELINE_KEYSET=" + n.Keyset.Path}}
+}
+
+// run carries out a command and gives what it says.
+func (d tended) run(status int, args ...string) string {
+	d.t.Helper()
+	var said bytes.Buffer
+	p := Program{Stdout: &said, Stderr: &said, Environ: d.environ}
+	if got := p.Run(d.t.Context(), append([]string{"keys"}, args...)); got != status {
+		d.t.Fatalf("keys %s gives %d: %s", strings.Join(args, " "), got, said.String())
+	}
+	return said.String()
+}
+
+// roles are what the keys do, in the order in which they are listed.
+func (d tended) roles() (roles []string) {
+	d.t.Helper()
+	for line := range strings.Lines(d.run(0, "list")) {
+		roles = append(roles, strings.Fields(line)[1])
+	}
+	return roles
+}
+
+func (d tended) wantRoles(want ...string) {
+	d.t.Helper()
+	if got := d.roles(); strings.Join(got, " ") != strings.Join(want, " ") {
+		d.t.Errorf("the keys are %v, want %v", got, want)
+	}
+}
+
+// token opens an account's token with the keyset as it is by now.
+func (d tended) token() string {
+	d.t.Helper()
+	accounts := *d.Accounts
+	var err error
+	accounts.Sealer, err = secret.OpenKeyset(d.Keyset.Path)
+	d.Must(err)
+	_, use, err := accounts.Open(d.t.Context(), d.account)
+	d.Must(err)
+	return use.Token.Reveal()
+}
+
+func TestKeysAreRotatedFromTheCommandLine(t *testing.T) {
+	d := openTended(t)
+	before := d.token()
+	d.wantRoles("seals")
+	if said := d.run(0, "rotate"); !strings.Contains(said, "seals from now on") {
+		t.Errorf("rotating says %q", said)
+	}
+	d.wantRoles("opens", "seals")
+	// Retiring the old one now would lose what it has sealed.
+	if said := d.run(1, "retire"); !strings.Contains(said, "keys reseal") {
+		t.Errorf("retiring too early says %q", said)
+	}
+	d.wantRoles("opens", "seals")
+	if said := d.run(0, "reseal"); strings.Contains(said, "sealed 0 values") {
+		t.Errorf("resealing says %q", said)
+	}
+	if said := d.run(0, "reseal"); !strings.Contains(said, "sealed 0 values") {
+		t.Errorf("resealing again says %q", said)
+	}
+	if said := d.run(0, "retire"); !strings.Contains(said, "retired 1 keys") {
+		t.Errorf("retiring says %q", said)
+	}
+	d.wantRoles("retired", "seals")
+
+	// A key that every process learns of before it seals.
+	added := strings.Trim(strings.Fields(d.run(0, "add"))[2], ";,")
+	d.wantRoles("retired", "seals", "opens")
+	d.run(0, "promote", added)
+	d.wantRoles("retired", "opens", "seals")
+	old := strings.Fields(d.run(0, "list"))[0]
+	d.run(0, "enable", old)
+	d.wantRoles("opens", "opens", "seals")
+	if after := d.token(); after != before {
+		t.Error("the account's token is another")
+	}
+	for _, wrong := range []struct {
+		status int
+		args   []string
+	}{{2, []string{"promote"}}, {1, []string{"promote", "newest"}}, {1, []string{"promote", "7"}}, {2, []string{"forget"}}} {
+		d.run(wrong.status, wrong.args...)
+	}
+	d.environ = d.environ[1:]
+	if said := d.run(1, "list"); !strings.Contains(said, "DATABASE_URL") {
+		t.Errorf("without a database it says %q", said)
+	}
+}
+
+// `dateline up` alone knows its database: it seals anew by itself, and retires
+// when it is told to.
+func TestUpRetiresKeys(t *testing.T) {
+	d := openTended(t)
+	before := d.token()
+	d.run(0, "rotate")
+	start := func(retire bool) string {
+		t.Helper()
+		sealer, err := secret.OpenKeyset(d.Keyset.Path)
+		d.Must(err)
+		var said bytes.Buffer
+		r := &running{program: &Program{Stderr: &said}, cfg: &config.Config{Keyset: d.Keyset.Path}, log: slog.New(slog.DiscardHandler), retire: retire}
+		d.Must(r.tidyKeys(t.Context(), &parts{store: d.Store, sealer: sealer}))
+		return said.String()
+	}
+	if said := start(false); said != "" {
+		t.Errorf("it says %q", said)
+	}
+	d.wantRoles("opens", "seals")
+	if said := d.run(0, "reseal"); !strings.Contains(said, "sealed 0 values") {
+		t.Errorf("after a start there was left: %q", said)
+	}
+	if said := start(true); said != "Retired 1 keys.\n" {
+		t.Errorf("it says %q", said)
+	}
+	d.wantRoles("retired", "seals")
+	if d.token() != before {
+		t.Error("the account's token is another")
+	}
+}
