@@ -53,11 +53,15 @@ func editTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, chang
 	if err != nil {
 		return err
 	}
-	var in db.SetFingerprintsParams
+	ids, fingerprints := fingerprintsOf(p)
+	return q.SetFingerprints(ctx, db.SetFingerprintsParams{Ids: ids, Fingerprints: fingerprints})
+}
+
+func fingerprintsOf(p post.Post) (targets []uuid.UUID, fingerprints [][]byte) {
 	for _, t := range p.Targets {
-		in.Ids, in.Fingerprints = append(in.Ids, t.ID), append(in.Fingerprints, p.Fingerprint(t))
+		targets, fingerprints = append(targets, t.ID), append(fingerprints, orEmpty(p.Fingerprint(t)))
 	}
-	return q.SetFingerprints(ctx, in)
+	return targets, fingerprints
 }
 
 func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.EditPostParams, error) {

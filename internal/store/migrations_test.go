@@ -10,12 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	"github.com/pressly/goose/v3"
 
 	"dateline/internal/enginetest"
+	"dateline/internal/post"
 	"dateline/internal/store"
 )
 
@@ -39,6 +41,36 @@ func TestMigrateBuildsAnEmptyDatabaseAndASecondRunDoesNothing(t *testing.T) {
 	}
 }
 
+// stepwise migrates one step at a time.
+func stepwise(t *testing.T, url string) (*sql.DB, *goose.Provider) {
+	t.Helper()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	migrations, err := goose.NewProvider(goose.DialectPostgres, db, os.DirFS("migrations"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, migrations
+}
+
+// Posts from before texts were compared are compared after an update.
+func TestAnUpdateNotesTheWordsOfOlderPosts(t *testing.T) {
+	n := open(t)
+	old := n.create()
+	n.exec("update post_targets set fingerprint = null")
+	_, migrations := stepwise(t, n.url)
+	_, err := migrations.Down(t.Context())
+	n.must(err)
+	n.must(n.Migrate(t.Context(), slog.New(slog.DiscardHandler)))
+	near, err := n.Neighbours(t.Context(), n.workspace.ID, []post.Spot{{PostID: newID(), AccountID: n.account.ID, At: old.ScheduledTime.Add(time.Hour), Fingerprint: old.Fingerprint(old.Targets[0])}})
+	if err != nil || len(near) != 1 || near[0].PostID != old.ID || !near[0].Same {
+		t.Errorf("found %+v, %v", near, err)
+	}
+}
+
 // Every migration can be taken back, from the newest to the oldest, and built
 // again: what it leaves is what was there before.
 func TestEveryMigrationCanBeTakenBack(t *testing.T) {
@@ -48,15 +80,7 @@ func TestEveryMigrationCanBeTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	db, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	migrations, err := goose.NewProvider(goose.DialectPostgres, db, os.DirFS("migrations"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db, migrations := stepwise(t, url)
 	// What the schema is made of, as far as anything can be left over.
 	schema := func() (shape []string) {
 		t.Helper()

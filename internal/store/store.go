@@ -88,7 +88,10 @@ func (s *Store) Migrate(ctx context.Context, log *slog.Logger) error {
 	for _, r := range results {
 		log.Info("migrated the database", "migration", r.Source.Path, "took", r.Duration)
 	}
-	return nil
+	if len(results) == 0 {
+		return nil
+	}
+	return s.fillFingerprints(ctx)
 }
 
 // inTx runs f in a transaction that commits when f returns nil.
