@@ -24,18 +24,7 @@ import (
 
 func startFake(t *testing.T, options fake.Options) *fake.Server {
 	t.Helper()
-	server, err := fake.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := platformtest.StartFake(t, options)
 	for _, name := range []string{"desk", "newsroom"} {
 		if _, err := server.Add(fake.Account{Network: "bluesky", Name: name}); err != nil {
 			t.Fatal(err)

@@ -129,13 +129,9 @@ func (d *Discord) do(ctx context.Context, account network.Account, path string, 
 
 // base is where the API is for an account.
 func (d *Discord) base(address string) (string, error) {
-	switch address {
-	case "":
-		return d.options.API, nil
-	case d.options.Sandbox:
-		return d.options.Sandbox + "/api/v10", nil
-	default:
-		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
-			Message: "Discord has one address only: leave it out."}
+	host, err := call.Host("Discord", address, d.options.Sandbox, d.options.API)
+	if err == nil && address != "" {
+		host += "/api/v10"
 	}
+	return host, err
 }

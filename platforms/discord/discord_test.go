@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"dateline/internal/secret"
-	"dateline/platforms/call"
 	"dateline/platforms/discord"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
@@ -23,23 +22,9 @@ type room struct {
 
 func open(t *testing.T) room {
 	t.Helper()
-	server, err := fake.New(fake.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	made, err := server.Add(fake.Account{Network: "discord", Name: "ban-tin"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := call.NewClient([]string{"127.0.0.0/8"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
+	server := platformtest.StartFake(t, fake.Options{})
+	made := platformtest.Add(t, server, fake.Account{Network: "discord", Name: "ban-tin"})
+	client := platformtest.Client(t)
 	return room{discord.New(client, discord.Options{Sandbox: server.URL() + "/discord", CreateTimeout: 700 * time.Millisecond}), server, made, client}
 }
 

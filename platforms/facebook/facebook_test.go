@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"dateline/internal/secret"
-	"dateline/platforms/call"
 	"dateline/platforms/facebook"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
@@ -28,31 +27,10 @@ type newsroom struct {
 
 func startFake(t *testing.T, options fake.Options) newsroom {
 	t.Helper()
-	server, err := fake.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	person, err := server.Add(fake.Account{Network: "facebook", Name: "editor"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := server.Add(fake.Account{Network: "facebook", Kind: "page", OwnerID: person.ID, Name: "dateline"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := call.NewClient([]string{"127.0.0.0/8"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
+	server := platformtest.StartFake(t, options)
+	person := platformtest.Add(t, server, fake.Account{Network: "facebook", Name: "editor"})
+	page := platformtest.Add(t, server, fake.Account{Network: "facebook", Kind: "page", OwnerID: person.ID, Name: "dateline"})
+	client := platformtest.Client(t)
 	n := newsroom{server: server, base: server.URL() + "/facebook", client: client}
 	n.page = network.Account{BaseURL: n.base, RemoteID: page.ID, Handle: "@dateline", Name: "Dateline", Kind: network.Page, Token: secret.NewText(page.Token)}
 	return n

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dateline/internal/secret"
+	"dateline/platforms/call"
 	"dateline/platforms/network"
 )
 
@@ -19,15 +20,7 @@ type Place struct {
 // Host gives the host to call for an account: the real one, or the sandbox,
 // which is all of a network's hosts.
 func (p Place) Host(baseURL, host string) (string, error) {
-	switch {
-	case baseURL == "":
-		return host, nil
-	case p.Sandbox != "" && baseURL == p.Sandbox:
-		return p.Sandbox, nil
-	default:
-		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
-			Message: p.Network + " is one service: leave the address empty."}
-	}
+	return call.Host(p.Network, baseURL, p.Sandbox, host)
 }
 
 // Address is where a node or edge is: host and version, and the escaped parts.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dateline/platforms/fake"
+	"dateline/platforms/graph/graphtest"
 	"dateline/platforms/network"
 )
 
@@ -16,12 +17,12 @@ import (
 // one is found there.
 func TestThreadsAreComments(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := picture(t, 640, 640, "")
-	root, err := d.Publish(t.Context(), d.account, d.prepared(t, submission("First", pic)))
+	pic, _ := graphtest.Picture(t, 640, 640, "")
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("First", pic)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := submission("Second")
+	second := graphtest.Submission("Second")
 	second.ReplyTo = root.RemoteID
 	two, err := d.Publish(t.Context(), d.account, d.prepared(t, second))
 	if err != nil {
@@ -30,35 +31,35 @@ func TestThreadsAreComments(t *testing.T) {
 	if two.URL != root.URL {
 		t.Errorf("the comment is at %s, its post at %s", two.URL, root.URL)
 	}
-	third := submission("Third")
+	third := graphtest.Submission("Third")
 	third.ReplyTo, third.RootID = two.RemoteID, root.RemoteID
 	third = d.prepared(t, third)
 	from := time.Now().Add(-time.Second)
 	d.inject(t, fake.Fault{Kind: fake.ActThenReset, Method: http.MethodPost, Path: "/instagram/v25.0/" + root.RemoteID + "/comments"})
 	_, err = d.Publish(t.Context(), d.account, third)
-	wantClass(t, err, network.Ambiguous, "")
+	graphtest.WantClass(t, err, network.Ambiguous, "")
 	finding, err := d.Reconcile(t.Context(), d.account, third, network.Window{From: from})
 	posts := d.Posts()
 	if err != nil || !finding.Found || len(posts) != 3 || finding.Receipt.RemoteID != posts[2].ID || posts[2].ReplyTo != root.RemoteID {
 		t.Errorf("%+v, %v; %+v", finding, err, posts)
 	}
-	never := submission("Never")
+	never := graphtest.Submission("Never")
 	never.ReplyTo = root.RemoteID
 	if finding, err := d.Reconcile(t.Context(), d.account, never, network.Window{From: from}); err != nil || finding.Found || !finding.Conclusive {
 		t.Errorf("%+v, %v", finding, err)
 	}
-	illustrated := submission("With a picture", pic)
+	illustrated := graphtest.Submission("With a picture", pic)
 	illustrated.ReplyTo = root.RemoteID
 	_, err = d.Prepare(t.Context(), d.account, illustrated)
-	wantClass(t, err, network.Rejected, "too_many_attachments")
+	graphtest.WantClass(t, err, network.Rejected, "too_many_attachments")
 	_, err = d.Publish(t.Context(), d.account, illustrated)
-	wantClass(t, err, network.Rejected, "too_many_attachments")
+	graphtest.WantClass(t, err, network.Rejected, "too_many_attachments")
 }
 
 func TestAPostWithoutItsPermalinkIsPosted(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := picture(t, 640, 640, "")
-	s := d.prepared(t, submission("Out", pic))
+	pic, _ := graphtest.Picture(t, 640, 640, "")
+	s := d.prepared(t, graphtest.Submission("Out", pic))
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil || receipt.RemoteID == "" || receipt.URL != "" || receipt.SentAt.IsZero() || len(d.Posts()) != 1 {
@@ -76,9 +77,9 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 	if q := limits.Quotas[0]; q.Requests != 2 || q.Per != 24*time.Hour || q.Default || q.Cost(network.UsePublish) != 1 || q.Cost(network.UseReply) != 0 {
 		t.Errorf("%+v", q)
 	}
-	pic, _ := picture(t, 640, 640, "")
+	pic, _ := graphtest.Picture(t, 640, 640, "")
 	for left := 2; left > 0; left-- {
-		s := submission("Post", pic)
+		s := graphtest.Submission("Post", pic)
 		ready, err := d.Prepare(t.Context(), d.account, s)
 		if err != nil || len(ready.Rates) != 1 || ready.Rates[0].Remaining != left || ready.Rates[0].Limit != 2 || ready.Rates[0].Bucket != "posts" {
 			t.Fatalf("%+v, %v", ready, err)
@@ -88,9 +89,9 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := d.prepared(t, submission("One too many", pic))
+	s := d.prepared(t, graphtest.Submission("One too many", pic))
 	_, err = d.Publish(t.Context(), d.account, s)
-	if e := wantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
+	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
 		t.Errorf("%+v", e)
 	}
 	// An account that is not told has what is documented.
@@ -128,7 +129,7 @@ func TestRenewal(t *testing.T) {
 	account.ExpiresAt = account.ExpiresAt.Add(-month) // as it is then
 	d.inject(t, fake.Fault{Kind: fake.ResetBefore, Path: "/instagram/refresh_access_token", Count: -1})
 	_, err = d.Refresh(t.Context(), app, account)
-	wantClass(t, err, network.Transient, "")
+	graphtest.WantClass(t, err, network.Transient, "")
 	d.ClearFaults()
 	renewed, err := d.Refresh(t.Context(), app, account)
 	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.ExpiresAt) < 59*24*time.Hour || renewed.RemoteID != d.account.RemoteID {
@@ -136,7 +137,7 @@ func TestRenewal(t *testing.T) {
 	}
 	ahead.Store(int64(4 * month))
 	_, err = d.Refresh(t.Context(), app, account)
-	if e := wantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
+	if e := graphtest.WantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
 		t.Error("an error tells the token")
 	}
 }

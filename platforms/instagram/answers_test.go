@@ -13,6 +13,7 @@ import (
 	"dateline/internal/secret"
 	"dateline/platforms/fake"
 	"dateline/platforms/graph"
+	"dateline/platforms/graph/graphtest"
 	"dateline/platforms/instagram"
 	"dateline/platforms/network"
 )
@@ -20,7 +21,7 @@ import (
 func TestCodes(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	account := "/instagram/v25.0/" + d.account.RemoteID
-	pic, _ := picture(t, 640, 640, "")
+	pic, _ := graphtest.Picture(t, 640, 640, "")
 	for _, row := range []struct {
 		code, subcode    int
 		prepare, publish network.Class
@@ -46,16 +47,16 @@ func TestCodes(t *testing.T) {
 			if row.gone {
 				code = network.CodeMediaGone
 			}
-			s := submission("Codes "+rand.Text(), pic)
-			d.inject(t, says(account+"/media", row.code, row.subcode))
+			s := graphtest.Submission("Codes "+rand.Text(), pic)
+			d.inject(t, graphtest.Says(account+"/media", row.code, row.subcode))
 			_, err := d.Prepare(t.Context(), d.account, s)
-			wantClass(t, err, row.prepare, code)
+			graphtest.WantClass(t, err, row.prepare, code)
 			d.ClearFaults()
 			s = d.prepared(t, s)
 			from := time.Now().Add(-time.Second)
-			d.inject(t, says(account+"/media_publish", row.code, row.subcode))
+			d.inject(t, graphtest.Says(account+"/media_publish", row.code, row.subcode))
 			_, err = d.Publish(t.Context(), d.account, s)
-			e := wantClass(t, err, row.publish, code)
+			e := graphtest.WantClass(t, err, row.publish, code)
 			if e.RequestID != "trace" || e.Class == network.Throttled && e.RetryAt.IsZero() {
 				t.Errorf("%+v", e)
 			}
@@ -72,15 +73,15 @@ func TestCodes(t *testing.T) {
 // anew.
 func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := picture(t, 640, 640, "")
-	s := d.prepared(t, submission("Once", pic))
+	pic, _ := graphtest.Picture(t, 640, 640, "")
+	s := d.prepared(t, graphtest.Submission("Once", pic))
 	from := time.Now().Add(-time.Second)
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = d.Publish(t.Context(), d.account, s)
-	wantClass(t, err, network.Ambiguous, "")
+	graphtest.WantClass(t, err, network.Ambiguous, "")
 	finding, err := d.Reconcile(t.Context(), d.account, s, network.Window{From: from})
 	if err != nil || finding.Receipt.RemoteID != receipt.RemoteID || len(d.Posts()) != 1 {
 		t.Errorf("%+v, %v; %d posts", finding, err, len(d.Posts()))
@@ -94,10 +95,10 @@ func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 
 func TestCarousel(t *testing.T) {
 	d := newDesk(t, fake.Options{MediaDelay: 50 * time.Millisecond})
-	one, fetchedOne := picture(t, 640, 640, "the first")
-	two, fetchedTwo := video(t, 4000)
-	three, _ := picture(t, 800, 640, "the third")
-	s := submission("Three", one, two, three)
+	one, fetchedOne := graphtest.Picture(t, 640, 640, "the first")
+	two, fetchedTwo := graphtest.Video(t, 4000)
+	three, _ := graphtest.Picture(t, 800, 640, "the third")
+	s := graphtest.Submission("Three", one, two, three)
 	// What was made before an error is kept, and not made again.
 	media := "/instagram/v25.0/" + d.account.RemoteID + "/media"
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 503, Method: http.MethodPost, Path: media, Nth: 3})
@@ -123,7 +124,7 @@ func TestCarousel(t *testing.T) {
 // TestAReelWithoutAnAddressIsUploaded, from where a broken upload ended.
 func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	reel, fetched := video(t, 300_000)
+	reel, fetched := graphtest.Video(t, 300_000)
 	reel.URL = nil
 	whole, opened := reel.Open, 0
 	reel.Open = func(ctx context.Context) (io.ReadCloser, error) {
@@ -139,7 +140,7 @@ func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	if staged, err := d.Stage(t.Context(), d.account, reel); err != nil || !staged.Ready {
 		t.Fatalf("%+v, %v", staged, err)
 	}
-	s := submission("Reel", reel)
+	s := graphtest.Submission("Reel", reel)
 	ready, err := d.Prepare(t.Context(), d.account, s)
 	if err != nil || ready.Ready { // the container was gained
 		t.Fatalf("%+v, %v", ready, err)
@@ -164,46 +165,46 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestPicturesNeedAnAddress(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	pic, _ := picture(t, 640, 640, "")
+	pic, _ := graphtest.Picture(t, 640, 640, "")
 	none := pic
 	none.URL = nil
 	_, err := d.Stage(t.Context(), d.account, none)
-	if e := wantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
+	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
 	// Instagram itself does not reach this machine; the sandbox does.
 	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
-	_, err = d.Prepare(t.Context(), real, submission("Private", pic))
-	wantClass(t, err, network.Rejected, graph.CodeNotFetchable)
-	gone, _ := picture(t, 640, 640, "")
+	_, err = d.Prepare(t.Context(), real, graphtest.Submission("Private", pic))
+	graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable)
+	gone, _ := graphtest.Picture(t, 640, 640, "")
 	gone.URL = func(context.Context, time.Duration) (string, error) {
 		return "http://127.0.0.1:1/gone?signature=hidden", nil
 	}
-	_, err = d.Prepare(t.Context(), d.account, submission("Gone", gone))
-	if e := wantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
+	_, err = d.Prepare(t.Context(), d.account, graphtest.Submission("Gone", gone))
+	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
-	_, err = d.Prepare(t.Context(), d.account, submission("Words alone"))
-	wantClass(t, err, network.Rejected, "too_few_attachments")
-	bad := submission("Bad", pic)
+	_, err = d.Prepare(t.Context(), d.account, graphtest.Submission("Words alone"))
+	graphtest.WantClass(t, err, network.Rejected, "too_few_attachments")
+	bad := graphtest.Submission("Bad", pic)
 	bad.Handle = "nonsense"
 	_, err = d.Prepare(t.Context(), d.account, bad)
-	wantClass(t, err, network.Rejected, "bad_handle")
-	_, err = d.Publish(t.Context(), d.account, submission("Not prepared", pic))
-	wantClass(t, err, network.NotSent, "not_prepared")
+	graphtest.WantClass(t, err, network.Rejected, "bad_handle")
+	_, err = d.Publish(t.Context(), d.account, graphtest.Submission("Not prepared", pic))
+	graphtest.WantClass(t, err, network.NotSent, "not_prepared")
 }
 
 func TestAddresses(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	elsewhere := d.account
 	elsewhere.BaseURL = "https://evil.example"
-	pic, _ := picture(t, 640, 640, "")
+	pic, _ := graphtest.Picture(t, 640, 640, "")
 	_, err := d.Stage(t.Context(), elsewhere, pic)
-	wantClass(t, err, network.Rejected, "bad_address")
+	graphtest.WantClass(t, err, network.Rejected, "bad_address")
 	_, err = d.Limits(t.Context(), elsewhere)
-	wantClass(t, err, network.Rejected, "bad_address")
+	graphtest.WantClass(t, err, network.Rejected, "bad_address")
 	_, err = d.Register(t.Context(), "", redirectURI)
-	wantClass(t, err, network.Rejected, network.CodeNotConfigured)
+	graphtest.WantClass(t, err, network.Rejected, network.CodeNotConfigured)
 	real := instagram.New(http.DefaultClient, instagram.Options{ClientID: "id", ClientSecret: secret.NewText("s")})
 	app, err := real.Register(t.Context(), "", redirectURI)
 	if err != nil {

@@ -1,114 +1,19 @@
 package instagram_test
 
 import (
-	"bytes"
-	"context"
-	"crypto/rand"
-	"fmt"
-	"image"
-	"image/jpeg"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"dateline/platforms/fake"
+	"dateline/platforms/graph/graphtest"
 	"dateline/platforms/network"
 )
 
-// picture is a JPEG that is served, and counts how often it was fetched.
-func picture(t *testing.T, width, height int, altText string) (network.Media, *atomic.Int32) {
-	t.Helper()
-	var data bytes.Buffer
-	if err := jpeg.Encode(&data, image.NewGray(image.Rect(0, 0, width, height)), nil); err != nil {
-		t.Fatal(err)
-	}
-	return served(t, "image/jpeg", data.Bytes(), altText)
-}
-
-// video is what its first bytes say, and nothing more.
-func video(t *testing.T, size int) (network.Media, *atomic.Int32) {
-	t.Helper()
-	data := make([]byte, size)
-	copy(data, "\x00\x00\x00\x18ftypmp42")
-	for i := 16; i < size; i++ {
-		data[i] = byte(i)
-	}
-	return served(t, "video/mp4", data, "")
-}
-
-func served(t *testing.T, kind string, data []byte, altText string) (network.Media, *atomic.Int32) {
-	t.Helper()
-	fetched := &atomic.Int32{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fetched.Add(1)
-		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(data)
-	}))
-	t.Cleanup(server.Close)
-	return network.Media{
-		MediaInfo: network.MediaInfo{MIMEType: kind, Bytes: int64(len(data)), AltText: altText},
-		FileName:  "file",
-		Open:      func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
-		URL: func(context.Context, time.Duration) (string, error) {
-			return server.URL + "/file?signature=hidden", nil
-		},
-	}, fetched
-}
-
-func submission(text string, media ...network.Media) network.Submission {
-	s := network.Submission{Key: rand.Text(), Text: text, Media: media}
-	for range media {
-		s.MediaIDs = append(s.MediaIDs, "with_container")
-	}
-	return s
-}
-
-// prepared prepares to the end, and counts how often it was asked.
 func (d desk) prepared(t *testing.T, s network.Submission) network.Submission {
 	t.Helper()
-	for range 500 {
-		ready, err := d.Prepare(t.Context(), d.account, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Handle = ready.Handle; ready.Ready {
-			return s
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatal("preparing has no end")
-	return s
+	return graphtest.Prepared(t, d, d.account, s)
 }
 
 func (d desk) inject(t *testing.T, faults ...fake.Fault) {
 	t.Helper()
-	d.ClearFaults()
-	for _, f := range faults {
-		if err := d.Inject(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Cleanup(d.ClearFaults)
-}
-
-// says is a fault that answers with an error of Instagram.
-func says(path string, code, subcode int) fake.Fault {
-	return fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodPost, Path: path, Body: fmt.Sprintf(
-		`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"}}`, code, subcode)}
-}
-
-func wantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
-	t.Helper()
-	e := network.AsError(err)
-	if e == nil || e.Class != class || code != "" && e.Code != code {
-		t.Fatalf("%v, want %s %s", err, class, code)
-	}
-	if strings.Contains(e.Error(), "signature") {
-		t.Errorf("an error tells the address of an attachment: %v", e)
-	}
-	return e
+	graphtest.Inject(t, d.Server, faults...)
 }

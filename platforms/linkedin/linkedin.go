@@ -95,15 +95,7 @@ func (l *LinkedIn) Name() string { return Name }
 // host gives the host to call for an account: the real one, or the sandbox,
 // which is all of LinkedIn's hosts.
 func (l *LinkedIn) host(baseURL, host string) (string, error) {
-	switch baseURL {
-	case "":
-		return host, nil
-	case l.options.Sandbox:
-		return baseURL, nil
-	default:
-		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
-			Message: "LinkedIn is one service: leave the address empty."}
-	}
+	return call.Host("LinkedIn", baseURL, l.options.Sandbox, host)
 }
 
 // rest makes one call to the versioned API and turns every refusal into a

@@ -20,18 +20,7 @@ const redirectURI = "http://127.0.0.1:9/callback"
 
 func startFake(t *testing.T, options fake.Options) (*fake.Server, fake.Account) {
 	t.Helper()
-	server, err := fake.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := platformtest.StartFake(t, options)
 	account, err := server.AddAccount("desk")
 	if err != nil {
 		t.Fatal(err)
@@ -41,12 +30,7 @@ func startFake(t *testing.T, options fake.Options) (*fake.Server, fake.Account) 
 
 func newClient(t *testing.T) *http.Client {
 	t.Helper()
-	client, err := call.NewClient([]string{"127.0.0.0/8"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
-	return client
+	return platformtest.Client(t)
 }
 
 func identified(t *testing.T, m *mastodon.Mastodon, base, token string) network.Account {

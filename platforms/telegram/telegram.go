@@ -128,13 +128,5 @@ func (t *Telegram) do(ctx context.Context, account network.Account, method strin
 
 // base is where the Bot API is for an account.
 func (t *Telegram) base(address string) (string, error) {
-	switch address {
-	case "":
-		return t.options.API, nil
-	case t.options.Sandbox:
-		return t.options.Sandbox, nil
-	default:
-		return "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
-			Message: "Telegram has one address only: leave it out."}
-	}
+	return call.Host("Telegram", address, t.options.Sandbox, t.options.API)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"dateline/internal/secret"
-	"dateline/platforms/call"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
@@ -17,23 +16,9 @@ import (
 // connected gives a channel of a new fake network, connected by the form.
 func connected(t *testing.T) (*telegram.Telegram, *fake.Server, network.Account, *http.Client) {
 	t.Helper()
-	server, err := fake.New(fake.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	made, err := server.Add(fake.Account{Network: "telegram", Name: "bantin", ID: "-1001234567890"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := call.NewClient([]string{"127.0.0.0/8"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
+	server := platformtest.StartFake(t, fake.Options{})
+	made := platformtest.Add(t, server, fake.Account{Network: "telegram", Name: "bantin", ID: "-1001234567890"})
+	client := platformtest.Client(t)
 	tg := telegram.New(client, telegram.Options{Sandbox: server.URL() + "/telegram", CreateTimeout: 700 * time.Millisecond})
 	found, err := tg.ConnectForm(t.Context(), server.URL()+"/telegram", map[string]secret.Text{
 		"bot_token": secret.NewText(made.Token), "chat": secret.NewText("@bantin")})

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"dateline/platforms/fake"
+	"dateline/platforms/graph/graphtest"
 	"dateline/platforms/network"
 )
 
 func TestAPostWithoutItsPermalinkIsPosted(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	s := d.prepared(t, submission("Out"))
+	s := d.prepared(t, graphtest.Submission("Out"))
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 500, Method: http.MethodGet, Count: -1})
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil || receipt.RemoteID == "" || receipt.URL != "" || receipt.SentAt.IsZero() || len(d.Posts()) != 1 {
@@ -34,11 +35,11 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 		replies.Requests != 7 || replies.Cost(network.UsePublish) != 0 || replies.Cost(network.UseReply) != 1 || replies.Per != 24*time.Hour {
 		t.Errorf("%+v, %+v", posts, replies)
 	}
-	root, err := d.Publish(t.Context(), d.account, d.prepared(t, submission("Post")))
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("Post")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply := submission("Reply")
+	reply := graphtest.Submission("Reply")
 	reply.ReplyTo = root.RemoteID
 	ready, err := d.Prepare(t.Context(), d.account, reply)
 	if err != nil || len(ready.Rates) != 1 || ready.Rates[0].Bucket != "replies" || ready.Rates[0].Remaining != 7 {
@@ -48,8 +49,8 @@ func TestTheAccountsOwnQuotas(t *testing.T) {
 	if _, err := d.Publish(t.Context(), d.account, reply); err != nil {
 		t.Fatal(err)
 	}
-	_, err = d.Publish(t.Context(), d.account, d.prepared(t, submission("One too many")))
-	if e := wantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
+	_, err = d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("One too many")))
+	if e := graphtest.WantClass(t, err, network.Throttled, "9/2207042"); e.Scope != network.ScopeAccount || time.Until(e.RetryAt) < 50*time.Minute {
 		t.Errorf("%+v", e)
 	}
 }
@@ -81,7 +82,7 @@ func TestRenewal(t *testing.T) {
 	account.ExpiresAt = account.ExpiresAt.Add(-month) // as it is then
 	d.inject(t, fake.Fault{Kind: fake.ResetBefore, Path: "/threads/refresh_access_token", Count: -1})
 	_, err = d.Refresh(t.Context(), app, account)
-	wantClass(t, err, network.Transient, "")
+	graphtest.WantClass(t, err, network.Transient, "")
 	d.ClearFaults()
 	renewed, err := d.Refresh(t.Context(), app, account)
 	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.ExpiresAt) < 59*24*time.Hour || renewed.RemoteID != d.account.RemoteID {
@@ -89,7 +90,7 @@ func TestRenewal(t *testing.T) {
 	}
 	ahead.Store(int64(4 * month))
 	_, err = d.Refresh(t.Context(), app, account)
-	if e := wantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
+	if e := graphtest.WantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
 		t.Error("an error tells the token")
 	}
 }
@@ -167,10 +168,10 @@ func TestTheNetworkCountsAlike(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	for _, row := range counts(t) {
 		full := row.Text + " " + strings.Repeat("x", 499-row.Want)
-		if _, err := d.Prepare(t.Context(), d.account, submission(full)); err != nil {
+		if _, err := d.Prepare(t.Context(), d.account, graphtest.Submission(full)); err != nil {
 			t.Errorf("%s: %v", row.Name, err)
 		}
-		_, err := d.Prepare(t.Context(), d.account, submission(full+"x"))
+		_, err := d.Prepare(t.Context(), d.account, graphtest.Submission(full+"x"))
 		if e := network.AsError(err); e == nil || e.Class != network.Rejected || e.Code != "100" {
 			t.Errorf("%s: one more was taken: %v", row.Name, err)
 		}

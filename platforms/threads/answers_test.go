@@ -12,6 +12,7 @@ import (
 	"dateline/internal/secret"
 	"dateline/platforms/fake"
 	"dateline/platforms/graph"
+	"dateline/platforms/graph/graphtest"
 	"dateline/platforms/network"
 	"dateline/platforms/threads"
 )
@@ -32,16 +33,16 @@ func TestCodes(t *testing.T) {
 		{10, 0, network.Rejected, network.Rejected},
 	} {
 		t.Run(fmt.Sprintf("%d_%d", row.code, row.subcode), func(t *testing.T) {
-			s := submission("Codes " + rand.Text())
-			d.inject(t, says(account+"/threads", row.code, row.subcode))
+			s := graphtest.Submission("Codes " + rand.Text())
+			d.inject(t, graphtest.Says(account+"/threads", row.code, row.subcode))
 			_, err := d.Prepare(t.Context(), d.account, s)
-			wantClass(t, err, row.prepare, "")
+			graphtest.WantClass(t, err, row.prepare, "")
 			d.ClearFaults()
 			s = d.prepared(t, s)
 			from := time.Now().Add(-time.Second)
-			d.inject(t, says(account+"/threads_publish", row.code, row.subcode))
+			d.inject(t, graphtest.Says(account+"/threads_publish", row.code, row.subcode))
 			_, err = d.Publish(t.Context(), d.account, s)
-			e := wantClass(t, err, row.publish, "")
+			e := graphtest.WantClass(t, err, row.publish, "")
 			if e.RequestID != "trace" || row.subcode != 0 && (e.Class == network.Throttled || e.Class == network.Transient) && e.RetryAt.IsZero() {
 				t.Errorf("%+v", e)
 			}
@@ -66,42 +67,42 @@ func TestNotFoundIsAskedAbout(t *testing.T) {
 	var ahead atomic.Int64
 	d := newDesk(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	from := time.Now().Add(-time.Second)
-	s := d.prepared(t, submission("Once"))
+	s := d.prepared(t, graphtest.Submission("Once"))
 	receipt, err := d.Publish(t.Context(), d.account, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = d.Publish(t.Context(), d.account, s)
-	wantClass(t, err, network.Ambiguous, "24/4279009")
+	graphtest.WantClass(t, err, network.Ambiguous, "24/4279009")
 	finding, err := d.Reconcile(t.Context(), d.account, s, network.Window{From: from})
 	if err != nil || finding.Receipt.RemoteID != receipt.RemoteID || len(d.Posts()) != 1 {
 		t.Errorf("%+v, %v; %d posts", finding, err, len(d.Posts()))
 	}
-	s = d.prepared(t, submission("Late"))
+	s = d.prepared(t, graphtest.Submission("Late"))
 	ahead.Store(int64(25 * time.Hour))
 	_, err = d.Publish(t.Context(), d.account, s)
-	wantClass(t, err, network.Transient, network.CodeMediaGone)
+	graphtest.WantClass(t, err, network.Transient, network.CodeMediaGone)
 	unknown := s
 	unknown.Handle = `{"whole":{"id":"1"},"made":"2026-11-21T00:00:00Z"}`
 	_, err = d.Publish(t.Context(), d.account, unknown)
-	wantClass(t, err, network.Ambiguous, "")
+	graphtest.WantClass(t, err, network.Ambiguous, "")
 }
 
 func TestCarouselAnswersAPost(t *testing.T) {
 	d := newDesk(t, fake.Options{MediaDelay: 30 * time.Millisecond})
-	root, err := d.Publish(t.Context(), d.account, d.prepared(t, submission("First")))
+	root, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("First")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, fetched := picture(t, 640, 640, "the first")
-	two, _ := video(t, 4000)
-	s := submission("Second", one, two)
+	one, fetched := graphtest.Picture(t, 640, 640, "the first")
+	two, _ := graphtest.Video(t, 4000)
+	s := graphtest.Submission("Second", one, two)
 	s.ReplyTo = root.RemoteID
 	s = d.prepared(t, s)
 	from := time.Now().Add(-time.Second)
 	d.inject(t, fake.Fault{Kind: fake.ActThen500, Method: http.MethodPost, Path: "/threads/v1.0/" + d.account.RemoteID + "/threads_publish"})
 	_, err = d.Publish(t.Context(), d.account, s)
-	wantClass(t, err, network.Ambiguous, "")
+	graphtest.WantClass(t, err, network.Ambiguous, "")
 	finding, err := d.Reconcile(t.Context(), d.account, s, network.Window{From: from})
 	posts := d.Posts()
 	if err != nil || len(posts) != 2 || finding.Receipt.RemoteID != posts[1].ID || posts[1].ReplyTo != root.RemoteID || len(posts[1].Media) != 2 ||
@@ -112,32 +113,32 @@ func TestCarouselAnswersAPost(t *testing.T) {
 
 func TestAttachmentsNeedAnAddress(t *testing.T) {
 	d := newDesk(t, fake.Options{})
-	clip, _ := video(t, 4000)
+	clip, _ := graphtest.Video(t, 4000)
 	none := clip
 	none.URL = nil
 	_, err := d.Stage(t.Context(), d.account, none)
-	if e := wantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
+	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
 	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
-	_, err = d.Prepare(t.Context(), real, submission("Private", clip))
-	wantClass(t, err, network.Rejected, graph.CodeNotFetchable)
-	short := submission("Lost", clip)
+	_, err = d.Prepare(t.Context(), real, graphtest.Submission("Private", clip))
+	graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable)
+	short := graphtest.Submission("Lost", clip)
 	short.Media = nil
 	_, err = d.Prepare(t.Context(), d.account, short)
-	wantClass(t, err, network.Rejected, "missing_attachments")
-	_, err = d.Publish(t.Context(), d.account, submission("Not prepared"))
-	wantClass(t, err, network.NotSent, "not_prepared")
+	graphtest.WantClass(t, err, network.Rejected, "missing_attachments")
+	_, err = d.Publish(t.Context(), d.account, graphtest.Submission("Not prepared"))
+	graphtest.WantClass(t, err, network.NotSent, "not_prepared")
 }
 
 func TestAddresses(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	elsewhere := d.account
 	elsewhere.BaseURL = "https://evil.example"
-	_, err := d.Prepare(t.Context(), elsewhere, submission("x"))
-	wantClass(t, err, network.Rejected, "bad_address")
+	_, err := d.Prepare(t.Context(), elsewhere, graphtest.Submission("x"))
+	graphtest.WantClass(t, err, network.Rejected, "bad_address")
 	_, err = d.Register(t.Context(), "", redirectURI)
-	wantClass(t, err, network.Rejected, network.CodeNotConfigured)
+	graphtest.WantClass(t, err, network.Rejected, network.CodeNotConfigured)
 	real := threads.New(http.DefaultClient, threads.Options{ClientID: "id", ClientSecret: secret.NewText("s")})
 	app, err := real.Register(t.Context(), "", redirectURI)
 	if err != nil {
@@ -153,7 +154,7 @@ func TestAddresses(t *testing.T) {
 func TestTheTokenMayBeAParameter(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	d.Threads = threads.New(d.client, threads.Options{Sandbox: d.account.BaseURL, TokenParameter: true})
-	receipt, err := d.Publish(t.Context(), d.account, d.prepared(t, submission("As a parameter")))
+	receipt, err := d.Publish(t.Context(), d.account, d.prepared(t, graphtest.Submission("As a parameter")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"dateline/internal/secret"
-	"dateline/platforms/call"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
@@ -28,27 +27,9 @@ type desk struct {
 
 func newDesk(t *testing.T, options fake.Options) desk {
 	t.Helper()
-	server, err := fake.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	made, err := server.Add(fake.Account{Network: "threads", Name: "desk"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := call.NewClient([]string{"127.0.0.0/8"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
+	server := platformtest.StartFake(t, options)
+	made := platformtest.Add(t, server, fake.Account{Network: "threads", Name: "desk"})
+	client := platformtest.Client(t)
 	sandbox := server.URL() + "/threads"
 	d := desk{Server: server, client: client, Threads: threads.New(client, threads.Options{Sandbox: sandbox})}
 	found, err := d.Accounts(t.Context(), network.Account{BaseURL: sandbox, Token: secret.NewText(made.Token)})

@@ -48,15 +48,11 @@ func (x *X) Name() string { return Name }
 
 // hosts gives where the API and the pages of an account's X are.
 func (x *X) hosts(baseURL string) (api, web string, err error) {
-	switch {
-	case baseURL == "":
-		return x.options.API, x.options.Web, nil
-	case x.options.Sandbox != "" && baseURL == x.options.Sandbox:
-		return baseURL, baseURL, nil
-	default:
-		return "", "", &network.Error{Class: network.Rejected, Code: "bad_address", Field: "base_url",
-			Message: "X has one address for all: leave it empty."}
+	if api, err = call.Host("X", baseURL, x.options.Sandbox, x.options.API); err != nil {
+		return "", "", err
 	}
+	web, err = call.Host("X", baseURL, x.options.Sandbox, x.options.Web)
+	return api, web, err
 }
 
 // do makes one call to the API and turns every refusal into a *network.Error.

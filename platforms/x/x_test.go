@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"dateline/internal/secret"
-	"dateline/platforms/call"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
@@ -20,23 +19,8 @@ const redirectURI = "http://127.0.0.1:9/callback"
 // startFake starts the sandbox and an adapter for it, with the account desk.
 func startFake(t *testing.T, options fake.Options) (*fake.Server, *x.X, network.Account, *http.Client) {
 	t.Helper()
-	server, err := fake.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	client, err := call.NewClient([]string{"127.0.0.0/8"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.CloseIdleConnections)
+	server := platformtest.StartFake(t, options)
+	client := platformtest.Client(t)
 	n := x.New(client, x.Options{
 		Sandbox: server.URL() + "/x", CreateTimeout: 700 * time.Millisecond, SegmentPause: time.Millisecond, SegmentBytes: 1 << 10,
 	})

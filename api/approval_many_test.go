@@ -1,0 +1,95 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"dateline/api/spec"
+	"dateline/internal/webhook"
+)
+
+func TestWhatAnAuthorSendsInBulkWaits(t *testing.T) {
+	s := startApproving(t)
+	rows := fmt.Sprintf("{\"content\": \"One\", \"scheduled_time\": %q}\n{\"content\": \"Two\", \"draft\": true}\n", in(time.Hour))
+	var done spec.BulkResult
+	s.decode(s.send("POST", "/api/v1/posts/bulk", rows, append(s.author, "Content-Type", "application/x-ndjson")...), 201, &done)
+	if a := done.Rows[0].Approval; a == nil || *a != spec.ApprovalStatePending || done.Rows[1].Approval != nil {
+		t.Errorf("got %+v", done.Rows)
+	}
+	if ids := s.waiting(); len(ids) != 1 || ids[0] != *done.Rows[0].Id || s.temporal.nudges(ids[0]) != 0 || s.happened(ids[0]) != "created submitted" {
+		t.Errorf("waiting: %v", ids)
+	}
+}
+
+func TestAnAuthorsSeriesMakesPostsThatWait(t *testing.T) {
+	s := startApproving(t)
+	one := s.series(s.send("POST", "/api/v1/series", daily(), s.author...), 201)
+	made := s.postsOf(one.Id, "draft")
+	if len(made) != 35 || len(s.postsOf(one.Id, "scheduled")) != 0 || len(s.waiting()) != 35 {
+		t.Fatalf("%d drafts, %d wait", len(made), len(s.waiting()))
+	}
+	approve := func(p spec.Post) {
+		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/approve", nil, s.asItIs()...), 200)
+	}
+	approve(made[0])
+	s.post(s.send("POST", "/api/v1/posts/"+made[1].Id.String()+"/reject", object{"note": "Not this one"}, s.editor...), 200)
+	again := func() {
+		_, err := s.Desk.Materialise(t.Context(), one.Id)
+		s.Must(err)
+	}
+	again() // as the schedule does
+	if len(s.waiting()) != 33 || len(s.postsOf(one.Id, "scheduled")) != 1 {
+		t.Errorf("looking again changed what is decided: %d wait", len(s.waiting()))
+	}
+	// The author changes the words: what was approved waits once more.
+	path := "/api/v1/series/" + one.Id.String()
+	told := s.temporal.nudges(made[0].Id)
+	s.series(s.send("PATCH", path, object{"template": object{"content": "Tin mới"}}, s.author...), 200)
+	if waiting := s.waiting(); len(waiting) != 35 || !slices.Contains(waiting, made[0].Id) {
+		t.Errorf("%d wait", len(waiting))
+	}
+	if s.temporal.nudges(made[0].Id) != told+1 {
+		t.Error("Temporal was not told of what was taken back")
+	}
+	// An editor who changes only the hour does not answer for the words; one who
+	// writes them does.
+	s.series(s.send("PATCH", path, object{"starts": "2026-01-05T08:00"}, s.editor...), 200)
+	if n := len(s.postsOf(one.Id, "scheduled")); n != 0 {
+		t.Errorf("%d are scheduled", n)
+	}
+	s.series(s.send("PATCH", path, object{"template": object{"content": "Bản tin"}}, s.editor...), 200)
+	if posts := s.postsOf(one.Id, "scheduled"); len(posts) != 35 || posts[0].Content != "Bản tin" || len(s.waiting()) != 0 {
+		t.Errorf("%d are scheduled, %d wait", len(posts), len(s.waiting()))
+	}
+	// Pausing and resuming an editor's series writes nothing new.
+	s.series(s.send("POST", path+"/pause", nil, s.author...), 200)
+	s.series(s.send("POST", path+"/resume", nil, s.author...), 200)
+	if n := len(s.postsOf(one.Id, "scheduled")); n != 35 {
+		t.Errorf("%d are scheduled", n)
+	}
+}
+
+func TestWebhooksTellOfApproval(t *testing.T) {
+	s := startApproving(t)
+	s.webhook(object{"types": []string{"post.submitted", "post.approved", "post.rejected"}})
+	for _, verdict := range []string{"approve", "reject"} {
+		p := s.pending(s.send("POST", "/api/v1/posts", hello(), s.author...), 201)
+		var body any
+		if verdict == "reject" {
+			body = object{"note": "No source"}
+		}
+		s.post(s.send("POST", "/api/v1/posts/"+p.Id.String()+"/"+verdict, body, s.asItIs()...), 200)
+	}
+	_, err := s.Store.DispatchWebhooks(t.Context(), 100, func(e webhook.Event) (string, error) { return e.Body("https://dateline.example") })
+	s.Must(err)
+	for kind, n := range map[string]int{"post.submitted": 2, "post.approved": 1, "post.rejected": 1} {
+		if got := s.Count("select count(*) from webhook_deliveries where type = $1 and body like '%\"by\":\"user:%'", kind); got != n {
+			t.Errorf("%d deliveries of %s", got, kind)
+		}
+	}
+	if s.Count("select count(*) from webhook_deliveries where body like '%No source%'") != 1 {
+		t.Error("the reason is not told")
+	}
+}

@@ -1,0 +1,119 @@
+// Package graphtest helps to test the networks with containers: attachments that
+// are fetched, and errors as the Graph API words them.
+package graphtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+)
+
+// Picture is a JPEG that is served, and counts how often it was fetched.
+func Picture(t *testing.T, width, height int, altText string) (network.Media, *atomic.Int32) {
+	t.Helper()
+	var data bytes.Buffer
+	if err := jpeg.Encode(&data, image.NewGray(image.Rect(0, 0, width, height)), nil); err != nil {
+		t.Fatal(err)
+	}
+	return served(t, "image/jpeg", data.Bytes(), altText)
+}
+
+// Video is what its first bytes say, and nothing more.
+func Video(t *testing.T, size int) (network.Media, *atomic.Int32) {
+	t.Helper()
+	data := make([]byte, size)
+	copy(data, "\x00\x00\x00\x18ftypmp42")
+	for i := 16; i < size; i++ {
+		data[i] = byte(i)
+	}
+	return served(t, "video/mp4", data, "")
+}
+
+func served(t *testing.T, kind string, data []byte, altText string) (network.Media, *atomic.Int32) {
+	t.Helper()
+	fetched := &atomic.Int32{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fetched.Add(1)
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write(data)
+	}))
+	t.Cleanup(server.Close)
+	return network.Media{
+		MediaInfo: network.MediaInfo{MIMEType: kind, Bytes: int64(len(data)), AltText: altText},
+		FileName:  "file",
+		Open:      func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
+		URL: func(context.Context, time.Duration) (string, error) {
+			return server.URL + "/file?signature=hidden", nil
+		},
+	}, fetched
+}
+
+// Submission is one of attachments that go into a container.
+func Submission(text string, media ...network.Media) network.Submission {
+	s := network.Submission{Key: rand.Text(), Text: text, Media: media}
+	for range media {
+		s.MediaIDs = append(s.MediaIDs, "with_container")
+	}
+	return s
+}
+
+// Prepared prepares to the end.
+func Prepared(t *testing.T, n network.Preparer, account network.Account, s network.Submission) network.Submission {
+	t.Helper()
+	for range 500 {
+		ready, err := n.Prepare(t.Context(), account, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Handle = ready.Handle; ready.Ready {
+			return s
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatal("preparing has no end")
+	return s
+}
+
+// Inject has a fake network fail as told, and as nothing else says.
+func Inject(t *testing.T, server *fake.Server, faults ...fake.Fault) {
+	t.Helper()
+	server.ClearFaults()
+	for _, f := range faults {
+		if err := server.Inject(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(server.ClearFaults)
+}
+
+// Says is a fault that answers with an error.
+func Says(path string, code, subcode int) fake.Fault {
+	return fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodPost, Path: path, Body: fmt.Sprintf(
+		`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"}}`, code, subcode)}
+}
+
+// WantClass checks an error, and that it tells no address of an attachment.
+func WantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
+	t.Helper()
+	e := network.AsError(err)
+	if e == nil || e.Class != class || code != "" && e.Code != code {
+		t.Fatalf("%v, want %s %s", err, class, code)
+	}
+	if strings.Contains(e.Error(), "signature") {
+		t.Errorf("an error tells the address of an attachment: %v", e)
+	}
+	return e
+}

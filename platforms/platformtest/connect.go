@@ -1,0 +1,91 @@
+package platformtest
+
+import (
+	"testing"
+	"time"
+
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+
+	"dateline/internal/secret"
+	"dateline/platforms/network"
+)
+
+func testConnect(t *testing.T, s Subject) {
+	app, err := s.Connector.Register(t.Context(), s.BaseURL, s.RedirectURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if app.ClientID == "" || app.RedirectURI != s.RedirectURI {
+		t.Errorf("app %+v", app)
+	}
+	verifier := rand.Text() + rand.Text()
+	sum := sha256.Sum256([]byte(verifier))
+	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
+	allow := func() string {
+		callback := s.Approve(t, s.Connector.AuthorizeURL(app, "a state", challenge))
+		if callback.Get("state") != "a state" || callback.Get("code") == "" {
+			t.Fatalf("the callback got %v", callback)
+		}
+		return callback.Get("code")
+	}
+	if !s.NoPKCE {
+		code := allow()
+		_, err = s.Connector.Exchange(t.Context(), app, code, "another verifier")
+		wantError(t, err, network.Rejected, app.ClientSecret, secret.NewText(code))
+	}
+	_, err = s.Connector.Exchange(t.Context(), app, "made up", verifier)
+	wantError(t, err, network.Rejected, app.ClientSecret)
+
+	account, err := s.Connector.Exchange(t.Context(), app, allow(), verifier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if account.Token.Empty() || len(account.Scopes) == 0 {
+		t.Errorf("account without token or scopes: %+v", account)
+	}
+	found, err := s.Connector.Accounts(t.Context(), account)
+	if err != nil || len(found) == 0 {
+		t.Fatalf("may post as %d accounts: %v", len(found), err)
+	}
+	for _, one := range found {
+		if one.RemoteID == "" || one.Handle == "" || one.Name == "" || one.Token.Empty() || one.BaseURL != account.BaseURL {
+			t.Errorf("not identified: %+v", one)
+		}
+		as := s
+		as.Account = one
+		publish(t, as, submission(t, as, "Connected"))
+		testRenewal(t, as, app)
+	}
+	_, err = s.Connector.Accounts(t.Context(), network.Account{BaseURL: account.BaseURL, Token: secret.NewText("wrong")})
+	wantError(t, err, network.Auth)
+}
+
+// testRenewal: where tokens can be renewed, the new ones are good, and revoking
+// ends them.
+func testRenewal(t *testing.T, s Subject, app network.App) {
+	if refresher, ok := s.Network.(network.Refresher); ok && (!s.Account.Refresh.Empty() || !s.Account.ExpiresAt.IsZero()) {
+		renewed, err := refresher.Refresh(t.Context(), app, s.Account)
+		if err != nil {
+			t.Fatalf("Refresh: %v", err)
+		}
+		if renewed.Token.Empty() || renewed.RemoteID != s.Account.RemoteID || renewed.ExpiresAt.Before(time.Now()) {
+			t.Errorf("renewed as %+v", renewed)
+		}
+		s.Account = renewed
+		publish(t, s, submission(t, s, "Renewed"))
+	}
+	revoker, ok := s.Network.(network.Revoker)
+	if !ok {
+		return
+	}
+	sub := prepared(t, s, submission(t, s, "Revoked"))
+	for _, attempt := range []string{"first", "second"} {
+		if err := revoker.Revoke(t.Context(), app, s.Account); err != nil {
+			t.Errorf("%s revocation: %v", attempt, err)
+		}
+	}
+	_, err := s.Network.Publish(t.Context(), s.Account, sub)
+	wantError(t, err, network.Auth, s.Account.Token)
+}
