@@ -69,7 +69,7 @@ func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) (
 // Identify asks for the webhook, or for the bot and its channel.
 func (d *Discord) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	if _, ok := webhookID(account); !ok {
-		if _, err := d.self(ctx, account); err != nil {
+		if err := d.self(ctx, account); err != nil {
 			return account, err
 		}
 	}
@@ -112,7 +112,7 @@ func (d *Discord) connectBot(ctx context.Context, baseURL, token, channel string
 		return nil, invalid("bot_token", "A bot's token has no spaces.")
 	}
 	account := network.Account{BaseURL: baseURL, RemoteID: parts[1], Token: secret.NewText(token), Kind: network.Channel}
-	if _, err := d.self(ctx, account); err != nil {
+	if err := d.self(ctx, account); err != nil {
 		return nil, aboutField(err, "bot_token", "Discord does not know this bot token.")
 	}
 	account, err := d.named(ctx, account)
@@ -138,13 +138,12 @@ func (d *Discord) get(ctx context.Context, account network.Account, path string,
 	return res.Decode(into)
 }
 
-// self asks for the bot's own user id.
-func (d *Discord) self(ctx context.Context, account network.Account) (string, error) {
+// self asks whose token this is.
+func (d *Discord) self(ctx context.Context, account network.Account) error {
 	var me struct {
 		ID string `json:"id"`
 	}
-	err := d.get(ctx, account, "/users/@me", &me)
-	return me.ID, err
+	return d.get(ctx, account, "/users/@me", &me)
 }
 
 // place finds the server of the account's channel, once.
