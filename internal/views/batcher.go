@@ -3,33 +3,183 @@ package views
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 )
 
 // ErrClosed is the answer to hits after the batcher's end.
 var ErrClosed = errors.New("the counting has ended")
 
-// Batcher gathers concurrent hits into few script calls. Whoever calls is
-// answered when the hit is in Redis. It is safe for concurrent use.
-type Batcher struct{ counter *Counter }
+const (
+	// mostWaiting is how many hits wait at most; more wait outside.
+	mostWaiting = 10_000
+	// flushers is how many script calls are under way at a time. While one is
+	// in Redis, the next is put together.
+	flushers = 2
+	// patience is how long Redis may take.
+	patience = 10 * time.Second
+)
+
+// Batcher gathers concurrent hits into few script calls. It never waits for
+// more hits to come: what has gathered while the last call was under way goes
+// into the next. Whoever calls is answered when the hit is in Redis. It is safe
+// for concurrent use.
+type Batcher struct {
+	counter *Counter
+	room    chan struct{} // one for each hit that waits
+	work    chan struct{} // a sign that something waits
+	ended   sync.WaitGroup
+
+	mu     sync.Mutex
+	queue  []*waiting
+	closed bool
+	done   chan struct{}
+}
+
+// waiting is a hit whose caller waits.
+type waiting struct {
+	ctx     context.Context //nolint:containedctx // of the caller, who may leave
+	hit     Hit
+	refused *FilteredHit // instead of hit
+	answer  chan answer
+}
+
+type answer struct {
+	outcome Outcome
+	err     error
+}
 
 // NewBatcher starts a batcher; end it with Close.
-func NewBatcher(c *Counter) *Batcher { return &Batcher{c} }
+func NewBatcher(c *Counter) *Batcher {
+	b := &Batcher{counter: c, room: make(chan struct{}, mostWaiting), work: make(chan struct{}, 1), done: make(chan struct{})}
+	for range flushers {
+		b.ended.Go(b.flush)
+	}
+	return b
+}
 
 // Count counts one hit together with whatever else is waiting. When ctx ends
 // first, the hit may be counted nevertheless.
 func (b *Batcher) Count(ctx context.Context, h Hit) (Outcome, error) {
-	outcomes, err := b.counter.Count(ctx, []Hit{h})
-	if err != nil {
+	if err := b.counter.Check(h); err != nil {
 		return Outcome{}, err
 	}
-	return outcomes[0], nil
+	return b.do(ctx, &waiting{ctx: ctx, hit: h, answer: make(chan answer, 1)})
 }
 
 // Filtered counts a hit that the filter refused.
 func (b *Batcher) Filtered(ctx context.Context, h FilteredHit) error {
-	return b.counter.Filtered(ctx, []FilteredHit{h})
+	if h.Page == "" || len(h.Page) > longestPage {
+		return ErrPage
+	}
+	_, err := b.do(ctx, &waiting{ctx: ctx, refused: &h, answer: make(chan answer, 1)})
+	return err
+}
+
+func (b *Batcher) do(ctx context.Context, w *waiting) (Outcome, error) {
+	select {
+	case b.room <- struct{}{}:
+	default:
+		select {
+		case b.room <- struct{}{}:
+		case <-ctx.Done():
+			return Outcome{}, ctx.Err()
+		case <-b.done:
+			return Outcome{}, ErrClosed
+		}
+	}
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		<-b.room
+		return Outcome{}, ErrClosed
+	}
+	b.queue = append(b.queue, w)
+	b.mu.Unlock()
+	select {
+	case b.work <- struct{}{}:
+	default:
+	}
+	select {
+	case a := <-w.answer:
+		return a.outcome, a.err
+	case <-ctx.Done():
+		return Outcome{}, ctx.Err()
+	}
 }
 
 // Close refuses new hits, counts those that wait, and returns when they are in
 // Redis.
-func (b *Batcher) Close() {}
+func (b *Batcher) Close() {
+	b.mu.Lock()
+	if !b.closed {
+		b.closed = true
+		close(b.done)
+	}
+	b.mu.Unlock()
+	b.ended.Wait()
+}
+
+func (b *Batcher) flush() {
+	for {
+		batch, more, closed := b.take()
+		switch {
+		case len(batch) > 0:
+			if more { // for another flusher
+				select {
+				case b.work <- struct{}{}:
+				default:
+				}
+			}
+			b.count(batch)
+		case closed:
+			return
+		default:
+			select {
+			case <-b.work:
+			case <-b.done:
+			}
+		}
+	}
+}
+
+// take takes what waits, but for those whose caller has left.
+func (b *Batcher) take() (batch []*waiting, more, closed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := min(len(b.queue), mostHits)
+	batch = append(batch, b.queue[:n]...)
+	rest := copy(b.queue, b.queue[n:])
+	clear(b.queue[rest:])
+	b.queue = b.queue[:rest]
+	for range n {
+		<-b.room
+	}
+	return batch, rest > 0, b.closed
+}
+
+func (b *Batcher) count(batch []*waiting) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	calls := b.counter.newBatch()
+	present := batch[:0]
+	for _, w := range batch {
+		switch {
+		case w.ctx.Err() != nil:
+			continue
+		case w.refused != nil:
+			calls.addFiltered(w.refused)
+		default:
+			calls.add(&w.hit)
+		}
+		present = append(present, w)
+	}
+	outcomes, err := calls.run(ctx)
+	for i, w := range present {
+		a := answer{err: err}
+		if err == nil {
+			a.outcome = outcomes[i]
+		}
+		w.answer <- a
+	}
+}

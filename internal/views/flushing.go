@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,66 +74,193 @@ type FilteredDelta struct {
 type DayUniques struct {
 	Day          Day
 	Uniques      int64
-	WeekToTheDay int64 // of the seven days that end with it
-}
-
-// Total is what Postgres knows of a page, to count on from.
-type Total struct {
-	PageID
-	Way                     Way
-	Views, Clicks, Converts int64
-	Funnel                  Funnel
-	Uniques                 int64 // all time
-	Sketch                  []byte
-	Hours                   []HourDelta // of the last 48 hours, from which today's numbers and the rankings go on
-	Days                    []DayTotal  // of the last 35 days
-}
-
-// DayTotal is how often something was done on a day.
-type DayTotal struct {
-	Kind  Kind
-	Day   Day
-	Count int64
+	WeekToTheDay int64 // of its week, from Monday
 }
 
 // TakeBatch moves what was counted in a shard since the last batch aside, under
-// the batch's id, atomically, and says whether there was anything. Taking a
-// batch that was taken already changes nothing.
+// the batch's id, atomically, and says whether the batch has anything. Taking a
+// batch that was taken already changes nothing; one that was dropped stays
+// empty. It fails with ErrLost where the shard is to be seeded first.
 func (c *Counter) TakeBatch(ctx context.Context, shard int, batch uuid.UUID) (bool, error) {
-	return false, errBatch
+	if err := c.foldShards(ctx, []int{shard}); err != nil {
+		return false, err
+	}
+	cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", []any{"take", batch.String()}}})
+	if err != nil {
+		return false, fmt.Errorf("take a batch: %w", err)
+	}
+	switch n, err := cmds[0].Int(); {
+	case err != nil:
+		return false, fmt.Errorf("take a batch: %w", err)
+	case n < 0:
+		return false, fmt.Errorf("shard %d: %w", shard, ErrLost)
+	default:
+		return n == 1, nil
+	}
 }
 
 // Batches lists what was taken from a shard and not dropped, oldest first.
 func (c *Counter) Batches(ctx context.Context, shard int) ([]uuid.UUID, error) {
-	return nil, errBatch
+	names, err := c.redis.LRange(ctx, tag(shard)+"batches", 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("list batches: %w", err)
+	}
+	batches := make([]uuid.UUID, len(names))
+	for i, name := range names {
+		if batches[i], err = uuid.Parse(name); err != nil {
+			return nil, fmt.Errorf("list batches: %w", err)
+		}
+	}
+	return batches, nil
+}
+
+// DropBatch forgets a batch that is safe in Postgres.
+func (c *Counter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) error {
+	if _, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", []any{"drop", batch.String()}}}); err != nil {
+		return fmt.Errorf("drop a batch: %w", err)
+	}
+	return nil
 }
 
 // ReadBatch reads a batch that was taken: one Delta per page. A batch that is
 // not there is empty.
 func (c *Counter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) ([]Delta, error) {
-	return nil, errBatch
+	lines, err := c.redis.LRange(ctx, tag(shard)+"flush:"+batch.String(), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read a batch: %w", err)
+	}
+	var all changes
+	for _, line := range lines {
+		if err := all.read(line); err != nil {
+			return nil, fmt.Errorf("read a batch: %w", err)
+		}
+	}
+	deltas := make([]Delta, len(all.list))
+	for i, change := range all.list {
+		if deltas[i], err = change.delta(); err != nil {
+			return nil, fmt.Errorf("read a batch: %w", err)
+		}
+	}
+	for from := 0; from < len(deltas); from += mostAtOnce {
+		to := min(from+mostAtOnce, len(deltas))
+		if err := c.complete(ctx, all.list[from:to], deltas[from:to]); err != nil {
+			return nil, fmt.Errorf("read a batch: %w", err)
+		}
+	}
+	return deltas, nil
 }
 
-// DropBatch forgets a batch that is safe in Postgres.
-func (c *Counter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) error { return errBatch }
+// mostAtOnce is how many pages are asked about in one round trip.
+const mostAtOnce = 500
 
-// Sketches reads the all-time HyperLogLogs of pages (at most 14 kB each), from
-// which Seed can restore them; nil for a page that has none.
-func (c *Counter) Sketches(ctx context.Context, pages []PageID) ([][]byte, error) {
-	return nil, errBatch
+// delta is a change as the flush wants it.
+func (c *change) delta() (Delta, error) {
+	id, err := splitPageKey(c.page)
+	if err != nil {
+		return Delta{}, err
+	}
+	d := Delta{PageID: id, Way: wayOf(c.way)}
+	for _, h := range c.hours {
+		kind, _ := kindOf(h.kind)
+		hour := HourDelta{Kind: kind, Hour: time.Unix(h.quarters*quarter, 0).UTC(), Day: h.day, Count: h.count}
+		d.Hours = append(d.Hours, hour)
+		if h.steps > 0 {
+			hour.Count = h.steps
+			d.Funnel = append(d.Funnel, hour)
+		}
+	}
+	for _, v := range c.values {
+		if v.letter == filtered {
+			d.Filtered = append(d.Filtered, FilteredDelta{v.day, v.value, v.count})
+			continue
+		}
+		d.Dimensions = append(d.Dimensions, DimensionDelta{v.day, dimensionOf(v.letter), v.value, v.count})
+	}
+	return d, nil
 }
 
-// Lost lists the shards whose counters were lost, or are new, and have not been
-// seeded since.
-func (c *Counter) Lost(ctx context.Context) ([]int, error) { return nil, errBatch }
+func dimensionOf(letter byte) string {
+	switch letter {
+	case countryLetter:
+		return Country
+	case deviceLetter:
+		return Device
+	default:
+		return Referrer
+	}
+}
 
-// Seed adds Postgres' totals to what was counted since the loss. Each page is
-// seeded once, however often it is tried; pages of shards that are not lost are
-// left alone.
-func (c *Counter) Seed(ctx context.Context, totals []Total) error { return errBatch }
+// complete adds what Redis knows now: uniques, and which referrers are frequent
+// enough to have a name.
+func (c *Counter) complete(ctx context.Context, changes []*change, deltas []Delta) error {
+	q := c.ask()
+	type numbers struct {
+		days, weeks []number
+		allTime     number
+		referrers   []known
+	}
+	asked := make([]numbers, len(changes))
+	for i, change := range changes {
+		a, way := &asked[i], deltas[i].Way
+		for _, h := range change.hours {
+			if h.kind != View.letter() || containsDay(deltas[i].Uniques, h.day) {
+				continue
+			}
+			deltas[i].Uniques = append(deltas[i].Uniques, DayUniques{Day: h.day})
+			a.days = append(a.days, q.day(ctx, change.page, way, h.day))
+			a.weeks = append(a.weeks, q.week(ctx, change.page, way, h.day))
+		}
+		if len(a.days) > 0 {
+			a.allTime = q.allTime(ctx, change.page, way)
+		}
+		for _, d := range deltas[i].Dimensions {
+			if d.Dimension == Referrer {
+				a.referrers = append(a.referrers, q.known(ctx, change.page, string(referrerLetter)+d.Value))
+			}
+		}
+	}
+	if err := q.run(ctx); err != nil {
+		return err
+	}
+	for i := range deltas {
+		d, a := &deltas[i], asked[i]
+		for j := range d.Uniques {
+			d.Uniques[j].Uniques, d.Uniques[j].WeekToTheDay = a.days[j](), a.weeks[j]()
+		}
+		if a.allTime != nil {
+			d.AllTime = a.allTime()
+		}
+		d.Dimensions = mergeRare(d.Dimensions, a.referrers)
+	}
+	return nil
+}
 
-// Seeded ends the seeding of a shard, after all totals were given to Seed.
-func (c *Counter) Seeded(ctx context.Context, shard int) error { return errBatch }
+// mergeRare puts referrers that a page has no room for under Other.
+func mergeRare(all []DimensionDelta, known []known) []DimensionDelta {
+	kept := all[:0]
+	rare := map[Day]int64{}
+	for _, d := range all {
+		if d.Dimension == Referrer {
+			isKnown := known[0]
+			known = known[1:]
+			if d.Value == Other || !isKnown() {
+				rare[d.Day] += d.Count
+				continue
+			}
+		}
+		kept = append(kept, d)
+	}
+	for day, count := range rare {
+		kept = append(kept, DimensionDelta{day, Referrer, Other, count})
+	}
+	return kept
+}
 
-// Forget deletes everything that is known of a page, but what is in batches.
-func (c *Counter) Forget(ctx context.Context, page PageID) error { return errBatch }
+func containsDay(all []DayUniques, d Day) bool {
+	for _, u := range all {
+		if u.Day == d {
+			return true
+		}
+	}
+	return false
+}

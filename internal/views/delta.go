@@ -1,0 +1,185 @@
+package views
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// change is what a number of records add up to for one page: what a fold adds
+// to Redis and what a flush adds to Postgres.
+type change struct {
+	page    string // its key
+	way     byte
+	hours   []hourChange
+	values  []valueChange
+	minutes []minuteChange // for the rankings; no part of what is handed on
+	firsts  int64          // visitors of whom it was the day's first view; no part of it either
+}
+
+type hourChange struct {
+	kind         byte
+	quarters     int64
+	day          Day
+	count, steps int64
+}
+
+// valueChange is of a dimension's value, or of a reason where letter is
+// filtered.
+type valueChange struct {
+	letter byte
+	day    Day
+	value  string
+	count  int64
+}
+
+type minuteChange struct{ minute, last, views int64 }
+
+func (c *change) hour(kind byte, quarters int64, day Day, count, steps int64) {
+	for i := range c.hours {
+		if h := &c.hours[i]; h.kind == kind && h.quarters == quarters && h.day == day {
+			h.count += count
+			h.steps += steps
+			return
+		}
+	}
+	c.hours = append(c.hours, hourChange{kind, quarters, day, count, steps})
+}
+
+func (c *change) value(letter byte, day Day, value string, count int64) {
+	if value == "" {
+		return
+	}
+	for i := range c.values {
+		if v := &c.values[i]; v.letter == letter && v.value == value && v.day == day {
+			v.count += count
+			return
+		}
+	}
+	c.values = append(c.values, valueChange{letter, day, value, count})
+}
+
+func (c *change) minute(unix int64) {
+	for i := range c.minutes {
+		if m := &c.minutes[i]; m.minute == unix/60 {
+			m.views++
+			m.last = max(m.last, unix)
+			return
+		}
+	}
+	c.minutes = append(c.minutes, minuteChange{unix / 60, unix, 1})
+}
+
+// add counts a record.
+func (c *change) add(r record) {
+	if r.kind == filtered {
+		c.value(filtered, r.day, r.reason, 1)
+		return
+	}
+	c.way = r.way
+	var steps int64
+	if r.step {
+		steps = 1
+	}
+	c.hour(r.kind, r.quarters, r.day, 1, steps)
+	if r.kind != 'v' {
+		return
+	}
+	c.value(countryLetter, r.day, r.country, 1)
+	c.value(deviceLetter, r.day, r.device, 1)
+	c.value(referrerLetter, r.day, r.referrer, 1)
+	c.minute(r.unix)
+	if r.first {
+		c.firsts++
+	}
+}
+
+// changes are changes by page.
+type changes struct {
+	list   []*change
+	byPage map[string]*change
+}
+
+func (cs *changes) of(page string) *change {
+	if c := cs.byPage[page]; c != nil {
+		return c
+	}
+	if cs.byPage == nil {
+		cs.byPage = map[string]*change{}
+	}
+	c := &change{page: strings.Clone(page)}
+	cs.byPage[c.page] = c
+	cs.list = append(cs.list, c)
+	return c
+}
+
+var errDelta = errors.New("what lies between Redis and Postgres cannot be read")
+
+// append writes the changes as the flush will read them.
+func (cs *changes) append(b []byte) []byte {
+	for _, c := range cs.list {
+		b = appendText(b, c.page)
+		b = append(b, c.way)
+		b = binary.AppendUvarint(b, uint64(len(c.hours)))
+		for _, h := range c.hours {
+			b = append(b, h.kind)
+			b = appendNumbers(b, h.quarters, int64(h.day), h.count, h.steps)
+		}
+		b = binary.AppendUvarint(b, uint64(len(c.values)))
+		for _, v := range c.values {
+			b = append(b, v.letter)
+			b = appendNumbers(b, int64(v.day))
+			b = appendText(b, v.value)
+			b = appendNumbers(b, v.count)
+		}
+	}
+	return b
+}
+
+func appendNumbers(b []byte, numbers ...int64) []byte {
+	for _, n := range numbers {
+		b = binary.AppendUvarint(b, uint64(n)) //nolint:gosec // never negative
+	}
+	return b
+}
+
+// read adds what append wrote.
+func (cs *changes) read(s string) error {
+	d := decoder{rest: s}
+	for d.rest != "" {
+		c := cs.of(d.text())
+		if way := d.letter(); way != 0 {
+			c.way = way
+		}
+		for n := d.number(); n > 0 && !d.failed; n-- {
+			kind := d.letter()
+			if strings.IndexByte("vcx", kind) < 0 {
+				return errDelta
+			}
+			quarters, day := d.number(), Day(d.number()) //nolint:gosec // bounded by number
+			c.hour(kind, quarters, day, d.number(), d.number())
+		}
+		for n := d.number(); n > 0 && !d.failed; n-- {
+			letter, day := d.letter(), Day(d.number()) //nolint:gosec // bounded by number
+			if !slices.Contains([]byte{countryLetter, deviceLetter, referrerLetter, filtered}, letter) {
+				return errDelta
+			}
+			c.value(letter, day, d.text(), d.number())
+		}
+	}
+	if d.failed {
+		return errDelta
+	}
+	return nil
+}
+
+func (d *decoder) letter() byte {
+	if d.rest == "" {
+		d.failed = true
+		return 0
+	}
+	b := d.rest[0]
+	d.rest = d.rest[1:]
+	return b
+}

@@ -1,0 +1,35 @@
+-- Hands what was folded in a shard to the flush.
+-- KEYS[1]: the shard's list of deltas. ARGV[1]: what to do.
+
+local call = redis.call
+local tag = string.sub(KEYS[1], 1, 5)
+local state, batch = tag .. 'state', ARGV[2]
+
+-- take <batch>: answers 1 if it is there, 0 if there is nothing to take, -1 if
+-- the shard was lost.
+if ARGV[1] == 'take' then
+  if call('EXISTS', tag .. 'flush:' .. batch) == 1 then return 1 end
+  if call('EXISTS', tag .. 'gone:' .. batch) == 1 then return 0 end
+  if call('HEXISTS', state, 'seeded') == 0 then return -1 end
+  if call('EXISTS', KEYS[1]) == 0 then return 0 end
+  call('HINCRBY', state, 'change', 1)
+  call('RENAME', KEYS[1], tag .. 'flush:' .. batch)
+  call('RPUSH', tag .. 'batches', batch)
+  return 1
+end
+
+-- drop <batch>. That it was dropped is remembered: a late repetition must not
+-- take new deltas under an id that Postgres has in its ledger.
+if ARGV[1] == 'drop' then
+  call('SET', tag .. 'gone:' .. batch, 1, 'EX', 604800)
+  call('DEL', tag .. 'flush:' .. batch)
+  call('LREM', tag .. 'batches', 0, batch)
+  return 1
+end
+
+-- compact <change> <n> <delta>: puts one delta for the first n.
+if (call('HGET', state, 'change') or '0') ~= batch then return -1 end
+call('HINCRBY', state, 'change', 1)
+call('LTRIM', KEYS[1], ARGV[3], -1)
+call('LPUSH', KEYS[1], ARGV[4])
+return 1

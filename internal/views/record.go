@@ -1,0 +1,100 @@
+package views
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+)
+
+// record is what the log keeps of a hit until it is folded. Redis puts a digit
+// before it, which says whether it was a step of the funnel (1) and its
+// visitor's first view of the day (2), and the page's key after it.
+type record struct {
+	kind, way byte
+	moment
+	country, device, referrer string
+	reason                    string
+	step, first               bool
+	page                      string // its key
+}
+
+var errRecord = errors.New("the log holds something that is not a hit")
+
+// append writes the record without what Redis adds.
+func (r record) append(b []byte) []byte {
+	b = append(b, r.kind, r.way)
+	b = binary.AppendUvarint(b, uint64(r.unix))     //nolint:gosec // never negative
+	b = binary.AppendUvarint(b, uint64(r.quarters)) //nolint:gosec // never negative
+	b = binary.AppendUvarint(b, uint64(r.day))      //nolint:gosec // never negative
+	if r.kind == filtered {
+		return appendText(b, r.reason)
+	}
+	b = appendText(b, r.country)
+	b = appendText(b, r.device)
+	return appendText(b, r.referrer)
+}
+
+// parseRecord reads what lies in the log.
+func parseRecord(s string) (record, error) {
+	if len(s) < 3 || s[0] < '0' || s[0] > '3' {
+		return record{}, errRecord
+	}
+	r := record{step: (s[0]-'0')&1 != 0, first: (s[0]-'0')&2 != 0, kind: s[1], way: s[2]}
+	d := decoder{rest: s[3:]}
+	r.unix, r.quarters, r.day = d.number(), d.number(), Day(d.number()) //nolint:gosec // bounded by number
+	if r.kind == filtered {
+		r.reason = d.text()
+	} else {
+		r.country, r.device, r.referrer = d.text(), d.text(), d.text()
+	}
+	r.page = d.rest
+	if len(r.page) <= tagLength+23 || r.page[tagLength+22] != ':' {
+		return record{}, errRecord
+	}
+	if d.failed || r.kind != filtered && strings.IndexByte("vcx", r.kind) < 0 {
+		return record{}, errRecord
+	}
+	return r, nil
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// decoder reads numbers and texts one after the other; after a failure it gives
+// zeros.
+type decoder struct {
+	rest   string
+	failed bool
+}
+
+// largest is more than any number in a record: a moment takes 33 bits.
+const largest = 1 << 48
+
+func (d *decoder) number() int64 {
+	var n uint64
+	for i := 0; i < len(d.rest) && i < binary.MaxVarintLen64; i++ {
+		b := d.rest[i]
+		n |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			d.rest = d.rest[i+1:]
+			if n >= largest {
+				break
+			}
+			return int64(n) //nolint:gosec // less than largest
+		}
+	}
+	d.failed, d.rest = true, ""
+	return 0
+}
+
+func (d *decoder) text() string {
+	n := d.number()
+	if n > int64(len(d.rest)) {
+		d.failed, d.rest = true, ""
+		return ""
+	}
+	text := d.rest[:n]
+	d.rest = d.rest[n:]
+	return text
+}

@@ -1,0 +1,49 @@
+-- Takes out of a site's rankings, in one shard, what has left their window.
+-- KEYS[1]: the shard's log, which routes the call. ARGV[1]: what to do.
+
+local call = redis.call
+local site = ARGV[2]
+
+-- minutes <site> <this minute>: takes up to 300 pages of a minute that is over
+-- out of the ranking of the last hour. Answers 1 while there is more to do.
+if ARGV[1] == 'minutes' then
+  local meta, this = site .. ';meta', tonumber(ARGV[3])
+  local first = tonumber(call('HGET', meta, 'm') or this - 59)
+  -- Minutes of long ago have expired, and the ranking with them.
+  first = math.max(first, this - 480)
+  while first <= this - 60 do
+    local key = site .. ';m' .. first
+    local pages = call('HRANDFIELD', key, 300, 'WITHVALUES')
+    if pages and #pages > 0 then
+      local names = {}
+      for i = 1, #pages, 2 do
+        if tonumber(call('ZINCRBY', site .. ';hour', -pages[i + 1], pages[i])) < 0.5 then
+          call('ZREM', site .. ';hour', pages[i])
+        end
+        names[#names + 1] = pages[i]
+      end
+      call('HDEL', key, unpack(names))
+      call('HSET', meta, 'm', first)
+      return 1
+    end
+    first = first + 1
+  end
+  if call('EXISTS', meta) == 1 then call('HSET', meta, 'm', first) end
+  return 0
+end
+
+-- hours <site> <this hour in quarters> <page>...: counts the pages' last 24
+-- hours anew.
+local hours = {}
+for h = 0, 23 do hours[h + 1] = (tonumber(ARGV[3]) - 4 * h) * 4 end
+for i = 4, #ARGV do
+  local sum = 0
+  for _, n in ipairs(call('HMGET', site .. ':' .. ARGV[i] .. ':t', unpack(hours))) do sum = sum + (n or 0) end
+  if sum > 0 then
+    call('ZADD', site .. ';day', sum, ARGV[i])
+    call('EXPIRE', site .. ';day', 172800)
+  else
+    call('ZREM', site .. ';day', ARGV[i])
+  end
+end
+return 0
