@@ -107,7 +107,7 @@ while i <= last do
       if at >= first and at > minute - 60 then
         call('ZINCRBY', hourKey, n, name)
         call('HINCRBY', site .. ';m' .. at, name, n)
-        minutes[at] = true
+        minutes[ARGV[j]] = true -- a string: a table of large numbers may be made as an array
       end
       if second > now - day then views = views + n end
       viewed = true
