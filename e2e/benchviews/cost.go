@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+
+	"dateline/internal/views"
+)
+
+// cost measures processor time instead of time on the clock, which neighbours
+// disturb less: of Redis and of this process, per view, for counting and for
+// folding what a second brings.
+func cost(ctx context.Context, out io.Writer, o options, r *report) error {
+	e, err := startEngine(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.stop()
+	site, err := newSite()
+	if err != nil {
+		return err
+	}
+	counter := views.New(e.Client, views.Options{})
+	readers := newReaders(site, newPages(o.posts), o.visitors, 1)
+	const batch, perSecond, seconds = 64, 60_000, 6
+	hits := make([][]views.Hit, perSecond/batch)
+	var counting, folding used
+	for second := range seconds {
+		for i := range hits {
+			hits[i] = hits[i][:0]
+			for range batch {
+				hits[i] = append(hits[i], readers.hit())
+			}
+		}
+		err := e.measure(ctx, &counting, func() error {
+			for _, part := range hits {
+				if _, err := counter.Count(ctx, part); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := e.measure(ctx, &folding, func() error { return counter.Fold(ctx) }); err != nil {
+			return err
+		}
+		if second == 0 { // all is new then
+			counting, folding = used{}, used{}
+		}
+	}
+	n := float64((seconds - 1) * len(hits) * batch)
+	fmt.Fprintf(out, "counting: Redis %.1f µs, this process %.1f µs a view; folding a second's 60,000: %.1f and %.1f µs a view\n",
+		counting.redis*1e6/n, counting.own*1e6/n, folding.redis*1e6/n, folding.own*1e6/n)
+	r.CountingUS = (counting.redis + counting.own + folding.redis + folding.own) * 1e6 / n
+	return nil
+}
+
+// used is processor time in seconds.
+type used struct{ redis, own float64 }
+
+func (e *engine) measure(ctx context.Context, u *used, do func() error) error {
+	before, err := e.cpu(ctx)
+	if err != nil {
+		return err
+	}
+	own := ownCPU()
+	if err := do(); err != nil {
+		return err
+	}
+	u.own += (ownCPU() - own).Seconds()
+	after, err := e.cpu(ctx)
+	u.redis += after - before
+	return err
+}
+
+// ownCPU is how much processor time this process has used.
+func ownCPU() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// engine is a Redis of the benchmark's own, with an append-only file as
+// `dateline up` starts it.
+type engine struct {
+	*redis.Client
+	server *exec.Cmd
+	dir    string
+}
+
+func startEngine(ctx context.Context) (*engine, error) {
+	dir, err := os.MkdirTemp("", "dateline-bench-")
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	_, port, _ := net.SplitHostPort(addr)
+	e := &engine{dir: dir, server: exec.CommandContext(ctx, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
+		"--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0", "--dir", dir)}
+	if err := e.server.Start(); err != nil {
+		return nil, fmt.Errorf("start redis-server: %w", err)
+	}
+	e.Client = redis.NewClient(&redis.Options{Addr: addr, PoolSize: 128})
+	for range 500 {
+		if err = e.Ping(ctx).Err(); err == nil {
+			return e, nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	e.stop()
+	return nil, fmt.Errorf("redis-server does not answer: %w", err)
+}
+
+func (e *engine) stop() {
+	_ = e.Close()
+	_ = e.server.Process.Kill()
+	_ = e.server.Wait()
+	_ = os.RemoveAll(e.dir)
+}
+
+// info is a number of Redis' INFO.
+func (e *engine) info(ctx context.Context, section, name string) (float64, error) {
+	text, err := e.Info(ctx, section).Result()
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), name+":"); ok {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, fmt.Errorf("INFO has no %s", name)
+}

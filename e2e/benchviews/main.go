@@ -1,0 +1,77 @@
+// Command benchviews measures the counting of views against the naive way and
+// against a bare INCR, in the same run, on a Redis of its own. Its last line on
+// stdout is one JSON object.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	parts    string
+	rounds   int
+	duration time.Duration
+	callers  int
+	posts    int
+	visitors int
+	stored   int
+	profile  string
+}
+
+// report is the last line.
+type report struct {
+	ViewsPerS         float64 `json:"views_per_s,omitempty"`
+	NaivePerS         float64 `json:"naive_per_s,omitempty"`
+	IncrPerS          float64 `json:"incr_per_s,omitempty"`
+	TimesNaive        float64 `json:"times_naive,omitempty"`
+	OfIncr            float64 `json:"of_incr,omitempty"`
+	P99ms             float64 `json:"p99_ms,omitempty"`
+	MBPerMillionPosts float64 `json:"mb_per_million_posts,omitempty"`
+	TrendingMS        float64 `json:"trending_ms,omitempty"`
+	CountingUS        float64 `json:"counting_us,omitempty"`
+	TrendingP99MS     float64 `json:"trending_p99_ms,omitempty"`
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.parts, "parts", "speed,cost,trending,memory", "what to measure")
+	flag.IntVar(&o.rounds, "rounds", 3, "speed: how often each way has its turn; the middle one counts")
+	flag.DurationVar(&o.duration, "duration", 4*time.Second, "speed: how long a turn lasts")
+	flag.IntVar(&o.callers, "callers", 64, "speed: goroutines that count at the same time")
+	flag.IntVar(&o.posts, "posts", 10_000, "speed: posts, viewed as Zipf has it")
+	flag.IntVar(&o.visitors, "visitors", 1_000_000, "different visitors")
+	flag.IntVar(&o.stored, "stored", 1_000_000, "memory: posts")
+	flag.StringVar(&o.profile, "profile", "", "speed: write a CPU profile of counting to this file")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := run(ctx, os.Stdout, o); err != nil {
+		fmt.Fprintln(os.Stderr, "benchviews:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, o options) error {
+	var r report
+	for _, part := range []struct {
+		name string
+		run  func(context.Context, io.Writer, options, *report) error
+	}{{"speed", speed}, {"cost", cost}, {"trending", trending}, {"memory", memory}} {
+		if !strings.Contains(o.parts, part.name) {
+			continue
+		}
+		if err := part.run(ctx, out, o, &r); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return json.NewEncoder(out).Encode(r)
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/pprof"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/views"
+)
+
+// turn is what one way did in its time.
+type turn struct {
+	perS     float64
+	p50, p99 time.Duration
+	redis    float64 // µs of Redis' CPU per view
+}
+
+// speed lets the ways take turns, so that a neighbour's noise meets all.
+func speed(ctx context.Context, out io.Writer, o options, r *report) error {
+	e, err := startEngine(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.stop()
+	site, err := newSite()
+	if err != nil {
+		return err
+	}
+	pages := newPages(o.posts)
+	ways := []struct {
+		name string
+		run  func(context.Context) (turn, error)
+	}{
+		{"naive, up to 9 round trips", func(ctx context.Context) (turn, error) { return e.naive(ctx, o, site, pages) }},
+		{"INCR", func(ctx context.Context) (turn, error) {
+			return e.take(ctx, o, site, pages, func(ctx context.Context, h views.Hit) error { return e.Incr(ctx, "i:"+h.Page).Err() })
+		}},
+		{"batcher", func(ctx context.Context) (turn, error) { return e.batcher(ctx, o, site, pages) }},
+	}
+	turns := make([][]turn, len(ways))
+	for range o.rounds {
+		for i, way := range ways {
+			if err := e.FlushAll(ctx).Err(); err != nil {
+				return err
+			}
+			t, err := way.run(ctx)
+			if err != nil {
+				return fmt.Errorf("%s: %w", way.name, err)
+			}
+			turns[i] = append(turns[i], t)
+			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms  Redis %5.1f µs\n", way.name, t.perS, ms(t.p50), ms(t.p99), t.redis)
+		}
+	}
+	middle := func(i int) turn {
+		slices.SortFunc(turns[i], func(a, b turn) int { return int(a.perS - b.perS) })
+		return turns[i][len(turns[i])/2]
+	}
+	naive, incr, batcher := middle(0), middle(1), middle(2)
+	r.NaivePerS, r.IncrPerS, r.ViewsPerS, r.P99ms = naive.perS, incr.perS, batcher.perS, ms(batcher.p99)
+	r.TimesNaive, r.OfIncr = batcher.perS/naive.perS, batcher.perS/incr.perS
+	fmt.Fprintf(out, "the batcher is %.1f × the naive way and %.2f of a bare INCR\n", r.TimesNaive, r.OfIncr)
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// take counts with many callers for a while.
+func (e *engine) take(ctx context.Context, o options, site views.Site, pages []string, count func(context.Context, views.Hit) error) (turn, error) {
+	before, err := e.cpu(ctx)
+	if err != nil {
+		return turn{}, err
+	}
+	var wait sync.WaitGroup
+	took := make([][]time.Duration, o.callers)
+	failed := make([]error, o.callers)
+	start := time.Now()
+	end := start.Add(o.duration)
+	for i := range o.callers {
+		readers := newReaders(site, pages, o.visitors, uint64(i)+uint64(start.UnixNano()))
+		wait.Go(func() {
+			for last := time.Now(); last.Before(end); {
+				if failed[i] = count(ctx, readers.hit()); failed[i] != nil {
+					return
+				}
+				now := time.Now()
+				took[i] = append(took[i], now.Sub(last))
+				last = now
+			}
+		})
+	}
+	wait.Wait()
+	elapsed := time.Since(start)
+	after, err := e.cpu(ctx)
+	if err != nil {
+		return turn{}, err
+	}
+	for _, err := range failed {
+		if err != nil {
+			return turn{}, err
+		}
+	}
+	all := slices.Concat(took...)
+	slices.Sort(all)
+	n := len(all)
+	return turn{perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100], redis: (after - before) * 1e6 / float64(n)}, nil
+}
+
+// cpu is how many seconds of processor Redis has used.
+func (e *engine) cpu(ctx context.Context) (float64, error) {
+	user, err := e.info(ctx, "cpu", "used_cpu_user")
+	if err != nil {
+		return 0, err
+	}
+	system, err := e.info(ctx, "cpu", "used_cpu_sys")
+	return user + system, err
+}
+
+func (e *engine) batcher(ctx context.Context, o options, site views.Site, pages []string) (turn, error) {
+	if o.profile != "" {
+		f, err := os.Create(o.profile)
+		if err != nil {
+			return turn{}, err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return turn{}, err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	counter := views.New(e.Client, views.Options{})
+	batcher := views.NewBatcher(counter)
+	defer batcher.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var folding sync.WaitGroup
+	folding.Go(func() { counter.Run(ctx, func(err error) { cancel(err) }) })
+	t, err := e.take(ctx, o, site, pages, func(ctx context.Context, h views.Hit) error {
+		_, err := batcher.Count(ctx, h)
+		return err
+	})
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	cancel(nil)
+	folding.Wait()
+	return t, err
+}
+
+// naive counts as tutorials have it: one command after the other, and no
+// dimensions at all.
+func (e *engine) naive(ctx context.Context, o options, site views.Site, pages []string) (turn, error) {
+	const window, day = 30 * time.Minute, 24 * time.Hour
+	return e.take(ctx, o, site, pages, func(ctx context.Context, h views.Hit) error {
+		seen := fmt.Sprintf("viewed:%x:%s", h.Visitor.Hash, h.Page)
+		n, err := e.Exists(ctx, seen).Result()
+		if err != nil || n == 1 {
+			return err
+		}
+		hour, minute := h.At.Format("2006010215"), h.At.Format("200601021504")
+		for _, step := range []func() redis.Cmder{
+			func() redis.Cmder { return e.Set(ctx, seen, 1, window) },
+			func() redis.Cmder { return e.Incr(ctx, "views:"+h.Page) },
+			func() redis.Cmder { return e.Incr(ctx, "views:"+h.Page+":"+hour) },
+			func() redis.Cmder { return e.Expire(ctx, "views:"+h.Page+":"+hour, 2*day) },
+			func() redis.Cmder { return e.PFAdd(ctx, "uniques:"+h.Page, h.Visitor.Hash) },
+			func() redis.Cmder { return e.HIncrBy(ctx, "minute:"+minute, h.Page, 1) },
+			func() redis.Cmder { return e.Expire(ctx, "minute:"+minute, 2*time.Hour) },
+			func() redis.Cmder { return e.SAdd(ctx, "dirty", h.Page) },
+		} {
+			if err := step().Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

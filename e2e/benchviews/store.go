@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/views"
+)
+
+// trending measures reading the first 50 of 100,000 posts.
+func trending(ctx context.Context, out io.Writer, o options, r *report) error {
+	e, err := startEngine(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.stop()
+	site, err := newSite()
+	if err != nil {
+		return err
+	}
+	counter := views.New(e.Client, views.Options{})
+	readers := newReaders(site, newPages(100_000), o.visitors, 1)
+	var hits []views.Hit
+	for _, page := range readers.pages {
+		hits = append(hits, readers.of(page))
+	}
+	for range 200_000 {
+		hits = append(hits, readers.hit())
+	}
+	for part := range slices.Chunk(hits, 1000) {
+		if _, err := counter.Count(ctx, part); err != nil {
+			return err
+		}
+	}
+	if err := counter.Fold(ctx); err != nil {
+		return err
+	}
+	for _, ranking := range []views.Ranking{views.TrendingDay, views.TrendingHour, views.Rising, views.TrendingNow} {
+		var took []time.Duration
+		for range 1000 {
+			start := time.Now()
+			ranked, err := counter.Trending(ctx, site.ID, ranking, 50)
+			if err != nil {
+				return err
+			}
+			if len(ranked) != 50 {
+				return fmt.Errorf("%d posts trend by %s, want 50", len(ranked), ranking)
+			}
+			took = append(took, time.Since(start))
+		}
+		slices.Sort(took)
+		r.TrendingMS, r.TrendingP99MS = ms(took[500]), ms(took[990])
+		fmt.Fprintf(out, "the 50 first of 100,000 by %-7s p50 %.3f ms  p99 %.3f ms\n", ranking, r.TrendingMS, r.TrendingP99MS)
+	}
+	return nil
+}
+
+// memory measures what many posts take, with readers as Zipf has them, a day of
+// them, everything switched on, and a flush every minute of that day.
+func memory(ctx context.Context, out io.Writer, o options, r *report) error {
+	e, err := startEngine(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.stop()
+	site, err := newSite()
+	if err != nil {
+		return err
+	}
+	empty, err := e.info(ctx, "memory", "used_memory")
+	if err != nil {
+		return err
+	}
+	pages := newPages(o.stored)
+	// Every post has a reader, the first 300,000 and the n-th 300,000/n more.
+	var order []int32
+	for i := range pages {
+		for range 1 + len(pages)*3/10/(i+1) {
+			order = append(order, int32(i))
+		}
+	}
+	readers := newReaders(site, pages, o.visitors, 1)
+	readers.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	start := time.Now().Add(-24 * time.Hour)
+	now := start
+	counter := views.New(e.Client, views.Options{Now: func() time.Time { return now }})
+	for shard := range counter.Shards() {
+		if err := counter.Seeded(ctx, shard); err != nil {
+			return err
+		}
+	}
+	hits := make([]views.Hit, 0, 1000)
+	for i, page := range order {
+		h := readers.of(pages[page])
+		h.At = start.Add(time.Duration(float64(i) / float64(len(order)) * float64(24*time.Hour)))
+		now = h.At
+		hits = append(hits, h)
+		if len(hits) < cap(hits) && i < len(order)-1 {
+			continue
+		}
+		if _, err := counter.Count(ctx, hits); err != nil {
+			return err
+		}
+		hits = hits[:0]
+		if err := counter.Fold(ctx); err != nil {
+			return err
+		}
+		if i%100_000 < cap(hits) {
+			if err := flush(ctx, counter); err != nil {
+				return err
+			}
+		}
+	}
+	used, err := e.info(ctx, "memory", "used_memory")
+	if err != nil {
+		return err
+	}
+	keys, err := e.DBSize(ctx).Result()
+	if err != nil {
+		return err
+	}
+	r.MBPerMillionPosts = (used - empty) / 1e6 / float64(o.stored) * 1e6
+	fmt.Fprintf(out, "%d posts with %d views in a day take %.0f MB in %d keys: %.0f MB per million posts\n",
+		o.stored, len(order), (used-empty)/1e6, keys, r.MBPerMillionPosts)
+	return nil
+}
+
+// flush does what the flush does to Redis.
+func flush(ctx context.Context, c *views.Counter) error {
+	for shard := range c.Shards() {
+		batch := uuid.New()
+		taken, err := c.TakeBatch(ctx, shard, batch)
+		if err != nil {
+			return err
+		}
+		if taken {
+			if err := c.DropBatch(ctx, shard, batch); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
