@@ -23,7 +23,8 @@ local funnel = 60
 local function open(tag, class, stretch)
   local now = tag .. 'd' .. class .. ':' .. stretch .. ':'
   local before = tag .. 'd' .. class .. ':' .. (stretch - 1) .. ':'
-  local n, m = call('GET', now .. 'n'), call('GET', before .. 'n')
+  local known = call('MGET', now .. 'n', before .. 'n')
+  local n, m = known[1], known[2]
   if m then m = tonumber(m) end
   if not n then
     n = 256
@@ -95,8 +96,9 @@ while i <= last do
         local total = call('HINCRBY', page .. ':t', kind, 1)
         local today, new = 0, 0
         if way == 'H' then
+          -- The day is merged into all time when the next one begins.
           today = call('PFADD', page .. day, ARGV[j + 3])
-          if today == 1 then new = call('PFADD', page .. all, ARGV[j + 3]) end
+          new = today
         elseif way == 'S' then
           today = call('SADD', page .. day, ARGV[j + 3])
           if today == 1 and call('SADD', page .. week, ARGV[j + 3]) == 1 then

@@ -14,8 +14,8 @@ type change struct {
 	way     byte
 	hours   []hourChange
 	values  []valueChange
-	minutes []minuteChange // for the rankings; no part of what is handed on
-	firsts  int64          // visitors of whom it was the day's first view; no part of it either
+	minutes []minuteChange // for the rankings; the flush has no use for them
+	firsts  int64          // visitors of whom it was the day's first view; neither for these
 }
 
 type hourChange struct {
@@ -60,15 +60,15 @@ func (c *change) value(letter byte, day Day, value string, count int64) {
 	c.values = append(c.values, valueChange{letter, day, value, count})
 }
 
-func (c *change) minute(unix int64) {
+func (c *change) minute(unix, views int64) {
 	for i := range c.minutes {
 		if m := &c.minutes[i]; m.minute == unix/60 {
-			m.views++
+			m.views += views
 			m.last = max(m.last, unix)
 			return
 		}
 	}
-	c.minutes = append(c.minutes, minuteChange{unix / 60, unix, 1})
+	c.minutes = append(c.minutes, minuteChange{unix / 60, unix, views})
 }
 
 // add counts a record.
@@ -89,7 +89,7 @@ func (c *change) add(r record) {
 	c.value(countryLetter, r.day, r.country, 1)
 	c.value(deviceLetter, r.day, r.device, 1)
 	c.value(referrerLetter, r.day, r.referrer, 1)
-	c.minute(r.unix)
+	c.minute(r.unix, 1)
 	if r.first {
 		c.firsts++
 	}
@@ -116,9 +116,9 @@ func (cs *changes) of(page string) *change {
 
 var errDelta = errors.New("what lies between Redis and Postgres cannot be read")
 
-// append writes the changes as the flush will read them.
-func (cs *changes) append(b []byte) []byte {
-	for _, c := range cs.list {
+// appendChanges writes changes for read: all there is, or what the flush needs.
+func appendChanges(b []byte, list []*change, all bool) []byte {
+	for _, c := range list {
 		b = appendText(b, c.page)
 		b = append(b, c.way)
 		b = binary.AppendUvarint(b, uint64(len(c.hours)))
@@ -133,6 +133,14 @@ func (cs *changes) append(b []byte) []byte {
 			b = appendText(b, v.value)
 			b = appendNumbers(b, v.count)
 		}
+		if !all {
+			b = appendNumbers(b, 0, 0)
+			continue
+		}
+		b = appendNumbers(b, c.firsts, int64(len(c.minutes)))
+		for _, m := range c.minutes {
+			b = appendNumbers(b, m.last, m.views)
+		}
 	}
 	return b
 }
@@ -144,11 +152,15 @@ func appendNumbers(b []byte, numbers ...int64) []byte {
 	return b
 }
 
-// read adds what append wrote.
+// read adds what appendChanges wrote.
 func (cs *changes) read(s string) error {
 	d := decoder{rest: s}
 	for d.rest != "" {
-		c := cs.of(d.text())
+		page := d.text()
+		if !isPageKey(page) {
+			return errDelta
+		}
+		c := cs.of(page)
 		if way := d.letter(); way != 0 {
 			c.way = way
 		}
@@ -166,6 +178,10 @@ func (cs *changes) read(s string) error {
 				return errDelta
 			}
 			c.value(letter, day, d.text(), d.number())
+		}
+		c.firsts += d.number()
+		for n := d.number(); n > 0 && !d.failed; n-- {
+			c.minute(d.number(), d.number())
 		}
 	}
 	if d.failed {

@@ -27,6 +27,32 @@ if ARGV[1] == 'drop' then
   return 1
 end
 
+-- gather <change> <n> <entry>...: puts entries on the list of what is added up,
+-- for the first n records of the log.
+if ARGV[1] == 'gather' then
+  if (call('HGET', state, 'change') or '0') ~= batch then return -1 end
+  call('LTRIM', tag .. 'log', ARGV[3], -1)
+  for i = 4, #ARGV do call('RPUSH', tag .. 'sums', ARGV[i]) end
+  return call('HINCRBY', state, 'change', 1)
+end
+
+-- sketch <page> <day>...: answers the pages' all-time HyperLogLogs, of which the
+-- day's is not a part yet.
+if ARGV[1] == 'sketch' then
+  local sketches = {}
+  for i = 2, #ARGV, 2 do
+    local all, today, both = ARGV[i] .. ':uH', ARGV[i] .. ':' .. ARGV[i + 1] .. 'dH', tag .. 'sketch'
+    if call('EXISTS', all, today) == 0 then
+      sketches[#sketches + 1] = ''
+    else
+      call('PFMERGE', both, all, today)
+      sketches[#sketches + 1] = call('GET', both)
+      call('DEL', both)
+    end
+  end
+  return sketches
+end
+
 -- compact <change> <n> <delta>: puts one delta for the first n.
 if (call('HGET', state, 'change') or '0') ~= batch then return -1 end
 call('HINCRBY', state, 'change', 1)

@@ -196,6 +196,7 @@ func (c *Counter) complete(ctx context.Context, changes []*change, deltas []Delt
 	q := c.ask()
 	type numbers struct {
 		days, weeks []number
+		latest      number
 		allTime     number
 		referrers   []known
 	}
@@ -210,9 +211,7 @@ func (c *Counter) complete(ctx context.Context, changes []*change, deltas []Delt
 			a.days = append(a.days, q.day(ctx, change.page, way, h.day))
 			a.weeks = append(a.weeks, q.week(ctx, change.page, way, h.day))
 		}
-		if len(a.days) > 0 {
-			a.allTime = q.allTime(ctx, change.page, way)
-		}
+		a.latest = q.field(ctx, change.page, latestField)
 		for _, d := range deltas[i].Dimensions {
 			if d.Dimension == Referrer {
 				a.referrers = append(a.referrers, q.known(ctx, change.page, string(referrerLetter)+d.Value))
@@ -222,14 +221,22 @@ func (c *Counter) complete(ctx context.Context, changes []*change, deltas []Delt
 	if err := q.run(ctx); err != nil {
 		return err
 	}
+	for i, change := range changes {
+		days := []Day{Day(asked[i].latest())} //nolint:gosec // a day
+		for _, u := range deltas[i].Uniques {
+			days = append(days, u.Day)
+		}
+		asked[i].allTime = q.allTime(ctx, change.page, deltas[i].Way, days...)
+	}
+	if err := q.run(ctx); err != nil {
+		return err
+	}
 	for i := range deltas {
 		d, a := &deltas[i], asked[i]
 		for j := range d.Uniques {
 			d.Uniques[j].Uniques, d.Uniques[j].WeekToTheDay = a.days[j](), a.weeks[j]()
 		}
-		if a.allTime != nil {
-			d.AllTime = a.allTime()
-		}
+		d.AllTime = a.allTime()
 		d.Dimensions = mergeRare(d.Dimensions, a.referrers)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,9 +15,12 @@ const (
 	// foldEvery is how far hours, dimensions and rankings may be behind the
 	// totals.
 	foldEvery = time.Second
-	// mostRecords is how many hits one script call folds; nothing else runs in
+	// mostRecords is how many hits are added up at a time: the more, the less
+	// there is to do for each.
+	mostRecords = 10_000
+	// mostPages is how many pages one script call folds; nothing else runs in
 	// Redis meanwhile.
-	mostRecords = 1000
+	mostPages = 100
 	// mostDeltas is how many deltas wait for the flush before they are made one.
 	mostDeltas = 100
 	// ranked is how many pages of a site a ranking keeps in each shard.
@@ -58,104 +60,129 @@ func (c *Counter) Fold(ctx context.Context) error {
 	return errors.Join(c.foldShards(ctx, shards), c.sweepAll(ctx))
 }
 
-// foldShards folds until nothing is left.
+// foldShards folds what lies in the shards now.
 func (c *Counter) foldShards(ctx context.Context, shards []int) error {
-	for len(shards) > 0 {
-		more, err := c.foldOnce(ctx, shards)
-		if err != nil {
-			return fmt.Errorf("fold what was counted: %w", err)
+	logs, sums := make([]*redis.IntCmd, len(shards)), make([]*redis.IntCmd, len(shards))
+	_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, shard := range shards {
+			logs[i], sums[i] = p.LLen(ctx, tag(shard)+"log"), p.LLen(ctx, tag(shard)+"sums")
 		}
-		shards = more
+		return nil
+	})
+	// One script after the other, each in a round trip of its own: between
+	// them, Redis serves those who count.
+	for i := 0; err == nil && i < len(shards); i++ {
+		waiting := logs[i].Val()
+		for more := waiting > 0 || sums[i].Val() > 0; more && err == nil; waiting -= mostRecords {
+			err = c.foldShard(ctx, shards[i])
+			more = waiting > mostRecords
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("fold what was counted: %w", err)
 	}
 	return nil
 }
 
-// foldOnce folds a part of each shard's log and says which have more.
-func (c *Counter) foldOnce(ctx context.Context, shards []int) ([]int, error) {
-	number := make([]*redis.StringCmd, len(shards))
-	logs := make([]*redis.StringSliceCmd, len(shards))
+// foldShard adds up the beginning of a shard's log, and folds the sums. What it
+// does is done by scripts that do nothing when another process came between
+// them and what they were told.
+func (c *Counter) foldShard(ctx context.Context, shard int) error {
+	var number *redis.StringCmd
+	var sums, log *redis.StringSliceCmd
 	_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, shard := range shards {
-			// In this order: a log that is newer than the number is not folded.
-			number[i] = p.HGet(ctx, tag(shard)+"state", "change")
-			logs[i] = p.LRange(ctx, tag(shard)+"log", 0, mostRecords-1)
-		}
+		// In this order: a list that is newer than the number is not folded.
+		number = p.HGet(ctx, tag(shard)+"state", "change")
+		sums = p.LRange(ctx, tag(shard)+"sums", 0, -1)
+		log = p.LRange(ctx, tag(shard)+"log", 0, mostRecords-1)
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return nil, err
+		return err
 	}
-	var more, folded []int
-	var calls []scriptCall
-	for i, shard := range shards {
-		lines, err := logs[i].Result()
+	change := atoi(number.Val())
+	todo := sums.Val()
+	if lines := log.Val(); len(lines) > 0 {
+		added, err := addUp(lines)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(lines) == 0 {
-			continue
+		args := []any{"gather", change, len(lines)}
+		for _, sum := range added {
+			args = append(args, sum)
 		}
-		args, err := c.foldArgs(number[i].Val(), lines)
+		cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", args}})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		calls = append(calls, scriptCall{tag(shard) + "log", args})
-		folded = append(folded, shard)
-		if len(lines) == mostRecords {
-			more = append(more, shard)
+		if n, err := cmds[0].Int64(); err != nil || n < 0 {
+			return err // -1: somebody else folds
 		}
+		change++
+		todo = append(todo, added...)
 	}
-	if len(calls) == 0 {
-		return nil, nil
-	}
-	cmds, err := c.runAll(ctx, c.fold, calls)
-	if err != nil {
-		return nil, err
-	}
-	for i, cmd := range cmds {
-		deltas, err := cmd.Int()
+	deltas := 0
+	for _, sum := range todo {
+		args, err := c.foldArgs(change, sum)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if deltas > mostDeltas {
-			if err := c.compact(ctx, folded[i]); err != nil {
-				return nil, err
-			}
+		cmds, err := c.runAll(ctx, c.fold, []scriptCall{{tag(shard) + "sums", args}})
+		if err != nil {
+			return err
 		}
+		if deltas, err = cmds[0].Int(); err != nil || deltas < 0 {
+			return err
+		}
+		change++
 	}
-	return more, nil
+	if deltas > mostDeltas {
+		return c.compact(ctx, shard)
+	}
+	return nil
 }
 
-// foldArgs adds the records up. The script reads fold.lua's list of arguments.
-func (c *Counter) foldArgs(number string, lines []string) ([]any, error) {
-	if number == "" {
-		number = "0"
-	}
+// addUp adds records up by page, into sums of which each is for one call of the
+// script.
+func addUp(lines []string) ([]string, error) {
 	var all changes
-	sites := map[string]int64{} // the newest hour of each
 	for _, line := range lines {
 		r, err := parseRecord(line)
 		if err != nil {
 			return nil, err
 		}
 		all.of(r.page).add(r)
-		site := siteOf(r.page)
-		sites[site] = max(sites[site], r.quarters)
+	}
+	slices.SortStableFunc(all.list, func(a, b *change) int { return strings.Compare(siteOf(a.page), siteOf(b.page)) })
+	var sums []string
+	for part := range slices.Chunk(all.list, mostPages) {
+		sums = append(sums, string(appendChanges(nil, part, true)))
+	}
+	return sums, nil
+}
+
+// foldArgs turns a sum into the arguments that fold.lua describes.
+func (c *Counter) foldArgs(number int64, sum string) ([]any, error) {
+	var all changes
+	if err := all.read(sum); err != nil {
+		return nil, err
 	}
 	now := c.options.Now().Unix()
-	args := []any{number, len(lines), all.append(nil), now,
-		int64(fastHalfLife / time.Second), int64(slowHalfLife / time.Second), ranked}
-	slices.SortStableFunc(all.list, func(a, b *change) int { return strings.Compare(siteOf(a.page), siteOf(b.page)) })
-	for i := 0; i < len(all.list); {
-		site := siteOf(all.list[i].page)
-		end := i
-		for end < len(all.list) && siteOf(all.list[end].page) == site {
-			end++
+	args := []any{number, appendChanges(nil, all.list, false), now,
+		int64(fastHalfLife / time.Second), int64(slowHalfLife / time.Second), ranked, keptReferrers, keptReasons}
+	for len(all.list) > 0 {
+		site, hour := siteOf(all.list[0].page), int64(0)
+		n := 0
+		for ; n < len(all.list) && siteOf(all.list[n].page) == site; n++ {
+			for _, h := range all.list[n].hours {
+				hour = max(hour, h.quarters)
+			}
 		}
-		args = append(args, site, thisHour(now, sites[site]), end-i)
-		for ; i < end; i++ {
-			args = all.list[i].appendArgs(args)
+		args = append(args, site, thisHour(now, hour), n)
+		for _, change := range all.list[:n] {
+			args = change.appendArgs(args)
 		}
+		all.list = all.list[n:]
 	}
 	return args, nil
 }
@@ -167,10 +194,10 @@ func thisHour(unix, hour int64) int64 {
 	return hour + hours - (hours%4+4)%4
 }
 
-func siteOf(page string) string { return page[:tagLength+22] }
+func siteOf(page string) string { return page[:siteLength] }
 
 func (c *change) appendArgs(args []any) []any {
-	day := Day(-1)
+	var days []int64
 	fields := make([]any, 0, 4*len(c.hours)+2*len(c.values)+2)
 	refused := []any{0}
 	for _, h := range c.hours {
@@ -179,8 +206,8 @@ func (c *change) appendArgs(args []any) []any {
 		if h.steps > 0 {
 			fields = append(fields, "f"+string(h.kind), h.steps)
 		}
-		if k == View {
-			day = max(day, h.day)
+		if k == View && !slices.Contains(days, int64(h.day)) {
+			days = append(days, int64(h.day))
 		}
 	}
 	for _, v := range c.values {
@@ -197,10 +224,10 @@ func (c *change) appendArgs(args []any) []any {
 		fields = append(fields, visitsField, c.firsts)
 	}
 	refused[0] = len(refused) / 2
-	if day >= 0 {
-		args = append(args, c.page, strconv.Itoa(int(day)), dayKey(day, c.way), weekKey(day, c.way))
-	} else {
-		args = append(args, c.page, "", "", "")
+	slices.Sort(days)
+	args = append(args, c.page, string(c.way), len(days))
+	for _, day := range days {
+		args = append(args, day)
 	}
 	args = append(args, len(fields)/2)
 	args = append(args, fields...)
@@ -231,6 +258,6 @@ func (c *Counter) compact(ctx context.Context, shard int) error {
 			return err
 		}
 	}
-	_, err = c.runAll(ctx, c.flush, []scriptCall{{key, []any{"compact", number.Val(), len(deltas.Val()), all.append(nil)}}})
+	_, err = c.runAll(ctx, c.flush, []scriptCall{{key, []any{"compact", number.Val(), len(deltas.Val()), appendChanges(nil, all.list, false)}}})
 	return err
 }

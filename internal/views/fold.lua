@@ -1,11 +1,13 @@
--- Folds what a shard's log holds, added up by page, into the pages' hashes and
--- the site's rankings, and hands it to the flush.
--- KEYS[1]: the log. ARGV: the number of the shard's last change, how many
--- records this is, the delta for the flush, now, the half-lives of the fast and
--- the slow ranking, how many pages a ranking keeps, then sites:
+-- Folds hits, added up by page, into the pages' hashes and the site's rankings,
+-- and hands them to the flush.
+-- KEYS[1]: the shard's list of what is added up. ARGV: the number of the shard's
+-- last change, what the flush gets of the list's first entry, now, the
+-- half-lives of the fast and the slow ranking, how many pages a ranking keeps,
+-- how many referrers and reasons a page, then sites:
 --   the site's key, an hour of its clock (in quarters), number of pages
 -- and its pages, each:
---   the page's key, the day ('' without views), the keys of the day and the week,
+--   the page's key, its way of counting visitors,
+--   n, n times: a day with views, in order
 --   n, n times: field, how many
 --   n, n times: minute, second, how many views
 --   n, n times: reason, how many filtered
@@ -16,11 +18,12 @@ local tag = string.sub(KEYS[1], 1, 5)
 local state = tag .. 'state'
 if (call('HGET', state, 'change') or '0') ~= ARGV[1] then return -1 end
 call('HINCRBY', state, 'change', 1)
-call('LTRIM', KEYS[1], ARGV[2], -1)
-local deltas = call('RPUSH', tag .. 'deltas', ARGV[3])
+call('LPOP', KEYS[1])
+local deltas = call('RPUSH', tag .. 'deltas', ARGV[2])
 
-local now, fast, slow, most = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local day, week, keptReferrers, keptReasons = 86400, 604800, 50, 20
+local now, fast, slow, most = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local keptReferrers, keptReasons = tonumber(ARGV[7]), tonumber(ARGV[8])
+local day, week = 86400, 604800
 local minute = math.floor(now / 60)
 
 -- rescale moves a ranking's landmark long before its weights are too large.
@@ -63,7 +66,31 @@ local function newReferrer(totals)
   call('HSET', totals, 'R', math.min(#found, keptReferrers))
 end
 
-local i, last = 8, #ARGV
+-- begin notes that a page has views of a day. What only that day or its week
+-- needs expires; a HyperLogLog is part of all time until it is merged, which
+-- happens when the page's next day begins, or at once if that has begun.
+local function over(page, d)
+  call('PFMERGE', page .. ':uH', page .. ':uH', page .. ':' .. d .. 'dH')
+  call('EXPIRE', page .. ':' .. d .. 'dH', 9 * day)
+end
+local function begin(page, way, d, latest)
+  if way ~= 'H' then
+    call('EXPIRE', page .. ':' .. d .. 'd' .. way, 9 * day)
+    call('EXPIRE', page .. ':' .. math.floor((d + 3) / 7) .. 'w' .. way, 9 * day)
+  end
+  if latest and d < latest then
+    if way == 'H' then over(page, d) end
+    return latest
+  end
+  if latest then
+    if way == 'H' then over(page, latest) end
+    tidy(page .. ':t', d)
+  end
+  call('HSET', page .. ':t', 'D', d)
+  return d
+end
+
+local i, last = 9, #ARGV
 while i <= last do
   local site, quarters, pages = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   i = i + 3
@@ -80,19 +107,17 @@ while i <= last do
   local fastNow = 2 ^ ((now - f) / fast)
   local minutes, viewed = {}, false
   for _ = 1, pages do
-    local page, today = ARGV[i], ARGV[i + 1]
+    local page, way = ARGV[i], ARGV[i + 1]
     local totals = page .. ':t'
     local name = string.sub(page, #site + 2)
-    if today ~= '' then
-      local before = call('HGET', totals, 'D')
-      if before ~= today then
-        call('HSET', totals, 'D', today)
-        call('EXPIRE', page .. ARGV[i + 2], 9 * day)
-        call('EXPIRE', page .. ARGV[i + 3], 9 * day)
-        if before then tidy(totals, tonumber(today)) end
+    i = i + 3
+    if ARGV[i - 1] ~= '0' then
+      local latest = call('HGET', totals, 'D')
+      for j = i, i + tonumber(ARGV[i - 1]) - 1 do
+        if latest ~= ARGV[j] then latest = begin(page, way, tonumber(ARGV[j]), latest and tonumber(latest)) end
       end
     end
-    i = i + 5
+    i = i + tonumber(ARGV[i - 1]) + 1
     for j = i, i + 2 * tonumber(ARGV[i - 1]) - 1, 2 do
       local n = call('HINCRBY', totals, ARGV[j], ARGV[j + 1])
       if n == tonumber(ARGV[j + 1]) and string.byte(ARGV[j]) == 114 and ARGV[j] ~= 'rother' then newReferrer(totals) end

@@ -22,6 +22,7 @@ import (
 //	{v07}<site>;m29924640        hash: views of one minute by page
 //	{v07}<site>;meta             hash: what the rankings are reckoned from
 //	{v07}log                     list: counted and not folded yet
+//	{v07}sums                    list: the same, added up by page
 //	{v07}deltas                  list: folded and not taken by a flush yet
 //	{v07}flush:<batch>           list: taken by a flush
 //	{v07}batches                 list: the batches taken and not dropped
@@ -30,6 +31,7 @@ import (
 //	{v07}sites                   sorted set: sites by the minute they were last active in
 //	{v07}d<seconds>:<n>:<bucket> string: who did what in the n-th stretch of time
 //	{v07}d<seconds>:<n>:n        number of those buckets
+//	{v07}sketch                  for the length of a script
 //	{v07}did:<call>              what a call was answered
 //
 // A page's name may hold anything: the site has 22 letters of base64, which
@@ -77,10 +79,15 @@ func pageKey(shard int, site uuid.UUID, page string) string {
 	return string(b)
 }
 
+// siteLength is how long a siteKey is.
+const siteLength = tagLength + 22
+
+func isPageKey(key string) bool { return len(key) > siteLength+1 && key[siteLength] == ':' }
+
 // splitPageKey is pageKey undone.
 func splitPageKey(key string) (PageID, error) {
-	const head = tagLength + 22
-	if len(key) <= head || key[head] != ':' {
+	const head = siteLength
+	if !isPageKey(key) {
 		return PageID{}, fmt.Errorf("%q is not the key of a page", key)
 	}
 	var site uuid.UUID
@@ -174,6 +181,7 @@ const (
 	seededField  = "s"
 	uniquesField = "u" // what all-time uniques began with when they were seeded
 	visitsField  = "p" // SetPerDay: the sum of the days' uniques
+	latestField  = "D" // the newest day with views
 )
 
 // Letters of the dimensions.

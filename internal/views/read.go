@@ -88,19 +88,25 @@ func (c *Counter) statsOf(ctx context.Context, site Site, pages []string) ([]Sta
 	today := momentOf(c.options.Now(), site.Zone).day
 	q := c.ask()
 	totals := make([]*redis.MapStringStringCmd, len(pages))
-	uniques := make([][3]number, len(pages))
 	for i, page := range pages {
-		key := c.pageKey(site.ID, page)
-		totals[i] = q.pipe.HGetAll(ctx, key+totalsKey)
-		uniques[i] = [3]number{q.day(ctx, key, site.Uniques, today), q.week(ctx, key, site.Uniques, today), q.allTime(ctx, key, site.Uniques)}
+		totals[i] = q.pipe.HGetAll(ctx, c.pageKey(site.ID, page)+totalsKey)
 	}
 	if err := q.run(ctx); err != nil {
 		return nil, err
 	}
 	all := make([]Stats, len(pages))
+	uniques := make([][3]number, len(pages))
 	for i, page := range pages {
 		all[i] = statsFrom(totals[i].Val(), zoneOf(site), today)
 		all[i].Page = page
+		key, latest := c.pageKey(site.ID, page), Day(atoi(totals[i].Val()[latestField])) //nolint:gosec // a day
+		uniques[i] = [3]number{q.day(ctx, key, site.Uniques, today), q.week(ctx, key, site.Uniques, today),
+			q.allTime(ctx, key, site.Uniques, latest, today)}
+	}
+	if err := q.run(ctx); err != nil {
+		return nil, err
+	}
+	for i := range all {
 		all[i].Uniques = Uniques{Day: uniques[i][0](), Week: uniques[i][1](), AllTime: uniques[i][2]()}
 	}
 	return all, nil

@@ -48,10 +48,7 @@ func parseRecord(s string) (record, error) {
 		r.country, r.device, r.referrer = d.text(), d.text(), d.text()
 	}
 	r.page = d.rest
-	if len(r.page) <= tagLength+23 || r.page[tagLength+22] != ':' {
-		return record{}, errRecord
-	}
-	if d.failed || r.kind != filtered && strings.IndexByte("vcx", r.kind) < 0 {
+	if d.failed || !isPageKey(r.page) || r.kind != filtered && strings.IndexByte("vcx", r.kind) < 0 {
 		return record{}, errRecord
 	}
 	return r, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
@@ -133,26 +134,72 @@ func (c *Counter) Seeded(ctx context.Context, shard int) error {
 // Sketches reads the all-time HyperLogLogs of pages (at most 14 kB each), from
 // which Seed can restore them; nil for a page that has none.
 func (c *Counter) Sketches(ctx context.Context, pages []PageID) ([][]byte, error) {
-	cmds := make([]*redis.StringCmd, len(pages))
-	_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range pages {
-			cmds[i] = p.Get(ctx, c.pageKey(id.Site, id.Page)+allTimeKey(HyperLogLog.letter()))
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, redis.Nil) {
+	sketches := make([][]byte, len(pages))
+	byShard := map[int][]int{}
+	q := c.ask()
+	latest := make([]number, len(pages))
+	for i, id := range pages {
+		shard := c.Shard(id.Site, id.Page)
+		byShard[shard] = append(byShard[shard], i)
+		latest[i] = q.field(ctx, pageKey(shard, id.Site, id.Page), latestField)
+	}
+	if err := q.run(ctx); err != nil {
 		return nil, fmt.Errorf("read sketches: %w", err)
 	}
-	sketches := make([][]byte, len(pages))
-	for i, cmd := range cmds {
-		b, err := cmd.Bytes()
-		switch {
-		case errors.Is(err, redis.Nil):
-		case err != nil:
-			return nil, fmt.Errorf("read sketches: %w", err)
-		default:
-			sketches[i] = b
+	for shard, all := range byShard {
+		for part := range slices.Chunk(all, mostSketches) {
+			args := []any{"sketch"}
+			for _, i := range part {
+				args = append(args, pageKey(shard, pages[i].Site, pages[i].Page), latest[i]())
+			}
+			cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", args}})
+			if err != nil {
+				return nil, fmt.Errorf("read sketches: %w", err)
+			}
+			found, err := cmds[0].StringSlice()
+			if err != nil || len(found) != len(part) {
+				return nil, fmt.Errorf("read sketches: %w", errors.Join(errAnswer, err))
+			}
+			for j, i := range part {
+				if found[j] != "" {
+					sketches[i] = []byte(found[j])
+				}
+			}
 		}
 	}
 	return sketches, nil
+}
+
+// mostSketches bounds how long one call of the script takes.
+const mostSketches = 50
+
+// Forget deletes what is known of a page, but not what a flush has taken and
+// what the rankings and dedup forget by themselves.
+func (c *Counter) Forget(ctx context.Context, id PageID) error {
+	shard := c.Shard(id.Site, id.Page)
+	key := pageKey(shard, id.Site, id.Page)
+	latest, err := c.redis.HGet(ctx, key+totalsKey, latestField).Int64()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return fmt.Errorf("forget a page: %w", err)
+	}
+	keys := []string{key + totalsKey, key + filteredKey}
+	today := Day(c.options.Now().Unix()/86400) + 1 //nolint:gosec // a day; somewhere it is tomorrow
+	for _, w := range []Way{Set, SetPerDay, HyperLogLog, Bitmap} {
+		keys = append(keys, key+allTimeKey(w.letter()), key+dayKey(Day(latest), w.letter())) //nolint:gosec // a day
+		for day := today - 10; day <= today; day++ {
+			keys = append(keys, key+dayKey(day, w.letter()), key+weekKey(day, w.letter()))
+		}
+	}
+	site := siteKey(shard, id.Site)
+	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.Unlink(ctx, keys...)
+		for _, ranking := range []string{";now", ";slow", ";rise", ";hour", ";day"} {
+			p.ZRem(ctx, site+ranking, id.Page)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("forget a page: %w", err)
+	}
+	return nil
 }
