@@ -26,6 +26,12 @@ local keptReferrers, keptReasons = tonumber(ARGV[7]), tonumber(ARGV[8])
 local day, week = 86400, 604800
 local minute = math.floor(now / 60)
 
+-- number reads a score. The Lua of miniredis reads large numbers only when they
+-- have a point.
+local function number(score)
+  return tonumber(score) or tonumber((string.gsub(score, 'e', '.0e', 1))) or tonumber(score .. '.0')
+end
+
 -- rescale moves a ranking's landmark long before its weights are too large.
 local function rescale(key, rise, from, half, sign)
   local n = (now - from) / half
@@ -126,8 +132,8 @@ while i <= last do
     local views = 0
     for j = i, i + 3 * tonumber(ARGV[i - 1]) - 1, 3 do
       local at, second, n = tonumber(ARGV[j]), tonumber(ARGV[j + 1]), tonumber(ARGV[j + 2])
-      local a = tonumber(call('ZINCRBY', nowKey, n * 2 ^ ((second - f) / fast), name))
-      local b = tonumber(call('ZINCRBY', slowKey, n * 2 ^ ((second - s) / slow), name))
+      local a = number(call('ZINCRBY', nowKey, n * 2 ^ ((second - f) / fast), name))
+      local b = number(call('ZINCRBY', slowKey, n * 2 ^ ((second - s) / slow), name))
       if a >= 3 * fastNow then call('ZADD', riseKey, a / (b + 5 * slowNow), name) end
       if at >= first and at > minute - 60 then
         call('ZINCRBY', hourKey, n, name)
@@ -138,7 +144,7 @@ while i <= last do
       viewed = true
     end
     i = i + 3 * tonumber(ARGV[i - 1]) + 1
-    if views > 0 and tonumber(call('ZINCRBY', dayKey, views, name)) == views then
+    if views > 0 and number(call('ZINCRBY', dayKey, views, name)) == views then
       -- New in the ranking, or back in it: its last 24 hours.
       local sum, hours = 0, {}
       for h = 0, 23 do hours[h + 1] = (quarters - 4 * h) * 4 end

@@ -60,7 +60,7 @@ func visit(site uuid.UUID, page string, kind Kind, visitor uint64) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(visitor)
 	_, _ = d.Write(site[:])
-	_, _ = d.WriteString(string(kind[0]))
+	_, _ = d.Write([]byte{kind.letter()})
 	_, _ = d.WriteString(page)
 	return d.Sum64()
 }

@@ -1,0 +1,124 @@
+package views_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/views"
+)
+
+// generated is how many hits the comparison with the model takes.
+func generated() int {
+	if testing.Short() {
+		return 30_000
+	}
+	return 1_000_000
+}
+
+func TestNumbersEqualTheModel(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		n := generated()
+		if t.Name() == "TestNumbersEqualTheModel/miniredis" {
+			n = 20_000 // it is a hundred times slower
+		}
+		clock, tr, m := newClock(), newTraffic(t), newModel()
+		c := views.New(client, views.Options{Now: clock.Now})
+		b := views.NewBatcher(c)
+		defer b.Close()
+		feed(t, c, b, m, clock, tr, n, 60*time.Hour)
+		for _, site := range tr.sites {
+			compare(t, c, m, clock, site)
+		}
+	})
+}
+
+func compare(t *testing.T, c *views.Counter, m *model, clock *clock, site views.Site) {
+	t.Helper()
+	local := clock.Now().In(site.Zone)
+	year, week := local.ISOWeek()
+	errs := 0.0 // of HyperLogLogs, in the mean
+	pages := 0
+	for n := range 60 {
+		page := fmt.Sprintf("/bài/%d", n)
+		want := m.page(site.ID, page)
+		got := must[views.Stats](t)(c.Stats(t.Context(), site, page))
+		totals := map[views.Kind]int64{views.View: got.Views, views.Click: got.Clicks, views.Convert: got.Converts}
+		for kind, total := range totals {
+			if total != want.totals[kind] {
+				t.Errorf("%s %s: %d %ss, want %d", site.Uniques, page, total, kind, want.totals[kind])
+			}
+			compareSeries(t, c, want, site, page, kind)
+		}
+		f := must[views.Funnel](t)(c.Funnel(t.Context(), site, page))
+		if f != (views.Funnel{Views: want.funnel[views.View], Clicks: want.funnel[views.Click], Converts: want.funnel[views.Convert]}) {
+			t.Errorf("%s %s: funnel %+v, want %v", site.Uniques, page, f, want.funnel)
+		}
+		compareValues(t, c, want, site, page)
+		allTime := len(want.all)
+		if site.Uniques == views.SetPerDay {
+			allTime = 0
+			for _, day := range want.day {
+				allTime += len(day)
+			}
+		}
+		uniques := views.Uniques{Day: int64(len(want.day[local.Format(time.DateOnly)])), Week: int64(len(want.week[fmt.Sprint(year, week)])), AllTime: int64(allTime)}
+		if site.Uniques == views.HyperLogLog {
+			errs += off(got.Uniques.AllTime, uniques.AllTime) + off(got.Uniques.Week, uniques.Week) + off(got.Uniques.Day, uniques.Day)
+			pages += 3
+			if worst := max(off(got.Uniques.AllTime, uniques.AllTime), off(got.Uniques.Week, uniques.Week)); worst > 0.04 {
+				t.Errorf("%s: uniques %+v, want %+v", page, got.Uniques, uniques)
+			}
+		} else if got.Uniques != uniques {
+			t.Errorf("%s %s: uniques %+v, want %+v", site.Uniques, page, got.Uniques, uniques)
+		}
+	}
+	if pages > 0 && errs/float64(pages) > 0.02 {
+		t.Errorf("HyperLogLogs are off by %.1f %%, want 2 at most", 100*errs/float64(pages))
+	}
+}
+
+func off(got, want int64) float64 {
+	if want == 0 {
+		return float64(got)
+	}
+	return math.Abs(float64(got-want)) / float64(want)
+}
+
+func compareSeries(t *testing.T, c *views.Counter, want *modelPage, site views.Site, page string, kind views.Kind) {
+	t.Helper()
+	for unit, layout := range map[views.Unit]string{views.ByHour: "2006-01-02 15", views.ByDay: time.DateOnly} {
+		series := must[[]views.Bucket](t)(c.Series(t.Context(), site, page, kind, unit, 100))
+		if most := map[views.Unit]int{views.ByHour: views.MostHours, views.ByDay: views.MostDays}[unit]; len(series) != most {
+			t.Fatalf("%d buckets by %s, want %d", len(series), unit, most)
+		}
+		from := want.hours
+		if unit == views.ByDay {
+			from = want.days
+		}
+		for _, bucket := range series {
+			if n := from[bucket.Start.Format(layout)+string(kind)]; bucket.Count != n {
+				t.Errorf("%s %s: %d %ss in the %s of %s, want %d", site.Uniques, page, bucket.Count, kind, unit, bucket.Start, n)
+			}
+		}
+	}
+}
+
+func compareValues(t *testing.T, c *views.Counter, want *modelPage, site views.Site, page string) {
+	t.Helper()
+	d := must[views.Dimensions](t)(c.Dimensions(t.Context(), site, page))
+	got := map[string]int64{}
+	for name, values := range map[string]map[string]int64{"country": d.Country, "device": d.Device, "referrer": d.Referrer} {
+		for value, n := range values {
+			got[name+" "+value] = n
+		}
+	}
+	if !maps.Equal(got, want.values) {
+		t.Errorf("%s %s: dimensions %v, want %v", site.Uniques, page, got, want.values)
+	}
+}
