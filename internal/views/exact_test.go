@@ -23,9 +23,9 @@ func generated() int {
 func TestNumbersEqualTheModel(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
-		n := generated()
+		n, precision := generated(), 0.02
 		if t.Name() == "TestNumbersEqualTheModel/miniredis" {
-			n = 20_000 // it is a hundred times slower
+			n, precision = 20_000, 0.06 // it is slow, and its HyperLogLogs are its own
 		}
 		clock, tr, m := newClock(), newTraffic(t), newModel()
 		c := views.New(client, views.Options{Now: clock.Now})
@@ -33,12 +33,12 @@ func TestNumbersEqualTheModel(t *testing.T) {
 		defer b.Close()
 		feed(t, c, b, m, clock, tr, n, 60*time.Hour)
 		for _, site := range tr.sites {
-			compare(t, c, m, clock, site)
+			compare(t, c, m, clock, site, precision)
 		}
 	})
 }
 
-func compare(t *testing.T, c *views.Counter, m *model, clock *clock, site views.Site) {
+func compare(t *testing.T, c *views.Counter, m *model, clock *clock, site views.Site, precision float64) {
 	t.Helper()
 	local := clock.Now().In(site.Zone)
 	year, week := local.ISOWeek()
@@ -71,15 +71,15 @@ func compare(t *testing.T, c *views.Counter, m *model, clock *clock, site views.
 		if site.Uniques == views.HyperLogLog {
 			errs += off(got.Uniques.AllTime, uniques.AllTime) + off(got.Uniques.Week, uniques.Week) + off(got.Uniques.Day, uniques.Day)
 			pages += 3
-			if worst := max(off(got.Uniques.AllTime, uniques.AllTime), off(got.Uniques.Week, uniques.Week)); worst > 0.04 {
+			if worst := max(off(got.Uniques.AllTime, uniques.AllTime), off(got.Uniques.Week, uniques.Week)); worst > 2*precision {
 				t.Errorf("%s: uniques %+v, want %+v", page, got.Uniques, uniques)
 			}
 		} else if got.Uniques != uniques {
 			t.Errorf("%s %s: uniques %+v, want %+v", site.Uniques, page, got.Uniques, uniques)
 		}
 	}
-	if pages > 0 && errs/float64(pages) > 0.02 {
-		t.Errorf("HyperLogLogs are off by %.1f %%, want 2 at most", 100*errs/float64(pages))
+	if pages > 0 && errs/float64(pages) > precision {
+		t.Errorf("HyperLogLogs are off by %.1f %%, want %.0f at most", 100*errs/float64(pages), 100*precision)
 	}
 }
 

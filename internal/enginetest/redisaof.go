@@ -1,0 +1,65 @@
+package enginetest
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// DurableRedis is a Redis with an append-only file, which can be killed and
+// started again on it.
+type DurableRedis struct {
+	URL string
+
+	t      testing.TB
+	args   []string
+	dir    string
+	server *child
+}
+
+// NewDurableRedis starts one; fsync is Redis' appendfsync. It needs a real
+// Redis.
+func NewDurableRedis(t testing.TB, fsync string) *DurableRedis {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		program, err = exec.LookPath("valkey-server")
+	}
+	if err != nil {
+		if strict() {
+			t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
+		}
+		t.Skip("redis-server is not installed, and miniredis keeps nothing")
+	}
+	dir := shortTempDir(t)
+	socket := filepath.Join(dir, "redis.sock")
+	r := &DurableRedis{URL: "unix://" + socket, t: t, dir: dir, args: []string{program, "--port", "0", "--unixsocket", socket,
+		"--save", "", "--appendonly", "yes", "--appendfsync", fsync, "--dir", dir}}
+	r.Start()
+	t.Cleanup(func() { r.server.stop(syscall.SIGKILL) })
+	return r
+}
+
+// Start starts it again after Kill.
+func (r *DurableRedis) Start() {
+	r.t.Helper()
+	server, err := startChild(syscall.SIGKILL, nil, r.dir, r.args[0], r.args[1:]...)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.server = server
+	client := RedisClient(r.t, r.URL)
+	if err := server.await(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		return client.Ping(ctx).Err() // LOADING is an error
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// Kill ends it as a crash does.
+func (r *DurableRedis) Kill() { r.server.stop(syscall.SIGKILL) }
