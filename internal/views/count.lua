@@ -1,7 +1,8 @@
 -- Counts hits of one shard, or of any shards where one node has them all.
 -- KEYS[1]: routes the call. ARGV[1]: an id under which the answer is kept for
 -- a resend, or ''. Then groups of hits that have the settings in common:
---   kind, way, class, stretch, slot, window, day, week, all, n
+--   kind, way, where, class, stretch, slot, window, day, week, all, n
+-- (where: the tag of the dedup buckets, '' for the page's own)
 -- followed by n times four:
 --   the page's key, the record, the fingerprint, the visitor
 -- Answers a line of numbers: total * 4 + new * 2 + counted.
@@ -20,6 +21,7 @@ local funnel = 60
 
 -- open finds how many buckets a stretch has. A new one gets them by how full a
 -- few of those before it are: about 200 hits each.
+local fewest = 1024
 local function open(tag, class, stretch)
   local now = tag .. 'd' .. class .. ':' .. stretch .. ':'
   local before = tag .. 'd' .. class .. ':' .. (stretch - 1) .. ':'
@@ -27,7 +29,7 @@ local function open(tag, class, stretch)
   local n, m = known[1], known[2]
   if m then m = tonumber(m) end
   if not n then
-    n = 256
+    n = fewest
     if m then
       local bytes = 0
       for i = 0, 7 do bytes = bytes + call('STRLEN', before .. i) end
@@ -41,8 +43,8 @@ end
 local out, logs = {}, {}
 local i, last = 2, #ARGV
 while i <= last do
-  local kind, way, class, stretch, slot, window, day, week, all, n = unpack(ARGV, i, i + 9)
-  i = i + 10
+  local kind, way, where, class, stretch, slot, window, day, week, all, n = unpack(ARGV, i, i + 10)
+  i = i + 11
   slot, window = tonumber(slot), tonumber(window)
   local shards = {}
   for j = i, i + 4 * n - 1, 4 do
@@ -57,10 +59,11 @@ while i <= last do
       log[#log + 1] = '0' .. record .. page
       out[#out + 1] = 1
     else
-      local shard = shards[tag]
+      local at = where == '' and tag or where
+      local shard = shards[at]
       if not shard then
-        shard = open(tag, class, tonumber(stretch))
-        shards[tag] = shard
+        shard = open(at, class, tonumber(stretch))
+        shards[at] = shard
       end
       local a, b, c = byte(print, 5, 7)
       local h = a * 65536 + b * 256 + c

@@ -154,8 +154,8 @@ func stretchLength(window time.Duration) int64 {
 	return (seconds + slotsOfStretch - 1) / slotsOfStretch * slotsOfStretch
 }
 
-func (c *callOf) args() []any {
-	args := make([]any, 0, 1+10*len(c.groups)+4*c.hits)
+func (c *callOf) args(where string) []any {
+	args := make([]any, 0, 1+11*len(c.groups)+4*c.hits)
 	id := ""
 	if c.id {
 		id = c.key[:tagLength] + "did:" + uuid.NewString()
@@ -167,7 +167,7 @@ func (c *callOf) args() []any {
 		if s.way != 0 {
 			way, day, week, all = string(s.way), dayKey(s.day, s.way), weekKey(s.day, s.way), allTimeKey(s.way)
 		}
-		args = append(args, string(s.kind), way, s.class, s.stretch, s.slot, s.window, day, week, all, len(g.hits))
+		args = append(args, string(s.kind), way, where, s.class, s.stretch, s.slot, s.window, day, week, all, len(g.hits))
 		args = append(args, g.args...)
 	}
 	return args
@@ -178,9 +178,16 @@ func (b *oneBatch) run(ctx context.Context) ([]Outcome, error) {
 	if b.hits == 0 {
 		return nil, nil
 	}
+	// Where one node has all shards, what is known of the last hour's visitors
+	// lies together: a call looks up once how it is divided. That hour is all
+	// that is forgotten when one node becomes a cluster.
+	where := tag(0)
+	if b.counter.spread {
+		where = ""
+	}
 	calls := make([]scriptCall, len(b.calls))
 	for i, call := range b.calls {
-		calls[i] = scriptCall{call.key, call.args()}
+		calls[i] = scriptCall{call.key, call.args(where)}
 	}
 	cmds, err := b.counter.runAll(ctx, b.counter.count, calls)
 	if err != nil {

@@ -46,7 +46,9 @@ if ARGV[1] == 'sketch' then
       sketches[#sketches + 1] = ''
     else
       call('PFMERGE', both, all, today)
-      sketches[#sketches + 1] = call('GET', both)
+      local sketch = redis.pcall('GET', both)
+      if type(sketch) ~= 'string' then sketch = '' end -- miniredis does not give it
+      sketches[#sketches + 1] = sketch
       call('DEL', both)
     end
   end

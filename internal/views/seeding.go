@@ -132,7 +132,8 @@ func (c *Counter) Seeded(ctx context.Context, shard int) error {
 }
 
 // Sketches reads the all-time HyperLogLogs of pages (at most 14 kB each), from
-// which Seed can restore them; nil for a page that has none.
+// which Seed can restore them; nil for a page that has none, and always with
+// miniredis.
 func (c *Counter) Sketches(ctx context.Context, pages []PageID) ([][]byte, error) {
 	sketches := make([][]byte, len(pages))
 	byShard := map[int][]int{}

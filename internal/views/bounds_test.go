@@ -1,0 +1,240 @@
+package views_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/enginetest"
+	"dateline/internal/views"
+)
+
+func TestDimensionsAreBounded(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		clock := newClock()
+		c := views.New(client, views.Options{Now: clock.Now})
+		markWhole(t, c)
+		site := newSite(t, views.HyperLogLog)
+		visitor := uint64(0)
+		look := func(times int, country, device, referrer string) {
+			for range times {
+				visitor++
+				h := view(site, "a", visitor, clock.Now())
+				h.Country, h.Device, h.Referrer = country, device, referrer
+				count(t, c, h)
+			}
+		}
+		look(3, "vn", "mobile", "Facebook.com.")
+		look(2, "XX", "fridge", strings.Repeat("a", 300)+".example")
+		look(1, "", "", "")
+		fold(t, c)
+		d := must[views.Dimensions](t)(c.Dimensions(t.Context(), site, "a"))
+		long := strings.Repeat("a", 52) + ".example"
+		want := views.Dimensions{Country: map[string]int64{"VN": 3, views.Other: 2}, Device: map[string]int64{"mobile": 3, views.Other: 2}, Referrer: map[string]int64{"facebook.com": 3, long: 2}}
+		if fmt.Sprint(d) != fmt.Sprint(want) {
+			t.Errorf("%v, want %v", d, want)
+		}
+		for n := range 1000 {
+			look(1, "VN", "tablet", fmt.Sprintf("spam%d.example", n))
+			if n%10 == 0 {
+				look(1, "VN", "mobile", "facebook.com")
+				fold(t, c)
+			}
+		}
+		fold(t, c)
+		d = must[views.Dimensions](t)(c.Dimensions(t.Context(), site, "a"))
+		var sum int64
+		for _, n := range d.Referrer {
+			sum += n
+		}
+		if len(d.Referrer) > 101 || d.Referrer["facebook.com"] != 103 || sum != 1105 {
+			t.Errorf("%d referrers with %d views, %d of them from facebook.com; want at most 101, 1105, 103", len(d.Referrer), sum, d.Referrer["facebook.com"])
+		}
+		referrers, sum := 0, int64(0)
+		for _, delta := range takeAll(t, c) {
+			for _, v := range delta.Dimensions {
+				if v.Dimension == views.Referrer {
+					referrers++
+					sum += v.Count
+				}
+			}
+		}
+		if referrers > 101 || sum != 1105 {
+			t.Errorf("the flush gets %d referrers with %d views, want at most 101 with 1105", referrers, sum)
+		}
+		var refused []views.FilteredHit
+		for n := range 100 {
+			refused = append(refused, views.FilteredHit{Site: site, Page: "a", Reason: fmt.Sprint("reason", n), At: clock.Now()})
+		}
+		if err := c.Filtered(t.Context(), refused); err != nil {
+			t.Fatal(err)
+		}
+		fold(t, c)
+		if got := must[map[string]int64](t)(c.FilteredOf(t.Context(), site.ID, "a")); len(got) != 21 || got[views.Other] != 80 {
+			t.Errorf("filtered: %v, want 20 reasons and 80 others", got)
+		}
+	})
+}
+
+func TestTheFutureIsNow(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	c := views.New(enginetest.RedisClient(t, enginetest.Redis(t)), views.Options{Now: clock.Now})
+	site := newSite(t, views.Set)
+	count(t, c, view(site, "a", 1, clock.Now().Add(24*time.Hour)), view(site, "a", 2, clock.Now()))
+	fold(t, c)
+	s := must[views.Stats](t)(c.Stats(t.Context(), site, "a"))
+	if len(s.Today) != 1 || s.Today[0].Count != 2 || s.Uniques.Day != 2 {
+		t.Errorf("%+v, want both views in this hour", s)
+	}
+}
+
+func TestWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		clock := newClock()
+		c := views.New(client, views.Options{Now: clock.Now})
+		for _, w := range []views.Way{views.Set, views.SetPerDay, views.Bitmap} {
+			site := newSite(t, w)
+			h := view(site, "a", 1<<63+5, clock.Now())
+			h.Visitor.ID = 5
+			count(t, c, h)
+			for _, row := range []struct {
+				visitor views.Visitor
+				want    bool
+			}{{h.Visitor, true}, {views.Visitor{Hash: 6, ID: 6}, false}, {views.Visitor{}, false}} {
+				if got := must[bool](t)(c.Seen(t.Context(), site, "a", row.visitor)); got != row.want {
+					t.Errorf("%s: seen by %v: %v", w, row.visitor, got)
+				}
+			}
+		}
+		if _, err := c.Seen(t.Context(), newSite(t, views.HyperLogLog), "a", views.Visitor{Hash: 1}); err == nil {
+			t.Error("HyperLogLog told a single visitor")
+		}
+	})
+}
+
+// TestEveryKeyExpires: but running totals, visitors of all time, and what is on
+// its way to Postgres.
+func TestEveryKeyExpires(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	clock := newClock()
+	clock.set(monday().Add(12*time.Hour - 30*time.Second)) // shortly before midnight in Hanoi
+	c := views.New(client, views.Options{Now: clock.Now})
+	markWhole(t, c)
+	for range 3 { // days
+		for _, w := range []views.Way{views.Set, views.SetPerDay, views.HyperLogLog, views.Bitmap} {
+			site := newSite(t, w)
+			hit := func(n uint32) views.Hit {
+				h := view(site, "a", uint64(n), clock.Now())
+				h.Visitor.ID, h.Referrer = n, "t.co"
+				return h
+			}
+			site.Window = 0 // calls are remembered
+			before := hit(1)
+			clock.add(time.Minute)
+			count(t, c, before, hit(2), hit(3)) // both days in one fold
+			site.Window = time.Hour
+			count(t, c, hit(4))
+			if err := c.Filtered(t.Context(), []views.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
+				t.Fatal(err)
+			}
+			fold(t, c)
+			count(t, c, before) // too late
+			fold(t, c)
+			clock.add(-time.Minute)
+		}
+		clock.add(24 * time.Hour)
+		fold(t, c)
+	}
+	takeAll(t, c)
+	kept := map[string]int{}
+	for _, key := range must[[]string](t)(client.Keys(t.Context(), "*").Result()) {
+		if must[time.Duration](t)(client.TTL(t.Context(), key).Result()) >= 0 {
+			continue
+		}
+		switch {
+		case strings.HasSuffix(key, "}state"):
+		case strings.HasSuffix(key, ":t"), strings.Contains(key, ":u"):
+			kept[key[len(key)-2:]]++
+		case strings.HasSuffix(key, "dH"): // of the newest day, which belongs to all time
+			kept["dH"]++
+		default:
+			t.Errorf("%q never expires", key)
+		}
+	}
+	if kept[":t"] != 12 || kept["dH"] != 3 {
+		t.Errorf("kept for ever: %v, want 12 totals and 3 newest days", kept)
+	}
+}
+
+func TestForgottenPages(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	clock := newClock()
+	c := views.New(client, views.Options{Now: clock.Now})
+	markWhole(t, c)
+	for _, w := range []views.Way{views.Set, views.SetPerDay, views.HyperLogLog, views.Bitmap} {
+		site := newSite(t, w)
+		for range 3 {
+			h := view(site, "secret", 1, clock.Now())
+			h.Visitor.ID = 1
+			count(t, c, h)
+			fold(t, c)
+			clock.add(24 * time.Hour)
+		}
+		takeAll(t, c)
+		clock.add(2 * time.Hour)
+		fold(t, c)
+		if err := c.Forget(context.Background(), views.PageID{Site: site.ID, Page: "secret"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := must[[]string](t)(client.Keys(t.Context(), "*secret*").Result()); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// TestBucketsGrow: buckets grow with the traffic of the hour before.
+func TestBucketsGrow(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	clock := newClock()
+	c := views.New(client, views.Options{Now: clock.Now, Shards: 1})
+	site := newSite(t, views.HyperLogLog)
+	all := func() (counted int) {
+		for from := 0; from < 400_000; from += 1000 {
+			var hits []views.Hit
+			for n := range 1000 {
+				hits = append(hits, view(site, fmt.Sprint(n%7), uint64(from+n), clock.Now()))
+			}
+			for _, o := range count(t, c, hits...) {
+				if o.Counted {
+					counted++
+				}
+			}
+		}
+		return counted
+	}
+	if got := all(); got != 400_000 {
+		t.Errorf("%d of 400,000 first views were counted", got)
+	}
+	clock.set(monday().Truncate(time.Hour).Add(time.Hour))
+	if got := all(); got != 400_000 { // an hour later: none within the window
+		t.Errorf("%d of 400,000 views an hour later were counted", got)
+	}
+	if got := all(); got != 0 {
+		t.Errorf("%d of 400,000 reloads were counted", got)
+	}
+	stretch := clock.Now().Unix() / 3600
+	before, now := must[int](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", stretch-1)).Int()), must[int](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", stretch)).Int())
+	if before != 1024 || now != 2048 {
+		t.Errorf("%d buckets, then %d; want 1024, then 2048", before, now)
+	}
+}
