@@ -98,11 +98,7 @@ while i <= last do
         end
         local total = call('HINCRBY', page .. ':t', kind, 1)
         local today, new = 0, 0
-        if way == 'H' then
-          -- The day is merged into all time when the next one begins.
-          today = call('PFADD', page .. day, ARGV[j + 3])
-          new = today
-        elseif way == 'S' then
+        if way == 'S' then
           today = call('SADD', page .. day, ARGV[j + 3])
           if today == 1 and call('SADD', page .. week, ARGV[j + 3]) == 1 then
             new = call('SADD', page .. all, ARGV[j + 3])

@@ -88,13 +88,17 @@ func (b *oneBatch) add(h *Hit) {
 			visitor = h.Visitor.ID
 		}
 	}
+	record := record{kind: s.kind, way: h.Site.Uniques.letter(), moment: m}
+	if s.way == HyperLogLog.letter() {
+		// It cannot tell who is new: its visitors can wait for the fold.
+		visitor, record.visitor = "", h.Visitor.Hash
+	}
 	slots := s.class / slotsOfStretch
 	s.stretch, s.slot = m.unix/s.class, m.unix/slots%128
 	s.window = -1
 	if h.Site.Window > 0 {
 		s.window = (int64(h.Site.Window/time.Second) + slots - 1) / slots
 	}
-	record := record{kind: s.kind, way: h.Site.Uniques.letter(), moment: m}
 	if h.Kind == View {
 		record.country, record.device, record.referrer = country(h.Country), device(h.Device), referrer(h.Referrer)
 	}

@@ -16,6 +16,7 @@ type change struct {
 	values  []valueChange
 	minutes []minuteChange // for the rankings; the flush has no use for them
 	firsts  int64          // visitors of whom it was the day's first view; neither for these
+	seen    []seen         // for HyperLogLog; nor for these
 }
 
 type hourChange struct {
@@ -32,6 +33,12 @@ type valueChange struct {
 	day    Day
 	value  string
 	count  int64
+}
+
+// seen is who came on a day.
+type seen struct {
+	day      Day
+	visitors []uint64
 }
 
 type minuteChange struct{ minute, last, views int64 }
@@ -71,6 +78,16 @@ func (c *change) minute(unix, views int64) {
 	c.minutes = append(c.minutes, minuteChange{unix / 60, unix, views})
 }
 
+func (c *change) sight(day Day, visitors ...uint64) {
+	for i := range c.seen {
+		if c.seen[i].day == day {
+			c.seen[i].visitors = append(c.seen[i].visitors, visitors...)
+			return
+		}
+	}
+	c.seen = append(c.seen, seen{day, visitors})
+}
+
 // add counts a record.
 func (c *change) add(r record) {
 	if r.kind == filtered {
@@ -90,6 +107,9 @@ func (c *change) add(r record) {
 	c.value(deviceLetter, r.day, r.device, 1)
 	c.value(referrerLetter, r.day, r.referrer, 1)
 	c.minute(r.unix, 1)
+	if r.way == HyperLogLog.letter() {
+		c.sight(r.day, r.visitor)
+	}
 	if r.first {
 		c.firsts++
 	}
@@ -134,12 +154,19 @@ func appendChanges(b []byte, list []*change, all bool) []byte {
 			b = appendNumbers(b, v.count)
 		}
 		if !all {
-			b = appendNumbers(b, 0, 0)
+			b = appendNumbers(b, 0, 0, 0)
 			continue
 		}
 		b = appendNumbers(b, c.firsts, int64(len(c.minutes)))
 		for _, m := range c.minutes {
 			b = appendNumbers(b, m.last, m.views)
+		}
+		b = appendNumbers(b, int64(len(c.seen)))
+		for _, s := range c.seen {
+			b = appendNumbers(b, int64(s.day), int64(len(s.visitors)))
+			for _, v := range s.visitors {
+				b = binary.BigEndian.AppendUint64(b, v)
+			}
 		}
 	}
 	return b
@@ -182,6 +209,12 @@ func (cs *changes) read(s string) error {
 		c.firsts += d.number()
 		for n := d.number(); n > 0 && !d.failed; n-- {
 			c.minute(d.number(), d.number())
+		}
+		for n := d.number(); n > 0 && !d.failed; n-- {
+			day := Day(d.number()) //nolint:gosec // bounded by number
+			for m := d.number(); m > 0 && !d.failed; m-- {
+				c.sight(day, d.hash())
+			}
 		}
 	}
 	if d.failed {

@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +15,7 @@ import (
 const (
 	// foldEvery is how far hours, dimensions and rankings may be behind the
 	// totals.
-	foldEvery = time.Second
+	foldEvery = 2 * time.Second
 	// mostRecords is how many hits are added up at a time: the more, the less
 	// there is to do for each.
 	mostRecords = 10_000
@@ -33,8 +34,8 @@ const (
 	slowHalfLife = 6 * time.Hour
 )
 
-// Run folds what was counted into hours, days, dimensions and rankings, once a
-// second, until ctx ends, and gives every error to failed. Any number of
+// Run folds what was counted into hours, days, dimensions and rankings, every
+// two seconds, until ctx ends, and gives every error to failed. Any number of
 // processes may run it; what none has reached waits in Redis.
 func (c *Counter) Run(ctx context.Context, failed func(error)) {
 	tick := time.NewTicker(foldEvery)
@@ -51,7 +52,7 @@ func (c *Counter) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// Fold does once what Run does every second.
+// Fold does once what Run does every two seconds.
 func (c *Counter) Fold(ctx context.Context) error {
 	shards := make([]int, c.Shards())
 	for i := range shards {
@@ -228,6 +229,13 @@ func (c *change) appendArgs(args []any) []any {
 	args = append(args, c.page, string(c.way), len(days))
 	for _, day := range days {
 		args = append(args, day)
+	}
+	args = append(args, len(c.seen))
+	for _, s := range c.seen {
+		args = append(args, int64(s.day), len(s.visitors))
+		for _, v := range s.visitors {
+			args = append(args, binary.BigEndian.AppendUint64(nil, v))
+		}
 	}
 	args = append(args, len(fields)/2)
 	args = append(args, fields...)

@@ -8,6 +8,7 @@
 -- and its pages, each:
 --   the page's key, its way of counting visitors,
 --   n, n times: a day with views, in order
+--   n, n times: a day, m, m visitors, where they go into a HyperLogLog
 --   n, n times: field, how many
 --   n, n times: minute, second, how many views
 --   n, n times: reason, how many filtered
@@ -117,13 +118,22 @@ while i <= last do
     local totals = page .. ':t'
     local name = string.sub(page, #site + 2)
     i = i + 3
-    if ARGV[i - 1] ~= '0' then
+    local days, at = tonumber(ARGV[i - 1]), i
+    i = i + days + 1
+    for _ = 1, tonumber(ARGV[i - 1]) do
+      local n = tonumber(ARGV[i + 1])
+      for j = i + 2, i + 1 + n, 500 do -- unpack has a limit
+        call('PFADD', page .. ':' .. ARGV[i] .. 'dH', unpack(ARGV, j, math.min(j + 499, i + 1 + n)))
+      end
+      i = i + 2 + n
+    end
+    if days > 0 then
       local latest = call('HGET', totals, 'D')
-      for j = i, i + tonumber(ARGV[i - 1]) - 1 do
+      for j = at, at + days - 1 do
         if latest ~= ARGV[j] then latest = begin(page, way, tonumber(ARGV[j]), latest and tonumber(latest)) end
       end
     end
-    i = i + tonumber(ARGV[i - 1]) + 1
+    i = i + 1
     for j = i, i + 2 * tonumber(ARGV[i - 1]) - 1, 2 do
       local n = call('HINCRBY', totals, ARGV[j], ARGV[j + 1])
       if n == tonumber(ARGV[j + 1]) and string.byte(ARGV[j]) == 114 and ARGV[j] ~= 'rother' then newReferrer(totals) end

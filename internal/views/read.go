@@ -16,8 +16,9 @@ import (
 // does not know single ones.
 var ErrCannotTell = errors.New("HyperLogLog cannot tell single visitors")
 
-// Stats is what is known about a page now. Totals and uniques have every hit
-// that was answered; hours and days follow within about a second.
+// Stats is what is known about a page now. Totals have every hit that was
+// answered; hours, days and the uniques of HyperLogLog follow within about two
+// seconds.
 type Stats struct {
 	Page                    string
 	Views, Clicks, Converts int64

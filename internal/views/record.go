@@ -14,6 +14,7 @@ type record struct {
 	moment
 	country, device, referrer string
 	reason                    string
+	visitor                   uint64 // of a view, for HyperLogLog
 	step, first               bool
 	page                      string // its key
 }
@@ -31,7 +32,11 @@ func (r record) append(b []byte) []byte {
 	}
 	b = appendText(b, r.country)
 	b = appendText(b, r.device)
-	return appendText(b, r.referrer)
+	b = appendText(b, r.referrer)
+	if r.kind == View.letter() && r.way == HyperLogLog.letter() {
+		b = binary.BigEndian.AppendUint64(b, r.visitor)
+	}
+	return b
 }
 
 // parseRecord reads what lies in the log.
@@ -46,6 +51,9 @@ func parseRecord(s string) (record, error) {
 		r.reason = d.text()
 	} else {
 		r.country, r.device, r.referrer = d.text(), d.text(), d.text()
+		if r.kind == View.letter() && r.way == HyperLogLog.letter() {
+			r.visitor = d.hash()
+		}
 	}
 	r.page = d.rest
 	if d.failed || !isPageKey(r.page) || r.kind != filtered && strings.IndexByte("vcx", r.kind) < 0 {
@@ -83,6 +91,16 @@ func (d *decoder) number() int64 {
 	}
 	d.failed, d.rest = true, ""
 	return 0
+}
+
+func (d *decoder) hash() uint64 {
+	if len(d.rest) < 8 {
+		d.failed, d.rest = true, ""
+		return 0
+	}
+	h := binary.BigEndian.Uint64([]byte(d.rest[:8]))
+	d.rest = d.rest[8:]
+	return h
 }
 
 func (d *decoder) text() string {
