@@ -105,7 +105,7 @@ func (b *oneBatch) add(h *Hit) {
 	shard := b.counter.Shard(h.Site.ID, h.Page)
 	call := b.call(shard)
 	call.id = call.id || s.window < 0
-	call.add(s, b.hits, pageKey(shard, h.Site.ID, h.Page), record.append(nil),
+	call.add(s, b.hits, pageKey(shard, h.Site.ID, h.Page), record.encode(),
 		fingerprint(visit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash)), visitor)
 	b.hits++
 }
@@ -116,7 +116,7 @@ func (b *oneBatch) addFiltered(h *FilteredHit) {
 	shard := b.counter.Shard(h.Site.ID, h.Page)
 	call := b.call(shard)
 	call.id = true
-	call.add(settings{kind: filtered}, b.hits, pageKey(shard, h.Site.ID, h.Page), record.append(nil), "", "")
+	call.add(settings{kind: filtered}, b.hits, pageKey(shard, h.Site.ID, h.Page), record.encode(), "", "")
 	b.hits++
 }
 

@@ -136,8 +136,9 @@ func (cs *changes) of(page string) *change {
 
 var errDelta = errors.New("what lies between Redis and Postgres cannot be read")
 
-// appendChanges writes changes for read: all there is, or what the flush needs.
-func appendChanges(b []byte, list []*change, all bool) []byte {
+// encodeChanges writes changes for read: all there is, or what the flush needs.
+func encodeChanges(list []*change, all bool) []byte {
+	var b []byte
 	for _, c := range list {
 		b = appendText(b, c.page)
 		b = append(b, c.way)
@@ -179,7 +180,7 @@ func appendNumbers(b []byte, numbers ...int64) []byte {
 	return b
 }
 
-// read adds what appendChanges wrote.
+// read adds what encodeChanges wrote.
 func (cs *changes) read(s string) error {
 	d := decoder{rest: s}
 	for d.rest != "" {

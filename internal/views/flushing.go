@@ -161,8 +161,7 @@ func (c *change) delta() (Delta, error) {
 	}
 	d := Delta{PageID: id, Way: wayOf(c.way)}
 	for _, h := range c.hours {
-		kind, _ := kindOf(h.kind)
-		hour := HourDelta{Kind: kind, Hour: time.Unix(h.quarters*quarter, 0).UTC(), Day: h.day, Count: h.count}
+		hour := HourDelta{Kind: kindOf(h.kind), Hour: time.Unix(h.quarters*quarter, 0).UTC(), Day: h.day, Count: h.count}
 		d.Hours = append(d.Hours, hour)
 		if h.steps > 0 {
 			hour.Count = h.steps

@@ -157,7 +157,7 @@ func addUp(lines []string) ([]string, error) {
 	slices.SortStableFunc(all.list, func(a, b *change) int { return strings.Compare(siteOf(a.page), siteOf(b.page)) })
 	var sums []string
 	for part := range slices.Chunk(all.list, mostPages) {
-		sums = append(sums, string(appendChanges(nil, part, true)))
+		sums = append(sums, string(encodeChanges(part, true)))
 	}
 	return sums, nil
 }
@@ -169,7 +169,7 @@ func (c *Counter) foldArgs(number int64, sum string) ([]any, error) {
 		return nil, err
 	}
 	now := c.options.Now().Unix()
-	args := []any{number, appendChanges(nil, all.list, false), now,
+	args := []any{number, encodeChanges(all.list, false), now,
 		int64(fastHalfLife / time.Second), int64(slowHalfLife / time.Second), ranked, keptReferrers, keptReasons}
 	for len(all.list) > 0 {
 		site, hour := siteOf(all.list[0].page), int64(0)
@@ -202,7 +202,7 @@ func (c *change) appendArgs(args []any) []any {
 	fields := make([]any, 0, 4*len(c.hours)+2*len(c.values)+2)
 	refused := []any{0}
 	for _, h := range c.hours {
-		k, _ := kindOf(h.kind)
+		k := kindOf(h.kind)
 		fields = append(fields, hourField(h.quarters, k), h.count, dayField(h.day, k), h.count)
 		if h.steps > 0 {
 			fields = append(fields, "f"+string(h.kind), h.steps)
@@ -266,6 +266,6 @@ func (c *Counter) compact(ctx context.Context, shard int) error {
 			return err
 		}
 	}
-	_, err = c.runAll(ctx, c.flush, []scriptCall{{key, []any{"compact", number.Val(), len(deltas.Val()), appendChanges(nil, all.list, false)}}})
+	_, err = c.runAll(ctx, c.flush, []scriptCall{{key, []any{"compact", number.Val(), len(deltas.Val()), encodeChanges(all.list, false)}}})
 	return err
 }

@@ -71,8 +71,9 @@ func siteKey(shard int, site uuid.UUID) string {
 
 // pageKey is what all keys of a page begin with.
 func pageKey(shard int, site uuid.UUID, page string) string {
+	const digits = "0123456789"
 	b := make([]byte, 0, tagLength+23+len(page))
-	b = append(b, '{', 'v', byte('0'+shard/10), byte('0'+shard%10), '}')
+	b = append(b, '{', 'v', digits[shard/10], digits[shard%10], '}')
 	b = base64.RawURLEncoding.AppendEncode(b, site[:])
 	b = append(b, ':')
 	b = append(b, page...)
@@ -167,11 +168,11 @@ func (k Kind) letter() byte {
 
 func (k Kind) code() int { return strings.IndexByte("vcx", k.letter()) }
 
-func kindOf(letter byte) (Kind, bool) {
+func kindOf(letter byte) Kind {
 	if i := strings.IndexByte("vcx", letter); i >= 0 {
-		return kinds()[i], true
+		return kinds()[i]
 	}
-	return "", false
+	return ""
 }
 
 // Fields of a page's hash besides the totals: f and the kind's letter for steps

@@ -21,9 +21,9 @@ type record struct {
 
 var errRecord = errors.New("the log holds something that is not a hit")
 
-// append writes the record without what Redis adds.
-func (r record) append(b []byte) []byte {
-	b = append(b, r.kind, r.way)
+// encode writes the record without what Redis adds.
+func (r record) encode() []byte {
+	b := append(make([]byte, 0, 48), r.kind, r.way)
 	b = binary.AppendUvarint(b, uint64(r.unix))     //nolint:gosec // never negative
 	b = binary.AppendUvarint(b, uint64(r.quarters)) //nolint:gosec // never negative
 	b = binary.AppendUvarint(b, uint64(r.day))      //nolint:gosec // never negative
