@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -107,14 +110,14 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 			return err
 		}
 		hits = hits[:0]
-		if err := counter.Fold(ctx); err != nil {
-			return err
-		}
-		if i%100_000 < cap(hits) {
+		if i%20_000 > 20_000-cap(hits) || i == len(order)-1 {
 			if err := flush(ctx, counter); err != nil {
 				return err
 			}
 		}
+	}
+	if err := e.expire(ctx, now); err != nil {
+		return err
 	}
 	used, err := e.info(ctx, "memory", "used_memory")
 	if err != nil {
@@ -125,13 +128,74 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 		return err
 	}
 	r.MBPerMillionPosts = (used - empty) / 1e6 / float64(o.stored) * 1e6
+	if err := e.breakdown(ctx, out); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "%d posts with %d views in a day take %.0f MB in %d keys: %.0f MB per million posts\n",
 		o.stored, len(order), (used-empty)/1e6, keys, r.MBPerMillionPosts)
 	return nil
 }
 
-// flush does what the flush does to Redis.
+// breakdown says what kinds of keys take how much, from one key in fifty.
+func (e *engine) breakdown(ctx context.Context, out io.Writer) error {
+	bytes, count := map[string]int64{}, map[string]int64{}
+	n := 0
+	for it := e.Scan(ctx, 0, "*", 1000).Iterator(); it.Next(ctx); n++ {
+		key := it.Val()
+		kind := key[strings.LastIndexAny(key, ":;}")+1:]
+		ranking := strings.Contains(key, ";")
+		switch {
+		case ranking && kind[0] == 'm' && kind != "meta":
+			kind = "a minute"
+		case ranking:
+			kind = "ranking " + kind
+		case strings.Contains(key, "}d3600"):
+			kind = "dedup"
+		case strings.HasSuffix(kind, "dH"):
+			kind = "day's HyperLogLog"
+		}
+		if n%50 != 0 && !ranking {
+			continue
+		}
+		size, err := e.MemoryUsage(ctx, key, 0).Result()
+		if err != nil {
+			continue // it has expired
+		}
+		times := int64(50)
+		if ranking {
+			times = 1
+		}
+		bytes[kind] += size * times
+		count[kind] += times
+	}
+	for _, kind := range slices.Sorted(maps.Keys(bytes)) {
+		fmt.Fprintf(out, "  %-20s %9d keys  %6.1f MB\n", kind, count[kind], float64(bytes[kind])/1e6)
+	}
+	return nil
+}
+
+// expire deletes the dedup buckets that would have expired during that day: what
+// they are for took only minutes here.
+func (e *engine) expire(ctx context.Context, now time.Time) error {
+	for it := e.Scan(ctx, 0, "{v00}d3600:*", 1000).Iterator(); it.Next(ctx); {
+		stretch, err := strconv.ParseInt(strings.Split(it.Val(), ":")[1], 10, 64)
+		if err != nil {
+			return err
+		}
+		if stretch < now.Unix()/3600-2 {
+			if err := e.Unlink(ctx, it.Val()).Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flush folds, and does what the flush does to Redis.
 func flush(ctx context.Context, c *views.Counter) error {
+	if err := c.Fold(ctx); err != nil {
+		return err
+	}
 	for shard := range c.Shards() {
 		batch := uuid.New()
 		taken, err := c.TakeBatch(ctx, shard, batch)

@@ -33,6 +33,10 @@ const DefaultShards = 16
 // longestPage is how long the name of a page may be, in bytes.
 const longestPage = 200
 
+// LargestID is the largest visitor id that a site may declare: a page's bitmap
+// takes an eighth of it in bytes.
+const LargestID = 10_000_000
+
 // mostHits is how many hits one script call counts. Nothing else runs in Redis
 // meanwhile: about a millisecond.
 const mostHits = 100
@@ -111,7 +115,7 @@ func (c *Counter) Check(h Hit) error {
 		return ErrKind
 	case h.Site.Uniques.letter() == 0:
 		return ErrWay
-	case h.Site.Uniques == Bitmap && h.Visitor.ID > h.Site.MaxID:
+	case h.Site.Uniques == Bitmap && h.Visitor.ID > min(h.Site.MaxID, LargestID):
 		return ErrID
 	}
 	return nil

@@ -43,7 +43,7 @@ type Site struct {
 	Zone      *time.Location // days and hours are reckoned in it
 	Window    time.Duration  // a visitor who comes back to a page within it is not counted again
 	Uniques   Way
-	MaxID     uint32 // Bitmap: the largest visitor id that is accepted
+	MaxID     uint32 // Bitmap: the largest visitor id that is accepted, at most LargestID
 }
 
 // Visitor is somebody who cannot be named: a hash, or an id that the site gives
@@ -70,6 +70,9 @@ type Hit struct {
 // Outcome is what became of a hit.
 type Outcome struct {
 	Counted bool  // false: this visitor did the same within the window
-	New     bool  // the first time that this visitor did it, as far as the site's way can tell
-	Total   int64 // of the page and kind, with this hit
+	// New: it is this visitor's first view of the page, as far as the site's way
+	// can tell, which HyperLogLog cannot. Of clicks and converts no more is known
+	// than that they counted.
+	New   bool
+	Total int64 // of the page and kind, with this hit
 }
