@@ -1,12 +1,16 @@
 package enginetest_test
 
 import (
+	"context"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/enginetest"
 	"dateline/internal/people"
@@ -60,6 +64,36 @@ func TestRedisAnswersUntilItIsStopped(t *testing.T) {
 	stop()
 	if err := client.Ping(t.Context()).Err(); err == nil {
 		t.Error("Redis still answers")
+	}
+}
+
+func TestRedisClusterHasThreeMasters(t *testing.T) {
+	client := enginetest.RedisCluster(t)
+	var masters atomic.Int64
+	err := client.ForEachMaster(t.Context(), func(ctx context.Context, node *redis.Client) error {
+		masters.Add(1)
+		return node.Ping(ctx).Err()
+	})
+	if err != nil || masters.Load() != 3 {
+		t.Errorf("%d masters (%v), want 3", masters.Load(), err)
+	}
+	for n := range 100 { // of all nodes
+		if err := client.Set(t.Context(), strconv.Itoa(n), n, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDurableRedisSurvives(t *testing.T) {
+	server := enginetest.NewDurableRedis(t, "always")
+	client := enginetest.RedisClient(t, server.URL)
+	if err := client.Set(t.Context(), "key", "value", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	server.Start()
+	if got, err := client.Get(t.Context(), "key").Result(); err != nil || got != "value" {
+		t.Errorf("%q (%v) after the crash", got, err)
 	}
 }
 

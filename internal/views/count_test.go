@@ -61,7 +61,7 @@ func TestHitsThatCannotBeCounted(t *testing.T) {
 		"NoKind":    {func(h *views.Hit) { h.Kind = "scroll" }, views.ErrKind},
 		"NoWay":     {func(h *views.Hit) { h.Site.Uniques = "guess" }, views.ErrWay},
 		"LargeID":   {func(h *views.Hit) { h.Visitor.ID = 1<<20 + 1 }, views.ErrID},
-		"HugeSite":  {func(h *views.Hit) { h.Site.MaxID, h.Visitor.ID = 1<<31, views.LargestID + 1 }, views.ErrID},
+		"HugeSite":  {func(h *views.Hit) { h.Site.MaxID, h.Visitor.ID = 1<<31, views.LargestID+1 }, views.ErrID},
 		"LargestID": {func(h *views.Hit) { h.Visitor.ID = 1 << 20 }, nil},
 	} {
 		h := good

@@ -69,7 +69,7 @@ type Hit struct {
 
 // Outcome is what became of a hit.
 type Outcome struct {
-	Counted bool  // false: this visitor did the same within the window
+	Counted bool // false: this visitor did the same within the window
 	// New: it is this visitor's first view of the page, as far as the site's way
 	// can tell, which HyperLogLog cannot. Of clicks and converts no more is known
 	// than that they counted.
