@@ -74,7 +74,10 @@ func compare(t *testing.T, c *views.Counter, m *model, clock *clock, site views.
 		if site.Uniques == views.HyperLogLog {
 			errs += off(got.Uniques.AllTime, uniques.AllTime) + off(got.Uniques.Week, uniques.Week) + off(got.Uniques.Day, uniques.Day)
 			pages += 3
-			if worst := max(off(got.Uniques.AllTime, uniques.AllTime), off(got.Uniques.Week, uniques.Week)); worst > 2*precision {
+			missed := func(got, want int64) bool { // of few visitors, one or two may fall together
+				return math.Abs(float64(got-want)) > 2+2*precision*float64(want)
+			}
+			if missed(got.Uniques.AllTime, uniques.AllTime) || missed(got.Uniques.Week, uniques.Week) || missed(got.Uniques.Day, uniques.Day) {
 				t.Errorf("%s: uniques %+v, want %+v", page, got.Uniques, uniques)
 			}
 		} else if got.Uniques != uniques {
