@@ -30,7 +30,7 @@ import (
 //	{v07}state                   hash: whether the shard is whole, number of its last change
 //	{v07}sites                   sorted set: sites by the minute they were last active in
 //	{v07}d<seconds>:<n>:<bucket> string: who did what in the n-th stretch of time
-//	{v07}d<seconds>:<n>:n        number of those buckets
+//	{v07}d<seconds>:<n>:n        number of those buckets; on one node all are in {v00}
 //	{v07}sketch                  for the length of a script
 //	{v07}did:<call>              what a call was answered
 //
