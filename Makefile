@@ -69,6 +69,7 @@ bench-extract: ## articles read per second and core, beside go-trafilatura; F1 w
 	@if [ -n "$(ARTICLES_DIR)" ]; then ARTICLES_DIR="$(abspath $(ARTICLES_DIR))" go test ./internal/article/extract -count=1 -run 'TestEnglishSet|TestVietnameseSet' -v | grep -E 'F1|^(---|ok|FAIL)'; fi
 	@$(if $(ARTICLES_DIR),ARTICLES_DIR="$(abspath $(ARTICLES_DIR))") go test ./internal/article/selector -run '^$$' -bench BenchmarkExtract -benchtime $(or $(ROUNDS),20)x -cpu 1 -timeout 30m 2>&1 | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
+
 .PHONY: bench-views
 bench-views: ## counting against the naive way and a bare INCR, its memory, and reading what trends
 	@go build -o bin/benchviews ./e2e/benchviews
