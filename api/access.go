@@ -23,6 +23,9 @@ func accessTable() map[string]access {
 		"ready":              {public: true},
 		"completeConnection": {public: true, session: true}, // its state is the proof, and the session that began it
 		"chooseInBrowser":    {public: true},                // its key is the proof
+		"completeConnection": {public: true}, // its state is the proof
+		"chooseInBrowser":    {public: true}, // its key is the proof
+		"followLink":         {public: true}, // readers have no token
 
 		// About the browser that asks: openapi.yaml takes no token for these.
 		"getSession":      {least: people.Viewer},
@@ -93,6 +96,15 @@ func accessTable() map[string]access {
 		"beginMediaUpload":    {least: people.Author, scope: people.MediaWrite},
 		"getMediaUpload":      {least: people.Author, scope: people.MediaWrite}, // its addresses let write
 		"completeMediaUpload": {least: people.Author, scope: people.MediaWrite},
+
+		"listLinks":      {least: people.Viewer, scope: people.PostsRead},
+		"getLink":        {least: people.Viewer, scope: people.PostsRead},
+		"createLink":     {least: people.Author, scope: people.PostsWrite},
+		"disableLink":    {least: people.Author, scope: people.PostsWrite},
+		"enableLink":     {least: people.Author, scope: people.PostsWrite},
+		"viewsHealth":    {least: people.Viewer, scope: people.WorkspaceRead},
+		"eraseViews":     {least: people.Owner, scope: people.WorkspaceWrite},
+		"getViewErasure": {least: people.Owner, scope: people.WorkspaceRead},
 
 		// Addresses of webhooks may hold what authorises.
 		"listWebhooks":          {least: people.Editor, scope: people.WebhooksRead},

@@ -21,12 +21,14 @@ import (
 	"dateline/internal/desk"
 	"dateline/internal/idempotency"
 	"dateline/internal/limits"
+	"dateline/internal/links"
 	"dateline/internal/login"
 	"dateline/internal/media"
 	"dateline/internal/people"
 	"dateline/internal/post"
 	"dateline/internal/secret"
 	"dateline/internal/store"
+	"dateline/internal/tally"
 	"dateline/internal/webhook"
 )
 
@@ -132,6 +134,14 @@ type Webhooks interface {
 	RedeliverDead(ctx context.Context, who people.Principal, endpoint uuid.UUID) (int64, error)
 }
 
+// Views tells how the counts of views are kept, and has them forgotten.
+type Views interface {
+	Health(ctx context.Context) (tally.Health, error)
+	Erase(ctx context.Context, e tally.Erasure) (tally.Erasure, error)
+	Erasure(ctx context.Context, workspace, id uuid.UUID) (tally.Erasure, error)
+	SitesOf(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error)
+}
+
 // Check is one thing that readiness depends on; nil means that it is well.
 // What an error's Advice says is shown; its text is for the log.
 type Check func(ctx context.Context) error
@@ -153,6 +163,9 @@ type Server struct {
 	Login     *login.Service
 	Events    Live
 	Webhooks  Webhooks
+	Links     *links.Service
+	Redirect  *links.Redirect
+	Views     Views
 	Checks    map[string]Check
 	Clock     Clock        // nil: not checked
 	Meter     Meter        // nil: nothing is counted
@@ -209,6 +222,8 @@ func (s *Server) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	r.GET(mediaContentRoute, s.mediaContent)
+	r.GET(linkRoute, s.followLink)
+	r.HEAD(linkRoute, s.followLink)
 	r.POST(bulkRoute, func(c *gin.Context) { s.createPosts(c, rows) })
 	spec.RegisterHandlersWithOptions(r, strict, spec.GinServerOptions{
 		ErrorHandler: refuseParameter,

@@ -88,7 +88,7 @@ func (r *rowReader) row(number int, raw []byte) desk.Row {
 		return row
 	}
 	row.Draft = draftOf(&spec.NewPost{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Overrides: body.Overrides,
-		DropIfLateMinutes: body.DropIfLateMinutes, Attachments: body.Attachments, ThreadParentId: body.ThreadParentId,
+		DropIfLateMinutes: body.DropIfLateMinutes, TrackLinks: body.TrackLinks, Attachments: body.Attachments, ThreadParentId: body.ThreadParentId,
 		TimeZone: body.TimeZone, Accounts: body.Accounts, Language: body.Language})
 	return row
 }
@@ -112,7 +112,7 @@ func columnKind(name string) (cellKind, bool) {
 		return cellText, true
 	case "drop_if_late_minutes":
 		return cellNumber, true
-	case "draft":
+	case "draft", "track_links":
 		return cellBool, true
 	case "accounts", "attachments":
 		return cellList, true

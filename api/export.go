@@ -86,7 +86,7 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 
 func exportColumns() []string {
 	return []string{"id", "status", "content", "scheduled_time", "time_zone", "accounts", "language", "thread", "overrides",
-		"attachments", "thread_parent_id", "drop_if_late_minutes", "draft", "posted_at", "urls"}
+		"attachments", "thread_parent_id", "drop_if_late_minutes", "draft", "posted_at", "urls", "track_links"}
 }
 
 func (e export) rows() (body []byte, err error) {
@@ -120,10 +120,7 @@ func exportRow(p post.Post) spec.BulkPost {
 		text := at.Format(time.RFC3339Nano)
 		row.ScheduledTime = &text
 	}
-	if p.Status == post.Draft {
-		yes := true
-		row.Draft = &yes
-	}
+	row.Draft, row.TrackLinks = ifTrue(p.Status == post.Draft), ifTrue(p.LinkBase != "")
 	if len(p.AttachmentIDs) > 0 {
 		row.Attachments = idTexts(p.AttachmentIDs)
 	}
@@ -191,7 +188,7 @@ func exportThread(segments []post.Segment) *spec.Thread {
 
 // exportCells stands in the order of exportColumns.
 func exportCells(row spec.BulkPost) ([]string, error) {
-	var thread, overrides, late, draft string
+	var thread, overrides, late, draft, track string
 	for value, to := range map[any]*string{row.Thread: &thread, row.Overrides: &overrides} {
 		raw, err := json.Marshal(value)
 		if err != nil {
@@ -207,9 +204,12 @@ func exportCells(row spec.BulkPost) ([]string, error) {
 	if row.Draft != nil {
 		draft = "true"
 	}
+	if row.TrackLinks != nil {
+		track = "true"
+	}
 	cells := []string{value(row.Id), value(row.Status), row.Content, value(row.ScheduledTime), value(row.TimeZone), strings.Join(value(row.Accounts), ";"),
 		value(row.Language), thread, overrides, strings.Join(value(row.Attachments), ";"), value(row.ThreadParentId), late, draft,
-		value(row.PostedAt), strings.Join(value(row.Urls), ";")}
+		value(row.PostedAt), strings.Join(value(row.Urls), ";"), track}
 	for i := range cells {
 		cells[i] = sheet.Escape(cells[i])
 	}

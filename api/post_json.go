@@ -39,6 +39,7 @@ func (s *Server) postJSON(p post.Post) spec.Post {
 		minutes := int(p.LateLimit.Minutes())
 		out.DropIfLateMinutes = &minutes
 	}
+	out.TrackLinks = ifTrue(p.LinkBase != "")
 	if s.WorkflowURL != nil {
 		link := s.WorkflowURL(out.WorkflowId)
 		out.WorkflowUrl = &link
@@ -97,6 +98,7 @@ func draftOf(body *spec.NewPost) desk.Draft {
 	d := desk.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), Unfinished: value(body.Draft),
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
+		TrackLinks: value(body.TrackLinks),
 		Thread: value(threadOf(body.Thread)), Overrides: map[string]desk.Override{}}
 	for account, o := range value(body.Overrides) {
 		d.Overrides[account] = overrideOf(o)
@@ -138,6 +140,14 @@ func value[T any](p *T) T {
 		return zero
 	}
 	return *p
+}
+
+// ifTrue leaves a field out that says no.
+func ifTrue(yes bool) *bool {
+	if !yes {
+		return nil
+	}
+	return &yes
 }
 
 func optional(s string) *string {

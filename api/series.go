@@ -208,6 +208,6 @@ func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, 
 }
 
 func templateOf(t *spec.SeriesTemplate) desk.Draft {
-	return draftOf(&spec.NewPost{Content: t.Content, Thread: t.Thread, Overrides: t.Overrides, DropIfLateMinutes: t.DropIfLateMinutes,
+	return draftOf(&spec.NewPost{Content: t.Content, Thread: t.Thread, Overrides: t.Overrides, DropIfLateMinutes: t.DropIfLateMinutes, TrackLinks: t.TrackLinks,
 		Attachments: t.Attachments, Accounts: t.Accounts, Language: t.Language})
 }

@@ -61,6 +61,29 @@ func schedules() []client.ScheduleOptions {
 			TaskQueue: workflows.PostQueue,
 		},
 		TriggerImmediately: true,
+	}, {
+		ID:            workflows.FlushViewsSchedule,
+		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
+		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow: time.Minute,
+		Action: &client.ScheduleWorkflowAction{
+			ID:        workflows.FlushViewsSchedule,
+			Workflow:  workflows.FlushViewsWorkflow,
+			TaskQueue: workflows.PostQueue,
+		},
+		// Redis may have come back empty: what readers see is filled in at once.
+		TriggerImmediately: true,
+	}, {
+		ID:            workflows.TendViewsSchedule,
+		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Hour}}},
+		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+		CatchupWindow: time.Minute,
+		Action: &client.ScheduleWorkflowAction{
+			ID:        workflows.TendViewsSchedule,
+			Workflow:  workflows.TendViewsWorkflow,
+			TaskQueue: workflows.PostQueue,
+		},
+		TriggerImmediately: true,
 	}}
 }
 

@@ -28,6 +28,7 @@ type Activities struct {
 	Series     *activities.Series
 	Library    *activities.Library
 	Tokens     *activities.Tokens
+	Views      *activities.Views
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
@@ -105,12 +106,15 @@ func New(c client.Client, a Activities, around Surroundings) *Worker {
 	posts.RegisterWorkflowWithOptions(workflows.SweepMedia, workflow.RegisterOptions{Name: workflows.SweepMediaWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.TendAccounts, workflow.RegisterOptions{Name: workflows.TendAccountsWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.RefreshToken, workflow.RegisterOptions{Name: workflows.RefreshTokenWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.TendViews, workflow.RegisterOptions{Name: workflows.TendViewsWorkflow})
 	posts.RegisterActivityWithOptions(a.Publish, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Reconciler, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Series, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Library, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Tokens, activity.RegisterOptions{})
+	posts.RegisterActivityWithOptions(a.Views, activity.RegisterOptions{})
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: concurrentDeliveries,
 		WorkerStopTimeout:                  stopPatience,

@@ -150,7 +150,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Trusted: trusted}
-	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing}
+	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
 	return p, p.observe(of.version)
 }
 

@@ -57,6 +57,7 @@ type Config struct {
 	OTLPEndpoint      string  // "": no traces
 	TraceSampling     float64 // 0 to 1
 	PublicURL         string
+	LinkHost          string // of short links; empty: PublicURL's
 	LogLevel          slog.Level
 	LogFormat         string
 	TimeZone          *time.Location
@@ -68,6 +69,8 @@ type Config struct {
 	MaxBodyBytes      int64
 	MediaMaxBytes     int64
 	MediaRetention    time.Duration // 0: for ever
+	ViewHours         time.Duration // how long counts by the hour are kept; 0: for ever
+	ViewDays          time.Duration // and those by the day
 
 	OIDCIssuer       string // empty: no provider
 	OIDCClientID     string

@@ -71,7 +71,12 @@ func setMediaMaxBytes(c *Config, v string) error {
 	return nil
 }
 
-func setMediaRetention(c *Config, v string) error {
+// toSpan reads days or hours.
+func toSpan(field func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error { return readSpan(field(c), v) }
+}
+
+func readSpan(to *time.Duration, v string) error {
 	unit, number := time.Hour, v
 	if days, ok := strings.CutSuffix(v, "d"); ok {
 		unit, number = 24*time.Hour, days
@@ -84,7 +89,7 @@ func setMediaRetention(c *Config, v string) error {
 	if err != nil {
 		return errors.New("is neither days nor hours")
 	}
-	c.MediaRetention = time.Duration(n) * unit //nolint:gosec // at most 65,535 days
+	*to = time.Duration(n) * unit //nolint:gosec // at most 65,535 days
 	return nil
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Setting is one row of the table.
@@ -139,7 +140,13 @@ func serviceSettings() []Setting {
 		{Name: "DATELINE_MEDIA_MAX_BYTES", Default: "536870912", Accepts: "a number of bytes",
 			Help: "Largest media file; at most 5368709120 (5 GiB), which is what S3 copies in one go.", set: setMediaMaxBytes},
 		{Name: "DATELINE_MEDIA_RETENTION", Default: "90d", Accepts: "days or hours, such as 90d or 36h; 0 keeps everything",
-			Help: "How long media stays that no post has used.", set: setMediaRetention},
+			Help: "How long media stays that no post has used.", set: toSpan(func(c *Config) *time.Duration { return &c.MediaRetention })},
+		{Name: "DATELINE_LINK_HOST", DefaultText: "the host of DATELINE_PUBLIC_URL", Accepts: "go.example.org or go.example.org:8443",
+			Help: "Host of short links; it must lead to the API.", set: setLinkHost},
+		{Name: "DATELINE_VIEWS_HOURS_RETENTION", Default: "90d", Accepts: "days or hours, at least 3d; 0 keeps everything",
+			Help: "How long counts of views stay by the hour; after that by the day.", set: setViewHours},
+		{Name: "DATELINE_VIEWS_DAYS_RETENTION", Default: "760d", Accepts: "days, at least 40d; 0 keeps everything",
+			Help: "How long counts stay by the day, by country, device, referrer and reason; after that by the month.", set: setViewDays},
 	}
 }
 

@@ -96,6 +96,20 @@ func (c *check) lateLimit(minutes int) time.Duration {
 	return time.Duration(minutes) * time.Minute
 }
 
+// linkBase is what the short links of a post begin with; "": they are not
+// tracked. What a post has already, it keeps: some of its links may be out.
+func (c *check) linkBase(track bool, had string) string {
+	switch {
+	case !track:
+		return ""
+	case had != "":
+		return had
+	case c.desk.LinkBase == "":
+		c.add("track_links", "unsupported", "This installation makes no short links: set DATELINE_PUBLIC_URL.")
+	}
+	return c.desk.LinkBase
+}
+
 // listed is an id with its path in the request.
 type listed struct {
 	id uuid.UUID

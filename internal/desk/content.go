@@ -30,7 +30,7 @@ func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUI
 	}
 	for _, a := range accounts {
 		o := overrides[a.ID]
-		segments := p.Segments(post.Target{Override: o})
+		segments := p.Segments(post.Target{AccountID: a.ID, Override: o})
 		if !c.readable(segments, a, o, add) {
 			continue
 		}

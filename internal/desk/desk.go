@@ -80,6 +80,7 @@ type Desk struct {
 	Accounts  Accounts
 	Networks  Networks
 	ObjectURL func(key string) string
+	LinkBase  string // what short links begin with; "": none are made
 	Live      Live
 	Log       *slog.Logger
 	Rates     Rates            // nil: only what networks document is known
@@ -113,6 +114,7 @@ type Edit struct {
 	Accounts      *[]string
 	Language      *string
 	LateLimit     *int
+	TrackLinks    *bool
 }
 
 // Change edits a post that is not yet being published. One that has failed is

@@ -68,6 +68,10 @@ func (c *check) change(ctx context.Context, edit Edit, current post.Post) (chang
 		limit := c.lateLimit(*edit.LateLimit)
 		change.LateLimit = &limit
 	}
+	if edit.TrackLinks != nil {
+		next.LinkBase = c.linkBase(*edit.TrackLinks, current.LinkBase)
+		change.LinkBase = &next.LinkBase
+	}
 	if change.Empty() && len(c.problems) == 0 {
 		c.add("", "empty", "Name at least one field to change.")
 	}

@@ -22,6 +22,7 @@ type Draft struct {
 	ThreadParentID string              `json:"-"`
 	Language       string              `json:"language,omitempty"`
 	LateLimit      int                 `json:"drop_if_late_minutes,omitempty"` // minutes; 0: none
+	TrackLinks     bool                `json:"track_links,omitempty"`          // send short links in the place of addresses
 	Unfinished     bool                `json:"-"`                              // keep it as a draft; nothing about its content is checked yet
 }
 
@@ -101,6 +102,7 @@ func (c *check) examine(ctx context.Context, who people.Principal, draft Draft) 
 		n.Post.ScheduledTime, n.Post.TimeZone = c.when(draft.ScheduledTime, draft.TimeZone)
 	}
 	n.Post.LateLimit = c.lateLimit(draft.LateLimit)
+	n.Post.LinkBase = c.linkBase(draft.TrackLinks, "")
 	if n.Post.AttachmentIDs, err = c.attachments(ctx, "attachments", draft.Attachments); err != nil {
 		return store.NewPost{}, err
 	}

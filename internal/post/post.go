@@ -75,6 +75,7 @@ type Post struct {
 	Language       string
 	Thread         []Segment     // what follows the first segment
 	LateLimit      time.Duration // dropped rather than published later than this; 0: never dropped
+	LinkBase       string        // addresses in the text are sent as short links that begin so; "": as they are
 	Series         *Occurrence   // nil: of no series
 	Approval       Approval
 	RedrivenAt     *time.Time // when a person last asked for another round
@@ -215,6 +216,7 @@ type Change struct {
 	Thread        *[]Segment
 	Overrides     map[uuid.UUID]*Override // by account; a nil value takes one back
 	LateLimit     *time.Duration          // 0: none
+	LinkBase      *string                 // "": links are not tracked
 
 	// NeedsApproval takes a scheduled post off the schedule: with the change it
 	// waits for approval.
@@ -225,7 +227,7 @@ type Change struct {
 func (c Change) Empty() bool {
 	return c.Content == nil && c.ScheduledTime == nil && c.TimeZone == nil &&
 		c.Language == nil && c.AttachmentIDs == nil && c.AccountIDs == nil &&
-		c.Thread == nil && len(c.Overrides) == 0 && c.LateLimit == nil
+		c.Thread == nil && len(c.Overrides) == 0 && c.LateLimit == nil && c.LinkBase == nil
 }
 
 // Guard names the post that a change is for and what must still hold.

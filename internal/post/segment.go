@@ -16,8 +16,8 @@ type Override struct {
 	Thread        *[]Segment   `json:"thread,omitempty"` // what follows the first segment
 }
 
-// Segments is what goes to one target, in order.
-func (p Post) Segments(t Target) []Segment {
+// written is what the author wrote for one target, in order.
+func (p Post) written(t Target) []Segment {
 	first, rest := Segment{Content: p.Content, AttachmentIDs: p.AttachmentIDs}, p.Thread
 	if o := t.Override; o != nil {
 		if o.Content != nil {
@@ -47,9 +47,9 @@ func (p Post) MediaIDs() []uuid.UUID {
 			}
 		}
 	}
-	add(p.Segments(Target{}))
+	add(p.written(Target{}))
 	for _, t := range p.Targets {
-		add(p.Segments(t))
+		add(p.written(t))
 	}
 	return ids
 }

@@ -90,6 +90,7 @@ func insertPosts(ctx context.Context, q *db.Queries, workspace, user uuid.UUID, 
 		in.AttachmentIds, in.AttachmentUrls, in.Threads = append(in.AttachmentIds, texts[0]), append(in.AttachmentUrls, texts[1]), append(in.Threads, texts[2])
 		in.LateLimits = append(in.LateLimits, late)
 		in.ThreadIds, in.ThreadParentIds = append(in.ThreadIds, idOrNil(p.ThreadID)), append(in.ThreadParentIds, idOrNil(p.ThreadParentID))
+		in.LinkBases = append(in.LinkBases, p.LinkBase)
 		in.Approvals = append(in.Approvals, string(approvalState(p.Approval.State)))
 		events.PostIds, events.Types, events.Data = append(events.PostIds, p.ID), append(events.Types, post.EventCreated), append(events.Data, texts[3])
 		if p.Approval.State == post.Pending {
@@ -110,6 +111,11 @@ func insertPosts(ctx context.Context, q *db.Queries, workspace, user uuid.UUID, 
 	}
 	if err := q.InsertTargetsOfPosts(ctx, targets); err != nil {
 		return err
+	}
+	for _, n := range posts {
+		if err := putLinks(ctx, q, n.Post, targetsFor(n.AccountIDs, n.Overrides)); err != nil {
+			return err
+		}
 	}
 	return q.InsertEventsOfPosts(ctx, events)
 }

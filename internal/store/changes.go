@@ -46,11 +46,14 @@ func editTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, chang
 	if err := setOverrides(ctx, q, row.PostID, change.Overrides); err != nil {
 		return err
 	}
-	if change.Content == nil && len(change.Overrides) == 0 {
+	if !changesText(change) {
 		return nil
 	}
 	p, err := withTargets(ctx, q, row, nil)
 	if err != nil {
+		return err
+	}
+	if err := putLinks(ctx, q, p, p.Targets); err != nil {
 		return err
 	}
 	ids, fingerprints := fingerprintsOf(p)
@@ -64,6 +67,11 @@ func fingerprintsOf(p post.Post) (targets []uuid.UUID, fingerprints [][]byte) {
 	return targets, fingerprints
 }
 
+// changesText says whether a change may be of what a target is sent.
+func changesText(c post.Change) bool {
+	return c.Content != nil || c.Thread != nil || len(c.Overrides) > 0 || c.LinkBase != nil
+}
+
 func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.EditPostParams, error) {
 	p := db.EditPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
 		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, Language: change.Language,
@@ -71,6 +79,9 @@ func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.E
 		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || len(change.Overrides) > 0}
 	if change.AttachmentIDs != nil {
 		p.AttachmentIds, p.AttachmentUrls = orEmpty(*change.AttachmentIDs), orEmpty(attachmentURLs)
+	}
+	if change.LinkBase != nil {
+		p.SetLinkBase, p.LinkBase = true, orNil(*change.LinkBase)
 	}
 	if change.LateLimit != nil {
 		p.SetLateLimit, p.LateLimitMinutes = true, minutes(*change.LateLimit)
@@ -145,6 +156,9 @@ func changedFields(c post.Change) map[string]any {
 	}
 	if len(c.Overrides) > 0 {
 		data["overrides"] = len(c.Overrides)
+	}
+	if c.LinkBase != nil {
+		data["track_links"] = *c.LinkBase != ""
 	}
 	return data
 }

@@ -68,7 +68,7 @@ func insertPost(ctx context.Context, q *db.Queries, n NewPost) (db.ScheduledPost
 		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
 		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
 		Thread: thread, LateLimitMinutes: minutes(p.LateLimit),
-		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, Approval: approvalState(p.Approval.State),
+		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), Approval: approvalState(p.Approval.State),
 	})
 	if err != nil {
 		return row, err
@@ -144,7 +144,10 @@ func insertTargets(ctx context.Context, q *db.Queries, p post.Post, accounts []u
 		in.Overrides = append(in.Overrides, text)
 		in.Fingerprints = append(in.Fingerprints, p.Fingerprint(post.Target{Override: overrides[account]}))
 	}
-	return q.InsertTargets(ctx, in)
+	if err := q.InsertTargets(ctx, in); err != nil {
+		return err
+	}
+	return putLinks(ctx, q, p, targetsFor(accounts, overrides))
 }
 
 func addEvent(ctx context.Context, q *db.Queries, row db.ScheduledPost, target *uuid.UUID, kind, actor string, data map[string]any) error {

@@ -216,7 +216,7 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 		row, err := q.InsertOccurrence(ctx, db.InsertOccurrenceParams{PostID: w.ID, WorkspaceID: w.WorkspaceID, UserID: w.UserID, Content: w.Content,
 			ScheduledTime: timeOrNil(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
 			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread,
-			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language,
+			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language, LinkBase: orNil(w.LinkBase),
 			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision, Approval: approvalState(w.Approval.State)})
 		if noRows(err) {
 			return nil

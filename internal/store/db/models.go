@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 type AccountStatus string
@@ -601,6 +602,67 @@ func AllTargetStatusValues() []TargetStatus {
 	}
 }
 
+type ViewKind string
+
+const (
+	ViewKindView    ViewKind = "view"
+	ViewKindClick   ViewKind = "click"
+	ViewKindConvert ViewKind = "convert"
+)
+
+func (e *ViewKind) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = ViewKind(s)
+	case string:
+		*e = ViewKind(s)
+	default:
+		return fmt.Errorf("unsupported scan type for ViewKind: %T", src)
+	}
+	return nil
+}
+
+type NullViewKind struct {
+	ViewKind ViewKind
+	Valid    bool // Valid is true if ViewKind is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullViewKind) Scan(value interface{}) error {
+	if value == nil {
+		ns.ViewKind, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.ViewKind.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullViewKind) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.ViewKind), nil
+}
+
+func (e ViewKind) Valid() bool {
+	switch e {
+	case ViewKindView,
+		ViewKindClick,
+		ViewKindConvert:
+		return true
+	}
+	return false
+}
+
+func AllViewKindValues() []ViewKind {
+	return []ViewKind{
+		ViewKindView,
+		ViewKindClick,
+		ViewKindConvert,
+	}
+}
+
 type WebhookStatus string
 
 const (
@@ -768,6 +830,19 @@ type Identity struct {
 	Subject   string
 	UserID    uuid.UUID
 	CreatedAt time.Time
+}
+
+type Link struct {
+	Code        string
+	WorkspaceID uuid.UUID
+	UserID      *uuid.UUID
+	PostID      *uuid.UUID
+	AccountID   *uuid.UUID
+	Network     string
+	Url         string
+	Title       string
+	CreatedAt   time.Time
+	DisabledAt  *time.Time
 }
 
 type LoginAnswer struct {
@@ -957,6 +1032,7 @@ type ScheduledPost struct {
 	ApprovalBy             *uuid.UUID
 	ApprovalAt             *time.Time
 	ApprovalNote           string
+	LinkBase               *string
 }
 
 type Series struct {
@@ -1007,6 +1083,130 @@ type User struct {
 	Name      string
 	Email     *string
 	CreatedAt time.Time
+}
+
+type ViewBatch struct {
+	ID        uuid.UUID
+	Shard     int32
+	Counts    int64
+	AppliedAt time.Time
+}
+
+type ViewCheck struct {
+	ID        int64
+	StartedAt time.Time
+	EndedAt   time.Time
+	Pages     int64
+	Differing int64
+	Missing   int64
+	Surplus   int64
+	NextSite  *uuid.UUID
+	NextPage  *string
+	Examples  []byte
+}
+
+type ViewDay struct {
+	SiteID       uuid.UUID
+	Page         string
+	Kind         ViewKind
+	Day          pgtype.Date
+	Count        int64
+	Funnel       int64
+	RolledCount  int64
+	RolledFunnel int64
+}
+
+type ViewDaysDue struct {
+	Day       pgtype.Date
+	TouchedAt time.Time
+}
+
+type ViewDimension struct {
+	SiteID    uuid.UUID
+	Page      string
+	Day       pgtype.Date
+	Dimension string
+	Value     string
+	Count     int64
+}
+
+type ViewErasure struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	OfVisitor   bool
+	VisitorHash *int64
+	VisitorID   *int64
+	RequestedBy uuid.UUID
+	RequestedAt time.Time
+	DoneAt      *time.Time
+	Removed     int64
+}
+
+type ViewFiltered struct {
+	SiteID uuid.UUID
+	Page   string
+	Day    pgtype.Date
+	Reason string
+	Count  int64
+}
+
+type ViewHour struct {
+	SiteID       uuid.UUID
+	Page         string
+	Kind         ViewKind
+	Hour         time.Time
+	Day          pgtype.Date
+	Count        int64
+	Funnel       int64
+	RolledCount  int64
+	RolledFunnel int64
+}
+
+type ViewHoursDue struct {
+	Hour      time.Time
+	TouchedAt time.Time
+}
+
+type ViewLoss struct {
+	ID      int64
+	Shard   int32
+	Pages   int64
+	FoundAt time.Time
+}
+
+type ViewMonth struct {
+	SiteID uuid.UUID
+	Page   string
+	Kind   ViewKind
+	Month  pgtype.Date
+	Count  int64
+	Funnel int64
+}
+
+type ViewPage struct {
+	SiteID         uuid.UUID
+	Page           string
+	Way            string
+	Views          int64
+	Clicks         int64
+	Converts       int64
+	FunnelViews    int64
+	FunnelClicks   int64
+	FunnelConverts int64
+	Uniques        int64
+	Sketch         []byte
+	SketchDue      bool
+	UpdatedAt      time.Time
+}
+
+type ViewUnique struct {
+	SiteID    uuid.UUID
+	Page      string
+	Day       pgtype.Date
+	Uniques   int64
+	Week      int64
+	UpdatedAt time.Time
 }
 
 type WebhookCursor struct {

@@ -14,7 +14,7 @@ import (
 )
 
 const acknowledgeRevision = `-- name: AcknowledgeRevision :one
-update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
+update scheduled_posts set workflow_revision = revision where post_id = $1 returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 // The workflow says which revision it acts on; see PostsMissingWorkflow.
@@ -58,6 +58,7 @@ func (q *Queries) AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (Sc
 		&i.ApprovalBy,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
+		&i.LinkBase,
 	)
 	return i, err
 }
@@ -68,7 +69,7 @@ update scheduled_posts set status = 'cancelled', approval = case when approval =
 where post_id = $1 and workspace_id = $2
   and status in ('draft', 'scheduled')
   and ($3::bigint = 0 or version = $3)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 type CancelPostParams struct {
@@ -117,6 +118,7 @@ func (q *Queries) CancelPost(ctx context.Context, arg CancelPostParams) (Schedul
 		&i.ApprovalBy,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
+		&i.LinkBase,
 	)
 	return i, err
 }
@@ -212,26 +214,27 @@ update scheduled_posts p set
     attachment_urls = coalesce($6::text[], attachment_urls),
     thread          = coalesce($7::jsonb, thread),
     late_limit_minutes = case when $8::bool then $9 else late_limit_minutes end,
-    platform_media_ids = case when $10::bool then '{}' else platform_media_ids end,
+    link_base     = case when $10::bool then $11 else link_base end,
+    platform_media_ids = case when $12::bool then '{}' else platform_media_ids end,
     late_noted_at = case when $2::timestamptz is null then late_noted_at end,
-    status        = case when $11::bool and status = 'scheduled' then 'draft' else status end,
-    approval      = case when $11::bool and status = 'scheduled' then 'pending' else approval end,
-    submitted_by  = case when $11::bool and status = 'scheduled' then $12::uuid else submitted_by end,
-    submitted_at  = case when $11::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
-    approval_by   = case when $11::bool and status = 'scheduled' then null else approval_by end,
-    approval_at   = case when $11::bool and status = 'scheduled' then null else approval_at end,
-    approval_note = case when $11::bool and status = 'scheduled'
+    status        = case when $13::bool and status = 'scheduled' then 'draft' else status end,
+    approval      = case when $13::bool and status = 'scheduled' then 'pending' else approval end,
+    submitted_by  = case when $13::bool and status = 'scheduled' then $14::uuid else submitted_by end,
+    submitted_at  = case when $13::bool and status = 'scheduled' then clock_timestamp() else submitted_at end,
+    approval_by   = case when $13::bool and status = 'scheduled' then null else approval_by end,
+    approval_at   = case when $13::bool and status = 'scheduled' then null else approval_at end,
+    approval_note = case when $13::bool and status = 'scheduled'
                            or approval = 'pending' and $2::timestamptz is not null then '' else approval_note end,
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
-where p.post_id = $13 and p.workspace_id = $14
+where p.post_id = $15 and p.workspace_id = $16
   and (p.status in ('draft', 'scheduled')
        or p.status in ('failed', 'partly_posted') and exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status = 'failed'))
   -- What has been tried already goes out again with the edit, so it cannot wait.
-  and (not $11::bool or p.status in ('draft', 'scheduled') and not exists (
+  and (not $13::bool or p.status in ('draft', 'scheduled') and not exists (
             select 1 from post_targets t where t.post_id = p.post_id and t.status not in ('scheduled', 'cancelled')))
-  and ($15::bigint = 0 or p.version = $15)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
+  and ($17::bigint = 0 or p.version = $17)
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 type EditPostParams struct {
@@ -244,6 +247,8 @@ type EditPostParams struct {
 	Thread           []byte
 	SetLateLimit     bool
 	LateLimitMinutes *int32
+	SetLinkBase      bool
+	LinkBase         *string
 	MediaChanged     bool
 	NeedsApproval    bool
 	SubmittedBy      *uuid.UUID
@@ -266,6 +271,8 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		arg.Thread,
 		arg.SetLateLimit,
 		arg.LateLimitMinutes,
+		arg.SetLinkBase,
+		arg.LinkBase,
 		arg.MediaChanged,
 		arg.NeedsApproval,
 		arg.SubmittedBy,
@@ -311,6 +318,7 @@ func (q *Queries) EditPost(ctx context.Context, arg EditPostParams) (ScheduledPo
 		&i.ApprovalBy,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
+		&i.LinkBase,
 	)
 	return i, err
 }
@@ -349,7 +357,7 @@ func (q *Queries) ForgetWorkflows(ctx context.Context) (int64, error) {
 }
 
 const getPost = `-- name: GetPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts where post_id = $1
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where post_id = $1
 `
 
 func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -392,12 +400,13 @@ func (q *Queries) GetPost(ctx context.Context, postID uuid.UUID) (ScheduledPost,
 		&i.ApprovalBy,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
+		&i.LinkBase,
 	)
 	return i, err
 }
 
 const getPostInWorkspace = `-- name: GetPostInWorkspace :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts where post_id = $1 and workspace_id = $2
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where post_id = $1 and workspace_id = $2
 `
 
 type GetPostInWorkspaceParams struct {
@@ -445,6 +454,7 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 		&i.ApprovalBy,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
+		&i.LinkBase,
 	)
 	return i, err
 }
@@ -452,13 +462,13 @@ func (q *Queries) GetPostInWorkspace(ctx context.Context, arg GetPostInWorkspace
 const insertPost = `-- name: InsertPost :one
 insert into scheduled_posts (
     post_id, workspace_id, user_id, content, scheduled_time, time_zone,
-    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language,
+    status, attachment_ids, attachment_urls, thread, late_limit_minutes, thread_id, thread_parent_id, language, link_base,
     approval, submitted_by, submitted_at
 ) values (
     $1, $2, $3, $4, $5, $6,
-    $7, $8, $9, $10, $11, $12, $13, $14,
-    $15, case when $15 = 'pending'::approval_state then $3::uuid end, case when $15 = 'pending'::approval_state then clock_timestamp() end
-) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
+    $7, $8, $9, $10, $11, $12, $13, $14, $15,
+    $16, case when $16 = 'pending'::approval_state then $3::uuid end, case when $16 = 'pending'::approval_state then clock_timestamp() end
+) returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 type InsertPostParams struct {
@@ -476,6 +486,7 @@ type InsertPostParams struct {
 	ThreadID         *uuid.UUID
 	ThreadParentID   *uuid.UUID
 	Language         string
+	LinkBase         *string
 	Approval         ApprovalState
 }
 
@@ -495,6 +506,7 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		arg.ThreadID,
 		arg.ThreadParentID,
 		arg.Language,
+		arg.LinkBase,
 		arg.Approval,
 	)
 	var i ScheduledPost
@@ -535,6 +547,7 @@ func (q *Queries) InsertPost(ctx context.Context, arg InsertPostParams) (Schedul
 		&i.ApprovalBy,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
+		&i.LinkBase,
 	)
 	return i, err
 }
@@ -566,7 +579,7 @@ func (q *Queries) InsertTargets(ctx context.Context, arg InsertTargetsParams) er
 }
 
 const listPostsAscending = `-- name: ListPostsAscending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -651,6 +664,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 			&i.ApprovalBy,
 			&i.ApprovalAt,
 			&i.ApprovalNote,
+			&i.LinkBase,
 		); err != nil {
 			return nil, err
 		}
@@ -663,7 +677,7 @@ func (q *Queries) ListPostsAscending(ctx context.Context, arg ListPostsAscending
 }
 
 const listPostsDescending = `-- name: ListPostsDescending :many
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts p
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts p
 where p.workspace_id = $1
   and (cardinality($2::text[]) = 0 or p.status::text = any($2::text[]))
   and ($3::timestamptz is null or p.listed_at >= $3)
@@ -748,6 +762,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 			&i.ApprovalBy,
 			&i.ApprovalAt,
 			&i.ApprovalNote,
+			&i.LinkBase,
 		); err != nil {
 			return nil, err
 		}
@@ -760,7 +775,7 @@ func (q *Queries) ListPostsDescending(ctx context.Context, arg ListPostsDescendi
 }
 
 const lockPost = `-- name: LockPost :one
-select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note from scheduled_posts where post_id = $1 for update
+select post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base from scheduled_posts where post_id = $1 for update
 `
 
 func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost, error) {
@@ -803,6 +818,7 @@ func (q *Queries) LockPost(ctx context.Context, postID uuid.UUID) (ScheduledPost
 		&i.ApprovalBy,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
+		&i.LinkBase,
 	)
 	return i, err
 }
@@ -1073,7 +1089,7 @@ update scheduled_posts set scheduled_time = case when status = 'draft' then cloc
 where post_id = $2 and workspace_id = $3
   and status in ('draft', 'scheduled')
   and ($4::bigint = 0 or version = $4)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 type PublishNowParams struct {
@@ -1131,6 +1147,7 @@ func (q *Queries) PublishNow(ctx context.Context, arg PublishNowParams) (Schedul
 		&i.ApprovalBy,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
+		&i.LinkBase,
 	)
 	return i, err
 }
@@ -1169,7 +1186,7 @@ update scheduled_posts set status = 'scheduled',
     version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
 where post_id = $4 and workspace_id = $5 and status = 'draft'
   and ($6::bigint = 0 or version = $6)
-returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
 `
 
 type ScheduleDraftParams struct {
@@ -1229,6 +1246,7 @@ func (q *Queries) ScheduleDraft(ctx context.Context, arg ScheduleDraftParams) (S
 		&i.ApprovalBy,
 		&i.ApprovalAt,
 		&i.ApprovalNote,
+		&i.LinkBase,
 	)
 	return i, err
 }

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	"dateline/api/spec"
+	"dateline/internal/links"
+)
+
+const linkRoute = links.Path + ":code"
+
+// followLink leads a reader on. HEAD is for previews.
+func (s *Server) followLink(c *gin.Context) { s.Redirect.ServeHTTP(c.Writer, c.Request, c.Param("code")) }
+
+// ListLinks lists short links.
+func (s *Server) ListLinks(ctx context.Context, r spec.ListLinksRequestObject) (spec.ListLinksResponseObject, error) {
+	f := links.Filter{WorkspaceID: principal(ctx).WorkspaceID, PostID: r.Params.Post, BeforeCode: value(r.Params.Cursor), Limit: defaultPage}
+	if r.Params.Limit != nil {
+		f.Limit = *r.Params.Limit
+	}
+	limit := f.Limit
+	f.Limit++ // one more, to know whether there is a next page
+	list, err := s.Links.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	page := spec.ListLinks200JSONResponse{Links: []spec.Link{}}
+	if len(list) > limit {
+		list = list[:limit]
+		page.NextCursor = &list[limit-1].Code
+	}
+	for _, l := range list {
+		page.Links = append(page.Links, s.linkJSON(l))
+	}
+	return page, nil
+}
+
+// CreateLink makes a short link.
+func (s *Server) CreateLink(ctx context.Context, r spec.CreateLinkRequestObject) (spec.CreateLinkResponseObject, error) {
+	key, err := idempotencyOf(r.Params.IdempotencyKey, "link", r.Body)
+	if err != nil {
+		return nil, err
+	}
+	l, replayed, err := s.Links.Create(ctx, principal(ctx), links.New{URL: r.Body.Url, Title: value(r.Body.Title), PostID: r.Body.PostId}, key)
+	location := "/api/v1/links/" + l.Code
+	return spec.CreateLink201JSONResponse{Body: s.linkJSON(l),
+		Headers: spec.CreateLink201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
+}
+
+// GetLink reads a short link.
+func (s *Server) GetLink(ctx context.Context, r spec.GetLinkRequestObject) (spec.GetLinkResponseObject, error) {
+	l, err := s.Links.Get(ctx, principal(ctx), r.Code)
+	return spec.GetLink200JSONResponse(s.linkJSON(l)), err
+}
+
+// DisableLink makes a short link lead nowhere.
+func (s *Server) DisableLink(ctx context.Context, r spec.DisableLinkRequestObject) (spec.DisableLinkResponseObject, error) {
+	l, err := s.Links.Disable(ctx, principal(ctx), r.Code, true)
+	return spec.DisableLink200JSONResponse(s.linkJSON(l)), err
+}
+
+// EnableLink makes a disabled short link lead on again.
+func (s *Server) EnableLink(ctx context.Context, r spec.EnableLinkRequestObject) (spec.EnableLinkResponseObject, error) {
+	l, err := s.Links.Disable(ctx, principal(ctx), r.Code, false)
+	return spec.EnableLink200JSONResponse(s.linkJSON(l)), err
+}
+
+func (s *Server) linkJSON(l links.Link) spec.Link {
+	return spec.Link{Code: l.Code, ShortUrl: s.Links.Short(l), Url: l.URL, Title: l.Title, PostId: l.PostID, AccountId: l.AccountID,
+		Network: optional(l.Network), CreatedAt: l.CreatedAt, Disabled: l.DisabledAt != nil, Clicks: l.Clicks}
+}

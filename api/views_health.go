@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/post"
+	"dateline/internal/tally"
+)
+
+// ViewsHealth says how the counting of views keeps its numbers.
+func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObject) (spec.ViewsHealthResponseObject, error) {
+	h, err := s.Views.Health(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.Views.SitesOf(ctx, principal(ctx).WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	var out spec.ViewsHealth200JSONResponse
+	out.Flush.BatchesLastHour, out.Flush.CountsLastHour = h.Batches, h.Counts
+	if !h.FlushedAt.IsZero() {
+		out.Flush.LastAt = &h.FlushedAt
+	}
+	if c := h.Check; c != nil {
+		out.Check = &spec.ViewsCheck{StartedAt: c.StartedAt, EndedAt: c.EndedAt, Compared: c.Compared, Differing: c.Differing,
+			Missing: c.Missing, Surplus: c.Surplus, Agrees: c.Differing == 0}
+		out.Check.Examples = []struct {
+			Kind    spec.ViewsCheckExamplesKind `json:"kind"`
+			Page    string                      `json:"page"`
+			Pending int64                       `json:"pending"`
+			Shown   int64                       `json:"shown"`
+			Stored  int64                       `json:"stored"`
+		}{}
+		for _, e := range c.Examples {
+			if !slices.Contains(own, e.Site) {
+				continue
+			}
+			out.Check.Examples = append(out.Check.Examples, struct {
+				Kind    spec.ViewsCheckExamplesKind `json:"kind"`
+				Page    string                      `json:"page"`
+				Pending int64                       `json:"pending"`
+				Shown   int64                       `json:"shown"`
+				Stored  int64                       `json:"stored"`
+			}{Kind: spec.ViewsCheckExamplesKind(e.Kind), Page: e.Page, Pending: e.Pending, Shown: e.Shown, Stored: e.Stored})
+		}
+	}
+	return out, nil
+}
+
+// EraseViews forgets a site's counts, or one visitor.
+func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject) (spec.EraseViewsResponseObject, error) {
+	who := principal(ctx)
+	own, err := s.Views.SitesOf(ctx, who.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(own, r.Body.SiteId) {
+		return nil, post.Missing("site")
+	}
+	e := tally.Erasure{ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId, By: who.UserID}
+	if text := value(r.Body.VisitorHash); text != "" {
+		if e.Visitor.Hash, err = strconv.ParseUint(text, 16, 64); err != nil {
+			return nil, post.InvalidFields(post.Problem{Field: "visitor_hash", Code: "invalid", Message: "Write 16 hexadecimal digits."})
+		}
+		e.OfVisitor = true
+	}
+	if r.Body.VisitorId != nil {
+		e.Visitor.ID, e.OfVisitor = uint32(*r.Body.VisitorId), true //nolint:gosec // bounded by openapi.yaml
+	}
+	e, err = s.Views.Erase(ctx, e)
+	return spec.EraseViews202JSONResponse(erasureJSON(e)), err
+}
+
+// GetViewErasure says whether an erasure is done.
+func (s *Server) GetViewErasure(ctx context.Context, r spec.GetViewErasureRequestObject) (spec.GetViewErasureResponseObject, error) {
+	e, err := s.Views.Erasure(ctx, principal(ctx).WorkspaceID, r.Id)
+	return spec.GetViewErasure200JSONResponse(erasureJSON(e)), err
+}
+
+func erasureJSON(e tally.Erasure) spec.ViewErasure {
+	out := spec.ViewErasure{Id: e.ID, SiteId: e.Site, OfVisitor: e.OfVisitor, RequestedAt: e.RequestedAt, Done: e.DoneAt != nil, DoneAt: e.DoneAt}
+	if e.DoneAt != nil {
+		out.Removed = &e.Removed
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package post
+
+import (
+	"crypto/sha256"
+	"math/big"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// LinkCodeLength is how long the code of a short link is: ten characters of 62
+// are 59 bits.
+const LinkCodeLength = 10
+
+// maxLinkURL is the longest address that is tracked; a longer one stays in the
+// text.
+const maxLinkURL = 2048
+
+// Link is a short link of a post on one account.
+type Link struct {
+	Code  string
+	URL   string // where it leads
+	Short string // what stands in the text
+}
+
+// webAddress finds what networks make links of. Addresses without a scheme are
+// left alone: not every network takes them for links.
+var webAddress = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"'` + "`" + `]+`)
+
+// Segments is what goes to one target, in order, with short links in the place
+// of addresses if the post's links are tracked.
+func (p Post) Segments(t Target) []Segment {
+	segments := p.written(t)
+	if p.LinkBase == "" {
+		return segments
+	}
+	for i := range segments {
+		segments[i].Content = replaceAddresses(segments[i].Content, func(address string) string {
+			if link, ok := p.link(t.AccountID, address); ok {
+				return link.Short
+			}
+			return address
+		})
+	}
+	return segments
+}
+
+// Links lists the short links of a post on one account, each once.
+func (p Post) Links(t Target) (links []Link) {
+	if p.LinkBase == "" {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, s := range p.written(t) {
+		replaceAddresses(s.Content, func(address string) string {
+			if link, ok := p.link(t.AccountID, address); ok && !seen[link.Code] {
+				seen[link.Code] = true
+				links = append(links, link)
+			}
+			return address
+		})
+	}
+	return links
+}
+
+// link gives the short link for an address. Its code follows from the ids of
+// post and account, which nobody outside the workspace knows both of, so every
+// attempt at sending, on every host, makes the same one.
+func (p Post) link(account uuid.UUID, address string) (Link, bool) {
+	if len(address) > maxLinkURL || strings.HasPrefix(address, p.LinkBase) || !Linkable(address) {
+		return Link{}, false
+	}
+	h := sha256.New()
+	h.Write(p.ID[:])
+	h.Write(account[:])
+	h.Write([]byte(address))
+	code := LinkCode([16]byte(h.Sum(nil)))
+	return Link{Code: code, URL: address, Short: p.LinkBase + code}, true
+}
+
+// LinkCode spells bytes as a code.
+func LinkCode(random [16]byte) string {
+	text := new(big.Int).SetBytes(random[:]).Text(62)
+	if missing := LinkCodeLength - len(text); missing > 0 {
+		text = strings.Repeat("0", missing) + text
+	}
+	return text[len(text)-LinkCodeLength:]
+}
+
+// Linkable says whether a short link may lead to an address: the web, and no
+// user name in it that would pass for a host.
+func Linkable(address string) bool {
+	if len(address) > maxLinkURL || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
+		return false
+	}
+	u, err := url.Parse(address)
+	return err == nil && (strings.EqualFold(u.Scheme, "http") || strings.EqualFold(u.Scheme, "https")) && u.Hostname() != "" && u.User == nil
+}
+
+// replaceAddresses puts with's answer in the place of each web address.
+func replaceAddresses(text string, with func(address string) string) string {
+	var b strings.Builder
+	rest := 0
+	for _, at := range webAddress.FindAllStringIndex(text, -1) {
+		end := at[0] + len(trimSentence(text[at[0]:at[1]]))
+		b.WriteString(text[rest:at[0]])
+		b.WriteString(with(text[at[0]:end]))
+		rest = end
+	}
+	b.WriteString(text[rest:])
+	return b.String()
+}
+
+// trimSentence leaves off what ends a sentence, and a bracket that was opened
+// before the address.
+func trimSentence(address string) string {
+	for {
+		trimmed := strings.TrimRight(address, ".,;:!?*_~…’”»")
+		for _, pair := range []string{"()", "[]", "{}"} {
+			if strings.HasSuffix(trimmed, pair[1:]) && strings.Count(trimmed, pair[1:]) > strings.Count(trimmed, pair[:1]) {
+				trimmed = trimmed[:len(trimmed)-1]
+			}
+		}
+		if trimmed == address {
+			return address
+		}
+		address = trimmed
+	}
+}

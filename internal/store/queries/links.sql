@@ -1,0 +1,35 @@
+-- name: PutPostLinks :execrows
+-- A code is of its post, account and address: one that is here already is the
+-- same link. A row fewer than was asked for says that a code is another's.
+insert into links (code, workspace_id, user_id, post_id, account_id, network, url)
+select w.code, @workspace_id, @user_id, @post_id::uuid, w.account_id, a.network, w.url
+from (select unnest(@codes::text[]) as code, unnest(@account_ids::uuid[]) as account_id, unnest(@urls::text[]) as url) w
+join accounts a on a.id = w.account_id
+order by w.code
+on conflict (code) do update set url = excluded.url where links.post_id = excluded.post_id and links.url = excluded.url;
+
+-- name: InsertLink :one
+-- No row: the code is taken.
+insert into links (code, workspace_id, user_id, post_id, url, title)
+values (@code, @workspace_id, @user_id, sqlc.narg('post_id'), @url, @title)
+on conflict (code) do nothing returning *;
+
+-- name: GetLink :one
+select * from links where code = @code;
+
+-- name: GetLinkInWorkspace :one
+select * from links where code = @code and workspace_id = @workspace_id;
+
+-- name: ListLinks :many
+select l.* from links l
+where l.workspace_id = @workspace_id
+  and (sqlc.narg('post_id')::uuid is null or l.post_id = sqlc.narg('post_id'))
+  and (@before_code::text = '' or (l.created_at, l.code) < (select b.created_at, b.code from links b where b.code = @before_code and b.workspace_id = @workspace_id))
+order by l.created_at desc, l.code desc
+limit @page_size;
+
+-- name: SetLinkDisabled :one
+update links set disabled_at = case when @disabled::bool then coalesce(disabled_at, clock_timestamp()) end
+where code = @code and workspace_id = @workspace_id
+returning *;
+

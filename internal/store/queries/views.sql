@@ -1,0 +1,270 @@
+-- name: InsertViewBatch :execrows
+-- The ledger. None: the batch was applied before.
+insert into view_batches (id, shard, counts) values (@id, @shard, @counts) on conflict (id) do nothing;
+
+-- name: AppliedViewBatches :many
+select id from view_batches where id = any(@ids::uuid[]);
+
+-- name: DropOldViewBatches :execrows
+-- Never of a batch that Redis still has: it would be applied again.
+delete from view_batches where applied_at < now() - make_interval(secs => @older_than_seconds::float8) and not id = any(@keep::uuid[]);
+
+-- name: AddViewPages :exec
+-- Rows are locked in one order, so that two batches do not wait for each other.
+-- Of uniques the larger number is right: a Redis that began anew, or an older
+-- batch that comes late, knows fewer.
+insert into view_pages (site_id, page, way, views, clicks, converts, funnel_views, funnel_clicks, funnel_converts, uniques)
+select w.site_id, w.page, min(w.way), sum(w.views), sum(w.clicks), sum(w.converts), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_converts), max(w.uniques)
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@ways::text[]) as way,
+        unnest(@views::bigint[]) as views, unnest(@clicks::bigint[]) as clicks, unnest(@converts::bigint[]) as converts,
+        unnest(@funnel_views::bigint[]) as funnel_views, unnest(@funnel_clicks::bigint[]) as funnel_clicks,
+        unnest(@funnel_converts::bigint[]) as funnel_converts, unnest(@uniques::bigint[]) as uniques) w
+group by 1, 2 order by 1, 2
+on conflict (site_id, page) do update set
+    way = excluded.way, views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
+    converts = view_pages.converts + excluded.converts, funnel_views = view_pages.funnel_views + excluded.funnel_views,
+    funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_converts = view_pages.funnel_converts + excluded.funnel_converts,
+    uniques = greatest(view_pages.uniques, excluded.uniques), sketch_due = true, updated_at = now();
+
+-- name: AddViewHours :exec
+insert into view_hours (site_id, page, kind, hour, day, count, funnel)
+select w.site_id, w.page, w.kind::view_kind, w.hour, min(w.day), sum(w.n), sum(w.f)
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@kinds::text[]) as kind,
+        unnest(@hours::timestamptz[]) as hour, unnest(@days::date[]) as day, unnest(@counts::bigint[]) as n, unnest(@funnels::bigint[]) as f) w
+group by 1, 2, 3, 4 order by 1, 2, 3, 4
+on conflict (site_id, page, kind, hour) do update set count = view_hours.count + excluded.count, funnel = view_hours.funnel + excluded.funnel;
+
+-- name: MarkViewHours :exec
+-- Locks the mark of an hour, so that the roll-up that takes it away is over, or
+-- begins after this batch.
+insert into view_hours_due (hour) select distinct w.hour from unnest(@hours::timestamptz[]) w(hour) order by w.hour
+on conflict (hour) do update set touched_at = now();
+
+-- name: AddViewDimensions :exec
+insert into view_dimensions (site_id, page, day, dimension, value, count)
+select w.site_id, w.page, w.day, w.dimension, w.value, sum(w.n)
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@days::date[]) as day,
+        unnest(@dimensions::text[]) as dimension, unnest(@values::text[]) as value, unnest(@counts::bigint[]) as n) w
+group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+on conflict (site_id, page, day, dimension, value) do update set count = view_dimensions.count + excluded.count;
+
+-- name: AddViewFiltered :exec
+insert into view_filtered (site_id, page, day, reason, count)
+select w.site_id, w.page, w.day, w.reason, sum(w.n)
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@days::date[]) as day,
+        unnest(@reasons::text[]) as reason, unnest(@counts::bigint[]) as n) w
+group by 1, 2, 3, 4 order by 1, 2, 3, 4
+on conflict (site_id, page, day, reason) do update set count = view_filtered.count + excluded.count;
+
+-- name: PutViewUniques :exec
+insert into view_uniques (site_id, page, day, uniques, week)
+select w.site_id, w.page, w.day, max(w.n), max(w.week)
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@days::date[]) as day,
+        unnest(@uniques::bigint[]) as n, unnest(@weeks::bigint[]) as week) w
+group by 1, 2, 3 order by 1, 2, 3
+on conflict (site_id, page, day) do update set uniques = greatest(view_uniques.uniques, excluded.uniques),
+    week = greatest(view_uniques.week, excluded.week), updated_at = now();
+
+-- name: ViewPages :many
+select site_id, page, views, clicks, converts from view_pages where site_id = @site_id and page = any(@pages::text[]);
+
+-- name: ViewPagesOf :many
+-- Totals of pages of several sites.
+select p.site_id, p.page, p.views, p.clicks, p.converts
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
+join view_pages p on p.site_id = w.site_id and p.page = w.page;
+
+-- name: ViewPagesAfter :many
+-- All pages, bit by bit.
+select site_id, page, way, views, clicks, converts, funnel_views, funnel_clicks, funnel_converts, uniques, sketch from view_pages
+where (site_id, page) > (@after_site::uuid, @after_page::text) order by site_id, page limit @batch;
+
+-- name: ViewPageNames :many
+select site_id, page, way from view_pages
+where (site_id, page) > (@after_site::uuid, @after_page::text) order by site_id, page limit @batch;
+
+-- name: ViewPagesOfSite :many
+select page from view_pages where site_id = @site_id and page > @after_page::text order by page limit @batch;
+
+-- name: SketchesDue :many
+select site_id, page from view_pages where sketch_due and (site_id, page) > (@after_site::uuid, @after_page::text)
+order by site_id, page limit @batch;
+
+-- name: PutSketches :exec
+-- A page that was touched after the sketch was read is sketched again with its
+-- next visitor at the latest.
+update view_pages p set sketch = nullif(w.sketch, ''), sketch_due = false
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@sketches::bytea[]) as sketch) w
+where p.site_id = w.site_id and p.page = w.page;
+
+-- name: RecentViewHours :many
+-- Of pages of several sites, what is needed to count on.
+select h.site_id, h.page, h.kind, h.hour, h.day, h.count
+from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
+join view_hours h on h.site_id = w.site_id and h.page = w.page
+where h.hour >= @from_hour and h.count > 0;
+
+-- name: RecentViewDays :many
+-- With what of the hours is not rolled up yet.
+select site_id, page, kind, day, sum(count)::bigint as count from (
+    select d.site_id, d.page, d.kind, d.day, d.count
+    from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
+    join view_days d on d.site_id = w.site_id and d.page = w.page where d.day >= @from_day
+    union all
+    select h.site_id, h.page, h.kind, h.day, h.count - h.rolled_count
+    from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page) w
+    join view_hours h on h.site_id = w.site_id and h.page = w.page
+    where h.day >= @from_day and h.count <> h.rolled_count
+) both_of group by site_id, page, kind, day having sum(count) > 0;
+
+-- name: ViewHours :many
+select kind, hour, count, funnel from view_hours
+where site_id = @site_id and page = @page and hour >= @from_hour and hour < @to_hour order by hour, kind;
+
+-- name: ViewDays :many
+-- With what of the hours is not rolled up yet.
+select kind, day, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
+    select d.kind, d.day, d.count, d.funnel from view_days d
+    where d.site_id = @site_id and d.page = @page and d.day >= @from_day and d.day < @to_day
+    union all
+    select h.kind, h.day, h.count - h.rolled_count, h.funnel - h.rolled_funnel from view_hours h
+    where h.site_id = @site_id and h.page = @page and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
+      and h.day >= @from_day and h.day < @to_day
+) both_of group by kind, day order by day, kind;
+
+-- name: ViewMonths :many
+-- With what of the days, and of the hours, is not rolled up yet.
+select kind, month, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
+    select m.kind, m.month, m.count, m.funnel from view_months m
+    where m.site_id = @site_id and m.page = @page and m.month >= @from_month and m.month < @to_month
+    union all
+    select d.kind, date_trunc('month', d.day)::date, d.count - d.rolled_count, d.funnel - d.rolled_funnel from view_days d
+    where d.site_id = @site_id and d.page = @page and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
+      and d.day >= @from_month and d.day < @to_month
+    union all
+    select h.kind, date_trunc('month', h.day)::date, h.count - h.rolled_count, h.funnel - h.rolled_funnel from view_hours h
+    where h.site_id = @site_id and h.page = @page and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
+      and h.day >= @from_month and h.day < @to_month
+) all_of group by kind, month order by month, kind;
+
+-- name: ViewDimensions :many
+select dimension, value, sum(count)::bigint as count from view_dimensions
+where site_id = @site_id and page = @page and day >= @from_day and day < @to_day
+group by dimension, value order by dimension, count desc, value;
+
+-- name: ViewFiltered :many
+select reason, sum(count)::bigint as count from view_filtered
+where site_id = @site_id and page = @page and day >= @from_day and day < @to_day
+group by reason order by count desc, reason;
+
+-- name: ViewUniques :many
+select day, uniques, week from view_uniques
+where site_id = @site_id and page = @page and day >= @from_day and day < @to_day order by day;
+
+-- name: ViewHoursDue :many
+select hour from view_hours_due order by hour limit @batch;
+
+-- name: TakeViewHour :execrows
+delete from view_hours_due where hour = @hour;
+
+-- name: RollViewHour :exec
+-- Adds to the days what an hour has that they do not have yet, and notes it. A
+-- row that a flush holds right now is left to the next time: the flush marks its
+-- hour again.
+with due as materialized (
+    select h.site_id, h.page, h.kind, h.day, h.count - h.rolled_count as n, h.funnel - h.rolled_funnel as f from view_hours h
+    where h.hour = @hour::timestamptz and (h.count <> h.rolled_count or h.funnel <> h.rolled_funnel)
+    for update skip locked
+), noted as (
+    update view_hours h set rolled_count = h.rolled_count + due.n, rolled_funnel = h.rolled_funnel + due.f from due
+    where h.hour = @hour::timestamptz and h.site_id = due.site_id and h.page = due.page and h.kind = due.kind
+), added as (
+    insert into view_days (site_id, page, kind, day, count, funnel)
+    select due.site_id, due.page, due.kind, due.day, due.n, due.f from due order by 1, 2, 3, 4
+    on conflict (site_id, page, kind, day) do update set count = view_days.count + excluded.count, funnel = view_days.funnel + excluded.funnel
+    returning day
+)
+insert into view_days_due (day) select distinct day from added order by day
+on conflict (day) do update set touched_at = now();
+
+-- name: DaysOfHour :many
+-- The days that an hour is of: sites have zones.
+select distinct day from view_hours where hour = @hour::timestamptz and (count <> rolled_count or funnel <> rolled_funnel);
+
+-- name: ViewDaysDue :many
+select day from view_days_due order by day limit @batch;
+
+-- name: TakeViewDay :execrows
+delete from view_days_due where day = @day;
+
+-- name: RollViewDay :exec
+-- As RollViewHour, from days to months.
+with due as materialized (
+    select d.site_id, d.page, d.kind, d.count - d.rolled_count as n, d.funnel - d.rolled_funnel as f from view_days d
+    where d.day = @day::date and (d.count <> d.rolled_count or d.funnel <> d.rolled_funnel)
+    for update skip locked
+), noted as (
+    update view_days d set rolled_count = d.rolled_count + due.n, rolled_funnel = d.rolled_funnel + due.f from due
+    where d.day = @day::date and d.site_id = due.site_id and d.page = due.page and d.kind = due.kind
+)
+insert into view_months (site_id, page, kind, month, count, funnel)
+select due.site_id, due.page, due.kind, date_trunc('month', @day::date)::date, due.n, due.f from due
+order by 1, 2, 3
+on conflict (site_id, page, kind, month) do update set count = view_months.count + excluded.count, funnel = view_months.funnel + excluded.funnel;
+
+-- name: InsertViewLoss :exec
+insert into view_losses (shard, pages) values (@shard, @pages);
+
+-- name: InsertViewCheck :exec
+insert into view_checks (started_at, ended_at, pages, differing, missing, surplus, next_site, next_page, examples)
+values (@started_at, clock_timestamp(), @pages, @differing, @missing, @surplus, sqlc.narg('next_site'), sqlc.narg('next_page'), @examples);
+
+-- name: DropOldViewNotes :exec
+with losses as (delete from view_losses where found_at < now() - interval '90 days')
+delete from view_checks where started_at < now() - interval '90 days';
+
+-- name: LastViewCheck :one
+select * from view_checks order by id desc limit 1;
+
+-- name: LastViewLoss :one
+select coalesce(max(found_at), 'epoch')::timestamptz as found_at, coalesce(sum(pages), 0)::bigint as pages, count(*) as shards from view_losses
+where found_at > (select max(found_at) from view_losses) - interval '10 minutes';
+
+-- name: LastViewFlush :one
+select coalesce(max(applied_at), 'epoch')::timestamptz as at, count(*) as batches, coalesce(sum(counts), 0)::bigint as counts
+from view_batches where applied_at > now() - interval '1 hour';
+
+-- name: InsertViewErasure :one
+insert into view_erasures (id, workspace_id, site_id, of_visitor, visitor_hash, visitor_id, requested_by)
+values (@id, @workspace_id, @site_id, @of_visitor, sqlc.narg('visitor_hash'), sqlc.narg('visitor_id'), @requested_by)
+returning *;
+
+-- name: OpenViewErasures :many
+select * from view_erasures where done_at is null order by requested_at, id limit @batch;
+
+-- name: FinishViewErasure :exec
+update view_erasures set done_at = clock_timestamp(), visitor_hash = null, visitor_id = null, removed = @removed where id = @id;
+
+-- name: ViewErasure :one
+select * from view_erasures where id = @id and workspace_id = @workspace_id;
+
+-- name: EraseViewPages :execrows
+delete from view_pages where site_id = @site_id;
+
+-- name: EraseViewHours :execrows
+delete from view_hours where site_id = @site_id;
+
+-- name: EraseViewDays :execrows
+delete from view_days where site_id = @site_id;
+
+-- name: EraseViewMonths :execrows
+delete from view_months where site_id = @site_id;
+
+-- name: EraseViewDimensions :execrows
+delete from view_dimensions where site_id = @site_id;
+
+-- name: EraseViewFiltered :execrows
+delete from view_filtered where site_id = @site_id;
+
+-- name: EraseViewUniques :execrows
+delete from view_uniques where site_id = @site_id;

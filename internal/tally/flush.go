@@ -1,0 +1,155 @@
+package tally
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/views"
+)
+
+// Flushed says what a flush did.
+type Flushed struct {
+	Batches int   // that were brought to Postgres
+	Again   int   // that had been brought before, by somebody who did not live to drop them
+	Pages   int64 // with something new, counted per batch
+	Seeded  int64 // pages that were filled in after a loss
+	Erased  int   // requests to forget that were carried out
+	Busy    bool  // somebody else was at it; nothing was done
+}
+
+// Flush brings to Postgres what was counted, fills Redis in where it has lost
+// its totals, and forgets what is to be forgotten. beat is called now and then.
+func (k *Keeper) Flush(ctx context.Context, beat func()) (done Flushed, err error) {
+	ok, err := k.Store.Flushing(ctx, func(ctx context.Context) error {
+		if err := k.flush(ctx, beat, &done); err != nil {
+			return err
+		}
+		return k.erase(ctx, beat, &done)
+	})
+	done.Busy = err == nil && !ok
+	return done, err
+}
+
+// flush does all shards; one in trouble does not keep the others.
+func (k *Keeper) flush(ctx context.Context, beat func(), done *Flushed) error {
+	var failed error
+	for shard := range k.Counter.Shards() {
+		beat()
+		if err := k.leftovers(ctx, shard, done); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("what an earlier flush of shard %d left: %w", shard, err))
+		}
+	}
+	if failed != nil {
+		// Until these are in Postgres, nothing may be seeded from there.
+		return failed
+	}
+	if err := k.seed(ctx, beat, done); err != nil {
+		return fmt.Errorf("filling Redis in again: %w", err)
+	}
+	for shard := range k.Counter.Shards() {
+		beat()
+		batch, err := uuid.NewV7()
+		if err != nil {
+			return err
+		}
+		took, err := k.Counter.TakeBatch(ctx, shard, batch)
+		if err == nil && took {
+			err = k.bring(ctx, shard, batch, done)
+		}
+		if errors.Is(err, views.ErrLost) {
+			continue // just now; the next flush fills it in
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("shard %d: %w", shard, err))
+		}
+	}
+	return failed
+}
+
+// leftovers brings the batches of flushes that did not end.
+func (k *Keeper) leftovers(ctx context.Context, shard int, done *Flushed) error {
+	batches, err := k.Counter.Batches(ctx, shard)
+	if err != nil {
+		return err
+	}
+	for _, batch := range batches {
+		if err := k.bring(ctx, shard, batch, done); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bring applies a batch, and drops it once it is in Postgres.
+func (k *Keeper) bring(ctx context.Context, shard int, batch uuid.UUID, done *Flushed) error {
+	deltas, err := k.Counter.ReadBatch(ctx, shard, batch)
+	if err != nil {
+		return err
+	}
+	applied, err := k.Store.ApplyViews(ctx, shard, batch, deltas)
+	if err != nil {
+		return err
+	}
+	if applied {
+		done.Batches++
+		done.Pages += int64(len(deltas))
+	} else {
+		done.Again++
+	}
+	return k.Counter.DropBatch(ctx, shard, batch)
+}
+
+// seedPages is how many pages are filled in at once.
+const seedPages = 500
+
+// seed fills shards in that have lost their totals, or never had any.
+func (k *Keeper) seed(ctx context.Context, beat func(), done *Flushed) error {
+	shards, err := k.Counter.Lost(ctx)
+	if err != nil || len(shards) == 0 {
+		return err
+	}
+	pages := map[int]int64{}
+	for _, shard := range shards {
+		pages[shard] = 0
+	}
+	for after := (views.PageID{}); ; {
+		all, err := k.Store.ViewSeeds(ctx, after, seedPages)
+		if err != nil {
+			return err
+		}
+		beat()
+		var totals []views.Total
+		for _, t := range all {
+			shard := k.Counter.Shard(t.Site, t.Page)
+			if n, lost := pages[shard]; lost {
+				totals, pages[shard] = append(totals, t), n+1
+			}
+		}
+		if len(totals) > 0 {
+			if err := k.Counter.Seed(ctx, totals); err != nil {
+				return err
+			}
+		}
+		if len(all) < seedPages {
+			break
+		}
+		after = all[len(all)-1].PageID
+	}
+	for _, shard := range shards {
+		if err := k.Counter.Seeded(ctx, shard); err != nil {
+			return err
+		}
+		if pages[shard] == 0 {
+			continue // a new installation has nothing to lose
+		}
+		done.Seeded += pages[shard]
+		k.Log.Warn("Redis had lost its counts; they were filled in again from the database", "shard", shard, "pages", pages[shard])
+		if err := k.Store.NoteViewLoss(ctx, shard, pages[shard]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+// Package tally brings what Redis has counted to Postgres, exactly once, and
+// keeps both in step.
+//
+// A flush moves what a shard has counted since the last one aside, as a batch
+// with an id. The batch's counts and its id are written in one transaction, and
+// only then is it dropped in Redis. Whoever dies in between leaves a batch that
+// the next flush finds: if its id stands in the ledger, it is dropped; if not, it
+// is applied. The totals that readers see are never taken away by a flush; when
+// Redis has lost them, they are filled in again from Postgres, and what was
+// counted since is added.
+package tally
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/views"
+)
+
+// Counter counts in Redis: views.Counter.
+type Counter interface {
+	Shards() int
+	Shard(site uuid.UUID, page string) int
+	TakeBatch(ctx context.Context, shard int, batch uuid.UUID) (bool, error)
+	Batches(ctx context.Context, shard int) ([]uuid.UUID, error)
+	ReadBatch(ctx context.Context, shard int, batch uuid.UUID) ([]views.Delta, error)
+	DropBatch(ctx context.Context, shard int, batch uuid.UUID) error
+	Sketches(ctx context.Context, pages []views.PageID) ([][]byte, error)
+	Lost(ctx context.Context) ([]int, error)
+	Seed(ctx context.Context, totals []views.Total) error
+	Seeded(ctx context.Context, shard int) error
+	Forget(ctx context.Context, page views.PageID) error
+	ForgetVisitor(ctx context.Context, page views.PageID, v views.Visitor) (removed int64, err error)
+	StatsOf(ctx context.Context, site views.Site, pages []string) ([]views.Stats, error)
+}
+
+// Store keeps counts in Postgres.
+type Store interface {
+	// Flushing runs f unless somebody else is at it, on whatever host; then ok is
+	// false.
+	Flushing(ctx context.Context, f func(ctx context.Context) error) (ok bool, err error)
+	// ApplyViews adds a batch. applied is false when it was added before.
+	ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas []views.Delta) (applied bool, err error)
+	ViewSeeds(ctx context.Context, after views.PageID, limit int) ([]views.Total, error)
+	NoteViewLoss(ctx context.Context, shard int, pages int64) error
+
+	ViewPageNames(ctx context.Context, after views.PageID, limit int) ([]views.PageID, error)
+	ViewTotalsOf(ctx context.Context, pages []views.PageID) (map[views.PageID]Totals, error)
+	NoteViewCheck(ctx context.Context, c Check) error
+	LastViewCheck(ctx context.Context) (c Check, found bool, err error)
+
+	RollUpViews(ctx context.Context) (more bool, err error)
+	SketchesDue(ctx context.Context, after views.PageID, limit int) ([]views.PageID, error)
+	PutSketches(ctx context.Context, pages []views.PageID, sketches [][]byte) error
+	ViewPartitionsAhead(ctx context.Context, now time.Time) error
+	DropOldViews(ctx context.Context, now time.Time, r Retention, keep []uuid.UUID) error
+
+	OpenViewErasures(ctx context.Context, limit int) ([]Erasure, error)
+	FinishViewErasure(ctx context.Context, id uuid.UUID, removed int64) error
+	ViewPagesOfSite(ctx context.Context, site uuid.UUID, after string, limit int) ([]string, error)
+	EraseViewsOfSite(ctx context.Context, site uuid.UUID) (removed int64, err error)
+}
+
+// Retention is how long counts are kept, by how fine they are; 0: for ever.
+// Months and totals always are. Nothing of a visitor is among them.
+type Retention struct {
+	Hours time.Duration
+	Days  time.Duration // also dimensions, uniques and what was filtered
+}
+
+// Keeper keeps Redis and Postgres in step.
+type Keeper struct {
+	Counter   Counter
+	Store     Store
+	Retention Retention
+	Log       *slog.Logger
+	Now       func() time.Time // the database's time; nil: this host's
+}
+
+func (k *Keeper) now() time.Time {
+	if k.Now == nil {
+		return time.Now()
+	}
+	return k.Now()
+}
+
+// Totals are the running totals of a page.
+type Totals struct{ Views, Clicks, Converts int64 }
+
+func (t Totals) of(k views.Kind) int64 {
+	switch k {
+	case views.View:
+		return t.Views
+	case views.Click:
+		return t.Clicks
+	default:
+		return t.Converts
+	}
+}
+
+// Health says how the counts are kept.
+type Health struct {
+	FlushedAt       time.Time // zero: not within the last hour
+	Batches, Counts int64     // within it
+	Check           *Check    // the last one
+	Loss            *Loss     // likewise
+}
+
+// Loss is that Redis was found without its counts.
+type Loss struct {
+	FoundAt       time.Time
+	Shards, Pages int64
+}
