@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 	"go.temporal.io/sdk/client"
 
@@ -20,6 +21,7 @@ import (
 	"dateline/internal/config"
 	"dateline/internal/desk"
 	"dateline/internal/limits"
+	"dateline/internal/links"
 	"dateline/internal/live"
 	"dateline/internal/login"
 	"dateline/internal/media"
@@ -28,7 +30,9 @@ import (
 	"dateline/internal/secret"
 	"dateline/internal/starter"
 	"dateline/internal/store"
+	"dateline/internal/tally"
 	"dateline/internal/telemetry"
+	"dateline/internal/views"
 	"dateline/internal/webhook"
 	"dateline/platforms"
 	"dateline/platforms/call"
@@ -57,6 +61,8 @@ type parts struct {
 	media    *media.Service
 	limits   *limits.Limiter
 	login    *login.Service
+	counter  *views.Counter
+	batcher  *views.Batcher
 	running  *activities.Running
 
 	telemetry    *telemetry.Telemetry
@@ -64,6 +70,7 @@ type parts struct {
 
 	stopClock             context.CancelFunc
 	stopCrowd, stopLimits func()
+	stopFolding           context.CancelFunc
 }
 
 // process is what the parts are assembled for.
@@ -127,6 +134,11 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	// Beyond ctx: what a call brought is noted also while the worker stops.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p.limits, p.stopLimits = limits.New(lasting, p.redis, log), stop
+	p.counter = views.New(p.redis, views.Options{Now: p.clock.Now})
+	p.batcher = views.NewBatcher(p.counter)
+	folding, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p.stopFolding = stop
+	go p.counter.Run(folding)
 	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err
@@ -176,6 +188,10 @@ func (p *parts) close() {
 	if p.stopLimits != nil {
 		p.stopLimits()
 	}
+	if p.batcher != nil {
+		p.batcher.Close()
+		p.stopFolding()
+	}
 	if p.temporal != nil {
 		p.temporal.Close()
 	}
@@ -199,8 +215,11 @@ const telemetryPatience = 3 * time.Second
 // server makes the API.
 func (p *parts) server(page web.Page) *api.Server {
 	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
-		Media:  p.media,
-		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
+		Media:    p.media,
+		Links:    &links.Service{Store: p.store, Base: p.cfg.LinkBase()},
+		Redirect: &links.Redirect{Finder: p.store, Counter: p.batcher, Log: p.log, Now: p.clock.Now},
+		Views:    viewKeeping{p.store},
+		Checks:   p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
 			return strings.TrimSuffix(p.cfg.TemporalUIURL, "/") + "/namespaces/" + url.PathEscape(p.cfg.TemporalNamespace) + "/workflows/" + url.PathEscape(id)
@@ -226,6 +245,15 @@ func (p *parts) checks() map[string]api.Check {
 	}
 }
 
+// viewKeeping is the store, which also tells whose counts are whose.
+type viewKeeping struct{ *store.Store }
+
+// SitesOf lists the sites of a workspace: the one of its posts and links bears
+// the workspace's id.
+func (viewKeeping) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
+	return []uuid.UUID{links.SiteOf(workspace).ID}, nil
+}
+
 // worker makes the worker.
 func (p *parts) worker() *worker.Worker {
 	crowd, stop := worker.Crowd(p.store)
@@ -239,6 +267,8 @@ func (p *parts) worker() *worker.Worker {
 		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
+		Views: &activities.Views{Tally: &tally.Keeper{Counter: p.counter, Store: p.store, Log: p.log, Now: p.clock.Now,
+			Retention: tally.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}},
 	}, worker.Surroundings{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})
