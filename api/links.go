@@ -12,7 +12,9 @@ import (
 const linkRoute = links.Path + ":code"
 
 // followLink leads a reader on. HEAD is for previews.
-func (s *Server) followLink(c *gin.Context) { s.Redirect.ServeHTTP(c.Writer, c.Request, c.Param("code")) }
+func (s *Server) followLink(c *gin.Context) {
+	s.Redirect.Serve(c.Writer, c.Request, c.Param("code"), func(status int, code, message string) { writeProblem(c, status, code, message, nil) })
+}
 
 // ListLinks lists short links.
 func (s *Server) ListLinks(ctx context.Context, r spec.ListLinksRequestObject) (spec.ListLinksResponseObject, error) {

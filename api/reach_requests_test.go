@@ -65,6 +65,7 @@ func reachable() map[string]reach {
 	onFile := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.file()}, body: body} }
 	}
+	onLink := func(x *things) request { return request{args: []any{x.link()}} }
 	newPost := func(x *things) request {
 		return request{body: hello(object{"accounts": []any{x.account()}, "attachments": []any{x.file()}, "thread_parent_id": x.scheduled(),
 			"scheduled_time": in(2 * 3600e9)})}
@@ -235,6 +236,18 @@ func reachable() map[string]reach {
 			endpoint := x.webhook()
 			return request{args: []any{endpoint, x.delivery(endpoint)}}
 		}),
+
+		"followLink":  everybody(onLink),
+		"listLinks":   viewers(people.PostsRead, none),
+		"getLink":     viewers(people.PostsRead, onLink),
+		"createLink":  authors(people.PostsWrite, func(*things) request { return request{body: object{"url": "https://news.example/a"}} }),
+		"disableLink": authors(people.PostsWrite, onLink),
+		"enableLink":  authors(people.PostsWrite, onLink),
+		"viewsHealth": viewers(people.WorkspaceRead, none),
+		"eraseViews": owners(people.WorkspaceWrite, func(x *things) request {
+			return request{body: object{"site_id": x.site(), "visitor_hash": "00000000000000ff"}}
+		}),
+		"getViewErasure": owners(people.WorkspaceRead, func(x *things) request { return request{args: []any{x.erasure()}} }),
 
 		"getMe":          viewers("", none),
 		"getWorkspace":   viewers(people.WorkspaceRead, none),

@@ -11,12 +11,14 @@ import (
 
 	"dateline/internal/account"
 	"dateline/internal/desk"
+	"dateline/internal/links"
 	"dateline/internal/media"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/people"
 	"dateline/internal/post"
 	"dateline/internal/secret"
 	"dateline/internal/store"
+	"dateline/internal/tally"
 	"dateline/internal/webhook"
 	"dateline/platforms/mastodon"
 )
@@ -135,6 +137,26 @@ func (x *things) webhook() uuid.UUID {
 		x.s.Must(err)
 		return e
 	}).ID
+}
+
+func (x *things) link() string {
+	return thing(x, "0000000000", func() string {
+		l, _, err := (&links.Service{Store: x.s.Store}).Create(x.s.t.Context(), x.s.Owner, links.New{URL: "https://news.example/a"}, store.Idempotency{})
+		x.s.Must(err)
+		return l.Code
+	})
+}
+
+func (x *things) site() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID { return x.s.Workspace.ID })
+}
+
+func (x *things) erasure() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		e, err := x.s.Store.Erase(x.s.t.Context(), tally.Erasure{ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, By: x.s.Owner.UserID})
+		x.s.Must(err)
+		return e.ID
+	})
 }
 
 func (x *things) delivery(endpoint uuid.UUID) uuid.UUID {

@@ -21,8 +21,11 @@ import (
 	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/enginetest"
+	"dateline/internal/links"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/post"
+	"dateline/internal/store"
+	"dateline/internal/views"
 )
 
 func TestMain(m *testing.M) {
@@ -104,7 +107,11 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler 
 	redis := enginetest.RedisClient(n.T, n.RedisURL)
 	origin, err := n.Objects.Origin(n.T.Context())
 	n.Must(err)
-	s := &api.Server{BucketOrigin: origin, Store: n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
+	batcher := views.NewBatcher(views.New(redis, views.Options{}))
+	n.T.Cleanup(batcher.Close)
+	s := &api.Server{BucketOrigin: origin, Links: &links.Service{Store: n.Store, Base: n.Desk.LinkBase}, Views: viewKeeping{n.Store},
+		Redirect: &links.Redirect{Finder: n.Store, Counter: batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
+		Store: n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
@@ -127,7 +134,7 @@ func start(t *testing.T) *server {
 	_, sockets, _ := strings.Cut(s.DatabaseURL, "host=")
 	s.answers.forbidden = []string{s.Token, sockets, s.RedisURL,
 		"SQLSTATE", "pgx", "dial ", "goroutine "}
-	s.client = &http.Client{Transport: s.answers}
+	s.client = &http.Client{Transport: s.answers, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t.Cleanup(s.client.CloseIdleConnections)
 	return s
 }

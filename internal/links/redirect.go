@@ -59,9 +59,12 @@ func SiteOf(workspace uuid.UUID) views.Site {
 // answer, they are led on all the same.
 const counting = 500 * time.Millisecond
 
-// ServeHTTP answers a request for a code. Where it leads comes from the link's
-// row alone.
-func (s *Redirect) ServeHTTP(w http.ResponseWriter, r *http.Request, code string) {
+// Refuse answers a request that leads nowhere.
+type Refuse func(status int, code, message string)
+
+// Serve answers a request for a code. Where it leads comes from the link's row
+// alone.
+func (s *Redirect) Serve(w http.ResponseWriter, r *http.Request, code string, refuse Refuse) {
 	h := w.Header()
 	h.Set("Cache-Control", "private, no-store") // a reader who comes again is counted again
 	h.Set("X-Robots-Tag", "noindex")
@@ -70,18 +73,13 @@ func (s *Redirect) ServeHTTP(w http.ResponseWriter, r *http.Request, code string
 	case err != nil:
 		s.Log.Error("a short link could not be looked up", "error", err)
 		h.Set("Retry-After", "5")
-		http.Error(w, "This link cannot be followed right now. Try again in a moment.", http.StatusServiceUnavailable)
+		refuse(http.StatusServiceUnavailable, "unavailable", "This link cannot be followed right now. Try again in a moment.")
 		return
-	case !ok:
-		http.Error(w, "There is no such link.", http.StatusNotFound)
+	case ok && l.DisabledAt != nil:
+		refuse(http.StatusGone, "link_disabled", "This link does not lead anywhere any more.")
 		return
-	case l.DisabledAt != nil:
-		http.Error(w, "This link does not lead anywhere any more.", http.StatusGone)
-		return
-	case !post.Linkable(l.URL):
-		// The database refuses such rows; this stands for the day it does not.
-		s.Log.Error("a short link leads to no web address", "code", l.Code)
-		http.Error(w, "There is no such link.", http.StatusNotFound)
+	case !ok || !post.Linkable(l.URL): // the database refuses what is not linkable; so does this
+		refuse(http.StatusNotFound, "link_not_found", "There is no such link.")
 		return
 	}
 	if r.Method == http.MethodGet { // HEAD is what previews ask with

@@ -113,14 +113,24 @@ func replaceAddresses(text string, with func(address string) string) string {
 	return b.String()
 }
 
-// trimSentence leaves off what ends a sentence, and a bracket that was opened
-// before the address.
+// trimSentence leaves off what ends a sentence, and brackets that were opened
+// before the address. It looks at each byte twice at most: texts may be made to
+// take long.
 func trimSentence(address string) string {
+	var open [3]int // how many more of each bracket are opened than closed
+	for i := range len(address) {
+		if at := strings.IndexByte("([{", address[i]); at >= 0 {
+			open[at]++
+		} else if at := strings.IndexByte(")]}", address[i]); at >= 0 {
+			open[at]--
+		}
+	}
 	for {
 		trimmed := strings.TrimRight(address, ".,;:!?*_~…’”»")
-		for _, pair := range []string{"()", "[]", "{}"} {
-			if strings.HasSuffix(trimmed, pair[1:]) && strings.Count(trimmed, pair[1:]) > strings.Count(trimmed, pair[:1]) {
-				trimmed = trimmed[:len(trimmed)-1]
+		if n := len(trimmed) - 1; n >= 0 {
+			if at := strings.IndexByte(")]}", trimmed[n]); at >= 0 && open[at] < 0 {
+				open[at]++
+				trimmed = trimmed[:n]
 			}
 		}
 		if trimmed == address {
