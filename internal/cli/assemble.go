@@ -138,7 +138,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	p.batcher = views.NewBatcher(p.counter)
 	folding, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p.stopFolding = stop
-	go p.counter.Run(folding)
+	go p.counter.Run(folding, func(err error) { log.Warn("counted views wait to be folded", "error", err) })
 	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err

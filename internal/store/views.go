@@ -28,6 +28,11 @@ func (s *Store) Flushing(ctx context.Context, f func(ctx context.Context) error)
 		return false, err
 	}
 	defer conn.Release()
+	// A host that vanishes says no goodbye; without this, its lock would stay for
+	// hours. On a socket of this machine it does nothing, and need not.
+	if _, err := conn.Exec(ctx, "set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3"); err != nil {
+		return false, err
+	}
 	if err := conn.QueryRow(ctx, "select pg_try_advisory_lock($1)", int64(flushLock)).Scan(&ok); err != nil || !ok {
 		return false, err
 	}
@@ -222,7 +227,7 @@ func (s *Store) ViewSeeds(ctx context.Context, after views.PageID, limit int) ([
 	pages := make([]views.PageID, len(rows))
 	for i, r := range rows {
 		id := views.PageID{Site: r.SiteID, Page: r.Page}
-		totals[i] = views.Total{PageID: id, Way: views.Way(r.Way), Views: r.Views, Clicks: r.Clicks, Converts: r.Converts,
+		totals[i] = views.Total{PageID: id, Way: wayOr(r.Way), Views: r.Views, Clicks: r.Clicks, Converts: r.Converts,
 			Funnel: views.Funnel{Views: r.FunnelViews, Clicks: r.FunnelClicks, Converts: r.FunnelConverts}, Uniques: r.Uniques, Sketch: r.Sketch}
 		at[id], pages[i] = i, id
 	}
@@ -245,6 +250,15 @@ func (s *Store) ViewSeeds(ctx context.Context, after views.PageID, limit int) ([
 		t.Days = append(t.Days, views.DayTotal{Kind: views.Kind(d.Kind), Day: dayOf(d.Day), Count: d.Count})
 	}
 	return totals, err
+}
+
+// wayOr is a page's way of telling visitors apart. A page of which hits were only
+// refused may have none yet.
+func wayOr(way string) views.Way {
+	if way == "" {
+		return views.HyperLogLog
+	}
+	return views.Way(way)
 }
 
 // NoteViewLoss notes that a shard was filled in again.

@@ -105,14 +105,14 @@ func (q *Queries) AddViewHours(ctx context.Context, arg AddViewHoursParams) erro
 
 const addViewPages = `-- name: AddViewPages :exec
 insert into view_pages (site_id, page, way, views, clicks, converts, funnel_views, funnel_clicks, funnel_converts, uniques)
-select w.site_id, w.page, min(w.way), sum(w.views), sum(w.clicks), sum(w.converts), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_converts), max(w.uniques)
+select w.site_id, w.page, max(w.way), sum(w.views), sum(w.clicks), sum(w.converts), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_converts), max(w.uniques)
 from (select unnest($1::uuid[]) as site_id, unnest($2::text[]) as page, unnest($3::text[]) as way,
         unnest($4::bigint[]) as views, unnest($5::bigint[]) as clicks, unnest($6::bigint[]) as converts,
         unnest($7::bigint[]) as funnel_views, unnest($8::bigint[]) as funnel_clicks,
         unnest($9::bigint[]) as funnel_converts, unnest($10::bigint[]) as uniques) w
 group by 1, 2 order by 1, 2
 on conflict (site_id, page) do update set
-    way = excluded.way, views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
+    way = coalesce(nullif(excluded.way, ''), view_pages.way), views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
     converts = view_pages.converts + excluded.converts, funnel_views = view_pages.funnel_views + excluded.funnel_views,
     funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_converts = view_pages.funnel_converts + excluded.funnel_converts,
     uniques = greatest(view_pages.uniques, excluded.uniques), sketch_due = true, updated_at = now()

@@ -14,14 +14,14 @@ delete from view_batches where applied_at < now() - make_interval(secs => @older
 -- Of uniques the larger number is right: a Redis that began anew, or an older
 -- batch that comes late, knows fewer.
 insert into view_pages (site_id, page, way, views, clicks, converts, funnel_views, funnel_clicks, funnel_converts, uniques)
-select w.site_id, w.page, min(w.way), sum(w.views), sum(w.clicks), sum(w.converts), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_converts), max(w.uniques)
+select w.site_id, w.page, max(w.way), sum(w.views), sum(w.clicks), sum(w.converts), sum(w.funnel_views), sum(w.funnel_clicks), sum(w.funnel_converts), max(w.uniques)
 from (select unnest(@site_ids::uuid[]) as site_id, unnest(@pages::text[]) as page, unnest(@ways::text[]) as way,
         unnest(@views::bigint[]) as views, unnest(@clicks::bigint[]) as clicks, unnest(@converts::bigint[]) as converts,
         unnest(@funnel_views::bigint[]) as funnel_views, unnest(@funnel_clicks::bigint[]) as funnel_clicks,
         unnest(@funnel_converts::bigint[]) as funnel_converts, unnest(@uniques::bigint[]) as uniques) w
 group by 1, 2 order by 1, 2
 on conflict (site_id, page) do update set
-    way = excluded.way, views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
+    way = coalesce(nullif(excluded.way, ''), view_pages.way), views = view_pages.views + excluded.views, clicks = view_pages.clicks + excluded.clicks,
     converts = view_pages.converts + excluded.converts, funnel_views = view_pages.funnel_views + excluded.funnel_views,
     funnel_clicks = view_pages.funnel_clicks + excluded.funnel_clicks, funnel_converts = view_pages.funnel_converts + excluded.funnel_converts,
     uniques = greatest(view_pages.uniques, excluded.uniques), sketch_due = true, updated_at = now();
