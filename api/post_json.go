@@ -99,7 +99,7 @@ func draftOf(body *spec.NewPost) desk.Draft {
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
 		TrackLinks: value(body.TrackLinks),
-		Thread: value(threadOf(body.Thread)), Overrides: map[string]desk.Override{}}
+		Thread:     value(threadOf(body.Thread)), Overrides: map[string]desk.Override{}}
 	for account, o := range value(body.Overrides) {
 		d.Overrides[account] = overrideOf(o)
 	}

@@ -23,6 +23,7 @@ import (
 	"dateline/internal/starter"
 	"dateline/internal/starter/temporaltest"
 	"dateline/internal/store"
+	"dateline/internal/tally"
 	"dateline/workflows"
 )
 
@@ -102,6 +103,26 @@ type rows struct {
 	recurring uuid.UUID
 	swept     chan struct{}
 	accounts  []uuid.UUID
+
+	flushed, compared, tended atomic.Bool
+}
+
+func (r *rows) Flush(_ context.Context, beat func()) (tally.Flushed, error) {
+	beat()
+	r.flushed.Store(true)
+	return tally.Flushed{}, nil
+}
+
+func (r *rows) CheckIfDue(_ context.Context, beat func()) (c tally.Check, done bool, err error) {
+	beat()
+	r.compared.Store(true)
+	return c, true, nil
+}
+
+func (r *rows) Tend(_ context.Context, beat func()) (tally.Tended, error) {
+	beat()
+	r.tended.Store(true)
+	return tally.Tended{}, nil
 }
 
 // Sweep deletes what nothing needs, which is nothing.
@@ -182,6 +203,7 @@ func TestRun(t *testing.T) {
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+		Views:      &activities.Views{Tally: missing},
 		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -211,6 +233,7 @@ func TestRun(t *testing.T) {
 		d, err := c.DescribeWorkflowExecution(t.Context(), workflows.AccountID(missing.accounts[0]), "")
 		return err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
 	})
+	await(t, "a flush of views, a comparison and a roll-up", func() bool { return missing.flushed.Load() && missing.compared.Load() && missing.tended.Load() })
 	stop()
 	select {
 	case err := <-ended:
@@ -240,6 +263,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+		Views:      &activities.Views{Tally: missing},
 		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

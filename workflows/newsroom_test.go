@@ -44,6 +44,9 @@ type newsroom struct {
 	prepare  func(ctx context.Context, in activities.TargetInput) error
 	prepared []preparation
 	commands []activities.Command
+	// Of the counts of views: whether somebody else flushes, and whether they were
+	// compared.
+	busy, checked bool
 }
 
 // preparation is one attempt to prepare a target.
@@ -207,6 +210,22 @@ func (n *newsroom) PrepareTarget(ctx context.Context, in activities.TargetInput)
 // ReconcilePosts is the activity of that name.
 func (n *newsroom) ReconcilePosts(context.Context) (activities.ReconcileResult, error) {
 	return activities.ReconcileResult{Nudged: 2}, nil
+}
+
+// FlushViews is the activity of that name.
+func (n *newsroom) FlushViews(context.Context) (activities.FlushResult, error) {
+	return activities.FlushResult{Batches: 16, Pages: 300, Busy: n.busy}, nil
+}
+
+// CheckViews is the activity of that name.
+func (n *newsroom) CheckViews(context.Context) (activities.CheckResult, error) {
+	n.checked = true
+	return activities.CheckResult{Done: true, Compared: 900}, nil
+}
+
+// TendViews is the activity of that name.
+func (n *newsroom) TendViews(context.Context) (activities.TendResultOfViews, error) {
+	return activities.TendResultOfViews{Sketched: 300}, nil
 }
 
 // AttemptDelivery is the activity of that name.

@@ -233,6 +233,21 @@ func TestRecord(t *testing.T) {
 		}
 		keep(t, c, "reconcile_posts", run)
 	})
+	for name, workflow := range map[string]string{"flush_views": workflows.FlushViewsWorkflow, "flush_views_busy": workflows.FlushViewsWorkflow, "tend_views": workflows.TendViewsWorkflow} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			room := newRoom("mastodon")
+			room.busy = name == "flush_views_busy"
+			run := start(t, c, room, name, workflow)
+			if err := run.Get(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if room.checked == room.busy && workflow == workflows.FlushViewsWorkflow {
+				t.Errorf("compared: %v", room.checked)
+			}
+			keep(t, c, name, run)
+		})
+	}
 	t.Run("deliver_webhook", func(t *testing.T) {
 		t.Parallel()
 		room := newRoom("mastodon")
@@ -276,6 +291,8 @@ func start(t *testing.T, c client.Client, room *newsroom, id, name string, args 
 func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Post, workflow.RegisterOptions{Name: workflows.PostWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.TendViews, workflow.RegisterOptions{Name: workflows.TendViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 }
 
