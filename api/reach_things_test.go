@@ -141,7 +141,7 @@ func (x *things) webhook() uuid.UUID {
 
 func (x *things) link() string {
 	return thing(x, "0000000000", func() string {
-		l, _, err := (&links.Service{Store: x.s.Store}).Create(x.s.t.Context(), x.s.Owner, links.New{URL: "https://news.example/a"}, store.Idempotency{})
+		l, _, err := (&links.Service{Store: x.s.Store, Base: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, links.New{URL: "https://news.example/a"}, store.Idempotency{})
 		x.s.Must(err)
 		return l.Code
 	})

@@ -30,25 +30,16 @@ func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObjec
 	if c := h.Check; c != nil {
 		out.Check = &spec.ViewsCheck{StartedAt: c.StartedAt, EndedAt: c.EndedAt, Compared: c.Compared, Differing: c.Differing,
 			Missing: c.Missing, Surplus: c.Surplus, Agrees: c.Differing == 0}
-		out.Check.Examples = []struct {
-			Kind    spec.ViewsCheckExamplesKind `json:"kind"`
-			Page    string                      `json:"page"`
-			Pending int64                       `json:"pending"`
-			Shown   int64                       `json:"shown"`
-			Stored  int64                       `json:"stored"`
-		}{}
+		out.Check.Examples = []spec.ViewsDifference{}
 		for _, e := range c.Examples {
-			if !slices.Contains(own, e.Site) {
-				continue
+			if slices.Contains(own, e.Site) {
+				out.Check.Examples = append(out.Check.Examples, spec.ViewsDifference{Kind: spec.ViewsDifferenceKind(e.Kind), Page: e.Page,
+					Shown: e.Shown, Stored: e.Stored, Pending: e.Pending})
 			}
-			out.Check.Examples = append(out.Check.Examples, struct {
-				Kind    spec.ViewsCheckExamplesKind `json:"kind"`
-				Page    string                      `json:"page"`
-				Pending int64                       `json:"pending"`
-				Shown   int64                       `json:"shown"`
-				Stored  int64                       `json:"stored"`
-			}{Kind: spec.ViewsCheckExamplesKind(e.Kind), Page: e.Page, Pending: e.Pending, Shown: e.Shown, Stored: e.Stored})
 		}
+	}
+	if l := h.Loss; l != nil {
+		out.Loss = &spec.ViewsLoss{FoundAt: l.FoundAt, Shards: l.Shards, Pages: l.Pages}
 	}
 	return out, nil
 }

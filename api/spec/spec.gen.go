@@ -425,15 +425,15 @@ func (e TargetStatus) Valid() bool {
 	}
 }
 
-// Defines values for ViewsCheckExamplesKind.
+// Defines values for ViewsDifferenceKind.
 const (
-	Click   ViewsCheckExamplesKind = "click"
-	Convert ViewsCheckExamplesKind = "convert"
-	View    ViewsCheckExamplesKind = "view"
+	Click   ViewsDifferenceKind = "click"
+	Convert ViewsDifferenceKind = "convert"
+	View    ViewsDifferenceKind = "view"
 )
 
-// Valid indicates whether the value is a known member of the ViewsCheckExamplesKind enum.
-func (e ViewsCheckExamplesKind) Valid() bool {
+// Valid indicates whether the value is a known member of the ViewsDifferenceKind enum.
+func (e ViewsDifferenceKind) Valid() bool {
 	switch e {
 	case Click:
 		return true
@@ -1968,19 +1968,7 @@ type ViewsCheck struct {
 	EndedAt   time.Time `json:"ended_at"`
 
 	// Examples Of your workspace's own pages.
-	Examples []struct {
-		Kind ViewsCheckExamplesKind `json:"kind"`
-		Page string                 `json:"page"`
-
-		// Pending What is on its way from the one to the other.
-		Pending int64 `json:"pending"`
-
-		// Shown The running total in Redis.
-		Shown int64 `json:"shown"`
-
-		// Stored The total in the database.
-		Stored int64 `json:"stored"`
-	} `json:"examples"`
+	Examples []ViewsDifference `json:"examples"`
 
 	// Missing Counts that Redis has too few.
 	Missing   int64     `json:"missing"`
@@ -1990,8 +1978,23 @@ type ViewsCheck struct {
 	Surplus int64 `json:"surplus"`
 }
 
-// ViewsCheckExamplesKind defines model for ViewsCheck.Examples.Kind.
-type ViewsCheckExamplesKind string
+// ViewsDifference defines model for ViewsDifference.
+type ViewsDifference struct {
+	Kind ViewsDifferenceKind `json:"kind"`
+	Page string              `json:"page"`
+
+	// Pending What is on its way from the one to the other.
+	Pending int64 `json:"pending"`
+
+	// Shown The running total in Redis.
+	Shown int64 `json:"shown"`
+
+	// Stored The total in the database.
+	Stored int64 `json:"stored"`
+}
+
+// ViewsDifferenceKind defines model for ViewsDifference.Kind.
+type ViewsDifferenceKind string
 
 // ViewsHealth defines model for ViewsHealth.
 type ViewsHealth struct {
@@ -2008,11 +2011,14 @@ type ViewsHealth struct {
 	} `json:"flush"`
 
 	// Loss The last time that Redis was found without its counts. They were filled in again from the database.
-	Loss *struct {
-		FoundAt time.Time `json:"found_at"`
-		Pages   int64     `json:"pages"`
-		Shards  int64     `json:"shards"`
-	} `json:"loss,omitempty"`
+	Loss *ViewsLoss `json:"loss,omitempty"`
+}
+
+// ViewsLoss The last time that Redis was found without its counts. They were filled in again from the database.
+type ViewsLoss struct {
+	FoundAt time.Time `json:"found_at"`
+	Pages   int64     `json:"pages"`
+	Shards  int64     `json:"shards"`
 }
 
 // Warning defines model for Warning.

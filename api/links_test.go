@@ -1,0 +1,321 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/enginetest"
+	"dateline/internal/links"
+	"dateline/internal/people"
+	"dateline/internal/store"
+	"dateline/internal/tally"
+	"dateline/internal/views"
+)
+
+const linksPath = "/api/v1/links"
+
+// byHeader tells readers apart by a header, and takes what calls itself a bot
+// for one.
+type byHeader struct{}
+
+func (byHeader) Read(_ context.Context, r *http.Request, _ views.Site) (h views.Hit, reason string, err error) {
+	if strings.Contains(r.UserAgent(), "bot") {
+		return h, "bot", nil
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(r.Header.Get("X-Reader")))
+	h.Visitor.Hash = sum.Sum64()
+	return h, "", nil
+}
+
+// viewKeeping is the store, where a workspace has the site of its links only.
+type viewKeeping struct{ *store.Store }
+
+func (viewKeeping) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
+	return []uuid.UUID{workspace}, nil
+}
+
+// flush brings to the database what was counted.
+func (s *server) flush() {
+	s.t.Helper()
+	k := &tally.Keeper{Counter: views.New(enginetest.RedisClient(s.t, s.RedisURL), views.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	done, err := k.Flush(s.t.Context(), func() {})
+	if s.Must(err); done.Busy {
+		s.t.Error("somebody else flushes")
+	}
+}
+
+func (s *server) link(body object, headers ...string) (l spec.Link) {
+	s.t.Helper()
+	s.decode(s.send("POST", linksPath, body, headers...), 201, &l)
+	return l
+}
+
+// click goes where a short link of the test's own host would lead.
+func (s *server) click(method, code, reader string, headers ...string) answer {
+	s.t.Helper()
+	return s.send(method, "/l/"+code, nil, append([]string{"Authorization", "", "X-Reader", reader, "User-Agent", "Mozilla/5.0"}, headers...)...)
+}
+
+func TestALinkLeadsOnAndIsCounted(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	p := s.Schedule()
+	const url = "https://news.example/flood?a=b&c=%20d#e"
+	a := s.send("POST", linksPath, object{"url": url, "title": "Flood", "post_id": p.ID})
+	var made spec.Link
+	s.decode(a, 201, &made)
+	if a.Header.Get("Location") != linksPath+"/"+made.Code || made.ShortUrl != "https://go.example/l/"+made.Code || made.Url != url || made.Title != "Flood" || *made.PostId != p.ID || made.Disabled {
+		t.Errorf("%v %+v", a.Header, made)
+	}
+	for i := range 5 {
+		got := s.click("GET", made.Code, fmt.Sprint("reader ", i%3)) // two come again
+		if got.StatusCode != http.StatusFound || got.Header.Get("Location") != url || got.Header.Get("Cache-Control") != "private, no-store" {
+			t.Errorf("%s %v", got.Status, got.Header)
+		}
+	}
+	// Previews are led on, uncounted.
+	for _, got := range []answer{s.click("HEAD", made.Code, "a"), s.click("GET", made.Code, "b", "User-Agent", "Twitterbot/1.0")} {
+		if got.StatusCode != http.StatusFound || got.Header.Get("Location") != url {
+			t.Errorf("%s %v", got.Status, got.Header)
+		}
+	}
+	s.flush()
+	var read spec.Link
+	s.decode(s.send("GET", linksPath+"/"+made.Code, nil), 200, &read)
+	if read.Clicks != 3 {
+		t.Errorf("%d clicks by three readers", read.Clicks)
+	}
+	all, err := s.Store.ViewTotalsOf(t.Context(), []views.PageID{{Site: s.Workspace.ID, Page: p.ID.String()}})
+	if s.Must(err); all[views.PageID{Site: s.Workspace.ID, Page: p.ID.String()}].Clicks != 3 {
+		t.Errorf("the post has %+v", all)
+	}
+	if n := s.Count("select funnel_clicks from view_pages where page = $1", p.ID.String()); n != 3 {
+		t.Errorf("%d in the post's funnel", n)
+	}
+	if strings.Contains(s.log.String(), "news.example") {
+		t.Error("the log tells where readers go")
+	}
+}
+
+func TestLinksLeadNowhereButWhereTheyWereMadeTo(t *testing.T) {
+	s := start(t)
+	for _, url := range []string{"javascript:alert(1)", "//evil.example", "https://user@bank.example", "ftp://a.example", "https:a", "/l/0123456789", "https://a.example\r\nX: y", " https://a.example", "https://"} {
+		s.refused(s.send("POST", linksPath, object{"url": url}), 422, "invalid_request", "url")
+	}
+	l := s.link(object{"url": "https://news.example/a"})
+	s.refused(s.send("POST", linksPath, object{"url": l.ShortUrl}), 422, "invalid_request", "url")
+	// Nothing of a request comes into the answer.
+	got := s.click("GET", l.Code+"?url=https://evil.example&next=//evil.example", "a", "X-Forwarded-Host", "evil.example")
+	if got.Header.Get("Location") != "https://news.example/a" || strings.Contains(string(got.body), "evil") {
+		t.Errorf("%v %s", got.Header, got.body)
+	}
+	for _, code := range []string{"0000000000", "short", l.Code + "x", "%2e%2e%2fapi", strings.Repeat("a", 90), "https:%2f%2fevil.example"} {
+		if got := s.click("GET", code, "a"); got.StatusCode != http.StatusNotFound || got.Header.Get("Location") != "" {
+			t.Errorf("%s: %s %v", code, got.Status, got.Header)
+		}
+	}
+}
+
+func TestADisabledLinkLeadsNowhere(t *testing.T) {
+	s := start(t)
+	l := s.link(object{"url": "https://news.example/a"})
+	path := linksPath + "/" + l.Code
+	var changed spec.Link
+	s.decode(s.send("POST", path+"/disable", nil), 200, &changed)
+	if !changed.Disabled {
+		t.Errorf("%+v", changed)
+	}
+	s.refused(s.click("GET", l.Code, "a"), 410, "link_disabled")
+	other := s.link(object{"url": "https://news.example/b"})
+	s.decode(s.send("POST", linksPath+"/"+other.Code+"/disable", nil), 200, &changed)
+	s.decode(s.send("POST", linksPath+"/"+other.Code+"/enable", nil), 200, &changed)
+	if got := s.click("GET", other.Code, "a"); changed.Disabled || got.StatusCode != http.StatusFound {
+		t.Errorf("%+v, %s", changed, got.Status)
+	}
+	s.refused(s.send("POST", linksPath+"/0000000000/disable", nil), 404, "link_not_found")
+}
+
+func TestARepeatedRequestMakesNoSecondLinkAndListsArePaged(t *testing.T) {
+	s := start(t)
+	body := object{"url": "https://news.example/a"}
+	first, again := s.link(body, "Idempotency-Key", "k"), s.link(body, "Idempotency-Key", "k")
+	if first.Code != again.Code || s.link(body).Code == first.Code {
+		t.Errorf("%s and %s", first.Code, again.Code)
+	}
+	s.Connect("desk")
+	p := s.Schedule()
+	for range 4 {
+		s.link(object{"url": "https://news.example/b", "post_id": p.ID})
+	}
+	seen := map[string]bool{}
+	query := "?limit=4"
+	for pages := 1; ; pages++ {
+		var list spec.LinkList
+		s.decode(s.send("GET", linksPath+query, nil), 200, &list)
+		for _, l := range list.Links {
+			seen[l.Code] = true
+		}
+		if list.NextCursor == nil {
+			if pages != 2 || len(seen) != 6 {
+				t.Errorf("%d links on %d pages", len(seen), pages)
+			}
+			break
+		}
+		query = "?limit=4&cursor=" + *list.NextCursor
+	}
+	var list spec.LinkList
+	s.decode(s.send("GET", linksPath+"?post="+p.ID.String(), nil), 200, &list)
+	if len(list.Links) != 4 {
+		t.Errorf("%d links of the post", len(list.Links))
+	}
+	s.refused(s.send("POST", linksPath, object{"url": "https://a.example", "post_id": uuid.New()}), 404, "post_not_found")
+}
+
+func TestTrackedLinksOfAPostAreThereBeforeItIsOut(t *testing.T) {
+	s := start(t)
+	desk, sport := s.Connect("desk"), s.Connect("sport")
+	text := "Read https://news.example/flood now"
+	p := s.post(s.send("POST", "/api/v1/posts", hello(object{"content": text, "track_links": true, "accounts": []any{desk.ID, sport.ID}})), 201)
+	if p.Content != text || p.TrackLinks == nil || !*p.TrackLinks {
+		t.Errorf("%+v", p)
+	}
+	list := func() (all map[uuid.UUID]spec.Link) {
+		t.Helper()
+		var page spec.LinkList
+		s.decode(s.send("GET", linksPath+"?post="+p.Id.String(), nil), 200, &page)
+		all = map[uuid.UUID]spec.Link{}
+		for _, l := range page.Links {
+			all[*l.AccountId] = l
+		}
+		if len(all) != len(page.Links) {
+			t.Errorf("%+v", page.Links)
+		}
+		return all
+	}
+	made := list()
+	if len(made) != 2 || made[desk.ID].Code == made[sport.ID].Code || made[desk.ID].Url != "https://news.example/flood" || *made[desk.ID].Network != "mastodon" {
+		t.Fatalf("%+v", made)
+	}
+	if got := s.click("GET", made[sport.ID].Code, "a"); got.Header.Get("Location") != "https://news.example/flood" {
+		t.Errorf("%s %v", got.Status, got.Header)
+	}
+	stored, err := s.Store.Post(t.Context(), p.Id)
+	s.Must(err)
+	for _, target := range stored.Targets {
+		if want := "Read " + made[target.AccountID].ShortUrl + " now"; stored.Segments(target)[0].Content != want {
+			t.Errorf("%q is sent, want %q", stored.Segments(target)[0].Content, want)
+		}
+	}
+	// An edit makes the links of what it brings; an account's own text has its own.
+	edited := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"accounts": []any{desk.ID},
+		"overrides": object{desk.ID.String(): object{"content": "Elsewhere: https://other.example/x"}}}), 200)
+	if *edited.TrackLinks != true || s.Count("select count(*) from links where post_id = $1 and url = 'https://other.example/x'", p.Id) != 1 {
+		t.Errorf("%+v", edited)
+	}
+	off := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"track_links": false}), 200)
+	stored, err = s.Store.Post(t.Context(), p.Id)
+	if s.Must(err); off.TrackLinks != nil || stored.Segments(stored.Targets[0])[0].Content != "Elsewhere: https://other.example/x" {
+		t.Errorf("%+v", stored)
+	}
+	on := s.post(s.send("PATCH", "/api/v1/posts/"+p.Id.String(), object{"track_links": true}), 200)
+	if on.TrackLinks == nil {
+		t.Error("it is not tracked again")
+	}
+}
+
+// What is counted is what is sent: the network's limit holds for the text with
+// its short links.
+func TestTextsAreCountedWithTheirShortLinks(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	long := "https://news.example/" + strings.Repeat("a", 900)
+	var plain, tracked spec.PostPreview
+	s.decode(s.send("POST", "/api/v1/posts/preview", hello(object{"content": long})), 200, &plain)
+	s.decode(s.send("POST", "/api/v1/posts/preview", hello(object{"content": long, "track_links": true})), 200, &tracked)
+	if text := tracked.Targets[0].Segments[0].Text; !strings.HasPrefix(text, "https://go.example/l/") {
+		t.Errorf("the preview shows %q", text)
+	}
+}
+
+func TestManyPostsAndSeriesTrackTheirLinksToo(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	at := in(time.Hour)
+	for _, sheet := range []struct{ kind, body string }{
+		{"application/x-ndjson", `{"content": "https://news.example/1", "track_links": true, "scheduled_time": "` + at + `"}` + "\n" + `{"content": "https://news.example/2", "scheduled_time": "` + at + `"}`},
+		{"text/csv", "content,scheduled_time,track_links\nhttps://news.example/3," + at + ",true\nhttps://news.example/4," + at + ",\n"},
+	} {
+		if a := s.send("POST", "/api/v1/posts/bulk", strings.NewReader(sheet.body), "Content-Type", sheet.kind); a.StatusCode != http.StatusCreated {
+			t.Errorf("%s: %s", a.Status, a.body)
+		}
+	}
+	if a := s.send("POST", "/api/v1/series", object{"rule": "FREQ=DAILY;COUNT=3", "starts": time.Now().AddDate(0, 0, 2).Format("2006-01-02T15:04:05"),
+		"template": object{"content": "https://news.example/series", "track_links": true}}); a.StatusCode != http.StatusCreated {
+		t.Errorf("%s: %s", a.Status, a.body)
+	}
+	if n := s.Count("select count(*) from links where url in ('https://news.example/1', 'https://news.example/3')"); n != 2 {
+		t.Errorf("%d links of sheets", n)
+	}
+	if n := s.Count("select count(distinct code) from links where url = 'https://news.example/series'"); n != 3 {
+		t.Errorf("%d links of the series", n)
+	}
+	if n := s.Count("select count(*) from links"); n != 5 {
+		t.Errorf("%d links in all", n)
+	}
+}
+
+func TestTheHealthOfCountingIsSaid(t *testing.T) {
+	s := start(t)
+	l := s.link(object{"url": "https://news.example/a"})
+	s.click("GET", l.Code, "a")
+	var h spec.ViewsHealth
+	s.decode(s.send("GET", "/api/v1/views/health", nil), 200, &h)
+	if h.Flush.LastAt != nil || h.Check != nil || h.Loss != nil {
+		t.Errorf("%+v", h)
+	}
+	s.flush()
+	s.Must(enginetest.RedisClient(t, s.RedisURL).FlushAll(t.Context()).Err())
+	s.flush()
+	page := links.PageOf(l.Code)
+	s.Must(s.Store.NoteViewCheck(t.Context(), tally.Check{StartedAt: time.Now(), Compared: 3, Differing: 2, Missing: 4,
+		Examples: []tally.Difference{{Site: s.Workspace.ID, Page: page, Kind: views.Click, Shown: 1, Stored: 2}, {Site: uuid.New(), Page: "another workspace's"}}}))
+	a := s.send("GET", "/api/v1/views/health", nil)
+	s.decode(a, 200, &h)
+	if h.Flush.LastAt == nil || h.Flush.CountsLastHour != 1 || h.Loss == nil || h.Loss.Pages != 1 || h.Check == nil || h.Check.Agrees || h.Check.Missing != 4 ||
+		len(h.Check.Examples) != 1 || h.Check.Examples[0].Page != page || strings.Contains(string(a.body), "another") {
+		t.Errorf("%s", a.body)
+	}
+}
+
+func TestASitesCountsAreForgottenOnRequest(t *testing.T) {
+	s := start(t)
+	l := s.link(object{"url": "https://news.example/a"})
+	s.click("GET", l.Code, "a")
+	s.flush()
+	s.refused(s.send("POST", "/api/v1/views/erasures", object{"site_id": uuid.New()}), 404, "site_not_found")
+	var e spec.ViewErasure
+	s.decode(s.send("POST", "/api/v1/views/erasures", object{"site_id": s.Workspace.ID}), 202, &e)
+	if e.Done || e.OfVisitor {
+		t.Errorf("%+v", e)
+	}
+	s.flush()
+	s.decode(s.send("GET", "/api/v1/views/erasures/"+e.Id.String(), nil), 200, &e)
+	var read spec.Link
+	s.decode(s.send("GET", linksPath+"/"+l.Code, nil), 200, &read)
+	if !e.Done || *e.Removed == 0 || read.Clicks != 0 {
+		t.Errorf("%+v %+v", e, read)
+	}
+	_, _, elsewhere := s.Found("Elsewhere")
+	s.refused(s.send("GET", "/api/v1/views/erasures/"+e.Id.String(), nil, "Authorization", "Bearer "+elsewhere), 404, "erasure_not_found")
+	s.refused(s.send("POST", "/api/v1/views/erasures", object{"site_id": s.Workspace.ID}, "Authorization", "Bearer "+s.Member(people.Editor)), 403, "role_insufficient")
+}
