@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -13,11 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/enginetest"
-	"dateline/internal/links"
-	"dateline/internal/people"
-	"dateline/internal/store"
-	"dateline/internal/tally"
 	"dateline/internal/views"
 )
 
@@ -35,23 +29,6 @@ func (byHeader) Read(_ context.Context, r *http.Request, _ views.Site) (h views.
 	_, _ = sum.Write([]byte(r.Header.Get("X-Reader")))
 	h.Visitor.Hash = sum.Sum64()
 	return h, "", nil
-}
-
-// viewKeeping is the store, where a workspace has the site of its links only.
-type viewKeeping struct{ *store.Store }
-
-func (viewKeeping) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
-	return []uuid.UUID{workspace}, nil
-}
-
-// flush brings to the database what was counted.
-func (s *server) flush() {
-	s.t.Helper()
-	k := &tally.Keeper{Counter: views.New(enginetest.RedisClient(s.t, s.RedisURL), views.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
-	done, err := k.Flush(s.t.Context(), func() {})
-	if s.Must(err); done.Busy {
-		s.t.Error("somebody else flushes")
-	}
 }
 
 func (s *server) link(body object, headers ...string) (l spec.Link) {
@@ -272,50 +249,4 @@ func TestManyPostsAndSeriesTrackTheirLinksToo(t *testing.T) {
 	if n := s.Count("select count(*) from links"); n != 5 {
 		t.Errorf("%d links in all", n)
 	}
-}
-
-func TestTheHealthOfCountingIsSaid(t *testing.T) {
-	s := start(t)
-	l := s.link(object{"url": "https://news.example/a"})
-	s.click("GET", l.Code, "a")
-	var h spec.ViewsHealth
-	s.decode(s.send("GET", "/api/v1/views/health", nil), 200, &h)
-	if h.Flush.LastAt != nil || h.Check != nil || h.Loss != nil {
-		t.Errorf("%+v", h)
-	}
-	s.flush()
-	s.Must(enginetest.RedisClient(t, s.RedisURL).FlushAll(t.Context()).Err())
-	s.flush()
-	page := links.PageOf(l.Code)
-	s.Must(s.Store.NoteViewCheck(t.Context(), tally.Check{StartedAt: time.Now(), Compared: 3, Differing: 2, Missing: 4,
-		Examples: []tally.Difference{{Site: s.Workspace.ID, Page: page, Kind: views.Click, Shown: 1, Stored: 2}, {Site: uuid.New(), Page: "another workspace's"}}}))
-	a := s.send("GET", "/api/v1/views/health", nil)
-	s.decode(a, 200, &h)
-	if h.Flush.LastAt == nil || h.Flush.CountsLastHour != 1 || h.Loss == nil || h.Loss.Pages != 1 || h.Check == nil || h.Check.Agrees || h.Check.Missing != 4 ||
-		len(h.Check.Examples) != 1 || h.Check.Examples[0].Page != page || strings.Contains(string(a.body), "another") {
-		t.Errorf("%s", a.body)
-	}
-}
-
-func TestASitesCountsAreForgottenOnRequest(t *testing.T) {
-	s := start(t)
-	l := s.link(object{"url": "https://news.example/a"})
-	s.click("GET", l.Code, "a")
-	s.flush()
-	s.refused(s.send("POST", "/api/v1/views/erasures", object{"site_id": uuid.New()}), 404, "site_not_found")
-	var e spec.ViewErasure
-	s.decode(s.send("POST", "/api/v1/views/erasures", object{"site_id": s.Workspace.ID}), 202, &e)
-	if e.Done || e.OfVisitor {
-		t.Errorf("%+v", e)
-	}
-	s.flush()
-	s.decode(s.send("GET", "/api/v1/views/erasures/"+e.Id.String(), nil), 200, &e)
-	var read spec.Link
-	s.decode(s.send("GET", linksPath+"/"+l.Code, nil), 200, &read)
-	if !e.Done || *e.Removed == 0 || read.Clicks != 0 {
-		t.Errorf("%+v %+v", e, read)
-	}
-	_, _, elsewhere := s.Found("Elsewhere")
-	s.refused(s.send("GET", "/api/v1/views/erasures/"+e.Id.String(), nil, "Authorization", "Bearer "+elsewhere), 404, "erasure_not_found")
-	s.refused(s.send("POST", "/api/v1/views/erasures", object{"site_id": s.Workspace.ID}, "Authorization", "Bearer "+s.Member(people.Editor)), 403, "role_insufficient")
 }

@@ -10,13 +10,13 @@ import (
 // What Redis is filled in from after a loss must not be dropped before: hours of
 // two days, days of five weeks.
 const (
-	leastViewHours = 3 * 24 * time.Hour
-	leastViewDays  = 40 * 24 * time.Hour
+	leastHourly = 3 * 24 * time.Hour
+	leastDaily  = 40 * 24 * time.Hour
 )
 
-func setViewHours(c *Config, v string) error { return atLeast(&c.ViewHours, v, leastViewHours) }
+func setViewHours(c *Config, v string) error { return atLeast(&c.ViewHours, v, leastHourly) }
 
-func setViewDays(c *Config, v string) error { return atLeast(&c.ViewDays, v, leastViewDays) }
+func setViewDays(c *Config, v string) error { return atLeast(&c.ViewDays, v, leastDaily) }
 
 func atLeast(to *time.Duration, v string, least time.Duration) error {
 	if err := readSpan(to, v); err != nil {

@@ -212,8 +212,8 @@ func splitPages(pages []views.PageID) (sites []uuid.UUID, names []string) {
 
 // How far back a page is filled in, beside its totals.
 const (
-	seedHours = 48 * time.Hour
-	seedDays  = 35 * 24 * time.Hour
+	seedHourly = 48 * time.Hour
+	seedDaily  = 35 * 24 * time.Hour
 )
 
 // ViewSeeds reads pages from one on, with what Redis needs to count on from.
@@ -236,7 +236,7 @@ func (s *Store) ViewSeeds(ctx context.Context, after views.PageID, limit int) ([
 	if err != nil {
 		return nil, err
 	}
-	hours, err := s.q.RecentViewHours(ctx, db.RecentViewHoursParams{SiteIds: sites, Pages: names, FromHour: now.Add(-seedHours)})
+	hours, err := s.q.RecentViewHours(ctx, db.RecentViewHoursParams{SiteIds: sites, Pages: names, FromHour: now.Add(-seedHourly)})
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (s *Store) ViewSeeds(ctx context.Context, after views.PageID, limit int) ([
 		t := &totals[at[views.PageID{Site: h.SiteID, Page: h.Page}]]
 		t.Hours = append(t.Hours, views.HourDelta{Kind: views.Kind(h.Kind), Hour: h.Hour.UTC(), Day: dayOf(h.Day), Count: h.Count})
 	}
-	days, err := s.q.RecentViewDays(ctx, db.RecentViewDaysParams{SiteIds: sites, Pages: names, FromDay: pgtype.Date{Time: now.Add(-seedDays), Valid: true}})
+	days, err := s.q.RecentViewDays(ctx, db.RecentViewDaysParams{SiteIds: sites, Pages: names, FromDay: pgtype.Date{Time: now.Add(-seedDaily), Valid: true}})
 	for _, d := range days {
 		t := &totals[at[views.PageID{Site: d.SiteID, Page: d.Page}]]
 		t.Days = append(t.Days, views.DayTotal{Kind: views.Kind(d.Kind), Day: dayOf(d.Day), Count: d.Count})
