@@ -134,8 +134,8 @@ type Webhooks interface {
 	RedeliverDead(ctx context.Context, who people.Principal, endpoint uuid.UUID) (int64, error)
 }
 
-// Views tells how the counts of views are kept, and has them forgotten.
-type Views interface {
+// Tally tells how the counts of views are kept, and has them forgotten.
+type Tally interface {
 	Health(ctx context.Context) (tally.Health, error)
 	Erase(ctx context.Context, e tally.Erasure) (tally.Erasure, error)
 	Erasure(ctx context.Context, workspace, id uuid.UUID) (tally.Erasure, error)
@@ -165,7 +165,7 @@ type Server struct {
 	Webhooks  Webhooks
 	Links     *links.Service
 	Redirect  *links.Redirect
-	Views     Views
+	Tally     Tally
 	Checks    map[string]Check
 	Clock     Clock        // nil: not checked
 	Meter     Meter        // nil: nothing is counted

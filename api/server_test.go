@@ -108,7 +108,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler 
 	n.Must(err)
 	batcher := views.NewBatcher(views.New(redis, views.Options{}))
 	n.T.Cleanup(batcher.Close)
-	s := &api.Server{BucketOrigin: origin, Links: &links.Service{Store: n.Store, Base: n.Desk.LinkBase}, Views: viewKeeping{n.Store},
+	s := &api.Server{BucketOrigin: origin, Links: &links.Service{Store: n.Store, Base: n.Desk.LinkBase}, Tally: tallies{n.Store},
 		Redirect: &links.Redirect{Finder: n.Store, Counter: batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
 		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,

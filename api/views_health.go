@@ -14,11 +14,11 @@ import (
 
 // ViewsHealth says how the counting of views keeps its numbers.
 func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObject) (spec.ViewsHealthResponseObject, error) {
-	h, err := s.Views.Health(ctx)
+	h, err := s.Tally.Health(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.Views.SitesOf(ctx, principal(ctx).WorkspaceID)
+	own, err := s.Tally.SitesOf(ctx, principal(ctx).WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (s *Server) ViewsHealth(ctx context.Context, _ spec.ViewsHealthRequestObjec
 // EraseViews forgets a site's counts, or one visitor.
 func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject) (spec.EraseViewsResponseObject, error) {
 	who := principal(ctx)
-	own, err := s.Views.SitesOf(ctx, who.WorkspaceID)
+	own, err := s.Tally.SitesOf(ctx, who.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,13 +64,13 @@ func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject)
 	if r.Body.VisitorId != nil {
 		e.Visitor.ID, e.OfVisitor = uint32(*r.Body.VisitorId), true //nolint:gosec // bounded by openapi.yaml
 	}
-	e, err = s.Views.Erase(ctx, e)
+	e, err = s.Tally.Erase(ctx, e)
 	return spec.EraseViews202JSONResponse(erasureJSON(e)), err
 }
 
 // GetViewErasure says whether an erasure is done.
 func (s *Server) GetViewErasure(ctx context.Context, r spec.GetViewErasureRequestObject) (spec.GetViewErasureResponseObject, error) {
-	e, err := s.Views.Erasure(ctx, principal(ctx).WorkspaceID, r.Id)
+	e, err := s.Tally.Erasure(ctx, principal(ctx).WorkspaceID, r.Id)
 	return spec.GetViewErasure200JSONResponse(erasureJSON(e)), err
 }
 

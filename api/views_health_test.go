@@ -18,10 +18,10 @@ import (
 	"dateline/internal/views"
 )
 
-// viewKeeping is the store, where a workspace has the site of its links only.
-type viewKeeping struct{ *store.Store }
+// tallies is the store, where a workspace has the site of its links only.
+type tallies struct{ *store.Store }
 
-func (viewKeeping) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
+func (tallies) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{workspace}, nil
 }
 

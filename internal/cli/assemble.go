@@ -218,7 +218,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Media:    p.media,
 		Links:    &links.Service{Store: p.store, Base: p.cfg.LinkBase()},
 		Redirect: &links.Redirect{Finder: p.store, Counter: p.batcher, Log: p.log, Now: p.clock.Now},
-		Views:    viewKeeping{p.store},
+		Tally:    tallies{p.store},
 		Checks:   p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
@@ -245,12 +245,12 @@ func (p *parts) checks() map[string]api.Check {
 	}
 }
 
-// viewKeeping is the store, which also tells whose counts are whose.
-type viewKeeping struct{ *store.Store }
+// tallies is the store, which also tells whose counts are whose.
+type tallies struct{ *store.Store }
 
 // SitesOf lists the sites of a workspace: the one of its posts and links bears
 // the workspace's id.
-func (viewKeeping) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
+func (tallies) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{links.SiteOf(workspace).ID}, nil
 }
 
