@@ -78,3 +78,11 @@ func (r *DurableRedis) Start() {
 
 // Kill ends it as a crash does.
 func (r *DurableRedis) Kill() { r.server.stop(syscall.SIGKILL) }
+
+// Wipe takes away what a killed server had.
+func (r *DurableRedis) Wipe() {
+	r.t.Helper()
+	if err := os.RemoveAll(filepath.Join(r.dir, "appendonlydir")); err != nil {
+		r.t.Fatal(err)
+	}
+}

@@ -131,10 +131,7 @@ func TestAWipedRedisCostsWhatCameSinceTheLastFlush(t *testing.T) {
 }
 
 func TestRedisMayBeKilledWithoutALoss(t *testing.T) {
-	server, ok := enginetest.StartDurableRedis(t)
-	if !ok {
-		return
-	}
+	server := enginetest.NewDurableRedis(t, "everysec")
 	r := open(t, server.URL)
 	restart := func() {
 		t.Helper()
