@@ -267,7 +267,7 @@ func (p *parts) worker() *worker.Worker {
 		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
-		Views: &activities.Views{Tally: &tally.Keeper{Counter: p.counter, Store: p.store, Log: p.log, Now: p.clock.Now,
+		Views: &activities.Views{Tally: &tally.Keeper{Counter: p.counter, Store: p.store, Settle: tally.Settle, Log: p.log, Now: p.clock.Now,
 			Retention: tally.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}},
 	}, worker.Surroundings{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -35,38 +36,73 @@ func (k *Keeper) Flush(ctx context.Context, beat func()) (done Flushed, err erro
 
 // flush does all shards; one in trouble does not keep the others.
 func (k *Keeper) flush(ctx context.Context, beat func(), done *Flushed) error {
-	var failed error
+	var unsafe error
 	for shard := range k.Counter.Shards() {
 		beat()
 		if err := k.leftovers(ctx, shard, done); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("what an earlier flush of shard %d left: %w", shard, err))
+			unsafe = errors.Join(unsafe, fmt.Errorf("what an earlier flush of shard %d left: %w", shard, err))
 		}
 	}
-	if failed != nil {
-		// Until these are in Postgres, nothing may be seeded from there.
-		return failed
+	if unsafe != nil {
+		return unsafe // until these are in Postgres, nothing may be seeded from there
 	}
 	if err := k.seed(ctx, beat, done); err != nil {
 		return fmt.Errorf("filling Redis in again: %w", err)
 	}
-	for shard := range k.Counter.Shards() {
+	taken, failed := k.take(ctx, beat)
+	if len(taken) > 0 {
+		if err := k.settle(ctx, beat); err != nil {
+			return err // the next flush finds them
+		}
+	}
+	for shard, batch := range taken {
 		beat()
-		batch, err := uuid.NewV7()
-		if err != nil {
-			return err
-		}
-		took, err := k.Counter.TakeBatch(ctx, shard, batch)
-		if err == nil && took {
-			err = k.bring(ctx, shard, batch, done)
-		}
-		if errors.Is(err, views.ErrLost) {
-			continue // just now; the next flush fills it in
-		}
-		if err != nil {
+		if err := k.bring(ctx, shard, batch, done); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("shard %d: %w", shard, err))
 		}
 	}
 	return failed
+}
+
+// take moves aside what every shard has counted.
+func (k *Keeper) take(ctx context.Context, beat func()) (taken map[int]uuid.UUID, failed error) {
+	taken = map[int]uuid.UUID{}
+	for shard := range k.Counter.Shards() {
+		beat()
+		batch, err := uuid.NewV7()
+		if err != nil {
+			return taken, err
+		}
+		took, err := k.Counter.TakeBatch(ctx, shard, batch)
+		switch {
+		case errors.Is(err, views.ErrLost): // just now; the next flush fills it in
+		case err != nil:
+			failed = errors.Join(failed, fmt.Errorf("shard %d: %w", shard, err))
+		case took:
+			taken[shard] = batch
+		}
+	}
+	return taken, failed
+}
+
+// Settle is how long it takes until what Redis was told is in its append-only
+// file: with appendfsync everysec, Redis holds a write back for two seconds at
+// most while the disk is busy (redis.conf, "appendfsync").
+const Settle = 3 * time.Second
+
+// settle waits until Redis would remember the batches after a crash. If it came
+// back as it was before they were taken, with their counts still in place, what
+// is in Postgres by then would be taken, and added, again.
+func (k *Keeper) settle(ctx context.Context, beat func()) error {
+	beat()
+	timer := time.NewTimer(k.Settle)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }
 
 // leftovers brings the batches of flushes that did not end.

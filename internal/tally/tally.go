@@ -76,6 +76,7 @@ type Keeper struct {
 	Counter   Counter
 	Store     Store
 	Retention Retention
+	Settle    time.Duration // between taking counts in Redis and writing them to Postgres; see the constant
 	Log       *slog.Logger
 	Now       func() time.Time // the database's time; nil: this host's
 }

@@ -131,7 +131,7 @@ func TestAWipedRedisCostsWhatCameSinceTheLastFlush(t *testing.T) {
 }
 
 func TestRedisMayBeKilledWithoutALoss(t *testing.T) {
-	server := enginetest.NewDurableRedis(t, "everysec")
+	server := enginetest.NewDurableRedis(t, "always")
 	r := open(t, server.URL)
 	restart := func() {
 		t.Helper()
