@@ -121,13 +121,24 @@ func (s *Service) check(ctx context.Context, who people.Principal, n New) error 
 
 // Get reads a link.
 func (s *Service) Get(ctx context.Context, who people.Principal, code string) (Link, error) {
+	if !wellFormed(code) {
+		return Link{}, post.Missing("link")
+	}
 	return s.Store.LinkInWorkspace(ctx, who.WorkspaceID, code)
 }
 
 // List lists links, the newest first.
-func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) { return s.Store.Links(ctx, f) }
+func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) {
+	if f.BeforeCode != "" && !wellFormed(f.BeforeCode) {
+		return nil, post.InvalidFields(post.Problem{Field: "cursor", Code: "invalid", Message: "Take next_cursor of the page before."})
+	}
+	return s.Store.Links(ctx, f)
+}
 
 // Disable makes a link lead nowhere, or lead on again.
 func (s *Service) Disable(ctx context.Context, who people.Principal, code string, disabled bool) (Link, error) {
+	if !wellFormed(code) {
+		return Link{}, post.Missing("link")
+	}
 	return s.Store.SetLinkDisabled(ctx, who.WorkspaceID, code, disabled)
 }
