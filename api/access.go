@@ -23,8 +23,6 @@ func accessTable() map[string]access {
 		"ready":              {public: true},
 		"completeConnection": {public: true, session: true}, // its state is the proof, and the session that began it
 		"chooseInBrowser":    {public: true},                // its key is the proof
-		"completeConnection": {public: true}, // its state is the proof
-		"chooseInBrowser":    {public: true}, // its key is the proof
 		"followLink":         {public: true}, // readers have no token
 
 		// About the browser that asks: openapi.yaml takes no token for these.

@@ -1008,7 +1008,7 @@ func (q *Queries) PostsMissingWorkflow(ctx context.Context, batch int32) ([]Post
 }
 
 const postsWithoutFingerprint = `-- name: PostsWithoutFingerprint :many
-select p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note from scheduled_posts p
+select p.post_id, p.workspace_id, p.user_id, p.content, p.scheduled_time, p.time_zone, p.status, p.retry_count, p.attachment_ids, p.attachment_urls, p.platform_media_ids, p.thread_id, p.thread_parent_id, p.language, p.version, p.revision, p.workflow_revision, p.posted_at, p.created_at, p.updated_at, p.thread, p.late_limit_minutes, p.redriven_at, p.late_noted_at, p.listed_at, p.series_id, p.occurrence, p.series_revision, p.series_template_revision, p.withdrawn, p.approval, p.submitted_by, p.submitted_at, p.approval_by, p.approval_at, p.approval_note, p.link_base from scheduled_posts p
 where p.post_id > $1 and p.status <> 'cancelled' and (p.scheduled_time is null or p.scheduled_time > now() - make_interval(secs => $2::float8))
   and exists (select from post_targets t where t.post_id = p.post_id and t.fingerprint is null)
 order by p.post_id limit $3
@@ -1067,6 +1067,7 @@ func (q *Queries) PostsWithoutFingerprint(ctx context.Context, arg PostsWithoutF
 			&i.ApprovalBy,
 			&i.ApprovalAt,
 			&i.ApprovalNote,
+			&i.LinkBase,
 		); err != nil {
 			return nil, err
 		}
