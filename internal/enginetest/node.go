@@ -22,15 +22,8 @@ import (
 // user's cache, outside the repository. The server gets its options as JSON.
 func Node(t testing.TB, dir string, options map[string]any) string {
 	t.Helper()
-	node, errNode := exec.LookPath("node")
-	npm, errNPM := exec.LookPath("npm")
-	if err := errors.Join(errNode, errNPM); err != nil {
-		if strict() {
-			t.Fatalf("CI=true and no Node.js: install it (on Debian: apt-get install nodejs npm): %v", err)
-		}
-		t.Skipf("%s was left out, because Node.js is not installed: %v", dir, err)
-	}
-	installed, err := npmInstall(npm, dir)
+	installed := Packages(t, dir)
+	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +49,25 @@ func Node(t testing.TB, dir string, options map[string]any) string {
 	return string(said)
 }
 
+// Packages gives a copy of dir, which holds package.json, package-lock.json and
+// .npmrc, in which these packages are installed (node_modules).
+func Packages(t testing.TB, dir string) string {
+	t.Helper()
+	_, errNode := exec.LookPath("node")
+	npm, errNPM := exec.LookPath("npm")
+	if err := errors.Join(errNode, errNPM); err != nil {
+		if strict() {
+			t.Fatalf("CI=true and no Node.js: install it (on Debian: apt-get install nodejs npm): %v", err)
+		}
+		t.Skipf("%s was left out, because Node.js is not installed: %v", dir, err)
+	}
+	installed, err := npmInstall(npm, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return installed
+}
+
 // npmInstall gives a copy of dir with node_modules, made once for its content
 // by whichever process is first.
 func npmInstall(npm, dir string) (string, error) {
@@ -64,6 +76,9 @@ func npmInstall(npm, dir string) (string, error) {
 	files := map[string][]byte{}
 	for _, name := range names {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if name == "server.mjs" && errors.Is(err, fs.ErrNotExist) {
+			continue // data alone
+		}
 		if err != nil {
 			return "", err
 		}
