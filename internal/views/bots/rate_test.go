@@ -1,0 +1,73 @@
+package bots_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/enginetest"
+	"dateline/internal/views/bots"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// Of a hundred hits at once, from two processes, just as many are within the
+// limit as the limit says; those of others and of another kind do not count.
+func TestRate(t *testing.T) {
+	url := enginetest.Redis(t)
+	processes := []*bots.Rates{bots.NewRates(t.Context(), enginetest.RedisClient(t, url)), bots.NewRates(t.Context(), enginetest.RedisClient(t, url))}
+	limit := bots.Limit{Most: 5, Within: time.Hour}
+	site := uuid.New()
+	sources := []bots.Source{{Site: site, Visitor: 1, Kind: 'v'}, {Site: site, Visitor: 2, Kind: 'v'}, {Site: site, Visitor: 1, Kind: 'c'}, {Site: uuid.New(), Visitor: 1, Kind: 'v'}}
+	allowed := make([]atomic.Int64, len(sources))
+	var wait sync.WaitGroup
+	for i := range 100 {
+		for j, s := range sources {
+			wait.Go(func() {
+				ok, err := processes[i%2].Allow(context.WithoutCancel(t.Context()), s, limit)
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					allowed[j].Add(1)
+				}
+			})
+		}
+	}
+	wait.Wait()
+	for i := range allowed {
+		if got := allowed[i].Load(); got != 5 {
+			t.Errorf("%d hits of source %d are allowed", got, i)
+		}
+	}
+	client := enginetest.RedisClient(t, url)
+	keys, err := client.Keys(t.Context(), "*").Result()
+	if err != nil || len(keys) != len(sources) {
+		t.Fatalf("%q, %v", keys, err)
+	}
+	for _, key := range keys {
+		if ttl, err := client.PTTL(t.Context(), key).Result(); err != nil || ttl <= 0 || ttl > time.Hour {
+			t.Errorf("%s ends in %s, %v", key, ttl, err)
+		}
+	}
+	// When the window is over, they may again.
+	if err := client.Del(t.Context(), keys...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := processes[0].Allow(t.Context(), sources[0], limit); !ok || err != nil {
+		t.Errorf("allowed is %v, %v", ok, err)
+	}
+}
+
+func TestRateWithoutRedis(t *testing.T) {
+	url, stop := enginetest.StoppableRedis(t)
+	r := bots.NewRates(t.Context(), enginetest.RedisClient(t, url))
+	stop()
+	if ok, err := r.Allow(t.Context(), bots.Source{Visitor: 1}, bots.Limit{Most: 5, Within: time.Second}); ok || err == nil {
+		t.Errorf("allowed is %v without an error", ok)
+	}
+}
