@@ -16,7 +16,9 @@ import (
 	"dateline/internal/keys"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/secret"
+	"dateline/internal/site"
 	"dateline/internal/store"
+	"dateline/internal/views"
 	"dateline/platforms/fake"
 )
 
@@ -42,7 +44,7 @@ func text(t *testing.T, n *newsroomtest.Newsroom, sql string, args ...any) (list
 func TestEveryColumnOfBytesIsAccountedFor(t *testing.T) {
 	n := newsroomtest.Open(t)
 	open := []string{
-		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash", "login_answers.hash", // hashes of what somebody else holds
+		"account_choices.key", "api_tokens.hash", "connect_attempts.state", "sessions.hash", "login_links.hash", "login_answers.hash", "sites.secret_hash", // hashes of what somebody else holds
 		"idempotency_keys.request_hash", "media.sha256", "media_renditions.sha256", "media_uploads.sha256", "operations.fingerprint", "post_targets.fingerprint", // hashes of content
 		"view_pages.sketch", // a HyperLogLog: nobody can be read from it
 	}
@@ -70,6 +72,8 @@ func fill(t *testing.T, n *newsroomtest.Newsroom) account.Account {
 	_, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", Sandbox: true})
 	n.Must(err)
 	_, _, _, err = n.Webhooks.Create(t.Context(), n.Owner, "https://hooks.example/x", "", nil, store.Idempotency{})
+	n.Must(err)
+	_, _, _, err = n.Sites.Create(t.Context(), n.Owner, site.Site{Name: "News", WindowSeconds: 1800, Uniques: views.HyperLogLog, RateHits: 5, RateSeconds: 10, Visitors: site.Cookie}, store.Idempotency{})
 	n.Must(err)
 	n.Exec("insert into account_choices (id, workspace_id, user_id, network, app, key, accounts, expires_at) values ('0192f1a0-7c00-7000-8000-000000000001', $1, $2, 'mastodon', '', '', '', now() + interval '15 minutes')",
 		n.Workspace.ID, n.Owner.UserID)
@@ -99,18 +103,18 @@ func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
 	before := n.Sealer.Primary()
 	_, err = secret.Rotate(t.Context(), n.Keyset, "")
 	n.Must(err)
-	if _, err := k.Retire(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "6 values") {
+	if _, err := k.Retire(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "7 values") {
 		t.Errorf("retired a key in use: %v", err)
 	}
 	report, err := k.Reseal(t.Context())
-	if err != nil || report.Resealed != 6 || len(report.Stuck) != 0 {
+	if err != nil || report.Resealed != 7 || len(report.Stuck) != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if report, err = k.Reseal(t.Context()); err != nil || report.Resealed != 0 {
 		t.Errorf("again %+v, %v", report, err)
 	}
 	counts, err := k.Counts(t.Context())
-	if err != nil || counts[string(before)] != 0 || counts[string(n.Sealer.Primary())] != 6 {
+	if err != nil || counts[string(before)] != 0 || counts[string(n.Sealer.Primary())] != 7 {
 		t.Errorf("%v, %v", counts, err)
 	}
 	if retired, err := k.Retire(t.Context(), ""); err != nil || len(retired) != 1 {

@@ -27,6 +27,7 @@ import (
 	"dateline/internal/people"
 	"dateline/internal/post"
 	"dateline/internal/secret"
+	"dateline/internal/site"
 	"dateline/internal/store"
 	"dateline/internal/webhook"
 	"dateline/platforms"
@@ -53,6 +54,7 @@ type Newsroom struct {
 	Sealer      *secret.Sealer
 	Keyset      secret.Source
 	Webhooks    *webhook.Service // trusts 127.0.0.1
+	Sites       *site.Service
 	Limits      *limits.Limiter
 	Login       *login.Service // at https://dateline.example, without a provider
 
@@ -105,6 +107,7 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	trusted, err := call.Trusts([]string{"127.0.0.1/32"})
 	n.Must(err)
 	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Trusted: trusted}
+	n.Sites = &site.Service{Store: n.Store, Sealer: n.Sealer}
 	n.Limits = limits.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), log)
 	n.Desk = &desk.Desk{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Live: n.Bus, Log: log, Rates: n.Limits, LinkBase: "https://go.example/l/"}
 	n.Login, err = login.New(login.Options{Store: n.Store, PublicURL: "https://dateline.example", Log: log})

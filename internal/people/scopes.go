@@ -26,12 +26,14 @@ const (
 	TokensRead     Scope = "tokens:read"
 	TokensWrite    Scope = "tokens:write"
 	AuditRead      Scope = "audit:read"
+	ViewsRead      Scope = "views:read" // sites and what they count
+	ViewsWrite     Scope = "views:write"
 )
 
 // Scopes lists all scopes but Everything.
 func Scopes() []Scope {
 	return []Scope{PostsRead, PostsWrite, AccountsRead, AccountsWrite, MediaRead, MediaWrite, WebhooksRead, WebhooksWrite,
-		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead}
+		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite}
 }
 
 // Has says whether the principal was given a scope. Its role has to allow what

@@ -22,6 +22,7 @@ func SealedColumns() []keys.Column {
 			Names: []string{"'app/' || network || '/' || base_url"}},
 		{Table: "connect_attempts", Column: "verifier", Key: "encode(state, 'hex')", Names: []string{"'attempt/' || encode(state, 'hex')"}},
 		{Table: "account_choices", Column: "accounts", Key: "id::text", Names: []string{"'choice/' || id"}},
+		{Table: "sites", Column: "visitor_key", Key: "id::text", Names: []string{"'site/' || id"}},
 		{Table: "webhook_secrets", Column: "secret", Key: "id::text", Names: []string{"'webhook-secret/' || id"}},
 	}
 }

@@ -1078,6 +1078,32 @@ type Setting struct {
 	UpdatedAt time.Time
 }
 
+type Site struct {
+	ID            uuid.UUID
+	WorkspaceID   uuid.UUID
+	Name          string
+	Domains       []string
+	TimeZone      string
+	WindowSeconds int32
+	Uniques       string
+	MaxID         int64
+	RateHits      int32
+	RateSeconds   int32
+	Visitors      string
+	WeeklyUniques bool
+	PublicCounts  bool
+	WriteKey      string
+	SecretHash    []byte
+	VisitorKey    []byte
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+type SiteChange struct {
+	One     bool
+	Version int64
+}
+
 type User struct {
 	ID        uuid.UUID
 	Name      string
