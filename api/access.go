@@ -116,6 +116,32 @@ func accessTable() map[string]access {
 		"redeliverWebhook":      {least: people.Editor, scope: people.WebhooksWrite},
 		"redeliverDeadWebhooks": {least: people.Editor, scope: people.WebhooksWrite},
 
+		// What is below /v1 is asked for by readers' browsers, and by servers with a
+		// site's own key.
+		"sendView":     {public: true},
+		"sendEvent":    {public: true},
+		"sendHits":     {public: true}, // the site's secret key is the proof
+		"pixel":        {public: true},
+		"tracker":      {public: true},
+		"publicCount":  {public: true},
+		"publicBadge":  {public: true},
+		"publicScript": {public: true},
+
+		"listSites":        {least: people.Viewer, scope: people.ViewsRead},
+		"getSite":          {least: people.Viewer, scope: people.ViewsRead},
+		"createSite":       {least: people.Editor, scope: people.ViewsWrite},
+		"editSite":         {least: people.Editor, scope: people.ViewsWrite},
+		"deleteSite":       {least: people.Owner, scope: people.ViewsWrite},
+		"rotateSiteSecret": {least: people.Editor, scope: people.ViewsWrite},
+		"pageStats":        {least: people.Viewer, scope: people.ViewsRead},
+		"pageSeries":       {least: people.Viewer, scope: people.ViewsRead},
+		"pageFunnel":       {least: people.Viewer, scope: people.ViewsRead},
+		"pageDimensions":   {least: people.Viewer, scope: people.ViewsRead},
+		"pageFiltered":     {least: people.Viewer, scope: people.ViewsRead},
+		"liveViews":        {least: people.Viewer, scope: people.ViewsRead},
+		"postStats":        {least: people.Viewer, scope: people.ViewsRead},
+		"trending":         {least: people.Viewer, scope: people.ViewsRead},
+
 		"getMe":           {least: people.Viewer},
 		"getWorkspace":    {least: people.Viewer, scope: people.WorkspaceRead},
 		"listWorkspaces":  {least: people.Viewer, scope: people.WorkspaceRead},

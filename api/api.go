@@ -151,7 +151,7 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server answers requests. All fields but Clock, Meter, BucketOrigin,
+// Server answers requests. All fields but Views, Clock, Meter, BucketOrigin,
 // TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Store     Store
@@ -166,6 +166,7 @@ type Server struct {
 	Links     *links.Service
 	Redirect  *links.Redirect
 	Tally     Tally
+	Views     *Views // nil: readers are not counted
 	Checks    map[string]Check
 	Clock     Clock        // nil: not checked
 	Meter     Meter        // nil: nothing is counted
@@ -225,10 +226,10 @@ func (s *Server) Handler() (http.Handler, error) {
 	r.GET(linkRoute, s.followLink)
 	r.HEAD(linkRoute, s.followLink)
 	r.POST(bulkRoute, func(c *gin.Context) { s.createPosts(c, rows) })
-	spec.RegisterHandlersWithOptions(r, strict, spec.GinServerOptions{
+	spec.RegisterHandlersWithOptions(s.routesOf(r, v), strict, spec.GinServerOptions{
 		ErrorHandler: refuseParameter,
 	})
-	return r, nil
+	return s.counted(r), nil
 }
 
 // NewHTTPServer sets the time-outs that a public server needs. Writing has

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
@@ -25,11 +24,6 @@ type Active struct {
 	Visitor visitor.Site
 }
 
-// IsSecret says whether a text is the site's key for servers.
-func (a *Active) IsSecret(text string) bool {
-	return subtle.ConstantTimeCompare(HashSecret(text), a.SecretHash) == 1
-}
-
 // All is the database as the directory reads it.
 type All interface {
 	SitesVersion(ctx context.Context) (int64, error)
@@ -48,9 +42,10 @@ type Directory struct {
 }
 
 type table struct {
-	version int64
-	byKey   map[string]*Active
-	byID    map[uuid.UUID]*Active
+	version  int64
+	byKey    map[string]*Active
+	byID     map[uuid.UUID]*Active
+	bySecret map[string]*Active // by its hash
 }
 
 // look is how often the directory asks whether sites have changed elsewhere.
@@ -91,14 +86,14 @@ func (d *Directory) Refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &table{version: version, byKey: make(map[string]*Active, len(sites)), byID: make(map[uuid.UUID]*Active, len(sites))}
+	t := &table{version: version, byKey: make(map[string]*Active, len(sites)), byID: make(map[uuid.UUID]*Active, len(sites)), bySecret: make(map[string]*Active, len(sites))}
 	for _, s := range sites {
 		a, err := d.activate(s)
 		if err != nil {
 			d.Log.Error("a site cannot be counted for", "site_id", s.ID, "error", err)
 			continue
 		}
-		t.byKey[s.WriteKey], t.byID[s.ID] = a, a
+		t.byKey[s.WriteKey], t.byID[s.ID], t.bySecret[string(s.SecretHash)] = a, a, a
 	}
 	d.now.Store(t)
 	return nil
@@ -149,4 +144,29 @@ func (d *Directory) ByID(id uuid.UUID) (*Active, bool) {
 	}
 	a, ok := t.byID[id]
 	return a, ok
+}
+
+// BySecret finds the site of a key for servers. It is looked up by its hash, so
+// that comparing it leaks nothing through time.
+func (d *Directory) BySecret(secret string) (*Active, bool) {
+	t := d.now.Load()
+	if t == nil {
+		return nil, false
+	}
+	a, ok := t.bySecret[string(HashSecret(secret))]
+	return a, ok
+}
+
+// AnyOwns says whether a host belongs to any site.
+func (d *Directory) AnyOwns(host string) bool {
+	t := d.now.Load()
+	if t == nil {
+		return false
+	}
+	for _, a := range t.byID {
+		if a.Allows(host) {
+			return true
+		}
+	}
+	return false
 }

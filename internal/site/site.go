@@ -161,3 +161,9 @@ func cleanHost(text string) (string, bool) {
 	}
 	return strings.ToLower(host), true
 }
+
+// OfPosts is the site under which a workspace's posts and short links are
+// counted. It bears the workspace's id.
+func OfPosts(workspace uuid.UUID) views.Site {
+	return views.Site{ID: workspace, Workspace: workspace, Zone: time.UTC, Window: DefaultWindow, Uniques: views.HyperLogLog}
+}

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+
+	"dateline/api/spec"
+	"dateline/internal/secret"
+	"dateline/internal/site"
+	"dateline/internal/views"
+)
+
+// ListSites lists the sites whose pages are counted.
+func (s *Server) ListSites(ctx context.Context, _ spec.ListSitesRequestObject) (spec.ListSitesResponseObject, error) {
+	sites, err := s.Views.Sites.List(ctx, principal(ctx))
+	out := spec.ListSites200JSONResponse{Sites: []spec.Site{}}
+	for _, one := range sites {
+		out.Sites = append(out.Sites, siteJSON(one))
+	}
+	return out, err
+}
+
+// CreateSite has the pages of a web site counted.
+func (s *Server) CreateSite(ctx context.Context, r spec.CreateSiteRequestObject) (spec.CreateSiteResponseObject, error) {
+	key, err := idempotencyOf(r.Params.IdempotencyKey, "site", r.Body)
+	if err != nil {
+		return nil, err
+	}
+	b := r.Body
+	draft := site.Site{Name: b.Name, Domains: value(b.Domains), TimeZone: value(b.TimeZone), WindowSeconds: or(b.WindowSeconds, int(site.DefaultWindow.Seconds())),
+		Uniques: views.Way(or(b.Uniques, spec.SiteUniques(views.HyperLogLog))), MaxID: value(b.MaxId),
+		RateHits: or(b.RateHits, site.DefaultHits), RateSeconds: or(b.RateSeconds, int(site.DefaultWithin.Seconds())),
+		Visitors: site.Mode(or(b.Visitors, spec.SiteVisitors(site.Cookieless))), WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts)}
+	made, plain, replayed, err := s.Views.Sites.Create(ctx, principal(ctx), draft, key)
+	location := "/api/v1/sites/" + made.ID.String()
+	return spec.CreateSite201JSONResponse{Body: siteWithSecret(made, plain),
+		Headers: spec.CreateSite201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
+}
+
+// GetSite reads a site's settings.
+func (s *Server) GetSite(ctx context.Context, r spec.GetSiteRequestObject) (spec.GetSiteResponseObject, error) {
+	one, err := s.Views.Sites.Get(ctx, principal(ctx), r.Id)
+	return spec.GetSite200JSONResponse(siteJSON(one)), err
+}
+
+// EditSite changes a site's settings.
+func (s *Server) EditSite(ctx context.Context, r spec.EditSiteRequestObject) (spec.EditSiteResponseObject, error) {
+	b := r.Body
+	c := site.Change{Name: b.Name, Domains: b.Domains, WindowSeconds: b.WindowSeconds, MaxID: b.MaxId, RateHits: b.RateHits, RateSeconds: b.RateSeconds,
+		WeeklyUniques: b.WeeklyUniques, PublicCounts: b.PublicCounts}
+	if b.Visitors != nil {
+		mode := site.Mode(*b.Visitors)
+		c.Visitors = &mode
+	}
+	one, err := s.Views.Sites.Edit(ctx, principal(ctx), r.Id, c)
+	return spec.EditSite200JSONResponse(siteJSON(one)), err
+}
+
+// DeleteSite ends a site.
+func (s *Server) DeleteSite(ctx context.Context, r spec.DeleteSiteRequestObject) (spec.DeleteSiteResponseObject, error) {
+	return spec.DeleteSite204Response{}, s.Views.Sites.Delete(ctx, principal(ctx), r.Id)
+}
+
+// RotateSiteSecret makes a new key for servers.
+func (s *Server) RotateSiteSecret(ctx context.Context, r spec.RotateSiteSecretRequestObject) (spec.RotateSiteSecretResponseObject, error) {
+	one, plain, err := s.Views.Sites.Rotate(ctx, principal(ctx), r.Id)
+	return spec.RotateSiteSecret200JSONResponse(siteWithSecret(one, plain)), err
+}
+
+// or gives what was sent, or a default.
+func or[T any](sent *T, otherwise T) T {
+	if sent == nil {
+		return otherwise
+	}
+	return *sent
+}
+
+func siteWithSecret(one site.Site, plain secret.Text) spec.SiteWithSecret {
+	return spec.SiteWithSecret{Site: siteJSON(one), SecretKey: optional(plain.Reveal())}
+}
+
+func siteJSON(one site.Site) spec.Site {
+	return spec.Site{Id: one.ID, Name: one.Name, Domains: append([]string{}, one.Domains...), TimeZone: one.TimeZone, WindowSeconds: one.WindowSeconds,
+		Uniques: spec.SiteUniques(one.Uniques), MaxId: one.MaxID, RateHits: one.RateHits, RateSeconds: one.RateSeconds,
+		Visitors: spec.SiteVisitors(one.Visitors), WeeklyUniques: one.WeeklyUniques, PublicCounts: one.PublicCounts, WriteKey: one.WriteKey,
+		CreatedAt: one.CreatedAt, UpdatedAt: one.UpdatedAt}
+}

@@ -1,0 +1,228 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/intake"
+	"dateline/internal/post"
+	"dateline/internal/site"
+	"dateline/internal/views"
+)
+
+// Counts reads what was counted: views.Counter.
+type Counts interface {
+	StatsOf(ctx context.Context, s views.Site, pages []string) ([]views.Stats, error)
+	Series(ctx context.Context, s views.Site, page string, kind views.Kind, unit views.Unit, buckets int) ([]views.Bucket, error)
+	Funnel(ctx context.Context, s views.Site, page string) (views.Funnel, error)
+	Dimensions(ctx context.Context, s views.Site, page string) (views.Dimensions, error)
+	FilteredOf(ctx context.Context, site uuid.UUID, page string) (map[string]int64, error)
+	Trending(ctx context.Context, site uuid.UUID, r views.Ranking, limit int) ([]views.Ranked, error)
+}
+
+// Views is what the counting of readers needs.
+type Views struct {
+	Sites  *site.Service
+	Counts Counts
+	Pulses interface {
+		Listen(ctx context.Context, site uuid.UUID) <-chan struct{}
+	}
+	Intake http.Handler // answers what is below intake.Prefix
+
+	trending rankings
+}
+
+// counted leads what is below intake.Prefix past all that other requests need.
+func (s *Server) counted(rest http.Handler) http.Handler {
+	if s.Views == nil {
+		return rest
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, intake.Prefix) {
+			s.Views.Intake.ServeHTTP(w, r)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	})
+}
+
+// routesOf leaves the routes of views out where nothing is counted.
+func (s *Server) routesOf(r gin.IRouter, v *validator) gin.IRouter {
+	if s.Views != nil {
+		return r
+	}
+	out := withoutViews{IRouter: r, paths: map[string]bool{}}
+	for path, item := range v.doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			if len(op.Tags) == 1 && op.Tags[0] == "views" {
+				out.paths[strings.NewReplacer("{", ":", "}", "").Replace(path)] = true
+			}
+		}
+	}
+	return out
+}
+
+type withoutViews struct {
+	gin.IRouter
+	paths map[string]bool
+}
+
+func (w withoutViews) add(path string, register func()) gin.IRoutes {
+	if !w.paths[path] {
+		register()
+	}
+	return w
+}
+
+func (w withoutViews) GET(path string, h ...gin.HandlerFunc) gin.IRoutes {
+	return w.add(path, func() { w.IRouter.GET(path, h...) })
+}
+
+func (w withoutViews) POST(path string, h ...gin.HandlerFunc) gin.IRoutes {
+	return w.add(path, func() { w.IRouter.POST(path, h...) })
+}
+
+func (w withoutViews) PATCH(path string, h ...gin.HandlerFunc) gin.IRoutes {
+	return w.add(path, func() { w.IRouter.PATCH(path, h...) })
+}
+
+func (w withoutViews) DELETE(path string, h ...gin.HandlerFunc) gin.IRoutes {
+	return w.add(path, func() { w.IRouter.DELETE(path, h...) })
+}
+
+// countedSite finds the site that a request reads; the workspace's id stands for
+// its posts.
+func (s *Server) countedSite(ctx context.Context, id uuid.UUID) (views.Site, error) {
+	who := principal(ctx)
+	if id == who.WorkspaceID {
+		return site.OfPosts(id), nil
+	}
+	one, err := s.Views.Sites.Get(ctx, who, id)
+	if err != nil {
+		return views.Site{}, err
+	}
+	return one.Counted()
+}
+
+// countedPage finds the page of a site that a request reads.
+func (s *Server) countedPage(ctx context.Context, id uuid.UUID, name string) (views.Site, string, error) {
+	page, problem := intake.PageName(name)
+	if problem != nil {
+		problem.Field = "page"
+		return views.Site{}, "", post.InvalidFields(*problem)
+	}
+	one, err := s.countedSite(ctx, id)
+	return one, page, err
+}
+
+func pageNames(texts []string) ([]string, error) {
+	pages := make([]string, len(texts))
+	for i, text := range texts {
+		page, problem := intake.PageName(text)
+		if problem != nil {
+			problem.Field = fmt.Sprintf("page[%d]", i)
+			return nil, post.InvalidFields(*problem)
+		}
+		pages[i] = page
+	}
+	return pages, nil
+}
+
+// PageStats says how often pages were viewed.
+func (s *Server) PageStats(ctx context.Context, r spec.PageStatsRequestObject) (spec.PageStatsResponseObject, error) {
+	pages, err := pageNames(r.Params.Page)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.countedSite(ctx, r.Id)
+	if err != nil {
+		return nil, err
+	}
+	stats, err := s.Views.Counts.StatsOf(ctx, one, pages)
+	return spec.PageStats200JSONResponse(statsJSON(stats)), err
+}
+
+func statsJSON(stats []views.Stats) spec.PageStatsList {
+	out := spec.PageStatsList{Pages: []spec.PageStats{}}
+	for _, one := range stats {
+		out.Pages = append(out.Pages, spec.PageStats{Page: one.Page, Views: one.Views, Clicks: one.Clicks, Converts: one.Converts,
+			Uniques: uniquesJSON(one.Uniques), Today: bucketsJSON(one.Today), Days: bucketsJSON(one.Days)})
+	}
+	return out
+}
+
+func uniquesJSON(u views.Uniques) spec.PageUniques {
+	return spec.PageUniques{Day: u.Day, Week: u.Week, AllTime: u.AllTime}
+}
+
+func bucketsJSON(buckets []views.Bucket) []spec.ViewBucket {
+	out := make([]spec.ViewBucket, len(buckets))
+	for i, b := range buckets {
+		out[i] = spec.ViewBucket{Start: b.Start, Count: b.Count}
+	}
+	return out
+}
+
+// mostDays is how many days Redis holds; 48 is that of hours, and the
+// description's.
+const mostDays = 35
+
+// PageSeries shows how a page's numbers went.
+func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject) (spec.PageSeriesResponseObject, error) {
+	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
+	if err != nil {
+		return nil, err
+	}
+	kind := views.Kind(or(r.Params.Type, spec.HitType(views.View)))
+	unit := views.Unit(or(r.Params.Unit, spec.PageSeriesParamsUnit(views.ByHour)))
+	buckets := or(r.Params.Buckets, 24)
+	if unit == views.ByDay && buckets > mostDays {
+		return nil, post.InvalidFields(post.Problem{Field: "buckets", Code: "out_of_range", Message: "At most 35 days."})
+	}
+	series, err := s.Views.Counts.Series(ctx, one, page, kind, unit, buckets)
+	return spec.PageSeries200JSONResponse{Page: page, Type: spec.HitType(kind), Unit: spec.PageSeriesUnit(unit), Buckets: bucketsJSON(series)}, err
+}
+
+// PageFunnel says how many went how far.
+func (s *Server) PageFunnel(ctx context.Context, r spec.PageFunnelRequestObject) (spec.PageFunnelResponseObject, error) {
+	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.Views.Counts.Funnel(ctx, one, page)
+	return spec.PageFunnel200JSONResponse{Page: page, Views: f.Views, Clicks: f.Clicks, Converts: f.Converts}, err
+}
+
+// PageDimensions says where a page's readers are, what they read with and where
+// they came from.
+func (s *Server) PageDimensions(ctx context.Context, r spec.PageDimensionsRequestObject) (spec.PageDimensionsResponseObject, error) {
+	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.Views.Counts.Dimensions(ctx, one, page)
+	return spec.PageDimensions200JSONResponse{Page: page, Country: orNone(d.Country), Device: orNone(d.Device), Referrer: orNone(d.Referrer)}, err
+}
+
+// PageFiltered says what was not counted, and why.
+func (s *Server) PageFiltered(ctx context.Context, r spec.PageFilteredRequestObject) (spec.PageFilteredResponseObject, error) {
+	one, page, err := s.countedPage(ctx, r.Id, r.Params.Page)
+	if err != nil {
+		return nil, err
+	}
+	reasons, err := s.Views.Counts.FilteredOf(ctx, one.ID, page)
+	return spec.PageFiltered200JSONResponse{Page: page, Reasons: orNone(reasons)}, err
+}
+
+func orNone(counts map[string]int64) spec.CountByValue {
+	if counts == nil {
+		return spec.CountByValue{}
+	}
+	return counts
+}

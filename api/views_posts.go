@@ -1,0 +1,80 @@
+package api
+
+import (
+	"context"
+
+	"dateline/api/spec"
+	"dateline/internal/site"
+	"dateline/internal/views"
+)
+
+// PostStats says how often a post was viewed and clicked, on all sites of the
+// workspace.
+func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (spec.PostStatsResponseObject, error) {
+	who := principal(ctx)
+	p, err := s.Store.PostInWorkspace(ctx, who.WorkspaceID, r.Id)
+	if err != nil {
+		return nil, err
+	}
+	sites, err := s.Views.Sites.List(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	all := []views.Site{site.OfPosts(who.WorkspaceID)}
+	for _, one := range sites {
+		v, err := one.Counted()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	out := spec.PostStats{PostId: p.ID, Country: spec.CountByValue{}, Device: spec.CountByValue{}, Referrer: spec.CountByValue{}, Filtered: spec.CountByValue{}}
+	for _, one := range all {
+		if err := s.addStats(ctx, one, p.ID.String(), &out); err != nil {
+			return nil, err
+		}
+	}
+	return spec.PostStats200JSONResponse(out), nil
+}
+
+// addStats adds what one site has counted of a page.
+func (s *Server) addStats(ctx context.Context, one views.Site, page string, out *spec.PostStats) error {
+	stats, err := s.Views.Counts.StatsOf(ctx, one, []string{page})
+	if err != nil {
+		return err
+	}
+	funnel, err := s.Views.Counts.Funnel(ctx, one, page)
+	if err != nil {
+		return err
+	}
+	dimensions, err := s.Views.Counts.Dimensions(ctx, one, page)
+	if err != nil {
+		return err
+	}
+	filtered, err := s.Views.Counts.FilteredOf(ctx, one.ID, page)
+	if err != nil {
+		return err
+	}
+	for _, got := range stats {
+		out.Views += got.Views
+		out.Clicks += got.Clicks
+		out.Converts += got.Converts
+		out.Uniques.Day += got.Uniques.Day
+		out.Uniques.Week += got.Uniques.Week
+		out.Uniques.AllTime += got.Uniques.AllTime
+	}
+	out.Funnel.Views += funnel.Views
+	out.Funnel.Clicks += funnel.Clicks
+	out.Funnel.Converts += funnel.Converts
+	addCounts(out.Country, dimensions.Country)
+	addCounts(out.Device, dimensions.Device)
+	addCounts(out.Referrer, dimensions.Referrer)
+	addCounts(out.Filtered, filtered)
+	return nil
+}
+
+func addCounts(to spec.CountByValue, more map[string]int64) {
+	for value, n := range more {
+		to[value] += n
+	}
+}

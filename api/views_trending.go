@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/views"
+)
+
+const (
+	// trendingAge is how old a ranking may be that is shown.
+	trendingAge = 30 * time.Second
+	// trendingDepth is how much of it is kept.
+	trendingDepth = 100
+	mostRankings  = 10_000
+)
+
+// rankings keeps the rankings that were read lately.
+type rankings struct {
+	mu    sync.Mutex
+	known map[rankingOf]ranked
+}
+
+type rankingOf struct {
+	site    uuid.UUID
+	ranking views.Ranking
+}
+
+type ranked struct {
+	pages []views.Ranked
+	at    time.Time
+}
+
+func (k *rankings) get(of rankingOf, now time.Time) ([]views.Ranked, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	there, ok := k.known[of]
+	return there.pages, ok && now.Sub(there.at) < trendingAge
+}
+
+func (k *rankings) put(of rankingOf, pages []views.Ranked, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.known == nil || len(k.known) >= mostRankings {
+		k.known = map[rankingOf]ranked{}
+	}
+	k.known[of] = ranked{pages, now}
+}
+
+// Trending lists the pages that are viewed most.
+func (s *Server) Trending(ctx context.Context, r spec.TrendingRequestObject) (spec.TrendingResponseObject, error) {
+	one, err := s.countedSite(ctx, or(r.Params.Site, principal(ctx).WorkspaceID))
+	if err != nil {
+		return nil, err
+	}
+	ranking := views.Ranking(or(r.Params.Window, spec.TrendingParamsWindow(views.TrendingNow)))
+	if value(r.Params.Rising) {
+		ranking = views.Rising
+	}
+	of, now := rankingOf{one.ID, ranking}, time.Now()
+	pages, ok := s.Views.trending.get(of, now)
+	if !ok {
+		if pages, err = s.Views.Counts.Trending(ctx, one.ID, ranking, trendingDepth); err != nil {
+			return nil, err
+		}
+		s.Views.trending.put(of, pages, now)
+	}
+	out := spec.TrendingList{}
+	out.Pages = make([]struct {
+		Page  string  `json:"page"`
+		Score float64 `json:"score"`
+	}, min(len(pages), or(r.Params.Limit, 20)))
+	for i := range out.Pages {
+		out.Pages[i].Page, out.Pages[i].Score = pages[i].Page, pages[i].Score
+	}
+	return spec.Trending200JSONResponse(out), nil
+}

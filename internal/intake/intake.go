@@ -1,0 +1,193 @@
+// Package intake takes in what trackers, pixels and servers send: it tells who
+// it is of, refuses what is not a reader's, and has the rest counted. A hit that
+// was answered with 202 is in Redis.
+//
+// Nothing here touches the database, and no address or browser's name leaves
+// it.
+package intake
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/site"
+	"dateline/internal/views"
+	"dateline/internal/views/bots"
+	"dateline/internal/views/dims"
+	"dateline/internal/views/visitor"
+)
+
+// Counter counts hits one by one, those of concurrent requests together.
+type Counter interface {
+	Count(ctx context.Context, h views.Hit) (views.Outcome, error)
+	Filtered(ctx context.Context, h views.FilteredHit) error
+}
+
+// Ledger counts many hits at once, and knows what was counted.
+type Ledger interface {
+	Count(ctx context.Context, hits []views.Hit) ([]views.Outcome, error)
+	Filtered(ctx context.Context, hits []views.FilteredHit) error
+	StatsOf(ctx context.Context, s views.Site, pages []string) ([]views.Stats, error)
+}
+
+// Sites knows the sites that are counted for.
+type Sites interface {
+	ByKey(writeKey string) (*site.Active, bool)
+	BySecret(secret string) (*site.Active, bool)
+	AnyOwns(host string) bool
+}
+
+// Listeners are told that something was counted for a site.
+type Listeners interface{ Pulse(id uuid.UUID) }
+
+// Intake serves the addresses below /v1/. All fields but Countries, Trusted and
+// Now must be set.
+type Intake struct {
+	Sites     Sites
+	Counter   Counter
+	Ledger    Ledger
+	Listeners Listeners
+	Visitors  *visitor.Identifier
+	Robots    *bots.Matcher
+	Rates     *bots.Rates
+	Referrers *dims.Referrers
+	Countries *dims.Countries // nil: none is known
+	Trusted   []netip.Prefix  // proxies whose word counts on where a reader is
+	Now       func() time.Time
+	Log       *slog.Logger
+	Tracker   *Tracker
+}
+
+func (in *Intake) now() time.Time {
+	if in.Now == nil {
+		return time.Now()
+	}
+	return in.Now()
+}
+
+// hit is what is known of one thing that somebody did.
+type hit struct {
+	site     *site.Active
+	kind     views.Kind
+	page     string
+	referrer string
+	at       time.Time
+	traits   visitor.Traits
+}
+
+// readerOf gives what a browser's request tells of its reader.
+func (in *Intake) readerOf(r *http.Request) visitor.Traits {
+	return visitor.Traits{Address: clientAddress(r, in.Trusted), Agent: r.Header.Get("User-Agent")}
+}
+
+// refusal is why a browser's request is not counted; "": nothing is known
+// against it.
+func (in *Intake) refusal(h http.Header, driven bool) bots.Reason {
+	if bots.OptedOut(h) {
+		return bots.OptOut
+	}
+	if reason := in.Robots.Request(h); reason != "" {
+		return reason
+	}
+	if driven {
+		return bots.Automation
+	}
+	return ""
+}
+
+// take counts a browser's hit, or that it was refused.
+func (in *Intake) take(ctx context.Context, h hit, reason bots.Reason) error {
+	if reason == "" {
+		counted, err := in.hit(ctx, h)
+		if err != nil {
+			return err
+		}
+		within, err := in.Rates.Allow(ctx, bots.Source{Site: h.site.ID, Visitor: rateID(counted.Visitor), Kind: kindByte(h.kind)},
+			bots.Limit{Most: h.site.RateHits, Within: time.Duration(h.site.RateSeconds) * time.Second})
+		if err != nil {
+			return err
+		}
+		if within {
+			if _, err := in.Counter.Count(ctx, counted); err != nil {
+				return err
+			}
+			in.Listeners.Pulse(h.site.ID)
+			return nil
+		}
+		reason = bots.Rate
+	}
+	return in.Counter.Filtered(ctx, views.FilteredHit{Site: h.site.Views, Page: h.page, Reason: string(reason), At: h.at})
+}
+
+// rateID is who makes hits too often: readers with ids of the site are told
+// apart by them.
+func rateID(v views.Visitor) uint64 {
+	if v.ID != 0 {
+		return uint64(v.ID)
+	}
+	return v.Hash
+}
+
+// hit makes of what is known what is counted: nothing personal is in it.
+func (in *Intake) hit(ctx context.Context, h hit) (views.Hit, error) {
+	v, err := in.visitor(ctx, h)
+	if err != nil {
+		return views.Hit{}, err
+	}
+	return views.Hit{Site: h.site.Views, Page: h.page, Kind: h.kind, Visitor: v, At: h.at,
+		Country: in.Countries.Of(h.traits.Address), Device: dims.Device(h.traits.Agent),
+		Referrer: in.Referrers.Of(h.referrer, h.traits.Agent, h.site.Owns)}, nil
+}
+
+func (in *Intake) visitor(ctx context.Context, h hit) (v views.Visitor, err error) {
+	if h.site.Uniques == views.Bitmap && h.traits.Login != "" {
+		if v.ID, err = denseID(h.traits.Login, h.site.MaxID); err != nil {
+			return v, err
+		}
+	}
+	v.Hash, err = in.Visitors.Hash(ctx, h.site.Visitor, h.traits, h.at)
+	return v, err
+}
+
+// Read tells who sends a request that is no tracker's: who follows a short link.
+// reason says why it is not to be counted; "": it is a reader's.
+func (in *Intake) Read(ctx context.Context, r *http.Request, s views.Site) (h views.Hit, reason string, err error) {
+	if reason := in.refusal(r.Header, false); reason != "" {
+		return views.Hit{}, string(reason), nil
+	}
+	traits, at := in.readerOf(r), in.now()
+	zone := s.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	hash, err := in.Visitors.Hash(ctx, visitor.Site{ID: s.ID, Zone: zone}, traits, at)
+	if err != nil {
+		return views.Hit{}, "", err
+	}
+	within, err := in.Rates.Allow(ctx, bots.Source{Site: s.ID, Visitor: hash, Kind: 'l'}, bots.Limit{Most: site.DefaultHits, Within: site.DefaultWithin})
+	if err != nil {
+		return views.Hit{}, "", err
+	}
+	if !within {
+		return views.Hit{}, string(bots.Rate), nil
+	}
+	return views.Hit{Site: s, Visitor: views.Visitor{Hash: hash}, At: at, Country: in.Countries.Of(traits.Address), Device: dims.Device(traits.Agent),
+		Referrer: in.Referrers.Of(r.Header.Get("Referer"), traits.Agent, func(string) bool { return false })}, "", nil
+}
+
+// kindByte tells kinds apart whose limits do not add up.
+func kindByte(k views.Kind) byte {
+	switch k {
+	case views.Click:
+		return 'c'
+	case views.Convert:
+		return 'o'
+	default:
+		return 'v'
+	}
+}
