@@ -64,6 +64,7 @@ type parts struct {
 	counter  *views.Counter
 	batcher  *views.Batcher
 	running  *activities.Running
+	counting *counting // nil: readers are not counted
 
 	telemetry    *telemetry.Telemetry
 	bucketOrigin string // where pages send files
@@ -161,6 +162,11 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if p.login, err = newLogin(cfg, p.store, p.clock.Now, log); err != nil {
 		return nil, err
 	}
+	if cfg.Views {
+		if p.counting, err = p.openCounting(ctx); err != nil {
+			return nil, err
+		}
+	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Trusted: trusted}
 	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
 	return p, p.observe(of.version)
@@ -188,6 +194,7 @@ func (p *parts) close() {
 	if p.stopLimits != nil {
 		p.stopLimits()
 	}
+	p.counting.close()
 	if p.batcher != nil {
 		p.batcher.Close()
 		p.stopFolding()
@@ -216,6 +223,7 @@ const telemetryPatience = 3 * time.Second
 func (p *parts) server(page web.Page) *api.Server {
 	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:    p.media,
+		Views:    p.views(),
 		Links:    &links.Service{Store: p.store, Base: p.cfg.LinkBase()},
 		Redirect: &links.Redirect{Finder: p.store, Counter: p.batcher, Log: p.log, Now: p.clock.Now},
 		Tally:    tallies{p.store},

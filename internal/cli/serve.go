@@ -64,6 +64,9 @@ func (p *Program) api(ctx context.Context, args []string) error {
 		return err
 	}
 	defer parts.close()
+	if err := parts.startCounting(ctx); err != nil {
+		return err
+	}
 	handler, err := parts.server(web.Page{TemporalUI: parts.cfg.TemporalUIURL}).Handler()
 	if err != nil {
 		return err

@@ -134,6 +134,9 @@ func (r *running) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := parts.startCounting(ctx); err != nil {
+		return err
+	}
 	handler, err := parts.server(web.Page{TemporalUI: r.cfg.TemporalUIURL, Sandbox: box.url()}).Handler()
 	if err != nil {
 		return err

@@ -72,6 +72,9 @@ type Config struct {
 	ViewHours         time.Duration // how long counts by the hour are kept; 0: for ever
 	ViewDays          time.Duration // and those by the day
 
+	Views   bool   // count who reads
+	GeoFile string // tells the country of an address; empty: none is told
+
 	OIDCIssuer       string // empty: no provider
 	OIDCClientID     string
 	OIDCClientSecret string

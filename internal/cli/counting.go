@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"dateline/api"
+	"dateline/internal/intake"
+	"dateline/internal/live"
+	"dateline/internal/site"
+	"dateline/internal/views"
+	"dateline/internal/views/bots"
+	"dateline/internal/views/dims"
+	"dateline/internal/views/visitor"
+)
+
+// counting is what a process needs that counts readers.
+type counting struct {
+	counter   *views.Counter
+	batcher   *views.Batcher
+	directory *site.Directory
+	countries *dims.Countries
+	pulses    *live.Pulses
+	intake    *intake.Intake
+
+	stop  context.CancelFunc
+	loops sync.WaitGroup
+}
+
+// openCounting makes the parts of the counting. Nothing of it runs yet.
+func (p *parts) openCounting(ctx context.Context) (_ *counting, err error) {
+	c := &counting{counter: views.New(p.redis, views.Options{Now: p.clock.Now}), pulses: live.NewPulses(p.redis, p.log),
+		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
+	if c.countries, err = dims.OpenCountries(p.cfg.GeoFile); err != nil {
+		return nil, fmt.Errorf("DATELINE_GEO_FILE: %w", err)
+	}
+	robots, err := bots.New()
+	if err != nil {
+		return nil, err
+	}
+	tracker, err := intake.NewTracker()
+	if err != nil {
+		return nil, err
+	}
+	trusted, err := intake.ParseProxies(p.cfg.TrustedProxies)
+	if err != nil {
+		return nil, fmt.Errorf("DATELINE_TRUSTED_PROXIES: %w", err)
+	}
+	// Beyond ctx: what is under way is counted also while the process stops.
+	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	c.stop = stop
+	c.batcher = views.NewBatcher(c.counter)
+	c.intake = &intake.Intake{Sites: c.directory, Counter: c.batcher, Ledger: c.counter, Listeners: c.pulses,
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Robots: robots, Rates: bots.NewRates(lasting, p.redis),
+		Referrers: dims.NewReferrers(), Countries: c.countries, Trusted: trusted, Now: p.clock.Now, Log: p.log, Tracker: tracker}
+	return c, nil
+}
+
+// startCounting reads the sites and begins to keep them, and the rankings, up
+// to date. The database must have been migrated.
+func (p *parts) startCounting(ctx context.Context) error {
+	c := p.counting
+	if c == nil {
+		return nil
+	}
+	if err := c.directory.Refresh(ctx); err != nil {
+		return err
+	}
+	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	earlier := c.stop
+	c.stop = func() { stop(); earlier() }
+	c.loops.Go(func() { c.directory.Run(lasting) })
+	c.loops.Go(func() {
+		c.counter.Run(lasting, func(err error) {
+			p.log.Warn("the rankings and hours of views are behind; what was counted is safe", "error", err)
+		})
+	})
+	return nil
+}
+
+func (c *counting) close() {
+	if c == nil {
+		return
+	}
+	if c.batcher != nil {
+		c.batcher.Close()
+	}
+	if c.stop != nil {
+		c.stop()
+	}
+	c.loops.Wait()
+	_ = c.countries.Close()
+}
+
+// views is what of it the API shows.
+func (p *parts) views() *api.Views {
+	c := p.counting
+	if c == nil {
+		return nil
+	}
+	refresh := func(ctx context.Context) {
+		if err := c.directory.Refresh(ctx); err != nil {
+			p.log.Warn("a change of a site is not in force here yet", "error", err)
+		}
+	}
+	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, Changed: refresh}, Counts: c.counter, Pulses: c.pulses, Intake: c.intake}
+}
