@@ -13,11 +13,12 @@ import (
 
 // request is what a client sends to an operation.
 type request struct {
-	args        []any // what stands in the path, in order
-	query       string
-	body        any
-	contentType string // of a body that is not JSON
-	ifMatch     string
+	args          []any // what stands in the path, in order
+	query         string
+	body          any
+	contentType   string // of a body that is not JSON
+	ifMatch       string
+	authorization string // in place of a token
 }
 
 // reach says who may send an operation, and how a right request looks. It says
@@ -61,6 +62,9 @@ func reachable() map[string]reach {
 	}
 	onWebhook := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.webhook()}, body: body} }
+	}
+	onSite := func(query string, body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.site().ID}, query: query, body: body} }
 	}
 	onFile := func(body any) func(*things) request {
 		return func(x *things) request { return request{args: []any{x.file()}, body: body} }
@@ -248,6 +252,38 @@ func reachable() map[string]reach {
 			return request{body: object{"site_id": x.site(), "visitor_hash": "00000000000000ff"}}
 		}),
 		"getViewErasure": owners(people.WorkspaceRead, func(x *things) request { return request{args: []any{x.erasure()}} }),
+		"sendView": everybody(func(x *things) request {
+			return request{body: object{"site": x.site().WriteKey, "page": "/a"}}
+		}),
+		"sendEvent": everybody(func(x *things) request {
+			return request{body: object{"site": x.site().WriteKey, "page": "/a", "type": "click"}}
+		}),
+		"pixel":        everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
+		"tracker":      everybody(none),
+		"publicCount":  everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
+		"publicBadge":  everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
+		"publicScript": everybody(func(x *things) request { return request{query: "page=/a&site=" + x.site().WriteKey} }),
+		"sendHits": everybody(func(x *things) request {
+			return request{body: []any{object{"page": "/a", "user": "1"}}, authorization: "Bearer " + x.secretOfSite()}
+		}),
+
+		"listSites": viewers(people.ViewsRead, none),
+		"createSite": editors(people.ViewsWrite, func(x *things) request {
+			x.noSites()
+			return request{body: object{"name": "News"}}
+		}),
+		"getSite":          viewers(people.ViewsRead, onSite("", nil)),
+		"editSite":         editors(people.ViewsWrite, onSite("", object{"name": "Renamed"})),
+		"deleteSite":       owners(people.ViewsWrite, onSite("", nil)),
+		"rotateSiteSecret": editors(people.ViewsWrite, onSite("", nil)),
+		"pageStats":        viewers(people.ViewsRead, onSite("page=/a&page=/b", nil)),
+		"pageSeries":       viewers(people.ViewsRead, onSite("page=/a", nil)),
+		"pageFunnel":       viewers(people.ViewsRead, onSite("page=/a", nil)),
+		"pageDimensions":   viewers(people.ViewsRead, onSite("page=/a", nil)),
+		"pageFiltered":     viewers(people.ViewsRead, onSite("page=/a", nil)),
+		"liveViews":        viewers(people.ViewsRead, onSite("page=/a", nil)),
+		"postStats":        viewers(people.ViewsRead, onPost(nil)),
+		"trending":         viewers(people.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
 		"getMe":          viewers("", none),
 		"getWorkspace":   viewers(people.WorkspaceRead, none),

@@ -101,7 +101,9 @@ func (g *stage) reach(op operation, r request, token string) answer {
 	defer hangUp()
 	out, err := http.NewRequestWithContext(ctx, op.method, g.url+path, body)
 	g.Must(err)
-	if token != "" {
+	if r.authorization != "" {
+		out.Header.Set("Authorization", r.authorization)
+	} else if token != "" {
 		out.Header.Set("Authorization", "Bearer "+token)
 	}
 	if body != nil {

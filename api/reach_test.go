@@ -146,7 +146,7 @@ func (g *stage) showsNothingOfTheDesk(op operation, a answer) {
 	for _, text := range bareID.FindAllString(string(a.body), -1) {
 		if g.Count(`select count(*) from (select id, id as workspace_id from workspaces union all select user_id, workspace_id from members
 			union all select id, workspace_id from accounts union all select post_id, workspace_id from scheduled_posts union all select id, workspace_id from media
-			union all select id, workspace_id from webhook_endpoints union all select id, workspace_id from api_tokens union all select id, workspace_id from series
+			union all select id, workspace_id from webhook_endpoints union all select id, workspace_id from sites union all select id, workspace_id from api_tokens union all select id, workspace_id from series
 			union all select object_id, workspace_id from audit_log) all_of_it where id = $1 and workspace_id = $2`, uuid.MustParse(text), g.Workspace.ID) > 0 {
 			g.t.Errorf("%s %s shows the rivals %s of the desk: %s", op.method, op.path, text, a.body)
 		}

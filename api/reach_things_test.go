@@ -17,6 +17,7 @@ import (
 	"dateline/internal/people"
 	"dateline/internal/post"
 	"dateline/internal/secret"
+	"dateline/internal/site"
 	"dateline/internal/store"
 	"dateline/internal/tally"
 	"dateline/internal/webhook"
@@ -125,6 +126,23 @@ func (x *things) onTheWeb() string {
 		return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(content))}, nil
 	})}
 	return "https://pictures.example/a.png"
+}
+
+// noSites makes room: a workspace has only so many.
+func (x *things) noSites() { x.s.Exec("delete from sites") }
+
+func (x *things) site() site.Site {
+	return thing(x, site.Site{ID: someID()}, func() site.Site {
+		x.noSites()
+		made, _ := x.s.Site()
+		return made
+	})
+}
+
+func (x *things) secretOfSite() string {
+	x.noSites()
+	_, key := x.s.Site()
+	return key
 }
 
 // noWebhooks makes room: a workspace has only so many.

@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/x-ndjson", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("text/csv", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("text/javascript", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("image/svg+xml", openapi3filter.PlainBodyDecoder)
 	enginetest.Main(m)
 }
 
@@ -106,10 +108,10 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler 
 	redis := enginetest.RedisClient(n.T, n.RedisURL)
 	origin, err := n.Objects.Origin(n.T.Context())
 	n.Must(err)
-	batcher := views.NewBatcher(views.New(redis, views.Options{}))
-	n.T.Cleanup(batcher.Close)
+	c := n.CountViews(log)
 	s := &api.Server{BucketOrigin: origin, Links: &links.Service{Store: n.Store, Base: n.Desk.LinkBase}, Tally: tallies{n.Store},
-		Redirect: &links.Redirect{Finder: n.Store, Counter: batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
+		Views:    &api.Views{Sites: n.Sites, Counts: c.Counter, Pulses: c.Pulses, Intake: c.Intake},
+		Redirect: &links.Redirect{Finder: n.Store, Counter: c.Batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
 		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
