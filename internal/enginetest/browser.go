@@ -1,0 +1,249 @@
+package enginetest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Browser is a Chromium without a window, as a person has it: it does not say
+// that a program drives it. It is driven by the Chrome DevTools Protocol through
+// a pipe (chromedevtools.github.io/devtools-protocol, "--remote-debugging-pipe").
+type Browser struct {
+	t   testing.TB
+	out io.Writer
+
+	mu      sync.Mutex
+	next    int
+	waiting map[int]chan reply
+	broken  error
+}
+
+type reply struct {
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// Tab is a page of a browser.
+type Tab struct {
+	browser *Browser
+	session string
+}
+
+// browserPatience is how long an answer may take.
+const browserPatience = time.Minute
+
+// Chromium starts a browser of the test's own. resolve gives names the address
+// of a server: its rules are those of --host-resolver-rules.
+func Chromium(t testing.TB, resolve string) *Browser {
+	t.Helper()
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+			break
+		}
+	}
+	if program == "" {
+		if strict() {
+			t.Fatal("CI=true and no Chromium: install it (on Debian: apt-get install chromium)")
+		}
+		t.Skip("Chromium is not installed; what runs in browsers was left out")
+	}
+	theirIn, ourOut, errIn := os.Pipe()
+	ourIn, theirOut, errOut := os.Pipe()
+	if err := errors.Join(errIn, errOut); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	// Closing the pipe ends the browser.
+	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe",
+		"--disable-blink-features=AutomationControlled", "--accept-lang=vi-VN", "--disable-background-networking", "--disable-component-update",
+		"--host-resolver-rules="+resolve, "--user-data-dir="+filepath.Join(dir, "profile"), "about:blank")
+	cmd.Env = append(os.Environ(), "HOME="+dir)
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = theirIn.Close(), theirOut.Close()
+	b := &Browser{t: t, out: ourOut, waiting: map[int]chan reply{}}
+	var reading sync.WaitGroup
+	reading.Go(func() { b.read(ourIn) })
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its helpers, too
+		_ = cmd.Wait()
+		_ = ourOut.Close()
+		reading.Wait()
+		_ = ourIn.Close()
+	})
+	return b
+}
+
+// read hands out the answers. Messages end with a zero byte.
+func (b *Browser) read(from io.Reader) {
+	r := bufio.NewReader(from)
+	for {
+		raw, err := r.ReadBytes(0)
+		if err != nil {
+			b.mu.Lock()
+			b.broken = errors.New("the browser has ended")
+			for id, waits := range b.waiting {
+				close(waits)
+				delete(b.waiting, id)
+			}
+			b.mu.Unlock()
+			return
+		}
+		var message struct {
+			ID int `json:"id"`
+			reply
+		}
+		if json.Unmarshal(raw[:len(raw)-1], &message) != nil || message.ID == 0 {
+			continue // an event
+		}
+		b.mu.Lock()
+		if waits, ok := b.waiting[message.ID]; ok {
+			delete(b.waiting, message.ID)
+			waits <- message.reply
+		}
+		b.mu.Unlock()
+	}
+}
+
+func (b *Browser) call(session, method string, params map[string]any, result any) error {
+	b.mu.Lock()
+	if b.broken != nil {
+		b.mu.Unlock()
+		return b.broken
+	}
+	b.next++
+	message := map[string]any{"id": b.next, "method": method, "params": params}
+	if session != "" {
+		message["sessionId"] = session
+	}
+	raw, err := json.Marshal(message)
+	if err != nil {
+		b.mu.Unlock()
+		return err
+	}
+	waits := make(chan reply, 1)
+	b.waiting[b.next] = waits
+	_, err = b.out.Write(append(raw, 0))
+	b.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	select {
+	case got, ok := <-waits:
+		switch {
+		case !ok:
+			return errors.New("the browser has ended")
+		case got.Error != nil:
+			return fmt.Errorf("%s: %s", method, got.Error.Message)
+		case result != nil:
+			return json.Unmarshal(got.Result, result)
+		}
+		return nil
+	case <-time.After(browserPatience):
+		return fmt.Errorf("%s: the browser does not answer", method)
+	}
+}
+
+// Open opens a tab in a profile of its own, without cookies of others. extra are
+// scripts that run before each page's own.
+func (b *Browser) Open(extra ...string) *Tab {
+	b.t.Helper()
+	var context struct{ BrowserContextID string }
+	var target struct{ TargetID string }
+	var attached struct{ SessionID string }
+	must := func(err error) {
+		b.t.Helper()
+		if err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	must(b.call("", "Target.createBrowserContext", map[string]any{}, &context))
+	must(b.call("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID}, &target))
+	must(b.call("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached))
+	tab := &Tab{browser: b, session: attached.SessionID}
+	var version struct{ UserAgent string }
+	must(b.call("", "Browser.getVersion", map[string]any{}, &version))
+	tab.Call("Page.enable", nil)
+	tab.Call("Network.enable", nil)
+	tab.Call("Network.setUserAgentOverride", map[string]any{"userAgent": strings.Replace(version.UserAgent, "HeadlessChrome", "Chrome", 1), "acceptLanguage": "vi-VN"})
+	for _, script := range extra {
+		tab.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script})
+	}
+	return tab
+}
+
+// Call calls a method of the protocol.
+func (t *Tab) Call(method string, params map[string]any) {
+	t.browser.t.Helper()
+	if params == nil {
+		params = map[string]any{}
+	}
+	if err := t.browser.call(t.session, method, params, nil); err != nil {
+		t.browser.t.Fatal(err)
+	}
+}
+
+// Go opens an address and waits until its page is loaded.
+func (t *Tab) Go(address string) {
+	t.browser.t.Helper()
+	t.Call("Page.navigate", map[string]any{"url": address})
+	t.Await("document.readyState=='complete'&&location.href!='about:blank'")
+}
+
+// Eval runs a script in the page and gives what it comes to, as text.
+func (t *Tab) Eval(script string) string {
+	t.browser.t.Helper()
+	text, err := t.eval(script)
+	if err != nil {
+		t.browser.t.Fatal(err)
+	}
+	return text
+}
+
+func (t *Tab) eval(script string) (string, error) {
+	var got struct {
+		Result           struct{ Value any }
+		ExceptionDetails *struct {
+			Text      string
+			Exception struct{ Description string }
+		}
+	}
+	if err := t.browser.call(t.session, "Runtime.evaluate", map[string]any{"expression": script, "returnByValue": true, "awaitPromise": true}, &got); err != nil {
+		return "", err
+	}
+	if got.ExceptionDetails != nil {
+		return "", fmt.Errorf("%s: %s %s", script, got.ExceptionDetails.Text, got.ExceptionDetails.Exception.Description)
+	}
+	return fmt.Sprint(got.Result.Value), nil
+}
+
+// Await waits until a script comes to true; pages may come and go meanwhile.
+func (t *Tab) Await(script string) {
+	t.browser.t.Helper()
+	var last string
+	var err error
+	for until := time.Now().Add(browserPatience); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		if last, err = t.eval(script); err == nil && last == "true" {
+			return
+		}
+	}
+	t.browser.t.Fatalf("%s is %s, %v", script, last, err)
+}
