@@ -168,7 +168,7 @@ func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, rea
 		m.Type = string(views.View)
 	}
 	h, problems = in.fromMessage(&http.Request{}, s, m)
-	if _, ok := kindOf(m.Type); !ok {
+	if !isKind(m.Type) {
 		problems = append(problems, post.Problem{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."})
 	}
 	h.at, h.traits.Agent = now, row.UserAgent

@@ -43,19 +43,19 @@ func (in *Intake) view(w http.ResponseWriter, r *http.Request) {
 // event answers POST /v1/event.
 func (in *Intake) event(w http.ResponseWriter, r *http.Request) {
 	in.accept(w, r, func(m *message) *post.Problem {
-		if _, ok := kindOf(m.Type); !ok {
+		if !isKind(m.Type) {
 			return &post.Problem{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."}
 		}
 		return nil
 	})
 }
 
-func kindOf(text string) (views.Kind, bool) {
-	switch k := views.Kind(text); k {
+func isKind(text string) bool {
+	switch views.Kind(text) {
 	case views.View, views.Click, views.Convert:
-		return k, true
+		return true
 	default:
-		return "", false
+		return false
 	}
 }
 

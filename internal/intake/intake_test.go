@@ -3,6 +3,7 @@ package intake_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -313,4 +314,47 @@ func TestChangesReachOtherProcesses(t *testing.T) {
 	d.Must(d.Sites.Delete(t.Context(), d.Owner, s.ID))
 	await("its end", func() bool { _, ok := other.ByKey(s.WriteKey); return !ok })
 	d.refused("a site that is gone", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 422, "invalid_request", "site")
+}
+
+// Who follows a short link is told apart as a reader of a page is.
+func TestWhoFollowsALink(t *testing.T) {
+	d := open(t)
+	links := site.OfPosts(d.Workspace.ID)
+	read := func(headers ...string) (views.Hit, string) {
+		t.Helper()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/l/0123456789", http.NoBody)
+		r.RemoteAddr = "127.0.0.1:5"
+		r.Header.Set("User-Agent", firefox)
+		r.Header.Set("Accept-Language", "vi")
+		r.Header.Set("X-Forwarded-For", "203.0.113.7")
+		r.Header.Set("Referer", "https://l.facebook.com/")
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		h, reason, err := d.Intake.Read(t.Context(), r, links)
+		d.Must(err)
+		return h, reason
+	}
+	one, reason := read()
+	if reason != "" || one.Visitor.Hash == 0 || one.Referrer != "facebook.com" || one.Device != "desktop" || one.Site != links {
+		t.Errorf("%+v, %q", one, reason)
+	}
+	if same, _ := read(); same.Visitor != one.Visitor {
+		t.Error("one reader is two")
+	}
+	if other, _ := read("X-Forwarded-For", "203.0.113.8"); other.Visitor == one.Visitor {
+		t.Error("two readers are one")
+	}
+	if _, reason := read("User-Agent", "TelegramBot (like TwitterBot)"); reason != "preview" {
+		t.Errorf("a preview is %q", reason)
+	}
+	if _, reason := read("DNT", "1"); reason != "opt_out" {
+		t.Errorf("who opts out is %q", reason)
+	}
+	for range site.DefaultHits {
+		_, reason = read()
+	}
+	if reason != "rate" {
+		t.Errorf("too many clicks are %q", reason)
+	}
 }

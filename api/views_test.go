@@ -1,0 +1,264 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api"
+	"dateline/api/spec"
+	"dateline/internal/enginetest"
+	"dateline/internal/site"
+	"dateline/internal/views"
+)
+
+// hit counts a view as a reader's browser sends it.
+func (s *server) hit(key, page, reader string) {
+	s.t.Helper()
+	a := s.send("POST", "/v1/view", object{"site": key, "page": page, "user": reader}, "Authorization", "",
+		"User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "Accept-Language", "vi")
+	if a.StatusCode != http.StatusAccepted {
+		s.t.Errorf("%s %s", a.Status, a.body)
+	}
+}
+
+func TestSites(t *testing.T) {
+	s := start(t)
+	made := s.send("POST", "/api/v1/sites", object{"name": " Tin tức ", "domains": []string{"News.Example.", "news.example", "báo.example"}}, "Idempotency-Key", "one")
+	var first spec.SiteWithSecret
+	s.decode(made, 201, &first)
+	if w := first.Site; w.Name != "Tin tức" || strings.Join(w.Domains, " ") != "news.example xn--bo-mia.example" || w.TimeZone != "Asia/Ho_Chi_Minh" || w.WindowSeconds != 1800 ||
+		w.Uniques != "hyperloglog" || w.RateHits != 5 || w.RateSeconds != 10 || w.Visitors != "cookieless" || w.PublicCounts || !strings.HasPrefix(w.WriteKey, "dlw_") {
+		t.Errorf("%+v", w)
+	}
+	if first.SecretKey == nil || !strings.HasPrefix(*first.SecretKey, "dls_") {
+		t.Fatalf("%s", made.body)
+	}
+	var again spec.SiteWithSecret
+	repeated := s.send("POST", "/api/v1/sites", object{"name": " Tin tức ", "domains": []string{"News.Example.", "news.example", "báo.example"}}, "Idempotency-Key", "one")
+	s.decode(repeated, 201, &again)
+	if again.Site.Id != first.Site.Id || again.SecretKey != nil || repeated.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%s", repeated.body)
+	}
+	one := "/api/v1/sites/" + first.Site.Id.String()
+	var changed spec.Site
+	s.decode(s.send("PATCH", one, object{"window_seconds": 60, "visitors": "cookie", "public_counts": true, "domains": []string{}}), 200, &changed)
+	if changed.WindowSeconds != 60 || changed.Visitors != "cookie" || !changed.PublicCounts || len(changed.Domains) != 0 || changed.WriteKey != first.Site.WriteKey {
+		t.Errorf("%+v", changed)
+	}
+	var rotated spec.SiteWithSecret
+	s.decode(s.send("POST", one+"/rotate-secret", nil), 200, &rotated)
+	if rotated.SecretKey == nil || *rotated.SecretKey == *first.SecretKey {
+		t.Errorf("%+v", rotated)
+	}
+	var list spec.SiteList
+	s.decode(s.send("GET", "/api/v1/sites", nil), 200, &list)
+	if len(list.Sites) != 1 || list.Sites[0].Id != first.Site.Id {
+		t.Errorf("%+v", list)
+	}
+	for _, c := range []struct {
+		name, field string
+		body        object
+		status      int
+	}{
+		{"no name", "name", object{"name": "  "}, 422},
+		{"domain with a path", "domains", object{"name": "x", "domains": []string{"news.example/a"}}, 422},
+		{"domain that is an address", "domains", object{"name": "x", "domains": []string{"203.0.113.7"}}, 422},
+		{"unknown zone", "time_zone", object{"name": "x", "time_zone": "Mars/Olympus"}, 422},
+		{"short window", "window_seconds", object{"name": "x", "window_seconds": 59}, 400},
+		{"unknown way", "uniques", object{"name": "x", "uniques": "guess"}, 400},
+		{"bitmap without ids", "max_id", object{"name": "x", "uniques": "bitmap"}, 422},
+		{"ids without bitmap", "max_id", object{"name": "x", "max_id": 5}, 422},
+		{"no rate", "rate_hits", object{"name": "x", "rate_hits": 0}, 400},
+	} {
+		s.refused(s.send("POST", "/api/v1/sites", c.body), c.status, "invalid_request", c.field)
+	}
+	s.refused(s.send("PATCH", one, object{"uniques": "set"}), 400, "invalid_request", "uniques") // for ever
+	if a := s.send("DELETE", one, nil); a.StatusCode != http.StatusNoContent {
+		t.Errorf("%s", a.Status)
+	}
+	s.refused(s.send("GET", one, nil), 404, "site_not_found")
+	if got := s.Count("select count(*) from audit_log where action like 'site.%'"); got != 4 {
+		t.Errorf("%d lines in the audit log", got)
+	}
+	bitmap, _ := s.Site(func(w *site.Site) { w.Uniques, w.MaxID = views.Bitmap, 1000 })
+	s.refused(s.send("PATCH", "/api/v1/sites/"+bitmap.ID.String(), object{"max_id": 999}), 422, "invalid_request", "max_id")
+}
+
+// What was counted can be read at once, in every form.
+func TestViewsAreShown(t *testing.T) {
+	s := start(t)
+	w, key := s.Site()
+	s.Connect("desk")
+	p := s.Schedule()
+	for i, page := range []string{"/a", "/a", "/a", "/b", p.ID.String(), p.ID.String()} {
+		s.hit(w.WriteKey, page, fmt.Sprint("reader ", i))
+	}
+	s.hit(w.WriteKey, "/a", "reader 0") // again
+	s.send("POST", "/v1/event", object{"site": w.WriteKey, "page": p.ID, "type": "click", "user": "reader 4"}, "User-Agent", "curl/8", "Authorization", "")
+	batch := s.send("POST", "/v1/batch", []object{{"page": p.ID, "type": "click", "user": "reader 4"}, {"page": p.ID, "type": "convert", "user": "reader 4"}}, "Authorization", "Bearer "+key)
+	if batch.StatusCode != http.StatusAccepted {
+		t.Errorf("%s %s", batch.Status, batch.body)
+	}
+	counter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
+	s.Must(counter.Fold(t.Context()))
+	base := "/api/v1/sites/" + w.ID.String()
+
+	var list spec.PageStatsList
+	s.decode(s.send("GET", base+"/pages/stats?page=/a&page=https://news.example/b%3Futm_source=x&page=/nobody", nil), 200, &list)
+	if len(list.Pages) != 3 || list.Pages[0].Views != 3 || list.Pages[0].Uniques.Day != 3 || list.Pages[1].Page != "/b" || list.Pages[1].Views != 1 || list.Pages[2].Views != 0 {
+		t.Errorf("%+v", list)
+	}
+	var series spec.PageSeries
+	s.decode(s.send("GET", base+"/pages/series?page=/a&unit=day&buckets=7", nil), 200, &series)
+	if len(series.Buckets) != 7 || series.Buckets[6].Count != 3 || series.Type != "view" {
+		t.Errorf("%+v", series)
+	}
+	s.refused(s.send("GET", base+"/pages/series?page=/a&unit=day&buckets=36", nil), 422, "invalid_request", "buckets")
+	var funnel spec.PageFunnel
+	s.decode(s.send("GET", base+"/pages/funnel?page="+p.ID.String(), nil), 200, &funnel)
+	if funnel.Views != 2 || funnel.Clicks != 1 || funnel.Converts != 1 {
+		t.Errorf("%+v", funnel)
+	}
+	var dimensions spec.PageDimensions
+	s.decode(s.send("GET", base+"/pages/dimensions?page=/a", nil), 200, &dimensions)
+	if dimensions.Device["desktop"] != 3 {
+		t.Errorf("%+v", dimensions)
+	}
+	var filtered spec.PageFiltered
+	s.decode(s.send("GET", base+"/pages/filtered?page="+p.ID.String(), nil), 200, &filtered)
+	if filtered.Reasons["library"] != 1 {
+		t.Errorf("%+v", filtered)
+	}
+	var stats spec.PostStats
+	s.decode(s.send("GET", "/api/v1/posts/"+p.ID.String()+"/stats", nil), 200, &stats)
+	if stats.PostId != p.ID || stats.Views != 2 || stats.Clicks != 1 || stats.Converts != 1 || stats.Uniques.AllTime != 2 || stats.Filtered["library"] != 1 || stats.Device["desktop"] != 2 {
+		t.Errorf("%+v", stats)
+	}
+	s.refused(s.send("GET", "/api/v1/posts/"+uuid.NewString()+"/stats", nil), 404, "post_not_found")
+	s.refused(s.send("GET", base+"/pages/stats?page=%00", nil), 422, "invalid_request", "page[0]")
+}
+
+// Short links' clicks are counted under the workspace, and belong to the post.
+func TestClicksOnPosts(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	p := s.Schedule()
+	counter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
+	_, err := counter.Count(t.Context(), []views.Hit{{Site: site.OfPosts(s.Workspace.ID), Page: p.ID.String(), Kind: views.Click, Visitor: views.Visitor{Hash: 7}, At: time.Now()}})
+	s.Must(err)
+	var stats spec.PostStats
+	s.decode(s.send("GET", "/api/v1/posts/"+p.ID.String()+"/stats", nil), 200, &stats)
+	var list spec.PageStatsList
+	s.decode(s.send("GET", "/api/v1/sites/"+s.Workspace.ID.String()+"/pages/stats?page="+p.ID.String(), nil), 200, &list)
+	if stats.Clicks != 1 || list.Pages[0].Clicks != 1 {
+		t.Errorf("%+v %+v", stats, list)
+	}
+}
+
+// A ranking is read once in half a minute, however often it is asked for.
+func TestTrending(t *testing.T) {
+	s := start(t)
+	w, _ := s.Site(func(w *site.Site) { w.RateHits = 1000 })
+	for i := range 6 {
+		s.hit(w.WriteKey, []string{"/a", "/a", "/a", "/b", "/b", "/c"}[i], fmt.Sprint(i))
+	}
+	s.Must(views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{}).Fold(t.Context()))
+	ask := func(query string) (pages []string) {
+		t.Helper()
+		var list spec.TrendingList
+		s.decode(s.send("GET", "/api/v1/trending?"+query, nil), 200, &list)
+		for _, p := range list.Pages {
+			pages = append(pages, p.Page)
+		}
+		return pages
+	}
+	bySite := "site=" + w.ID.String()
+	for _, query := range []string{bySite, bySite + "&window=now", bySite + "&window=hour", bySite + "&window=day", bySite + "&limit=3"} {
+		if got := strings.Join(ask(query), " "); got != "/a /b /c" {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
+	if got := ask(bySite + "&limit=1"); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	if got := ask(bySite + "&rising=true"); len(got) == 0 {
+		t.Error("nothing rises")
+	}
+	if got := ask(""); len(got) != 0 { // of posts
+		t.Errorf("%q", got)
+	}
+	s.refused(s.send("GET", "/api/v1/trending?site="+uuid.NewString(), nil), 404, "site_not_found")
+	s.StopRedis()
+	if got := strings.Join(ask(bySite), " "); got != "/a /b /c" {
+		t.Errorf("after Redis has gone: %s", got)
+	}
+}
+
+// A stream shows a view soon after it was counted.
+func TestLiveViews(t *testing.T) {
+	s := start(t)
+	w, _ := s.Site()
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	for _, query := range []string{"?page=/live", ""} {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/sites/"+w.ID.String()+"/live"+query, http.NoBody)
+		s.Must(err)
+		r.Header.Set("Authorization", "Bearer "+s.Token)
+		stream, err := s.client.Do(r)
+		s.Must(err)
+		defer func() { _ = stream.Body.Close() }()
+		lines := bufio.NewScanner(stream.Body)
+		next := func() (list spec.PageStatsList) {
+			t.Helper()
+			for lines.Scan() {
+				if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+					s.Must(json.Unmarshal([]byte(data), &list))
+					return list
+				}
+			}
+			t.Fatalf("the stream has ended: %v", lines.Err())
+			return list
+		}
+		before := next()
+		s.hit(w.WriteKey, "/live", "reader of "+query)
+		s.Must(views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{}).Fold(t.Context()))
+		want := int64(1)
+		if len(before.Pages) > 0 {
+			want += before.Pages[0].Views
+		}
+		for got := next(); len(got.Pages) == 0 || got.Pages[0].Views != want; got = next() {
+		}
+	}
+}
+
+// Where readers are not counted, nothing of it is there.
+func TestWithoutViews(t *testing.T) {
+	s := start(t)
+	without := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody,
+		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }), Log: slog.New(slog.DiscardHandler)}
+	h, err := without.Handler()
+	s.Must(err)
+	for path, method := range map[string]string{"/v1/view": "POST", "/v1/d.js": "GET", "/api/v1/sites": "GET", "/api/v1/trending": "GET", "/api/v1/posts/" + uuid.NewString() + "/stats": "GET"} {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
+		r.Header.Set("Authorization", "Bearer "+s.Token)
+		if got := ask(t, h, r); got != http.StatusNotFound && got != http.StatusMethodNotAllowed {
+			t.Errorf("%s %s: %d", method, path, got)
+		}
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/workspace", http.NoBody)
+	r.Header.Set("Authorization", "Bearer "+s.Token)
+	if got := ask(t, h, r); got != http.StatusOK {
+		t.Errorf("the rest is not there: %d", got)
+	}
+}
