@@ -75,6 +75,11 @@ bench-views: ## counting against the naive way and a bare INCR, its memory, and 
 	@go build -o bin/benchviews ./e2e/benchviews
 	@./bin/benchviews $(BENCHFLAGS)
 
+.PHONY: bench-views-http
+bench-views-http: ## views per second over HTTP against the naive way, on keep-alive connections
+	@go build -o bin/benchviews ./e2e/benchviews
+	@./bin/benchviews -parts http $(BENCHFLAGS)
+
 .PHONY: survive
 survive: temporald ## kill program and engines around the second of 1,000 posts: all out once, within 30 s (HERD=1000)
 	go test ./e2e -run TestHerdSurvives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v

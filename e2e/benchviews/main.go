@@ -38,12 +38,15 @@ type report struct {
 	MBPerMillionPosts float64 `json:"mb_per_million_posts,omitempty"`
 	TrendingMS        float64 `json:"trending_ms,omitempty"`
 	CountingUS        float64 `json:"counting_us,omitempty"`
+	HTTPPerS          float64 `json:"http_per_s,omitempty"`
+	HTTPNaivePerS     float64 `json:"http_naive_per_s,omitempty"`
+	HTTPTimesNaive    float64 `json:"http_times_naive,omitempty"`
 	TrendingP99MS     float64 `json:"trending_p99_ms,omitempty"`
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.parts, "parts", "speed,cost,trending,memory", "what to measure")
+	flag.StringVar(&o.parts, "parts", "speed,http,cost,trending,memory", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 3, "speed: how often each way has its turn; the middle one counts")
 	flag.DurationVar(&o.duration, "duration", 4*time.Second, "speed: how long a turn lasts")
 	flag.IntVar(&o.callers, "callers", 64, "speed: goroutines that count at the same time")
@@ -65,7 +68,7 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, io.Writer, options, *report) error
-	}{{"speed", speed}, {"cost", cost}, {"trending", trending}, {"memory", memory}} {
+	}{{"speed", speed}, {"http", overHTTP}, {"cost", cost}, {"trending", trending}, {"memory", memory}} {
 		if !strings.Contains(o.parts, part.name) {
 			continue
 		}

@@ -156,28 +156,31 @@ func (e *engine) batcher(ctx context.Context, o options, site views.Site, pages 
 // naive counts as tutorials have it: one command after the other, and no
 // dimensions at all.
 func (e *engine) naive(ctx context.Context, o options, site views.Site, pages []string) (turn, error) {
+	return e.take(ctx, o, site, pages, e.naively)
+}
+
+// naively counts one view so.
+func (e *engine) naively(ctx context.Context, h views.Hit) error {
 	const window, day = 30 * time.Minute, 24 * time.Hour
-	return e.take(ctx, o, site, pages, func(ctx context.Context, h views.Hit) error {
-		seen := fmt.Sprintf("viewed:%x:%s", h.Visitor.Hash, h.Page)
-		n, err := e.Exists(ctx, seen).Result()
-		if err != nil || n == 1 {
+	seen := fmt.Sprintf("viewed:%x:%s", h.Visitor.Hash, h.Page)
+	n, err := e.Exists(ctx, seen).Result()
+	if err != nil || n == 1 {
+		return err
+	}
+	hour, minute := h.At.Format("2006010215"), h.At.Format("200601021504")
+	for _, step := range []func() redis.Cmder{
+		func() redis.Cmder { return e.Set(ctx, seen, 1, window) },
+		func() redis.Cmder { return e.Incr(ctx, "views:"+h.Page) },
+		func() redis.Cmder { return e.Incr(ctx, "views:"+h.Page+":"+hour) },
+		func() redis.Cmder { return e.Expire(ctx, "views:"+h.Page+":"+hour, 2*day) },
+		func() redis.Cmder { return e.PFAdd(ctx, "uniques:"+h.Page, h.Visitor.Hash) },
+		func() redis.Cmder { return e.HIncrBy(ctx, "minute:"+minute, h.Page, 1) },
+		func() redis.Cmder { return e.Expire(ctx, "minute:"+minute, 2*time.Hour) },
+		func() redis.Cmder { return e.SAdd(ctx, "dirty", h.Page) },
+	} {
+		if err := step().Err(); err != nil {
 			return err
 		}
-		hour, minute := h.At.Format("2006010215"), h.At.Format("200601021504")
-		for _, step := range []func() redis.Cmder{
-			func() redis.Cmder { return e.Set(ctx, seen, 1, window) },
-			func() redis.Cmder { return e.Incr(ctx, "views:"+h.Page) },
-			func() redis.Cmder { return e.Incr(ctx, "views:"+h.Page+":"+hour) },
-			func() redis.Cmder { return e.Expire(ctx, "views:"+h.Page+":"+hour, 2*day) },
-			func() redis.Cmder { return e.PFAdd(ctx, "uniques:"+h.Page, h.Visitor.Hash) },
-			func() redis.Cmder { return e.HIncrBy(ctx, "minute:"+minute, h.Page, 1) },
-			func() redis.Cmder { return e.Expire(ctx, "minute:"+minute, 2*time.Hour) },
-			func() redis.Cmder { return e.SAdd(ctx, "dirty", h.Page) },
-		} {
-			if err := step().Err(); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }

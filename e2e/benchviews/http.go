@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"dateline/api"
+	"dateline/internal/intake"
+	"dateline/internal/live"
+	"dateline/internal/site"
+	"dateline/internal/views"
+	"dateline/internal/views/bots"
+	"dateline/internal/views/dims"
+	"dateline/internal/views/visitor"
+)
+
+// overHTTP compares the intake, with all that it does, with a handler that
+// counts the naive way, on keep-alive connections.
+func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
+	e, err := startEngine(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.stop()
+	one, err := newSite()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	counter := views.New(e.Client, views.Options{})
+	batcher := views.NewBatcher(counter)
+	defer batcher.Close()
+	ours, err := newIntake(ctx, e, one, counter, batcher)
+	if err != nil {
+		return err
+	}
+	go counter.Run(ctx, func(err error) { fmt.Fprintln(out, "fold:", err) })
+	naive := newNaive(e, one)
+	pages := newPages(o.posts)
+	handlers := []struct {
+		name string
+		http.Handler
+	}{{"HTTP, naive", naive}, {"HTTP, the intake", ours}}
+	perS := make([][]float64, len(handlers))
+	for range o.rounds {
+		for i, h := range handlers {
+			if err := e.FlushAll(ctx).Err(); err != nil {
+				return err
+			}
+			t, err := load(ctx, o, h, pages)
+			if err != nil {
+				return fmt.Errorf("%s: %w", h.name, err)
+			}
+			perS[i] = append(perS[i], t.perS)
+			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms\n", h.name, t.perS, ms(t.p50), ms(t.p99))
+		}
+	}
+	for i := range perS {
+		slices.Sort(perS[i])
+	}
+	r.HTTPNaivePerS, r.HTTPPerS = perS[0][o.rounds/2], perS[1][o.rounds/2]
+	r.HTTPTimesNaive = r.HTTPPerS / r.HTTPNaivePerS
+	fmt.Fprintf(out, "over HTTP the intake is %.1f × the naive way\n", r.HTTPTimesNaive)
+	return nil
+}
+
+// oneSite is all sites there are.
+type oneSite struct{ *site.Active }
+
+func (s oneSite) ByKey(key string) (*site.Active, bool) { return s.Active, key == s.WriteKey }
+func (s oneSite) BySecret(string) (*site.Active, bool)  { return nil, false }
+func (s oneSite) AnyOwns(string) bool                   { return true }
+
+const writeKey = "dlw_benchbenchbench1"
+
+func newIntake(ctx context.Context, e *engine, one views.Site, counter *views.Counter, batcher *views.Batcher) (http.Handler, error) {
+	robots, err := bots.New()
+	if err != nil {
+		return nil, err
+	}
+	tracker, err := intake.NewTracker()
+	if err != nil {
+		return nil, err
+	}
+	log := slog.New(slog.DiscardHandler)
+	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: writeKey, RateHits: site.DefaultHits, RateSeconds: 10, Visitors: site.Cookieless}, Views: one,
+		Visitor: visitor.Site{ID: one.ID, Zone: one.Zone}}
+	return &intake.Intake{Sites: oneSite{active}, Counter: batcher, Ledger: counter, Listeners: live.NewPulses(e.Client, log),
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(e.Client)}, Robots: robots, Rates: bots.NewRates(ctx, e.Client), Referrers: dims.NewReferrers(),
+		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker}, nil
+}
+
+// newNaive is a handler as tutorials have it.
+func newNaive(e *engine, one views.Site) http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	r := gin.New()
+	robots := regexp.MustCompile(`(?i)bot|crawl|spider|slurp|curl|wget|python|headless`)
+	r.POST("/v1/view", func(c *gin.Context) {
+		var body struct {
+			Site string `json:"site" binding:"required"`
+			Page string `json:"page" binding:"required"`
+		}
+		if err := c.ShouldBindJSON(&body); err != nil {
+			c.AbortWithStatus(http.StatusBadRequest)
+			return
+		}
+		agent := c.GetHeader("User-Agent")
+		if robots.MatchString(agent) {
+			c.Status(http.StatusAccepted)
+			return
+		}
+		sum := sha256.Sum256([]byte(c.GetHeader("X-Forwarded-For") + agent))
+		h := views.Hit{Site: one, Page: body.Page, Kind: views.View, Visitor: views.Visitor{Hash: binary.BigEndian.Uint64(sum[:])}, At: time.Now()}
+		if err := e.naively(c.Request.Context(), h); err != nil {
+			c.AbortWithStatus(http.StatusServiceUnavailable)
+			return
+		}
+		c.Status(http.StatusAccepted)
+	})
+	return r
+}
+
+// load sends views on keep-alive connections for a while.
+func load(ctx context.Context, o options, h http.Handler, pages []string) (turn, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return turn{}, err
+	}
+	server := api.NewHTTPServer(h)
+	go func() { _ = server.Serve(l) }()
+	defer func() { _ = server.Close() }()
+	var wait sync.WaitGroup
+	took, failed := make([][]time.Duration, o.callers), make([]error, o.callers)
+	start := time.Now()
+	for i := range o.callers {
+		wait.Go(func() {
+			took[i], failed[i] = reader(l.Addr().String(), start.Add(o.duration), pages, o.visitors, uint64(i)+uint64(start.UnixNano())) //nolint:gosec // a seed
+		})
+	}
+	wait.Wait()
+	elapsed := time.Since(start)
+	for _, err := range failed {
+		if err != nil {
+			return turn{}, err
+		}
+	}
+	all := slices.Concat(took...)
+	slices.Sort(all)
+	n := len(all)
+	return turn{perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100]}, nil
+}
+
+// reader writes requests and reads answers with as little work as can be: what
+// is measured is the server.
+func reader(address string, until time.Time, pages []string, visitors int, seed uint64) ([]time.Duration, error) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }()
+	random := rand.New(rand.NewPCG(seed, 2))
+	zipf := rand.NewZipf(random, 1.01, 1, uint64(len(pages)-1))
+	answers := bufio.NewReader(c)
+	var took []time.Duration
+	for last := time.Now(); last.Before(until); {
+		who := random.IntN(visitors)
+		body := `{"site":"` + writeKey + `","page":"` + pages[zipf.Uint64()] + `","referrer":"https://l.facebook.com/l.php"}`
+		if _, err := fmt.Fprintf(c, "POST /v1/view HTTP/1.1\r\nHost: stats.example\r\nUser-Agent: Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Mobile Safari/537.36\r\n"+
+			"Accept-Language: vi\r\nX-Forwarded-For: 10.%d.%d.%d\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", 100+who%30, who>>16&255, who>>8&255, who&255, len(body), body); err != nil {
+			return nil, err
+		}
+		if err := accepted(answers); err != nil {
+			return nil, err
+		}
+		now := time.Now()
+		took = append(took, now.Sub(last))
+		last = now
+	}
+	return took, nil
+}
+
+// accepted reads an answer, which has no body.
+func accepted(from *bufio.Reader) error {
+	status, err := from.ReadString('\n')
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(status, "HTTP/1.1 202") {
+		return fmt.Errorf("answered with %s", status)
+	}
+	for {
+		line, err := from.ReadString('\n')
+		if err != nil || line == "\r\n" {
+			return err
+		}
+	}
+}
