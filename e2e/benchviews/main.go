@@ -41,6 +41,8 @@ type report struct {
 	HTTPPerS          float64 `json:"http_per_s,omitempty"`
 	HTTPNaivePerS     float64 `json:"http_naive_per_s,omitempty"`
 	HTTPTimesNaive    float64 `json:"http_times_naive,omitempty"`
+	HTTPUS            float64 `json:"http_us,omitempty"`
+	HTTPNaiveUS       float64 `json:"http_naive_us,omitempty"`
 	TrendingP99MS     float64 `json:"trending_p99_ms,omitempty"`
 }
 

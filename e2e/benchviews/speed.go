@@ -17,6 +17,7 @@ import (
 
 // turn is what one way did in its time.
 type turn struct {
+	count    int
 	perS     float64
 	p50, p99 time.Duration
 	redis    float64 // µs of Redis' CPU per view

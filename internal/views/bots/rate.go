@@ -40,17 +40,21 @@ type Source struct {
 }
 
 // Rates counts the hits of each visitor in Redis, those of concurrent requests
-// in one call. It is safe for concurrent use.
+// in one call. A visitor's first hit of a while in a process is not told to
+// Redis before the second: of several processes each may let one hit more pass.
+// It is safe for concurrent use.
 type Rates struct {
 	redis   redis.UniversalClient
 	script  *redis.Script
 	asks    *batch.Batcher[ask, reply]
+	recent  *recent
 	cluster bool
 }
 
 type ask struct {
 	source Source
 	within time.Duration
+	hits   int
 }
 
 type reply struct {
@@ -60,7 +64,7 @@ type reply struct {
 
 // NewRates uses a Redis client that the caller closes; it ends with ctx.
 func NewRates(ctx context.Context, client redis.UniversalClient) *Rates {
-	r := &Rates{redis: client, script: redis.NewScript(rateScript)}
+	r := &Rates{redis: client, script: redis.NewScript(rateScript), recent: newRecent()}
 	_, r.cluster = client.(*redis.ClusterClient)
 	r.asks = batch.New(ctx, atOnce, 2, r.countAll)
 	return r
@@ -69,7 +73,11 @@ func NewRates(ctx context.Context, client redis.UniversalClient) *Rates {
 // Allow counts a hit, and says whether it is within the limit. The window begins
 // with a source's first hit.
 func (r *Rates) Allow(ctx context.Context, s Source, l Limit) (bool, error) {
-	got, err := r.asks.Do(ctx, ask{s, l.Within})
+	hits := r.recent.note(s, l.Within, time.Now())
+	if hits == 0 {
+		return true, nil
+	}
+	got, err := r.asks.Do(ctx, ask{s, l.Within, hits})
 	if err == nil {
 		err = got.err
 	}
@@ -108,11 +116,12 @@ func (r *Rates) countAll(ctx context.Context, asks []ask) ([]reply, error) {
 
 // count counts the asks with these indexes.
 func (r *Rates) count(ctx context.Context, asks []ask, these []int, out []reply) {
-	keys, within := make([]string, len(these)), make([]any, len(these))
+	keys, args := make([]string, len(these)), make([]any, 0, 2*len(these))
 	for i, at := range these {
-		keys[i], within[i] = r.key(asks[at].source), asks[at].within.Milliseconds()
+		keys[i] = r.key(asks[at].source)
+		args = append(args, asks[at].within.Milliseconds(), asks[at].hits)
 	}
-	counts, err := r.script.Run(ctx, r.redis, keys, within...).Int64Slice()
+	counts, err := r.script.Run(ctx, r.redis, keys, args...).Int64Slice()
 	if err == nil && len(counts) != len(these) {
 		err = fmt.Errorf("%d counts for %d keys", len(counts), len(these))
 	}
