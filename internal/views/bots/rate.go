@@ -41,7 +41,7 @@ type Source struct {
 
 // Rates counts the hits of each visitor in Redis, those of concurrent requests
 // in one call. A visitor's first hit of a while in a process is not told to
-// Redis before the second: of several processes each may let one hit more pass.
+// Redis before the second: each process may let one hit more pass.
 // It is safe for concurrent use.
 type Rates struct {
 	redis   redis.UniversalClient
