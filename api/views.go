@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -44,12 +46,32 @@ func (s *Server) counted(rest http.Handler) http.Handler {
 		return rest
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, intake.Prefix) {
-			s.Views.Intake.ServeHTTP(w, r)
+		if !strings.HasPrefix(r.URL.Path, intake.Prefix) {
+			rest.ServeHTTP(w, r)
 			return
 		}
-		rest.ServeHTTP(w, r)
+		start, noted := time.Now(), &noting{ResponseWriter: w, status: http.StatusOK}
+		s.Views.Intake.ServeHTTP(noted, r)
+		if s.Meter == nil {
+			return
+		}
+		route := r.URL.Path
+		if noted.status == http.StatusNotFound {
+			route = "none"
+		}
+		s.Meter.Answered(r.Context(), knownMethod(r.Method), route, strconv.Itoa(noted.status), time.Since(start))
 	})
+}
+
+// noting notes the status of an answer.
+type noting struct {
+	http.ResponseWriter
+	status int
+}
+
+func (n *noting) WriteHeader(status int) {
+	n.status = status
+	n.ResponseWriter.WriteHeader(status)
 }
 
 // routesOf leaves the routes of views out where nothing is counted.

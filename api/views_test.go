@@ -149,6 +149,30 @@ func TestViewsAreShown(t *testing.T) {
 	s.refused(s.send("GET", base+"/pages/stats?page=%00", nil), 422, "invalid_request", "page[0]")
 }
 
+// What is below /v1 is metered, under the few names that it has.
+func TestHitsAreMetered(t *testing.T) {
+	s := start(t)
+	w, _ := s.Site()
+	met := &meter{}
+	c := s.CountViews(io.Discard)
+	metered := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Meter: met, Log: slog.New(slog.DiscardHandler),
+		Views: &api.Views{Sites: s.Sites, Counts: c.Counter, Pulses: c.Pulses, Intake: c.Intake},
+		Page:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") })}
+	h, err := metered.Handler()
+	s.Must(err)
+	ask(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/view", strings.NewReader(`{"site":"`+w.WriteKey+`","page":"/a"}`)))
+	ask(t, h, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/made-up-by-a-client", http.NoBody))
+	if got := strings.Join(met.seen, ", "); got != "POST /v1/view 202, GET none 404" {
+		t.Errorf("metered are %s", got)
+	}
+}
+
+type meter struct{ seen []string }
+
+func (m *meter) Answered(_ context.Context, method, route, status string, _ time.Duration) {
+	m.seen = append(m.seen, method+" "+route+" "+status)
+}
+
 // Short links' clicks are counted under the workspace, and belong to the post.
 func TestClicksOnPosts(t *testing.T) {
 	s := start(t)
