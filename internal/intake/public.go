@@ -76,11 +76,12 @@ func (in *Intake) badge(w http.ResponseWriter, r *http.Request) {
 	// Verdana 11 is about 7 wide; textLength makes the guess fit.
 	left, right := 10+7*utf8.RuneCountInString(label), 10+7*len(number)
 	w.Header().Set("Content-Type", "image/svg+xml")
+	//nolint:gosec // the label is escaped
 	_, _ = fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="20" role="img" aria-label="%[2]s: %[3]s"><title>%[2]s: %[3]s</title>`+
 		`<rect width="%[1]d" height="20" rx="3" fill="#555"/><path d="M%[4]d 0h%[5]da3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H%[4]dz" fill="#06c"/>`+
 		`<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">`+
 		`<text x="%[6]d" y="14" textLength="%[7]d">%[2]s</text><text x="%[8]d" y="14" textLength="%[9]d">%[3]s</text></g></svg>`,
-		left+right, html.EscapeString(printable(label)), number, left, right-3, left/2, left-10, left+right/2, right-10) //nolint:gosec // the label is escaped
+		left+right, html.EscapeString(printable(label)), number, left, right-3, left/2, left-10, left+right/2, right-10)
 }
 
 // printable leaves out what XML 1.0 cannot hold (2.2).
