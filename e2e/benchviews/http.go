@@ -187,7 +187,7 @@ func reader(address string, until time.Time, pages []string, visitors int, seed 
 		return nil, err
 	}
 	defer func() { _ = c.Close() }()
-	random := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // readers are no secret
+	random := rand.New(rand.NewPCG(seed, 2))                    //nolint:gosec // readers are no secret
 	zipf := rand.NewZipf(random, 1.01, 1, uint64(len(pages)-1)) //nolint:gosec // a few
 	answers := bufio.NewReader(c)
 	var took []time.Duration
