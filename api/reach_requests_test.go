@@ -249,7 +249,7 @@ func reachable() map[string]reach {
 		"enableLink":  authors(people.PostsWrite, onLink),
 		"viewsHealth": viewers(people.WorkspaceRead, none),
 		"eraseViews": owners(people.WorkspaceWrite, func(x *things) request {
-			return request{body: object{"site_id": x.site(), "visitor_hash": "00000000000000ff"}}
+			return request{body: object{"site_id": x.sitelike(), "visitor_hash": "00000000000000ff"}}
 		}),
 		"getViewErasure": owners(people.WorkspaceRead, func(x *things) request { return request{args: []any{x.erasure()}} }),
 		"sendView": everybody(func(x *things) request {

@@ -165,7 +165,8 @@ func (x *things) link() string {
 	})
 }
 
-func (x *things) site() uuid.UUID {
+// sitelike is the site that a workspace's posts and links are counted under.
+func (x *things) sitelike() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Workspace.ID })
 }
 

@@ -24,7 +24,6 @@ import (
 	"dateline/internal/links"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/post"
-	"dateline/internal/views"
 )
 
 func TestMain(m *testing.M) {

@@ -292,19 +292,19 @@ func (e PostStatus) Valid() bool {
 
 // Defines values for PreviewSpanKind.
 const (
-	Link    PreviewSpanKind = "link"
-	Mention PreviewSpanKind = "mention"
-	Tag     PreviewSpanKind = "tag"
+	PreviewSpanKindLink    PreviewSpanKind = "link"
+	PreviewSpanKindMention PreviewSpanKind = "mention"
+	PreviewSpanKindTag     PreviewSpanKind = "tag"
 )
 
 // Valid indicates whether the value is a known member of the PreviewSpanKind enum.
 func (e PreviewSpanKind) Valid() bool {
 	switch e {
-	case Link:
+	case PreviewSpanKindLink:
 		return true
-	case Mention:
+	case PreviewSpanKindMention:
 		return true
-	case Tag:
+	case PreviewSpanKindTag:
 		return true
 	default:
 		return false
@@ -506,6 +506,27 @@ func (e TargetStatus) Valid() bool {
 	case TargetStatusScheduled:
 		return true
 	case TargetStatusUncertain:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ViewsDifferenceKind.
+const (
+	ViewsDifferenceKindClick   ViewsDifferenceKind = "click"
+	ViewsDifferenceKindConvert ViewsDifferenceKind = "convert"
+	ViewsDifferenceKindView    ViewsDifferenceKind = "view"
+)
+
+// Valid indicates whether the value is a known member of the ViewsDifferenceKind enum.
+func (e ViewsDifferenceKind) Valid() bool {
+	switch e {
+	case ViewsDifferenceKindClick:
+		return true
+	case ViewsDifferenceKindConvert:
+		return true
+	case ViewsDifferenceKindView:
 		return true
 	default:
 		return false
@@ -949,6 +970,7 @@ type BulkPost struct {
 	Thread         *Thread `json:"thread,omitempty"`
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 	TimeZone       *string `json:"time_zone,omitempty"`
+	TrackLinks     *bool   `json:"track_links,omitempty"`
 
 	// Urls Ignored.
 	Urls *[]string `json:"urls,omitempty"`
@@ -971,11 +993,14 @@ type BulkProblem struct {
 
 // BulkResult defines model for BulkResult.
 type BulkResult struct {
-	Created int       `json:"created"`
-	Right   int       `json:"right"`
-	Rows    []BulkRow `json:"rows"`
-	Total   int       `json:"total"`
-	Wrong   int       `json:"wrong"`
+	Created int `json:"created"`
+
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price *Price    `json:"price,omitempty"`
+	Right int       `json:"right"`
+	Rows  []BulkRow `json:"rows"`
+	Total int       `json:"total"`
+	Wrong int       `json:"wrong"`
 }
 
 // BulkRow defines model for BulkRow.
@@ -986,6 +1011,9 @@ type BulkRow struct {
 
 	// Id The post.
 	Id *openapi_types.UUID `json:"id,omitempty"`
+
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price *Price `json:"price,omitempty"`
 
 	// Row From 1.
 	Row int `json:"row"`
@@ -1194,6 +1222,29 @@ type Invitation struct {
 
 	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
 	Role Role `json:"role"`
+}
+
+// Link defines model for Link.
+type Link struct {
+	// AccountId The account whose copy of the post has this link in it.
+	AccountId *openapi_types.UUID `json:"account_id,omitempty"`
+
+	// Clicks Up to the last flush, at most some minutes ago.
+	Clicks    int64               `json:"clicks"`
+	Code      string              `json:"code"`
+	CreatedAt time.Time           `json:"created_at"`
+	Disabled  bool                `json:"disabled"`
+	Network   *string             `json:"network,omitempty"`
+	PostId    *openapi_types.UUID `json:"post_id,omitempty"`
+	ShortUrl  string              `json:"short_url"`
+	Title     string              `json:"title"`
+	Url       string              `json:"url"`
+}
+
+// LinkList defines model for LinkList.
+type LinkList struct {
+	Links      []Link  `json:"links"`
+	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
 // Me defines model for Me.
@@ -1415,6 +1466,18 @@ type NetworkList struct {
 	Networks []Network `json:"networks"`
 }
 
+// NewLink defines model for NewLink.
+type NewLink struct {
+	// PostId Count its clicks for this post.
+	PostId *openapi_types.UUID `json:"post_id,omitempty"`
+
+	// Title For your own lists.
+	Title *string `json:"title,omitempty"`
+
+	// Url Where it leads: http or https.
+	Url string `json:"url"`
+}
+
 // NewMediaUpload defines model for NewMediaUpload.
 type NewMediaUpload struct {
 	AltText  *string `json:"alt_text,omitempty"`
@@ -1462,6 +1525,9 @@ type NewPost struct {
 
 	// TimeZone IANA name; without it, the workspace's.
 	TimeZone *string `json:"time_zone,omitempty"`
+
+	// TrackLinks Send short links in the place of the addresses in the text, to count who follows them: one for each account and address. The text here stays as it was written; it is counted as it will be sent.
+	TrackLinks *bool `json:"track_links,omitempty"`
 }
 
 // NewSeries defines model for NewSeries.
@@ -1516,6 +1582,17 @@ type NewToken struct {
 	// NeverExpires Owners only.
 	NeverExpires *bool   `json:"never_expires,omitempty"`
 	Scopes       []Scope `json:"scopes"`
+}
+
+// NewViewErasure defines model for NewViewErasure.
+type NewViewErasure struct {
+	SiteId openapi_types.UUID `json:"site_id"`
+
+	// VisitorHash One visitor, by their hash. Without it and visitor_id: all of the site.
+	VisitorHash *string `json:"visitor_hash,omitempty"`
+
+	// VisitorId One reader who is logged in, by the site's dense id.
+	VisitorId *int64 `json:"visitor_id,omitempty"`
 }
 
 // NewWebhook defines model for NewWebhook.
@@ -1677,8 +1754,11 @@ type Post struct {
 	ThreadId       *openapi_types.UUID `json:"thread_id,omitempty"`
 	ThreadParentId *openapi_types.UUID `json:"thread_parent_id,omitempty"`
 	TimeZone       string              `json:"time_zone"`
-	UpdatedAt      time.Time           `json:"updated_at"`
-	Version        int64               `json:"version"`
+
+	// TrackLinks Absent: no.
+	TrackLinks *bool     `json:"track_links,omitempty"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	Version    int64     `json:"version"`
 
 	// Warnings What the change just made may run into. The post is stored all the same.
 	Warnings *[]Warning `json:"warnings,omitempty"`
@@ -1703,8 +1783,9 @@ type PostEdit struct {
 	ScheduledTime *string               `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
-	Thread   *Thread `json:"thread,omitempty"`
-	TimeZone *string `json:"time_zone,omitempty"`
+	Thread     *Thread `json:"thread,omitempty"`
+	TimeZone   *string `json:"time_zone,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
 // PostOverride defines model for PostOverride.
@@ -1789,6 +1870,7 @@ type PreviewedPost struct {
 	Thread         *Thread `json:"thread,omitempty"`
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 	TimeZone       *string `json:"time_zone,omitempty"`
+	TrackLinks     *bool   `json:"track_links,omitempty"`
 }
 
 // Price What networks bill for publishing, once, by the price list that the operator has set.
@@ -1981,7 +2063,8 @@ type SeriesTemplate struct {
 	Overrides         *map[string]Override `json:"overrides,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
-	Thread *Thread `json:"thread,omitempty"`
+	Thread     *Thread `json:"thread,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
 // ServerHit Of user, visitor and address at least one is needed.
@@ -2271,6 +2354,82 @@ type ViewBucket struct {
 	Start time.Time `json:"start"`
 }
 
+// ViewErasure defines model for ViewErasure.
+type ViewErasure struct {
+	Done      bool               `json:"done"`
+	DoneAt    *time.Time         `json:"done_at,omitempty"`
+	Id        openapi_types.UUID `json:"id"`
+	OfVisitor bool               `json:"of_visitor"`
+
+	// Removed Entries that were removed.
+	Removed     *int64             `json:"removed,omitempty"`
+	RequestedAt time.Time          `json:"requested_at"`
+	SiteId      openapi_types.UUID `json:"site_id"`
+}
+
+// ViewsCheck What Redis shows readers, against what the database has and Redis has not handed over yet.
+type ViewsCheck struct {
+	Agrees bool `json:"agrees"`
+
+	// Compared Pages and kinds.
+	Compared  int64     `json:"compared"`
+	Differing int64     `json:"differing"`
+	EndedAt   time.Time `json:"ended_at"`
+
+	// Examples Of your workspace's own pages.
+	Examples []ViewsDifference `json:"examples"`
+
+	// Missing Counts that Redis has too few.
+	Missing   int64     `json:"missing"`
+	StartedAt time.Time `json:"started_at"`
+
+	// Surplus And too many.
+	Surplus int64 `json:"surplus"`
+}
+
+// ViewsDifference defines model for ViewsDifference.
+type ViewsDifference struct {
+	Kind ViewsDifferenceKind `json:"kind"`
+	Page string              `json:"page"`
+
+	// Pending What is on its way from the one to the other.
+	Pending int64 `json:"pending"`
+
+	// Shown The running total in Redis.
+	Shown int64 `json:"shown"`
+
+	// Stored The total in the database.
+	Stored int64 `json:"stored"`
+}
+
+// ViewsDifferenceKind defines model for ViewsDifference.Kind.
+type ViewsDifferenceKind string
+
+// ViewsHealth defines model for ViewsHealth.
+type ViewsHealth struct {
+	// Check What Redis shows readers, against what the database has and Redis has not handed over yet.
+	Check *ViewsCheck `json:"check,omitempty"`
+	Flush struct {
+		BatchesLastHour int64 `json:"batches_last_hour"`
+
+		// CountsLastHour Views, clicks and conversions.
+		CountsLastHour int64 `json:"counts_last_hour"`
+
+		// LastAt Absent: none within the last hour.
+		LastAt *time.Time `json:"last_at,omitempty"`
+	} `json:"flush"`
+
+	// Loss The last time that Redis was found without its counts. They were filled in again from the database.
+	Loss *ViewsLoss `json:"loss,omitempty"`
+}
+
+// ViewsLoss The last time that Redis was found without its counts. They were filled in again from the database.
+type ViewsLoss struct {
+	FoundAt time.Time `json:"found_at"`
+	Pages   int64     `json:"pages"`
+	Shards  int64     `json:"shards"`
+}
+
 // Warning defines model for Warning.
 type Warning struct {
 	// AccountId Absent when it is about all accounts.
@@ -2447,6 +2606,9 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
+// LinkCode defines model for LinkCode.
+type LinkCode = string
+
 // Networks defines model for Networks.
 type Networks = []string
 
@@ -2552,6 +2714,23 @@ type WorkspaceEventsParams struct {
 	LastEventID *string             `json:"Last-Event-ID,omitempty"`
 }
 
+// ListLinksParams defines parameters for ListLinks.
+type ListLinksParams struct {
+	// Post Only those that are counted for this post.
+	Post  *openapi_types.UUID `form:"post,omitempty" json:"post,omitempty"`
+	Limit *int                `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateLinkParams defines parameters for CreateLink.
+type CreateLinkParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListMediaParams defines parameters for ListMedia.
 type ListMediaParams struct {
 	Kind *MediaKind `form:"kind,omitempty" json:"kind,omitempty"`
@@ -2580,6 +2759,13 @@ type UploadMediaParams struct {
 
 // FetchMediaParams defines parameters for FetchMedia.
 type FetchMediaParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// BeginMediaUploadParams defines parameters for BeginMediaUpload.
+type BeginMediaUploadParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
@@ -2944,6 +3130,9 @@ type DiscardDeadLettersJSONRequestBody = DeadLetterChoice
 // RetryDeadLettersJSONRequestBody defines body for RetryDeadLetters for application/json ContentType.
 type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 
+// CreateLinkJSONRequestBody defines body for CreateLink for application/json ContentType.
+type CreateLinkJSONRequestBody = NewLink
+
 // UploadMediaMultipartRequestBody defines body for UploadMedia for multipart/form-data ContentType.
 type UploadMediaMultipartRequestBody UploadMediaMultipartBody
 
@@ -3012,6 +3201,9 @@ type EditSiteJSONRequestBody = SiteEdit
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
+
+// EraseViewsJSONRequestBody defines body for EraseViews for application/json ContentType.
+type EraseViewsJSONRequestBody = NewViewErasure
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
@@ -3084,6 +3276,21 @@ type ServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(c *gin.Context, params WorkspaceEventsParams)
+	// ListLinks Lists short links, the newest first.
+	// (GET /api/v1/links)
+	ListLinks(c *gin.Context, params ListLinksParams)
+	// CreateLink Makes a short link.
+	// (POST /api/v1/links)
+	CreateLink(c *gin.Context, params CreateLinkParams)
+	// GetLink Reads a short link.
+	// (GET /api/v1/links/{code})
+	GetLink(c *gin.Context, code LinkCode)
+	// DisableLink Makes a short link lead nowhere.
+	// (POST /api/v1/links/{code}/disable)
+	DisableLink(c *gin.Context, code LinkCode)
+	// EnableLink Makes a disabled short link lead on again.
+	// (POST /api/v1/links/{code}/enable)
+	EnableLink(c *gin.Context, code LinkCode)
 	// GetMe Says who you are, where, and what you may do.
 	// (GET /api/v1/me)
 	GetMe(c *gin.Context)
@@ -3098,7 +3305,7 @@ type ServerInterface interface {
 	FetchMedia(c *gin.Context, params FetchMediaParams)
 	// BeginMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
-	BeginMediaUpload(c *gin.Context)
+	BeginMediaUpload(c *gin.Context, params BeginMediaUploadParams)
 	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(c *gin.Context, id openapi_types.UUID)
@@ -3288,6 +3495,15 @@ type ServerInterface interface {
 	// Trending Lists the pages that are viewed most; at most 30 s old.
 	// (GET /api/v1/trending)
 	Trending(c *gin.Context, params TrendingParams)
+	// EraseViews Forgets a site's counts, or one visitor.
+	// (POST /api/v1/views/erasures)
+	EraseViews(c *gin.Context)
+	// GetViewErasure Says whether it is done.
+	// (GET /api/v1/views/erasures/{id})
+	GetViewErasure(c *gin.Context, id openapi_types.UUID)
+	// ViewsHealth Says how the counting of views keeps its numbers.
+	// (GET /api/v1/views/health)
+	ViewsHealth(c *gin.Context)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(c *gin.Context)
@@ -3868,6 +4084,164 @@ func (siw *ServerInterfaceWrapper) WorkspaceEvents(c *gin.Context) {
 	siw.Handler.WorkspaceEvents(c, params)
 }
 
+// ListLinks operation middleware
+func (siw *ServerInterfaceWrapper) ListLinks(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLinksParams
+
+	// ------------- Optional query parameter "post" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "post", c.Request.URL.Query(), &params.Post, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter post: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListLinks(c, params)
+}
+
+// CreateLink operation middleware
+func (siw *ServerInterfaceWrapper) CreateLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateLinkParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateLink(c, params)
+}
+
+// GetLink operation middleware
+func (siw *ServerInterfaceWrapper) GetLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "code" -------------
+	var code LinkCode
+
+	err = runtime.BindStyledParameterWithOptions("simple", "code", c.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter code: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetLink(c, code)
+}
+
+// DisableLink operation middleware
+func (siw *ServerInterfaceWrapper) DisableLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "code" -------------
+	var code LinkCode
+
+	err = runtime.BindStyledParameterWithOptions("simple", "code", c.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter code: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DisableLink(c, code)
+}
+
+// EnableLink operation middleware
+func (siw *ServerInterfaceWrapper) EnableLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "code" -------------
+	var code LinkCode
+
+	err = runtime.BindStyledParameterWithOptions("simple", "code", c.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter code: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EnableLink(c, code)
+}
+
 // GetMe operation middleware
 func (siw *ServerInterfaceWrapper) GetMe(c *gin.Context) {
 
@@ -4015,6 +4389,33 @@ func (siw *ServerInterfaceWrapper) FetchMedia(c *gin.Context) {
 // BeginMediaUpload operation middleware
 func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params BeginMediaUploadParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
 		if c.IsAborted() {
@@ -4022,7 +4423,7 @@ func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.BeginMediaUpload(c)
+	siw.Handler.BeginMediaUpload(c, params)
 }
 
 // GetMediaUpload operation middleware
@@ -6302,6 +6703,57 @@ func (siw *ServerInterfaceWrapper) Trending(c *gin.Context) {
 	siw.Handler.Trending(c, params)
 }
 
+// EraseViews operation middleware
+func (siw *ServerInterfaceWrapper) EraseViews(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EraseViews(c)
+}
+
+// GetViewErasure operation middleware
+func (siw *ServerInterfaceWrapper) GetViewErasure(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetViewErasure(c, id)
+}
+
+// ViewsHealth operation middleware
+func (siw *ServerInterfaceWrapper) ViewsHealth(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ViewsHealth(c)
+}
+
 // ListWebhooks operation middleware
 func (siw *ServerInterfaceWrapper) ListWebhooks(c *gin.Context) {
 
@@ -6784,6 +7236,14 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/media/:id", wrapper.GetMedia)
 	router.PATCH(options.BaseURL+"/api/v1/media/:id", wrapper.EditMedia)
 	router.GET(options.BaseURL+"/api/v1/media/:id/fitness", wrapper.GetMediaFitness)
+	router.GET(options.BaseURL+"/api/v1/links", wrapper.ListLinks)
+	router.POST(options.BaseURL+"/api/v1/links", wrapper.CreateLink)
+	router.GET(options.BaseURL+"/api/v1/links/:code", wrapper.GetLink)
+	router.POST(options.BaseURL+"/api/v1/links/:code/disable", wrapper.DisableLink)
+	router.POST(options.BaseURL+"/api/v1/links/:code/enable", wrapper.EnableLink)
+	router.GET(options.BaseURL+"/api/v1/views/health", wrapper.ViewsHealth)
+	router.POST(options.BaseURL+"/api/v1/views/erasures", wrapper.EraseViews)
+	router.GET(options.BaseURL+"/api/v1/views/erasures/:id", wrapper.GetViewErasure)
 	router.GET(options.BaseURL+"/api/v1/webhooks", wrapper.ListWebhooks)
 	router.POST(options.BaseURL+"/api/v1/webhooks", wrapper.CreateWebhook)
 	router.DELETE(options.BaseURL+"/api/v1/webhooks/:id", wrapper.DeleteWebhook)
@@ -7652,6 +8112,216 @@ func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWo
 	return err
 }
 
+type ListLinksRequestObject struct {
+	Params ListLinksParams
+}
+
+type ListLinksResponseObject interface {
+	VisitListLinksResponse(w http.ResponseWriter) error
+}
+
+type ListLinks200JSONResponse LinkList
+
+func (response ListLinks200JSONResponse) VisitListLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLinksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListLinksdefaultApplicationProblemPlusJSONResponse) VisitListLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateLinkRequestObject struct {
+	Params CreateLinkParams
+	Body   *CreateLinkJSONRequestBody
+}
+
+type CreateLinkResponseObject interface {
+	VisitCreateLinkResponse(w http.ResponseWriter) error
+}
+
+type CreateLink201ResponseHeaders struct {
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateLink201JSONResponse struct {
+	Body    Link
+	Headers CreateLink201ResponseHeaders
+}
+
+func (response CreateLink201JSONResponse) VisitCreateLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkRequestObject struct {
+	Code LinkCode `json:"code"`
+}
+
+type GetLinkResponseObject interface {
+	VisitGetLinkResponse(w http.ResponseWriter) error
+}
+
+type GetLink200JSONResponse Link
+
+func (response GetLink200JSONResponse) VisitGetLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetLinkdefaultApplicationProblemPlusJSONResponse) VisitGetLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisableLinkRequestObject struct {
+	Code LinkCode `json:"code"`
+}
+
+type DisableLinkResponseObject interface {
+	VisitDisableLinkResponse(w http.ResponseWriter) error
+}
+
+type DisableLink200JSONResponse Link
+
+func (response DisableLink200JSONResponse) VisitDisableLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisableLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DisableLinkdefaultApplicationProblemPlusJSONResponse) VisitDisableLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EnableLinkRequestObject struct {
+	Code LinkCode `json:"code"`
+}
+
+type EnableLinkResponseObject interface {
+	VisitEnableLinkResponse(w http.ResponseWriter) error
+}
+
+type EnableLink200JSONResponse Link
+
+func (response EnableLink200JSONResponse) VisitEnableLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EnableLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EnableLinkdefaultApplicationProblemPlusJSONResponse) VisitEnableLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetMeRequestObject struct {
 }
 
@@ -7822,22 +8492,33 @@ func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMe
 }
 
 type BeginMediaUploadRequestObject struct {
-	Body *BeginMediaUploadJSONRequestBody
+	Params BeginMediaUploadParams
+	Body   *BeginMediaUploadJSONRequestBody
 }
 
 type BeginMediaUploadResponseObject interface {
 	VisitBeginMediaUploadResponse(w http.ResponseWriter) error
 }
 
-type BeginMediaUpload201JSONResponse MediaUpload
+type BeginMediaUpload201ResponseHeaders struct {
+	IdempotentReplayed *string
+}
+
+type BeginMediaUpload201JSONResponse struct {
+	Body    MediaUpload
+	Headers BeginMediaUpload201ResponseHeaders
+}
 
 func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
 	w.WriteHeader(201)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10586,6 +11267,122 @@ func (response TrendingdefaultApplicationProblemPlusJSONResponse) VisitTrendingR
 	return err
 }
 
+type EraseViewsRequestObject struct {
+	Body *EraseViewsJSONRequestBody
+}
+
+type EraseViewsResponseObject interface {
+	VisitEraseViewsResponse(w http.ResponseWriter) error
+}
+
+type EraseViews202JSONResponse ViewErasure
+
+func (response EraseViews202JSONResponse) VisitEraseViewsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EraseViewsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EraseViewsdefaultApplicationProblemPlusJSONResponse) VisitEraseViewsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetViewErasureRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetViewErasureResponseObject interface {
+	VisitGetViewErasureResponse(w http.ResponseWriter) error
+}
+
+type GetViewErasure200JSONResponse ViewErasure
+
+func (response GetViewErasure200JSONResponse) VisitGetViewErasureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetViewErasuredefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetViewErasuredefaultApplicationProblemPlusJSONResponse) VisitGetViewErasureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ViewsHealthRequestObject struct {
+}
+
+type ViewsHealthResponseObject interface {
+	VisitViewsHealthResponse(w http.ResponseWriter) error
+}
+
+type ViewsHealth200JSONResponse ViewsHealth
+
+func (response ViewsHealth200JSONResponse) VisitViewsHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ViewsHealthdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ViewsHealthdefaultApplicationProblemPlusJSONResponse) VisitViewsHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListWebhooksRequestObject struct {
 }
 
@@ -11266,6 +12063,21 @@ type StrictServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(ctx context.Context, request WorkspaceEventsRequestObject) (WorkspaceEventsResponseObject, error)
+	// ListLinks Lists short links, the newest first.
+	// (GET /api/v1/links)
+	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
+	// CreateLink Makes a short link.
+	// (POST /api/v1/links)
+	CreateLink(ctx context.Context, request CreateLinkRequestObject) (CreateLinkResponseObject, error)
+	// GetLink Reads a short link.
+	// (GET /api/v1/links/{code})
+	GetLink(ctx context.Context, request GetLinkRequestObject) (GetLinkResponseObject, error)
+	// DisableLink Makes a short link lead nowhere.
+	// (POST /api/v1/links/{code}/disable)
+	DisableLink(ctx context.Context, request DisableLinkRequestObject) (DisableLinkResponseObject, error)
+	// EnableLink Makes a disabled short link lead on again.
+	// (POST /api/v1/links/{code}/enable)
+	EnableLink(ctx context.Context, request EnableLinkRequestObject) (EnableLinkResponseObject, error)
 	// GetMe Says who you are, where, and what you may do.
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
@@ -11470,6 +12282,15 @@ type StrictServerInterface interface {
 	// Trending Lists the pages that are viewed most; at most 30 s old.
 	// (GET /api/v1/trending)
 	Trending(ctx context.Context, request TrendingRequestObject) (TrendingResponseObject, error)
+	// EraseViews Forgets a site's counts, or one visitor.
+	// (POST /api/v1/views/erasures)
+	EraseViews(ctx context.Context, request EraseViewsRequestObject) (EraseViewsResponseObject, error)
+	// GetViewErasure Says whether it is done.
+	// (GET /api/v1/views/erasures/{id})
+	GetViewErasure(ctx context.Context, request GetViewErasureRequestObject) (GetViewErasureResponseObject, error)
+	// ViewsHealth Says how the counting of views keeps its numbers.
+	// (GET /api/v1/views/health)
+	ViewsHealth(ctx context.Context, request ViewsHealthRequestObject) (ViewsHealthResponseObject, error)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
@@ -12201,6 +13022,154 @@ func (sh *strictHandler) WorkspaceEvents(ctx *gin.Context, params WorkspaceEvent
 	}
 }
 
+// ListLinks operation middleware
+func (sh *strictHandler) ListLinks(ctx *gin.Context, params ListLinksParams) {
+	var request ListLinksRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLinks(ctx, request.(ListLinksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLinks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListLinksResponseObject); ok {
+		if err := validResponse.VisitListLinksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateLink operation middleware
+func (sh *strictHandler) CreateLink(ctx *gin.Context, params CreateLinkParams) {
+	var request CreateLinkRequestObject
+
+	request.Params = params
+
+	var body CreateLinkJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateLink(ctx, request.(CreateLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateLinkResponseObject); ok {
+		if err := validResponse.VisitCreateLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLink operation middleware
+func (sh *strictHandler) GetLink(ctx *gin.Context, code LinkCode) {
+	var request GetLinkRequestObject
+
+	request.Code = code
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLink(ctx, request.(GetLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetLinkResponseObject); ok {
+		if err := validResponse.VisitGetLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DisableLink operation middleware
+func (sh *strictHandler) DisableLink(ctx *gin.Context, code LinkCode) {
+	var request DisableLinkRequestObject
+
+	request.Code = code
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DisableLink(ctx, request.(DisableLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DisableLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DisableLinkResponseObject); ok {
+		if err := validResponse.VisitDisableLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EnableLink operation middleware
+func (sh *strictHandler) EnableLink(ctx *gin.Context, code LinkCode) {
+	var request EnableLinkRequestObject
+
+	request.Code = code
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EnableLink(ctx, request.(EnableLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EnableLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EnableLinkResponseObject); ok {
+		if err := validResponse.VisitEnableLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetMe operation middleware
 func (sh *strictHandler) GetMe(ctx *gin.Context) {
 	var request GetMeRequestObject
@@ -12329,8 +13298,10 @@ func (sh *strictHandler) FetchMedia(ctx *gin.Context, params FetchMediaParams) {
 }
 
 // BeginMediaUpload operation middleware
-func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context) {
+func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context, params BeginMediaUploadParams) {
 	var request BeginMediaUploadRequestObject
+
+	request.Params = params
 
 	var body BeginMediaUploadJSONRequestBody
 	var err error
@@ -14371,6 +15342,98 @@ func (sh *strictHandler) Trending(ctx *gin.Context, params TrendingParams) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(TrendingResponseObject); ok {
 		if err := validResponse.VisitTrendingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EraseViews operation middleware
+func (sh *strictHandler) EraseViews(ctx *gin.Context) {
+	var request EraseViewsRequestObject
+
+	var body EraseViewsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EraseViews(ctx, request.(EraseViewsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EraseViews")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EraseViewsResponseObject); ok {
+		if err := validResponse.VisitEraseViewsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetViewErasure operation middleware
+func (sh *strictHandler) GetViewErasure(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetViewErasureRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetViewErasure(ctx, request.(GetViewErasureRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetViewErasure")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetViewErasureResponseObject); ok {
+		if err := validResponse.VisitGetViewErasureResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ViewsHealth operation middleware
+func (sh *strictHandler) ViewsHealth(ctx *gin.Context) {
+	var request ViewsHealthRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ViewsHealth(ctx, request.(ViewsHealthRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ViewsHealth")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ViewsHealthResponseObject); ok {
+		if err := validResponse.VisitViewsHealthResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -225,7 +225,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Media:    p.media,
 		Views:    p.views(),
 		Links:    &links.Service{Store: p.store, Base: p.cfg.LinkBase()},
-		Redirect: &links.Redirect{Finder: p.store, Counter: p.batcher, Log: p.log, Now: p.clock.Now},
+		Redirect: p.redirect(),
 		Tally:    tallies{p.store},
 		Checks:   p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
 	if p.cfg.TemporalUIURL != "" {
@@ -234,6 +234,16 @@ func (p *parts) server(page web.Page) *api.Server {
 		}
 	}
 	return s
+}
+
+// redirect follows short links. Where readers are counted, it tells robots from
+// them by the same rules.
+func (p *parts) redirect() *links.Redirect {
+	r := &links.Redirect{Finder: p.store, Counter: p.batcher, Log: p.log, Now: p.clock.Now}
+	if p.counting != nil {
+		r.Reader = p.counting.intake
+	}
+	return r
 }
 
 func (p *parts) checks() map[string]api.Check {
@@ -256,10 +266,15 @@ func (p *parts) checks() map[string]api.Check {
 // tallies is the store, which also tells whose counts are whose.
 type tallies struct{ *store.Store }
 
-// SitesOf lists the sites of a workspace: the one of its posts and links bears
-// the workspace's id.
-func (tallies) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
-	return []uuid.UUID{links.SiteOf(workspace).ID}, nil
+// SitesOf lists the sites of a workspace, first that of its posts and links,
+// which bears the workspace's id.
+func (t tallies) SitesOf(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
+	ids := []uuid.UUID{links.SiteOf(workspace).ID}
+	own, err := t.Sites(ctx, workspace)
+	for _, s := range own {
+		ids = append(ids, s.ID)
+	}
+	return ids, err
 }
 
 // worker makes the worker.

@@ -9,7 +9,6 @@ import (
 	"dateline/internal/intake"
 	"dateline/internal/live"
 	"dateline/internal/site"
-	"dateline/internal/views"
 	"dateline/internal/views/bots"
 	"dateline/internal/views/dims"
 	"dateline/internal/views/visitor"
@@ -17,8 +16,6 @@ import (
 
 // counting is what a process needs that counts readers.
 type counting struct {
-	counter   *views.Counter
-	batcher   *views.Batcher
 	directory *site.Directory
 	countries *dims.Countries
 	pulses    *live.Pulses
@@ -30,7 +27,7 @@ type counting struct {
 
 // openCounting makes the parts of the counting. Nothing of it runs yet.
 func (p *parts) openCounting(ctx context.Context) (_ *counting, err error) {
-	c := &counting{counter: views.New(p.redis, views.Options{Now: p.clock.Now}), pulses: live.NewPulses(p.redis, p.log),
+	c := &counting{pulses: live.NewPulses(p.redis, p.log),
 		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
 	if c.countries, err = dims.OpenCountries(p.cfg.GeoFile); err != nil {
 		return nil, fmt.Errorf("DATELINE_GEO_FILE: %w", err)
@@ -50,15 +47,13 @@ func (p *parts) openCounting(ctx context.Context) (_ *counting, err error) {
 	// Beyond ctx: what is under way is counted also while the process stops.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
-	c.batcher = views.NewBatcher(c.counter)
-	c.intake = &intake.Intake{Sites: c.directory, Counter: c.batcher, Ledger: c.counter, Listeners: c.pulses,
+	c.intake = &intake.Intake{Sites: c.directory, Counter: p.batcher, Ledger: p.counter, Listeners: c.pulses,
 		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Robots: robots, Rates: bots.NewRates(lasting, p.redis),
 		Referrers: dims.NewReferrers(), Countries: c.countries, Trusted: trusted, Now: p.clock.Now, Log: p.log, Tracker: tracker}
 	return c, nil
 }
 
-// startCounting reads the sites and begins to keep them, and the rankings, up
-// to date. The database must have been migrated.
+// startCounting reads the sites and begins to keep them up to date. The database must have been migrated.
 func (p *parts) startCounting(ctx context.Context) error {
 	c := p.counting
 	if c == nil {
@@ -71,20 +66,12 @@ func (p *parts) startCounting(ctx context.Context) error {
 	earlier := c.stop
 	c.stop = func() { stop(); earlier() }
 	c.loops.Go(func() { c.directory.Run(lasting) })
-	c.loops.Go(func() {
-		c.counter.Run(lasting, func(err error) {
-			p.log.Warn("the rankings and hours of views are behind; what was counted is safe", "error", err)
-		})
-	})
 	return nil
 }
 
 func (c *counting) close() {
 	if c == nil {
 		return
-	}
-	if c.batcher != nil {
-		c.batcher.Close()
 	}
 	if c.stop != nil {
 		c.stop()
@@ -104,5 +91,5 @@ func (p *parts) views() *api.Views {
 			p.log.Warn("a change of a site is not in force here yet", "error", err)
 		}
 	}
-	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, Changed: refresh}, Counts: c.counter, Pulses: c.pulses, Intake: c.intake}
+	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, Changed: refresh}, Counts: p.counter, Pulses: c.pulses, Intake: c.intake}
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Chromium starts a browser without windows, for as long as the test runs, and
+// RemoteChromium starts a browser without windows, for as long as the test runs, and
 // gives the address at which it is controlled (Chrome DevTools Protocol).
-func Chromium(t testing.TB) string {
+func RemoteChromium(t testing.TB) string {
 	t.Helper()
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {

@@ -94,7 +94,7 @@ func TestRender(t *testing.T) {
 			.then(all => { document.getElementById('a').textContent = all.map(r => r.status).join(' ') })`,
 		"/forbidden.json": `{}`,
 	})
-	chromium := enginetest.Chromium(t)
+	chromium := enginetest.RemoteChromium(t)
 	f := fetcher(t, s, Options{URL: chromium, Quiet: quiet, Wait: 3 * time.Second, Requests: 10})
 	get := func(t *testing.T, r fetch.Request) *fetch.Result {
 		t.Helper()
