@@ -84,6 +84,20 @@ bench-views-http: ## views per second over HTTP against the naive way, on keep-a
 survive: temporald ## kill program and engines around the second of 1,000 posts: all out once, within 30 s (HERD=1000)
 	go test ./e2e -run TestHerdSurvives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v
 
+.PHONY: survive-crawl
+survive-crawl: temporald ## kill -9 crawl workers every few seconds through 20,000 pages: all stored, politely (PAGES=20000)
+	go test ./e2e/crawl -run TestKilledWorkers -timeout 60m -crawl-pages $(or $(PAGES),20000) -crawl-sites 200 -v
+
+.PHONY: fresh
+fresh: temporald ## 200 sites publish: every article stored in time, on a clock that runs 30 times faster
+	go test ./e2e/crawl -run TestNewArticles -timeout 30m -crawl-sites 200 -crawl-factor 30 -crawl-watch 3m -v
+
+.PHONY: bench-crawl
+bench-crawl: temporald ## pages a second, stored, beside bare Colly; operations of the frontier (URLS=10000000); the last line is JSON
+	@cd e2e/crawl/colly && go build -o ../../../bin/bench-colly .
+	@go test ./e2e/crawl -run TestBench -count=1 -timeout 60m -crawl-bench $(CURDIR)/bin/bench-crawl.json -crawl-bench-urls $(or $(URLS),1000000) -v
+	@cat bin/bench-crawl.json
+
 .PHONY: fuzz
 fuzz: ## every fuzz test for a while (FUZZTIME=30s)
 	@scripts/fuzz.sh $(or $(FUZZTIME),30s)

@@ -23,7 +23,7 @@ func accessTable() map[string]access {
 		"ready":              {public: true},
 		"completeConnection": {public: true, session: true}, // its state is the proof, and the session that began it
 		"chooseInBrowser":    {public: true},                // its key is the proof
-		"followLink":         {public: true}, // readers have no token
+		"followLink":         {public: true},                // readers have no token
 
 		// About the browser that asks: openapi.yaml takes no token for these.
 		"getSession":      {least: people.Viewer},
@@ -141,6 +141,22 @@ func accessTable() map[string]access {
 		"liveViews":        {least: people.Viewer, scope: people.ViewsRead},
 		"postStats":        {least: people.Viewer, scope: people.ViewsRead},
 		"trending":         {least: people.Viewer, scope: people.ViewsRead},
+		"listSeeds":        {least: people.Viewer, scope: people.CrawlRead},
+		"getSeed":          {least: people.Viewer, scope: people.CrawlRead},
+		"createSeed":       {least: people.Editor, scope: people.CrawlWrite},
+		"importSeeds":      {least: people.Editor, scope: people.CrawlWrite},
+		"editSeed":         {least: people.Editor, scope: people.CrawlWrite},
+		"deleteSeed":       {least: people.Editor, scope: people.CrawlWrite},
+		"listDomains":      {least: people.Viewer, scope: people.CrawlRead},
+		"getDomain":        {least: people.Viewer, scope: people.CrawlRead},
+		"pauseDomain":      {least: people.Editor, scope: people.CrawlWrite},
+		"resumeDomain":     {least: people.Editor, scope: people.CrawlWrite},
+		"runDomain":        {least: people.Editor, scope: people.CrawlWrite},
+		"emptyFrontier":    {least: people.Owner, scope: people.CrawlWrite},
+		// Raw pages are private: their publishers own them.
+		"downloadWARC": {least: people.Editor, scope: people.CrawlRead},
+		"exportWARC":   {least: people.Editor, scope: people.CrawlWrite},
+		"getExport":    {least: people.Editor, scope: people.CrawlRead},
 
 		"getMe":           {least: people.Viewer},
 		"getWorkspace":    {least: people.Viewer, scope: people.WorkspaceRead},

@@ -18,6 +18,8 @@ import (
 	"dateline/internal/account"
 	"dateline/internal/audit"
 	"dateline/internal/clock"
+	"dateline/internal/crawl/seeds"
+	"dateline/internal/crawl/warc"
 	"dateline/internal/desk"
 	"dateline/internal/idempotency"
 	"dateline/internal/limits"
@@ -151,8 +153,8 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server answers requests. All fields but Views, Clock, Meter, BucketOrigin,
-// TrustedProxies and WorkflowURL must be set.
+// Server answers requests. All fields but Views, Crawl, Archives, Clock, Meter,
+// BucketOrigin, TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Store     Store
 	Desk      Desk
@@ -166,7 +168,9 @@ type Server struct {
 	Links     *links.Service
 	Redirect  *links.Redirect
 	Tally     Tally
-	Views     *Views // nil: readers are not counted
+	Views     *Views         // nil: readers are not counted
+	Crawl     *seeds.Service // nil: the crawler is switched off
+	Archives  *warc.Exporter // of what was crawled; with Crawl
 	Checks    map[string]Check
 	Clock     Clock        // nil: not checked
 	Meter     Meter        // nil: nothing is counted

@@ -75,7 +75,37 @@ func reachable() map[string]reach {
 			"scheduled_time": in(2 * 3600e9)})}
 	}
 
+	onSeed := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.seed().ID}, body: body} }
+	}
+	onDomain := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.domain()}, body: body} }
+	}
+	const lastYear = "from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z"
+
 	return map[string]reach{
+		"listSeeds": viewers(people.CrawlRead, func(x *things) request {
+			return request{query: "domain=" + x.domain()}
+		}),
+		"getSeed": viewers(people.CrawlRead, onSeed(nil)),
+		"createSeed": editors(people.CrawlWrite, func(*things) request {
+			return request{body: object{"url": "https://" + uuid.NewString() + ".example/"}}
+		}),
+		"importSeeds": editors(people.CrawlWrite, func(*things) request {
+			return request{body: object{"format": "list", "text": "https://other.example/"}}
+		}),
+		"editSeed":      editors(people.CrawlWrite, onSeed(object{"title": "Sports"})),
+		"deleteSeed":    editors(people.CrawlWrite, onSeed(nil)),
+		"listDomains":   viewers(people.CrawlRead, none),
+		"getDomain":     viewers(people.CrawlRead, onDomain(nil)),
+		"pauseDomain":   editors(people.CrawlWrite, onDomain(nil)),
+		"resumeDomain":  editors(people.CrawlWrite, onDomain(nil)),
+		"runDomain":     editors(people.CrawlWrite, onDomain(nil)),
+		"emptyFrontier": owners(people.CrawlWrite, onDomain(nil)),
+		"downloadWARC":  editors(people.CrawlRead, func(x *things) request { return request{args: []any{x.domain()}, query: lastYear} }),
+		"exportWARC":    editors(people.CrawlWrite, onDomain(object{"from": "2025-01-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"})),
+		"getExport":     editors(people.CrawlRead, func(x *things) request { return request{args: []any{x.domain(), uuid.NewString()}} }),
+
 		"live":               everybody(none),
 		"ready":              everybody(none),
 		"completeConnection": everybody(func(x *things) request { return request{query: x.callback()} }),

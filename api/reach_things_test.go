@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/account"
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/weburl"
 	"dateline/internal/desk"
 	"dateline/internal/links"
 	"dateline/internal/media"
@@ -235,3 +237,17 @@ func (x *things) callback() string {
 	x.s.Must(err)
 	return newsroomtest.Consent(x.s.t, link).Encode()
 }
+
+// seed gives a seed on a domain of its own.
+func (x *things) seed() crawl.Seed {
+	return thing(x, crawl.Seed{ID: someID(), Domain: someID().String() + ".example"}, func() crawl.Seed {
+		u, err := weburl.Parse("https://"+someID().String()+".example/", weburl.Rules{})
+		x.s.Must(err)
+		made, _, err := x.s.Store.CreateSeeds(x.s.t.Context(), []crawl.Seed{{ID: someID(), WorkspaceID: x.s.Workspace.ID, URL: u, Kind: crawl.Home, Status: crawl.Active,
+			Min: 5 * time.Minute, Max: 20 * time.Minute, Every: 15 * time.Minute, Rules: crawl.Rules{Depth: 1}}}, store.Idempotency{})
+		x.s.Must(err)
+		return made[0]
+	})
+}
+
+func (x *things) domain() string { return x.seed().Domain }

@@ -20,8 +20,13 @@ import (
 
 	"dateline/api"
 	"dateline/api/spec"
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/pages"
+	"dateline/internal/crawl/seeds"
+	"dateline/internal/crawl/warc"
 	"dateline/internal/enginetest"
 	"dateline/internal/links"
+	"dateline/internal/netguard"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/post"
 )
@@ -29,6 +34,7 @@ import (
 func TestMain(m *testing.M) {
 	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/x-ndjson", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/warc", openapi3filter.FileBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("text/csv", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("text/javascript", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("image/svg+xml", openapi3filter.PlainBodyDecoder)
@@ -54,6 +60,7 @@ type server struct {
 type temporal struct {
 	mu     sync.Mutex
 	nudged map[uuid.UUID]int
+	crawls []string // signals to crawls
 	down   error
 }
 
@@ -118,9 +125,26 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler 
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
 		MaxBodyBytes: maxBody,
 		WorkflowURL:  func(id string) string { return "https://temporal.example/workflows/" + id }}
+	guard, err := netguard.New(nil)
+	n.Must(err)
+	raw, err := pages.New(n.Objects)
+	n.Must(err)
+	s.Crawl = &seeds.Service{Store: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Pace: crawl.StandardPace(), Log: s.Log}
+	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
 	h, err := s.Handler()
 	n.Must(err)
 	return h
+}
+
+func (w *temporal) SignalCrawl(_ context.Context, domain string, what crawl.Control) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.crawls = append(w.crawls, string(what)+" "+domain)
+	return w.down
+}
+
+func (w *temporal) StartExport(context.Context, string, string, string, time.Time, time.Time) error {
+	return w.down
 }
 
 func start(t *testing.T) *server {

@@ -90,7 +90,11 @@ func schedules() []client.ScheduleOptions {
 // ensureSchedules creates the schedules, or brings those of an older build up
 // to date. What an operator paused stays paused.
 func ensureSchedules(ctx context.Context, c client.Client) error {
-	for _, want := range schedules() {
+	return ensure(ctx, c, schedules())
+}
+
+func ensure(ctx context.Context, c client.Client, all []client.ScheduleOptions) error {
+	for _, want := range all {
 		_, err := c.ScheduleClient().Create(ctx, want)
 		if err == nil {
 			continue

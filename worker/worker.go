@@ -29,6 +29,7 @@ type Activities struct {
 	Library    *activities.Library
 	Tokens     *activities.Tokens
 	Views      *activities.Views
+	Crawler    *Crawler // nil: the crawler is switched off
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
@@ -61,6 +62,7 @@ type Worker struct {
 	client   client.Client
 	posts    worker.Worker
 	webhooks worker.Worker
+	crawl    worker.Worker // nil: the crawler is switched off
 	running  *activities.Running
 	around   Surroundings
 	roster   *roster
@@ -121,8 +123,12 @@ func New(c client.Client, a Activities, around Surroundings) *Worker {
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	return &Worker{client: c, posts: posts, webhooks: webhooks, running: a.Publish.Running, around: around, log: around.Log, roster: &roster{
+	w := &Worker{client: c, posts: posts, webhooks: webhooks, running: a.Publish.Running, around: around, log: around.Log, roster: &roster{
 		store: around.Store, releaser: around.Releaser, running: a.Publish.Running.Count, horizon: activities.Horizon, identity: identity, log: around.Log}}
+	if a.Crawler != nil {
+		w.crawl = NewCrawl(c, *a.Crawler)
+	}
+	return w
 }
 
 // Run works until ctx ends, then lets calls that are under way finish. It
@@ -144,10 +150,17 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.webhooks.Start(); err != nil {
 		return fmt.Errorf("starting the worker of webhooks: %w", err)
 	}
+	queues := []string{workflows.PostQueue, workflows.WebhookQueue}
+	if w.crawl != nil {
+		if err := w.crawl.Start(); err != nil {
+			return fmt.Errorf("starting the worker of the crawler: %w", err)
+		}
+		queues = append(queues, workflows.CrawlQueue)
+	}
 	var aside sync.WaitGroup
 	aside.Go(func() { w.around.Dispatcher.Run(ctx) })
 	aside.Go(func() { w.running.Follow(ctx, w.around.Notices.ListenPosts(ctx), w.around.Store, w.log) })
-	w.log.Info("worker started", "queues", []string{workflows.PostQueue, workflows.WebhookQueue})
+	w.log.Info("worker started", "queues", queues)
 	w.putSchedules(ctx)
 	<-ctx.Done()
 	aside.Wait()
@@ -160,6 +173,11 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) putSchedules(ctx context.Context) {
 	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 		err := ensureSchedules(ctx, w.client)
+		if err == nil && w.crawl != nil {
+			err = ensure(ctx, w.client, crawlSchedules())
+		} else if err == nil {
+			err = dropSchedules(ctx, w.client, crawlSchedules())
+		}
 		if err == nil || ctx.Err() != nil {
 			return
 		}
@@ -171,12 +189,15 @@ func (w *Worker) putSchedules(ctx context.Context) {
 	}
 }
 
-// stop lets both queues finish at the same time.
+// stop lets all queues finish at the same time.
 func (w *Worker) stop() {
-	var both sync.WaitGroup
-	both.Go(w.posts.Stop)
-	both.Go(w.webhooks.Stop)
-	both.Wait()
+	var all sync.WaitGroup
+	all.Go(w.posts.Stop)
+	all.Go(w.webhooks.Stop)
+	if w.crawl != nil {
+		all.Go(w.crawl.Stop)
+	}
+	all.Wait()
 }
 
 // connect waits for Temporal to answer.

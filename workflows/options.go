@@ -78,3 +78,26 @@ func housekeeping(ctx workflow.Context) workflow.Context {
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 3},
 	})
 }
+
+// crawling is for draining a domain, which goes on for minutes. What a site does
+// is no error here; errors are of the database or of a worker that died.
+func crawling(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 20 * time.Minute,
+		HeartbeatTimeout:    10 * time.Second,
+		WaitForCancellation: true,
+		// A worker that died is no reason to wait long.
+		RetryPolicy: forever(10 * time.Second),
+		Summary:     summary,
+	})
+}
+
+// lengthy is for scheduled work that may take hours and goes on where it was.
+func lengthy(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 12 * time.Hour,
+		HeartbeatTimeout:    time.Minute,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 10 * time.Second, BackoffCoefficient: 2, MaximumInterval: 5 * time.Minute, MaximumAttempts: 10},
+		Summary:             summary,
+	})
+}

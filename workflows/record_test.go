@@ -294,6 +294,7 @@ func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.TendViews, workflow.RegisterOptions{Name: workflows.TendViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
+	registerCrawl(r)
 }
 
 // signal sends what the temporal CLI sends: JSON as it was typed, or nothing.

@@ -155,6 +155,75 @@ func (e DeliveryStatus) Valid() bool {
 	}
 }
 
+// Defines values for DomainQueueState.
+const (
+	DomainQueueStateDead    DomainQueueState = "dead"
+	DomainQueueStateFailed  DomainQueueState = "failed"
+	DomainQueueStateKept    DomainQueueState = "kept"
+	DomainQueueStateRefused DomainQueueState = "refused"
+	DomainQueueStateWaiting DomainQueueState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the DomainQueueState enum.
+func (e DomainQueueState) Valid() bool {
+	switch e {
+	case DomainQueueStateDead:
+		return true
+	case DomainQueueStateFailed:
+		return true
+	case DomainQueueStateKept:
+		return true
+	case DomainQueueStateRefused:
+		return true
+	case DomainQueueStateWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DomainStatus.
+const (
+	DomainStatusBlocked  DomainStatus = "blocked"
+	DomainStatusCrawling DomainStatus = "crawling"
+	DomainStatusIdle     DomainStatus = "idle"
+	DomainStatusPaused   DomainStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the DomainStatus enum.
+func (e DomainStatus) Valid() bool {
+	switch e {
+	case DomainStatusBlocked:
+		return true
+	case DomainStatusCrawling:
+		return true
+	case DomainStatusIdle:
+		return true
+	case DomainStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportStatus.
+const (
+	ExportStatusDone    ExportStatus = "done"
+	ExportStatusWaiting ExportStatus = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ExportStatus enum.
+func (e ExportStatus) Valid() bool {
+	switch e {
+	case ExportStatusDone:
+		return true
+	case ExportStatusWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FitnessVerdict.
 const (
 	AsIs      FitnessVerdict = "as_is"
@@ -173,27 +242,6 @@ func (e FitnessVerdict) Valid() bool {
 	case No:
 		return true
 	case Unknown:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for HitType.
-const (
-	HitTypeClick   HitType = "click"
-	HitTypeConvert HitType = "convert"
-	HitTypeView    HitType = "view"
-)
-
-// Valid indicates whether the value is a known member of the HitType enum.
-func (e HitType) Valid() bool {
-	switch e {
-	case HitTypeClick:
-		return true
-	case HitTypeConvert:
-		return true
-	case HitTypeView:
 		return true
 	default:
 		return false
@@ -239,24 +287,6 @@ func (e NetworkWays) Valid() bool {
 	}
 }
 
-// Defines values for PageSeriesUnit.
-const (
-	PageSeriesUnitDay  PageSeriesUnit = "day"
-	PageSeriesUnitHour PageSeriesUnit = "hour"
-)
-
-// Valid indicates whether the value is a known member of the PageSeriesUnit enum.
-func (e PageSeriesUnit) Valid() bool {
-	switch e {
-	case PageSeriesUnitDay:
-		return true
-	case PageSeriesUnitHour:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for PostStatus.
 const (
 	PostStatusCancelled    PostStatus = "cancelled"
@@ -292,19 +322,19 @@ func (e PostStatus) Valid() bool {
 
 // Defines values for PreviewSpanKind.
 const (
-	PreviewSpanKindLink    PreviewSpanKind = "link"
-	PreviewSpanKindMention PreviewSpanKind = "mention"
-	PreviewSpanKindTag     PreviewSpanKind = "tag"
+	Link    PreviewSpanKind = "link"
+	Mention PreviewSpanKind = "mention"
+	Tag     PreviewSpanKind = "tag"
 )
 
 // Valid indicates whether the value is a known member of the PreviewSpanKind enum.
 func (e PreviewSpanKind) Valid() bool {
 	switch e {
-	case PreviewSpanKindLink:
+	case Link:
 		return true
-	case PreviewSpanKindMention:
+	case Mention:
 		return true
-	case PreviewSpanKindTag:
+	case Tag:
 		return true
 	default:
 		return false
@@ -359,6 +389,8 @@ const (
 	AccountsWrite  Scope = "accounts:write"
 	Asterisk       Scope = "*"
 	AuditRead      Scope = "audit:read"
+	CrawlRead      Scope = "crawl:read"
+	CrawlWrite     Scope = "crawl:write"
 	MediaRead      Scope = "media:read"
 	MediaWrite     Scope = "media:write"
 	MembersRead    Scope = "members:read"
@@ -367,8 +399,6 @@ const (
 	PostsWrite     Scope = "posts:write"
 	TokensRead     Scope = "tokens:read"
 	TokensWrite    Scope = "tokens:write"
-	ViewsRead      Scope = "views:read"
-	ViewsWrite     Scope = "views:write"
 	WebhooksRead   Scope = "webhooks:read"
 	WebhooksWrite  Scope = "webhooks:write"
 	WorkspaceRead  Scope = "workspace:read"
@@ -386,6 +416,10 @@ func (e Scope) Valid() bool {
 		return true
 	case AuditRead:
 		return true
+	case CrawlRead:
+		return true
+	case CrawlWrite:
+		return true
 	case MediaRead:
 		return true
 	case MediaWrite:
@@ -402,10 +436,6 @@ func (e Scope) Valid() bool {
 		return true
 	case TokensWrite:
 		return true
-	case ViewsRead:
-		return true
-	case ViewsWrite:
-		return true
 	case WebhooksRead:
 		return true
 	case WebhooksWrite:
@@ -419,63 +449,102 @@ func (e Scope) Valid() bool {
 	}
 }
 
+// Defines values for SeedImportFormat.
+const (
+	List SeedImportFormat = "list"
+	Opml SeedImportFormat = "opml"
+)
+
+// Valid indicates whether the value is a known member of the SeedImportFormat enum.
+func (e SeedImportFormat) Valid() bool {
+	switch e {
+	case List:
+		return true
+	case Opml:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SeedImportResultLinesOutcome.
+const (
+	SeedImportResultLinesOutcomeCreated SeedImportResultLinesOutcome = "created"
+	SeedImportResultLinesOutcomeKnown   SeedImportResultLinesOutcome = "known"
+	SeedImportResultLinesOutcomeRefused SeedImportResultLinesOutcome = "refused"
+)
+
+// Valid indicates whether the value is a known member of the SeedImportResultLinesOutcome enum.
+func (e SeedImportResultLinesOutcome) Valid() bool {
+	switch e {
+	case SeedImportResultLinesOutcomeCreated:
+		return true
+	case SeedImportResultLinesOutcomeKnown:
+		return true
+	case SeedImportResultLinesOutcomeRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SeedKind.
+const (
+	Feed    SeedKind = "feed"
+	Home    SeedKind = "home"
+	Section SeedKind = "section"
+	Sitemap SeedKind = "sitemap"
+)
+
+// Valid indicates whether the value is a known member of the SeedKind enum.
+func (e SeedKind) Valid() bool {
+	switch e {
+	case Feed:
+		return true
+	case Home:
+		return true
+	case Section:
+		return true
+	case Sitemap:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SeedStatus.
+const (
+	SeedStatusActive SeedStatus = "active"
+	SeedStatusPaused SeedStatus = "paused"
+)
+
+// Valid indicates whether the value is a known member of the SeedStatus enum.
+func (e SeedStatus) Valid() bool {
+	switch e {
+	case SeedStatusActive:
+		return true
+	case SeedStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SeriesStatus.
 const (
-	Active SeriesStatus = "active"
-	Ended  SeriesStatus = "ended"
-	Paused SeriesStatus = "paused"
+	SeriesStatusActive SeriesStatus = "active"
+	SeriesStatusEnded  SeriesStatus = "ended"
+	SeriesStatusPaused SeriesStatus = "paused"
 )
 
 // Valid indicates whether the value is a known member of the SeriesStatus enum.
 func (e SeriesStatus) Valid() bool {
 	switch e {
-	case Active:
+	case SeriesStatusActive:
 		return true
-	case Ended:
+	case SeriesStatusEnded:
 		return true
-	case Paused:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for SiteUniques.
-const (
-	Bitmap      SiteUniques = "bitmap"
-	Hyperloglog SiteUniques = "hyperloglog"
-	Set         SiteUniques = "set"
-	SetPerDay   SiteUniques = "set_per_day"
-)
-
-// Valid indicates whether the value is a known member of the SiteUniques enum.
-func (e SiteUniques) Valid() bool {
-	switch e {
-	case Bitmap:
-		return true
-	case Hyperloglog:
-		return true
-	case Set:
-		return true
-	case SetPerDay:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for SiteVisitors.
-const (
-	Cookie     SiteVisitors = "cookie"
-	Cookieless SiteVisitors = "cookieless"
-)
-
-// Valid indicates whether the value is a known member of the SiteVisitors enum.
-func (e SiteVisitors) Valid() bool {
-	switch e {
-	case Cookie:
-		return true
-	case Cookieless:
+	case SeriesStatusPaused:
 		return true
 	default:
 		return false
@@ -506,27 +575,6 @@ func (e TargetStatus) Valid() bool {
 	case TargetStatusScheduled:
 		return true
 	case TargetStatusUncertain:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for ViewsDifferenceKind.
-const (
-	ViewsDifferenceKindClick   ViewsDifferenceKind = "click"
-	ViewsDifferenceKindConvert ViewsDifferenceKind = "convert"
-	ViewsDifferenceKindView    ViewsDifferenceKind = "view"
-)
-
-// Valid indicates whether the value is a known member of the ViewsDifferenceKind enum.
-func (e ViewsDifferenceKind) Valid() bool {
-	switch e {
-	case ViewsDifferenceKindClick:
-		return true
-	case ViewsDifferenceKindConvert:
-		return true
-	case ViewsDifferenceKindView:
 		return true
 	default:
 		return false
@@ -677,45 +725,6 @@ func (e PostTimelineParamsFormat) Valid() bool {
 	case Json:
 		return true
 	case Text:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PageSeriesParamsUnit.
-const (
-	PageSeriesParamsUnitDay  PageSeriesParamsUnit = "day"
-	PageSeriesParamsUnitHour PageSeriesParamsUnit = "hour"
-)
-
-// Valid indicates whether the value is a known member of the PageSeriesParamsUnit enum.
-func (e PageSeriesParamsUnit) Valid() bool {
-	switch e {
-	case PageSeriesParamsUnitDay:
-		return true
-	case PageSeriesParamsUnitHour:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for TrendingParamsWindow.
-const (
-	TrendingParamsWindowDay  TrendingParamsWindow = "day"
-	TrendingParamsWindowHour TrendingParamsWindow = "hour"
-	TrendingParamsWindowNow  TrendingParamsWindow = "now"
-)
-
-// Valid indicates whether the value is a known member of the TrendingParamsWindow enum.
-func (e TrendingParamsWindow) Valid() bool {
-	switch e {
-	case TrendingParamsWindowDay:
-		return true
-	case TrendingParamsWindowHour:
-		return true
-	case TrendingParamsWindowNow:
 		return true
 	default:
 		return false
@@ -906,7 +915,7 @@ type AuditEntry struct {
 type AuditObject struct {
 	Id openapi_types.UUID `json:"id"`
 
-	// Type workspace, member (by the user's id), token, account, webhook, site, post or session.
+	// Type workspace, member (by the user's id), token, account, webhook, post or session.
 	Type string `json:"type"`
 }
 
@@ -970,7 +979,6 @@ type BulkPost struct {
 	Thread         *Thread `json:"thread,omitempty"`
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 	TimeZone       *string `json:"time_zone,omitempty"`
-	TrackLinks     *bool   `json:"track_links,omitempty"`
 
 	// Urls Ignored.
 	Urls *[]string `json:"urls,omitempty"`
@@ -993,14 +1001,11 @@ type BulkProblem struct {
 
 // BulkResult defines model for BulkResult.
 type BulkResult struct {
-	Created int `json:"created"`
-
-	// Price What networks bill for publishing, once, by the price list that the operator has set.
-	Price *Price    `json:"price,omitempty"`
-	Right int       `json:"right"`
-	Rows  []BulkRow `json:"rows"`
-	Total int       `json:"total"`
-	Wrong int       `json:"wrong"`
+	Created int       `json:"created"`
+	Right   int       `json:"right"`
+	Rows    []BulkRow `json:"rows"`
+	Total   int       `json:"total"`
+	Wrong   int       `json:"wrong"`
 }
 
 // BulkRow defines model for BulkRow.
@@ -1011,9 +1016,6 @@ type BulkRow struct {
 
 	// Id The post.
 	Id *openapi_types.UUID `json:"id,omitempty"`
-
-	// Price What networks bill for publishing, once, by the price list that the operator has set.
-	Price *Price `json:"price,omitempty"`
 
 	// Row From 1.
 	Row int `json:"row"`
@@ -1057,9 +1059,6 @@ type Connection struct {
 	// Sandbox Connect an account of the sandbox's copy of the network.
 	Sandbox *bool `json:"sandbox,omitempty"`
 }
-
-// CountByValue defines model for CountByValue.
-type CountByValue map[string]int64
 
 // DeadLetter defines model for DeadLetter.
 type DeadLetter struct {
@@ -1133,12 +1132,82 @@ type Disconnection struct {
 	Revoked bool `json:"revoked"`
 }
 
+// Domain defines model for Domain.
+type Domain struct {
+	Bytes     int64     `json:"bytes"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// DelayMs That its robots.txt asks for.
+	DelayMs int    `json:"delay_ms"`
+	Domain  string `json:"domain"`
+	Failed  int64  `json:"failed"`
+
+	// Fetched Requests.
+	Fetched int64 `json:"fetched"`
+
+	// FetchedToday Pages counted against the day's budget.
+	FetchedToday int        `json:"fetched_today"`
+	LastCrawl    *time.Time `json:"last_crawl,omitempty"`
+	NextDue      *time.Time `json:"next_due,omitempty"`
+	NotBefore    *time.Time `json:"not_before,omitempty"`
+	PausedAt     *time.Time `json:"paused_at,omitempty"`
+	Queue        *[]struct {
+		Due    int64            `json:"due"`
+		Leased int64            `json:"leased"`
+		State  DomainQueueState `json:"state"`
+		Urls   int64            `json:"urls"`
+	} `json:"queue,omitempty"`
+
+	// Refused By robots.txt.
+	Refused int64 `json:"refused"`
+
+	// ResponseMs Moving average.
+	ResponseMs float32 `json:"response_ms"`
+
+	// Score How often its hubs had something new, 0 to 1.
+	Score float32 `json:"score"`
+
+	// Status `blocked`: the site asked to be left alone until `not_before`.
+	Status    DomainStatus `json:"status"`
+	Stored    int64        `json:"stored"`
+	Timeouts  int64        `json:"timeouts"`
+	Unchanged int64        `json:"unchanged"`
+}
+
+// DomainQueueState defines model for Domain.Queue.State.
+type DomainQueueState string
+
+// DomainStatus `blocked`: the site asked to be left alone until `not_before`.
+type DomainStatus string
+
+// DomainPage defines model for DomainPage.
+type DomainPage struct {
+	Domains    []Domain `json:"domains"`
+	NextCursor *string  `json:"next_cursor,omitempty"`
+}
+
 // DraftTime defines model for DraftTime.
 type DraftTime struct {
 	// ScheduledTime Without it, the time that the draft has.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
 	TimeZone      *string `json:"time_zone,omitempty"`
 }
+
+// Export defines model for Export.
+type Export struct {
+	Bytes  *int64             `json:"bytes,omitempty"`
+	Domain string             `json:"domain"`
+	Id     openapi_types.UUID `json:"id"`
+
+	// Status `waiting`: it is being written, or there is none of that id.
+	Status ExportStatus `json:"status"`
+
+	// Url Where it can be downloaded within the hour.
+	Url *string `json:"url,omitempty"`
+}
+
+// ExportStatus `waiting`: it is being written, or there is none of that id.
+type ExportStatus string
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
@@ -1174,77 +1243,12 @@ type FormField struct {
 	Secret   bool    `json:"secret"`
 }
 
-// FunnelSteps defines model for FunnelSteps.
-type FunnelSteps struct {
-	Clicks   int64 `json:"clicks"`
-	Converts int64 `json:"converts"`
-	Views    int64 `json:"views"`
-}
-
-// HitEvent defines model for HitEvent.
-type HitEvent struct {
-	Page      *string `json:"page,omitempty"`
-	Referrer  *string `json:"referrer,omitempty"`
-	Site      string  `json:"site"`
-	Type      HitType `json:"type"`
-	Url       *string `json:"url,omitempty"`
-	User      *string `json:"user,omitempty"`
-	Visitor   *string `json:"visitor,omitempty"`
-	Webdriver *bool   `json:"webdriver,omitempty"`
-}
-
-// HitSummary defines model for HitSummary.
-type HitSummary struct {
-	// Accepted In Redis.
-	Accepted int `json:"accepted"`
-
-	// Counted Of these, for the first time within the window.
-	Counted  int          `json:"counted"`
-	Filtered CountByValue `json:"filtered"`
-	Rejected []struct {
-		Errors []struct {
-			Code    string `json:"code"`
-			Field   string `json:"field"`
-			Message string `json:"message"`
-		} `json:"errors"`
-
-		// Index From 0.
-		Index int `json:"index"`
-	} `json:"rejected"`
-}
-
-// HitType defines model for HitType.
-type HitType string
-
 // Invitation defines model for Invitation.
 type Invitation struct {
 	Email string `json:"email"`
 
 	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
 	Role Role `json:"role"`
-}
-
-// Link defines model for Link.
-type Link struct {
-	// AccountId The account whose copy of the post has this link in it.
-	AccountId *openapi_types.UUID `json:"account_id,omitempty"`
-
-	// Clicks Up to the last flush, at most some minutes ago.
-	Clicks    int64               `json:"clicks"`
-	Code      string              `json:"code"`
-	CreatedAt time.Time           `json:"created_at"`
-	Disabled  bool                `json:"disabled"`
-	Network   *string             `json:"network,omitempty"`
-	PostId    *openapi_types.UUID `json:"post_id,omitempty"`
-	ShortUrl  string              `json:"short_url"`
-	Title     string              `json:"title"`
-	Url       string              `json:"url"`
-}
-
-// LinkList defines model for LinkList.
-type LinkList struct {
-	Links      []Link  `json:"links"`
-	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
 // Me defines model for Me.
@@ -1466,16 +1470,10 @@ type NetworkList struct {
 	Networks []Network `json:"networks"`
 }
 
-// NewLink defines model for NewLink.
-type NewLink struct {
-	// PostId Count its clicks for this post.
-	PostId *openapi_types.UUID `json:"post_id,omitempty"`
-
-	// Title For your own lists.
-	Title *string `json:"title,omitempty"`
-
-	// Url Where it leads: http or https.
-	Url string `json:"url"`
+// NewExport defines model for NewExport.
+type NewExport struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
 }
 
 // NewMediaUpload defines model for NewMediaUpload.
@@ -1525,9 +1523,34 @@ type NewPost struct {
 
 	// TimeZone IANA name; without it, the workspace's.
 	TimeZone *string `json:"time_zone,omitempty"`
+}
 
-	// TrackLinks Send short links in the place of the addresses in the text, to count who follows them: one for each account and address. The text here stays as it was written; it is counted as it will be sent.
-	TrackLinks *bool `json:"track_links,omitempty"`
+// NewSeed defines model for NewSeed.
+type NewSeed struct {
+	// Allow Only addresses with one of these behind the host; * stands for anything, ^ and $ for the ends.
+	Allow *[]string `json:"allow,omitempty"`
+
+	// DailyBudget Pages a day found through it; 0 is as many as the domain may have.
+	DailyBudget *int `json:"daily_budget,omitempty"`
+
+	// Deny No addresses with one of these. Wins over allow.
+	Deny *[]string `json:"deny,omitempty"`
+
+	// Depth Links away from the seed; 1 is what it links itself.
+	Depth *int      `json:"depth,omitempty"`
+	Kind  *SeedKind `json:"kind,omitempty"`
+
+	// MaxIntervalSeconds 1200, unless given.
+	MaxIntervalSeconds *int `json:"max_interval_seconds,omitempty"`
+
+	// MinIntervalSeconds 300, unless given.
+	MinIntervalSeconds *int `json:"min_interval_seconds,omitempty"`
+
+	// Priority Higher goes first within its site.
+	Priority *int        `json:"priority,omitempty"`
+	Status   *SeedStatus `json:"status,omitempty"`
+	Title    *string     `json:"title,omitempty"`
+	Url      string      `json:"url"`
 }
 
 // NewSeries defines model for NewSeries.
@@ -1545,34 +1568,6 @@ type NewSeries struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
-// NewSite defines model for NewSite.
-type NewSite struct {
-	// Domains Hosts whose pages may send, with all below them. Without any: all.
-	Domains *[]string `json:"domains,omitempty"`
-
-	// MaxId Of a bitmap: the largest id of a reader.
-	MaxId *int64 `json:"max_id,omitempty"`
-	Name  string `json:"name"`
-
-	// PublicCounts Everybody may read how often a page was viewed.
-	PublicCounts *bool `json:"public_counts,omitempty"`
-
-	// RateHits Hits of one type that a visitor may make within rate_seconds.
-	RateHits    *int `json:"rate_hits,omitempty"`
-	RateSeconds *int `json:"rate_seconds,omitempty"`
-
-	// TimeZone IANA; by it days and hours are reckoned, for ever. Without it: the workspace's.
-	TimeZone *string       `json:"time_zone,omitempty"`
-	Uniques  *SiteUniques  `json:"uniques,omitempty"`
-	Visitors *SiteVisitors `json:"visitors,omitempty"`
-
-	// WeeklyUniques Salts last a week, not a day, so that a week's visitors can be told apart.
-	WeeklyUniques *bool `json:"weekly_uniques,omitempty"`
-
-	// WindowSeconds Within it a visitor who comes back to a page is not counted again.
-	WindowSeconds *int `json:"window_seconds,omitempty"`
-}
-
 // NewToken defines model for NewToken.
 type NewToken struct {
 	// ExpiresInDays Without it 90, or as long as your own token if that is less.
@@ -1582,17 +1577,6 @@ type NewToken struct {
 	// NeverExpires Owners only.
 	NeverExpires *bool   `json:"never_expires,omitempty"`
 	Scopes       []Scope `json:"scopes"`
-}
-
-// NewViewErasure defines model for NewViewErasure.
-type NewViewErasure struct {
-	SiteId openapi_types.UUID `json:"site_id"`
-
-	// VisitorHash One visitor, by their hash. Without it and visitor_id: all of the site.
-	VisitorHash *string `json:"visitor_hash,omitempty"`
-
-	// VisitorId One reader who is logged in, by the site's dense id.
-	VisitorId *int64 `json:"visitor_id,omitempty"`
 }
 
 // NewWebhook defines model for NewWebhook.
@@ -1655,73 +1639,6 @@ type OwnSession struct {
 	Workspaces []MemberWorkspace `json:"workspaces"`
 }
 
-// PageDimensions defines model for PageDimensions.
-type PageDimensions struct {
-	Country  CountByValue `json:"country"`
-	Device   CountByValue `json:"device"`
-	Page     string       `json:"page"`
-	Referrer CountByValue `json:"referrer"`
-}
-
-// PageFiltered defines model for PageFiltered.
-type PageFiltered struct {
-	Page string `json:"page"`
-
-	// Reasons `crawler`, `ai`, `preview`, `monitor`, `headless` and `library` by what the program calls
-	// itself; `no_browser`: as no browser does; `automation`: a program drives the browser;
-	// `prefetch`: fetched ahead; `no_language` and `data_center` by other headers; `rate`: too
-	// often; `opt_out`: does not want to be counted.
-	Reasons CountByValue `json:"reasons"`
-}
-
-// PageFunnel A visitor counts once per step and hour.
-type PageFunnel struct {
-	Clicks   int64  `json:"clicks"`
-	Converts int64  `json:"converts"`
-	Page     string `json:"page"`
-	Views    int64  `json:"views"`
-}
-
-// PageSeries defines model for PageSeries.
-type PageSeries struct {
-	Buckets []ViewBucket   `json:"buckets"`
-	Page    string         `json:"page"`
-	Type    HitType        `json:"type"`
-	Unit    PageSeriesUnit `json:"unit"`
-}
-
-// PageSeriesUnit defines model for PageSeries.Unit.
-type PageSeriesUnit string
-
-// PageStats defines model for PageStats.
-type PageStats struct {
-	Clicks   int64 `json:"clicks"`
-	Converts int64 `json:"converts"`
-
-	// Days Days of the last 35 with views, oldest first.
-	Days []ViewBucket `json:"days"`
-	Page string       `json:"page"`
-
-	// Today Hours of today with views, oldest first.
-	Today []ViewBucket `json:"today"`
-
-	// Uniques Different visitors. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
-	Uniques PageUniques `json:"uniques"`
-	Views   int64       `json:"views"`
-}
-
-// PageStatsList defines model for PageStatsList.
-type PageStatsList struct {
-	Pages []PageStats `json:"pages"`
-}
-
-// PageUniques Different visitors. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
-type PageUniques struct {
-	AllTime int64 `json:"all_time"`
-	Day     int64 `json:"day"`
-	Week    int64 `json:"week"`
-}
-
 // Post defines model for Post.
 type Post struct {
 	// Approval Absent from a post that nobody has submitted.
@@ -1754,11 +1671,8 @@ type Post struct {
 	ThreadId       *openapi_types.UUID `json:"thread_id,omitempty"`
 	ThreadParentId *openapi_types.UUID `json:"thread_parent_id,omitempty"`
 	TimeZone       string              `json:"time_zone"`
-
-	// TrackLinks Absent: no.
-	TrackLinks *bool     `json:"track_links,omitempty"`
-	UpdatedAt  time.Time `json:"updated_at"`
-	Version    int64     `json:"version"`
+	UpdatedAt      time.Time           `json:"updated_at"`
+	Version        int64               `json:"version"`
 
 	// Warnings What the change just made may run into. The post is stored all the same.
 	Warnings *[]Warning `json:"warnings,omitempty"`
@@ -1783,9 +1697,8 @@ type PostEdit struct {
 	ScheduledTime *string               `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
-	Thread     *Thread `json:"thread,omitempty"`
-	TimeZone   *string `json:"time_zone,omitempty"`
-	TrackLinks *bool   `json:"track_links,omitempty"`
+	Thread   *Thread `json:"thread,omitempty"`
+	TimeZone *string `json:"time_zone,omitempty"`
 }
 
 // PostOverride defines model for PostOverride.
@@ -1817,22 +1730,6 @@ type PostPreview struct {
 type PostSegment struct {
 	Attachments []openapi_types.UUID `json:"attachments"`
 	Content     string               `json:"content"`
-}
-
-// PostStats defines model for PostStats.
-type PostStats struct {
-	Clicks   int64              `json:"clicks"`
-	Converts int64              `json:"converts"`
-	Country  CountByValue       `json:"country"`
-	Device   CountByValue       `json:"device"`
-	Filtered CountByValue       `json:"filtered"`
-	Funnel   FunnelSteps        `json:"funnel"`
-	PostId   openapi_types.UUID `json:"post_id"`
-	Referrer CountByValue       `json:"referrer"`
-
-	// Uniques Different visitors. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
-	Uniques PageUniques `json:"uniques"`
-	Views   int64       `json:"views"`
 }
 
 // PostStatus defines model for PostStatus.
@@ -1870,7 +1767,6 @@ type PreviewedPost struct {
 	Thread         *Thread `json:"thread,omitempty"`
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 	TimeZone       *string `json:"time_zone,omitempty"`
-	TrackLinks     *bool   `json:"track_links,omitempty"`
 }
 
 // Price What networks bill for publishing, once, by the price list that the operator has set.
@@ -1901,12 +1797,6 @@ type Problem struct {
 
 	// Type about:blank, see RFC 9457, 4.2.1.
 	Type string `json:"type"`
-}
-
-// PublicCount defines model for PublicCount.
-type PublicCount struct {
-	Page  string `json:"page"`
-	Views int64  `json:"views"`
 }
 
 // PublishedSegment defines model for PublishedSegment.
@@ -1972,6 +1862,97 @@ type Role string
 
 // Scope `*`: all that the role allows, also what is added later. To write does not include to read.
 type Scope string
+
+// Seed defines model for Seed.
+type Seed struct {
+	Allow       []string  `json:"allow"`
+	CreatedAt   time.Time `json:"created_at"`
+	DailyBudget int       `json:"daily_budget"`
+	Deny        []string  `json:"deny"`
+	Depth       int       `json:"depth"`
+
+	// Domain The registered domain.
+	Domain string             `json:"domain"`
+	Id     openapi_types.UUID `json:"id"`
+
+	// IntervalSeconds The interval at the moment.
+	IntervalSeconds int        `json:"interval_seconds"`
+	Kind            SeedKind   `json:"kind"`
+	LastCrawl       *time.Time `json:"last_crawl,omitempty"`
+
+	// LastFound When it had something new last.
+	LastFound          *time.Time `json:"last_found,omitempty"`
+	MaxIntervalSeconds int        `json:"max_interval_seconds"`
+	MinIntervalSeconds int        `json:"min_interval_seconds"`
+	NextCrawl          time.Time  `json:"next_crawl"`
+	Priority           int        `json:"priority"`
+
+	// Problem What was wrong the last time.
+	Problem   *string    `json:"problem,omitempty"`
+	Status    SeedStatus `json:"status"`
+	Title     string     `json:"title"`
+	UpdatedAt time.Time  `json:"updated_at"`
+
+	// Url In canonical form.
+	Url string `json:"url"`
+}
+
+// SeedEdit defines model for SeedEdit.
+type SeedEdit struct {
+	Allow              *[]string   `json:"allow,omitempty"`
+	DailyBudget        *int        `json:"daily_budget,omitempty"`
+	Deny               *[]string   `json:"deny,omitempty"`
+	Depth              *int        `json:"depth,omitempty"`
+	Kind               *SeedKind   `json:"kind,omitempty"`
+	MaxIntervalSeconds *int        `json:"max_interval_seconds,omitempty"`
+	MinIntervalSeconds *int        `json:"min_interval_seconds,omitempty"`
+	Priority           *int        `json:"priority,omitempty"`
+	Status             *SeedStatus `json:"status,omitempty"`
+	Title              *string     `json:"title,omitempty"`
+}
+
+// SeedImport defines model for SeedImport.
+type SeedImport struct {
+	Format SeedImportFormat `json:"format"`
+	Kind   *SeedKind        `json:"kind,omitempty"`
+	Text   string           `json:"text"`
+}
+
+// SeedImportFormat defines model for SeedImport.Format.
+type SeedImportFormat string
+
+// SeedImportResult defines model for SeedImportResult.
+type SeedImportResult struct {
+	Created int `json:"created"`
+
+	// Known Were there already.
+	Known int `json:"known"`
+	Lines []struct {
+		Id *openapi_types.UUID `json:"id,omitempty"`
+
+		// Line In the list, or the number of the outline.
+		Line    int                          `json:"line"`
+		Outcome SeedImportResultLinesOutcome `json:"outcome"`
+		Reason  *string                      `json:"reason,omitempty"`
+		Url     string                       `json:"url"`
+	} `json:"lines"`
+	Refused int `json:"refused"`
+}
+
+// SeedImportResultLinesOutcome defines model for SeedImportResult.Lines.Outcome.
+type SeedImportResultLinesOutcome string
+
+// SeedKind defines model for SeedKind.
+type SeedKind string
+
+// SeedPage defines model for SeedPage.
+type SeedPage struct {
+	NextCursor *string `json:"next_cursor,omitempty"`
+	Seeds      []Seed  `json:"seeds"`
+}
+
+// SeedStatus defines model for SeedStatus.
+type SeedStatus string
 
 // Segment defines model for Segment.
 type Segment struct {
@@ -2063,96 +2044,12 @@ type SeriesTemplate struct {
 	Overrides         *map[string]Override `json:"overrides,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
-	Thread     *Thread `json:"thread,omitempty"`
-	TrackLinks *bool   `json:"track_links,omitempty"`
-}
-
-// ServerHit Of user, visitor and address at least one is needed.
-type ServerHit struct {
-	// Address The reader's IP address; it is hashed and forgotten.
-	Address *string `json:"address,omitempty"`
-
-	// OptOut The reader does not want to be counted.
-	OptOut   *bool      `json:"opt_out,omitempty"`
-	Page     *string    `json:"page,omitempty"`
-	Referrer *string    `json:"referrer,omitempty"`
-	Time     *time.Time `json:"time,omitempty"`
-	Type     *HitType   `json:"type,omitempty"`
-	Url      *string    `json:"url,omitempty"`
-	User     *string    `json:"user,omitempty"`
-
-	// UserAgent The reader's browser; likewise.
-	UserAgent *string `json:"user_agent,omitempty"`
-	Visitor   *string `json:"visitor,omitempty"`
+	Thread *Thread `json:"thread,omitempty"`
 }
 
 // SessionList defines model for SessionList.
 type SessionList struct {
 	Sessions []BrowserSession `json:"sessions"`
-}
-
-// Site defines model for Site.
-type Site struct {
-	CreatedAt    time.Time          `json:"created_at"`
-	Domains      []string           `json:"domains"`
-	Id           openapi_types.UUID `json:"id"`
-	MaxId        int64              `json:"max_id"`
-	Name         string             `json:"name"`
-	PublicCounts bool               `json:"public_counts"`
-	RateHits     int                `json:"rate_hits"`
-	RateSeconds  int                `json:"rate_seconds"`
-	TimeZone     string             `json:"time_zone"`
-
-	// Uniques How visitors are counted: `set` and `set_per_day` exactly, with memory for each visitor;
-	// `hyperloglog` to about 1 % in at most 14 kB a page; `bitmap` exactly, of readers with the
-	// whole numbers as ids that you send as `user`.
-	Uniques   SiteUniques `json:"uniques"`
-	UpdatedAt time.Time   `json:"updated_at"`
-
-	// Visitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
-	Visitors      SiteVisitors `json:"visitors"`
-	WeeklyUniques bool         `json:"weekly_uniques"`
-	WindowSeconds int          `json:"window_seconds"`
-
-	// WriteKey No secret.
-	WriteKey string `json:"write_key"`
-}
-
-// SiteEdit defines model for SiteEdit.
-type SiteEdit struct {
-	Domains *[]string `json:"domains,omitempty"`
-
-	// MaxId It can only grow.
-	MaxId        *int64  `json:"max_id,omitempty"`
-	Name         *string `json:"name,omitempty"`
-	PublicCounts *bool   `json:"public_counts,omitempty"`
-	RateHits     *int    `json:"rate_hits,omitempty"`
-	RateSeconds  *int    `json:"rate_seconds,omitempty"`
-
-	// Visitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
-	Visitors      *SiteVisitors `json:"visitors,omitempty"`
-	WeeklyUniques *bool         `json:"weekly_uniques,omitempty"`
-	WindowSeconds *int          `json:"window_seconds,omitempty"`
-}
-
-// SiteList defines model for SiteList.
-type SiteList struct {
-	Sites []Site `json:"sites"`
-}
-
-// SiteUniques How visitors are counted: `set` and `set_per_day` exactly, with memory for each visitor;
-// `hyperloglog` to about 1 % in at most 14 kB a page; `bitmap` exactly, of readers with the
-// whole numbers as ids that you send as `user`.
-type SiteUniques string
-
-// SiteVisitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
-type SiteVisitors string
-
-// SiteWithSecret defines model for SiteWithSecret.
-type SiteWithSecret struct {
-	// SecretKey For /v1/batch. Keep it; it is not shown again.
-	SecretKey *string `json:"secret_key,omitempty"`
-	Site      Site    `json:"site"`
 }
 
 // Target defines model for Target.
@@ -2300,16 +2197,6 @@ type TokenWithSecret struct {
 	Token  Token   `json:"token"`
 }
 
-// TrendingList defines model for TrendingList.
-type TrendingList struct {
-	Pages []struct {
-		Page string `json:"page"`
-
-		// Score Views; of `now` weighed by age; of rising pages, times their usual rate.
-		Score float64 `json:"score"`
-	} `json:"pages"`
-}
-
 // User defines model for User.
 type User struct {
 	Email *string            `json:"email,omitempty"`
@@ -2324,110 +2211,6 @@ type UsualLimits struct {
 	MaxMedia      int    `json:"max_media"`
 	MaxVideoBytes *int64 `json:"max_video_bytes,omitempty"`
 	SupportsReply bool   `json:"supports_reply"`
-}
-
-// View defines model for View.
-type View struct {
-	// Page An id of yours, such as a post's; or leave it to url.
-	Page     *string `json:"page,omitempty"`
-	Referrer *string `json:"referrer,omitempty"`
-
-	// Site The site's write key.
-	Site string `json:"site"`
-
-	// Url The page's address, of which the path and what else names the page are kept.
-	Url *string `json:"url,omitempty"`
-
-	// User Who is logged in, by an id of yours; only a hash of it is kept.
-	User *string `json:"user,omitempty"`
-
-	// Visitor A cookie of the site's own; of no meaning to cookieless sites.
-	Visitor *string `json:"visitor,omitempty"`
-
-	// Webdriver navigator.webdriver: a program drives the browser.
-	Webdriver *bool `json:"webdriver,omitempty"`
-}
-
-// ViewBucket defines model for ViewBucket.
-type ViewBucket struct {
-	Count int64     `json:"count"`
-	Start time.Time `json:"start"`
-}
-
-// ViewErasure defines model for ViewErasure.
-type ViewErasure struct {
-	Done      bool               `json:"done"`
-	DoneAt    *time.Time         `json:"done_at,omitempty"`
-	Id        openapi_types.UUID `json:"id"`
-	OfVisitor bool               `json:"of_visitor"`
-
-	// Removed Entries that were removed.
-	Removed     *int64             `json:"removed,omitempty"`
-	RequestedAt time.Time          `json:"requested_at"`
-	SiteId      openapi_types.UUID `json:"site_id"`
-}
-
-// ViewsCheck What Redis shows readers, against what the database has and Redis has not handed over yet.
-type ViewsCheck struct {
-	Agrees bool `json:"agrees"`
-
-	// Compared Pages and kinds.
-	Compared  int64     `json:"compared"`
-	Differing int64     `json:"differing"`
-	EndedAt   time.Time `json:"ended_at"`
-
-	// Examples Of your workspace's own pages.
-	Examples []ViewsDifference `json:"examples"`
-
-	// Missing Counts that Redis has too few.
-	Missing   int64     `json:"missing"`
-	StartedAt time.Time `json:"started_at"`
-
-	// Surplus And too many.
-	Surplus int64 `json:"surplus"`
-}
-
-// ViewsDifference defines model for ViewsDifference.
-type ViewsDifference struct {
-	Kind ViewsDifferenceKind `json:"kind"`
-	Page string              `json:"page"`
-
-	// Pending What is on its way from the one to the other.
-	Pending int64 `json:"pending"`
-
-	// Shown The running total in Redis.
-	Shown int64 `json:"shown"`
-
-	// Stored The total in the database.
-	Stored int64 `json:"stored"`
-}
-
-// ViewsDifferenceKind defines model for ViewsDifference.Kind.
-type ViewsDifferenceKind string
-
-// ViewsHealth defines model for ViewsHealth.
-type ViewsHealth struct {
-	// Check What Redis shows readers, against what the database has and Redis has not handed over yet.
-	Check *ViewsCheck `json:"check,omitempty"`
-	Flush struct {
-		BatchesLastHour int64 `json:"batches_last_hour"`
-
-		// CountsLastHour Views, clicks and conversions.
-		CountsLastHour int64 `json:"counts_last_hour"`
-
-		// LastAt Absent: none within the last hour.
-		LastAt *time.Time `json:"last_at,omitempty"`
-	} `json:"flush"`
-
-	// Loss The last time that Redis was found without its counts. They were filled in again from the database.
-	Loss *ViewsLoss `json:"loss,omitempty"`
-}
-
-// ViewsLoss The last time that Redis was found without its counts. They were filled in again from the database.
-type ViewsLoss struct {
-	FoundAt time.Time `json:"found_at"`
-	Pages   int64     `json:"pages"`
-	Shards  int64     `json:"shards"`
 }
 
 // Warning defines model for Warning.
@@ -2597,8 +2380,8 @@ type WorkspaceList struct {
 // AccountID defines model for AccountID.
 type AccountID = openapi_types.UUID
 
-// CountedSite defines model for CountedSite.
-type CountedSite = openapi_types.UUID
+// CrawlDomain defines model for CrawlDomain.
+type CrawlDomain = string
 
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
@@ -2606,23 +2389,8 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
-// LinkCode defines model for LinkCode.
-type LinkCode = string
-
 // Networks defines model for Networks.
 type Networks = []string
-
-// OnePage defines model for OnePage.
-type OnePage = string
-
-// OneURL defines model for OneURL.
-type OneURL = string
-
-// Page defines model for Page.
-type Page = string
-
-// Pages defines model for Pages.
-type Pages = []string
 
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
@@ -2633,17 +2401,11 @@ type Reasons = []string
 // SeriesID defines model for SeriesID.
 type SeriesID = openapi_types.UUID
 
-// SiteID defines model for SiteID.
-type SiteID = openapi_types.UUID
-
 // TargetID defines model for TargetID.
 type TargetID = openapi_types.UUID
 
 // WebhookID defines model for WebhookID.
 type WebhookID = openapi_types.UUID
-
-// WriteKey defines model for WriteKey.
-type WriteKey = string
 
 // Created defines model for Created.
 type Created = Post
@@ -2704,6 +2466,23 @@ type ListDeadLettersParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListDomainsParams defines parameters for ListDomains.
+type ListDomainsParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DownloadWARCParams defines parameters for DownloadWARC.
+type DownloadWARCParams struct {
+	// From Fetched at or after.
+	From time.Time `form:"from" json:"from"`
+
+	// To Fetched before.
+	To time.Time `form:"to" json:"to"`
+}
+
 // WorkspaceEventsParams defines parameters for WorkspaceEvents.
 type WorkspaceEventsParams struct {
 	// Type Only events of these types; may be repeated.
@@ -2712,23 +2491,6 @@ type WorkspaceEventsParams struct {
 	// Account Only events of this account, of posts on it, and of whole posts to it.
 	Account     *openapi_types.UUID `form:"account,omitempty" json:"account,omitempty"`
 	LastEventID *string             `json:"Last-Event-ID,omitempty"`
-}
-
-// ListLinksParams defines parameters for ListLinks.
-type ListLinksParams struct {
-	// Post Only those that are counted for this post.
-	Post  *openapi_types.UUID `form:"post,omitempty" json:"post,omitempty"`
-	Limit *int                `form:"limit,omitempty" json:"limit,omitempty"`
-
-	// Cursor next_cursor of the page before.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
-}
-
-// CreateLinkParams defines parameters for CreateLink.
-type CreateLinkParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListMediaParams defines parameters for ListMedia.
@@ -2759,13 +2521,6 @@ type UploadMediaParams struct {
 
 // FetchMediaParams defines parameters for FetchMedia.
 type FetchMediaParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
-}
-
-// BeginMediaUploadParams defines parameters for BeginMediaUpload.
-type BeginMediaUploadParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
@@ -2941,6 +2696,29 @@ type PostTimelineParams struct {
 // PostTimelineParamsFormat defines parameters for PostTimeline.
 type PostTimelineParamsFormat string
 
+// ListSeedsParams defines parameters for ListSeeds.
+type ListSeedsParams struct {
+	// Domain Only on this registered domain.
+	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
+	Limit  *int    `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateSeedParams defines parameters for CreateSeed.
+type CreateSeedParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// EditSeedParams defines parameters for EditSeed.
+type EditSeedParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListSeriesParams defines parameters for ListSeries.
 type ListSeriesParams struct {
 	Status *[]SeriesStatus `form:"status,omitempty" json:"status,omitempty"`
@@ -3001,57 +2779,6 @@ type UnskipOccurrenceJSONBody struct {
 	Occurrence string `json:"occurrence"`
 }
 
-// CreateSiteParams defines parameters for CreateSite.
-type CreateSiteParams struct {
-	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
-	// answered with what the first one created. Any text that is new for every new request.
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
-}
-
-// LiveViewsParams defines parameters for LiveViews.
-type LiveViewsParams struct {
-	Page *[]string `form:"page,omitempty" json:"page,omitempty"`
-}
-
-// PageDimensionsParams defines parameters for PageDimensions.
-type PageDimensionsParams struct {
-	// Page A page's name: a path, an id of yours, or its address.
-	Page Page `form:"page" json:"page"`
-}
-
-// PageFilteredParams defines parameters for PageFiltered.
-type PageFilteredParams struct {
-	// Page A page's name: a path, an id of yours, or its address.
-	Page Page `form:"page" json:"page"`
-}
-
-// PageFunnelParams defines parameters for PageFunnel.
-type PageFunnelParams struct {
-	// Page A page's name: a path, an id of yours, or its address.
-	Page Page `form:"page" json:"page"`
-}
-
-// PageSeriesParams defines parameters for PageSeries.
-type PageSeriesParams struct {
-	Type *HitType              `form:"type,omitempty" json:"type,omitempty"`
-	Unit *PageSeriesParamsUnit `form:"unit,omitempty" json:"unit,omitempty"`
-
-	// Buckets How many, ending with the current one. At most 48 hours or 35 days.
-	Buckets *int `form:"buckets,omitempty" json:"buckets,omitempty"`
-
-	// Page A page's name: a path, an id of yours, or its address.
-	Page Page `form:"page" json:"page"`
-}
-
-// PageSeriesParamsUnit defines parameters for PageSeries.
-type PageSeriesParamsUnit string
-
-// PageStatsParams defines parameters for PageStats.
-type PageStatsParams struct {
-	// Page Pages' names; may be repeated.
-	Page Pages `form:"page" json:"page"`
-}
-
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -3066,22 +2793,6 @@ type CreateTokenParams struct {
 	// answered with what the first one created. Any text that is new for every new request.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
-
-// TrendingParams defines parameters for Trending.
-type TrendingParams struct {
-	// Site Without it: the workspace's posts.
-	Site *openapi_types.UUID `form:"site,omitempty" json:"site,omitempty"`
-
-	// Window `now` weighs views of ten minutes ago half as much; the others are exact.
-	Window *TrendingParamsWindow `form:"window,omitempty" json:"window,omitempty"`
-
-	// Rising Instead: pages that are viewed more than they were, by how many times.
-	Rising *bool `form:"rising,omitempty" json:"rising,omitempty"`
-	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
-}
-
-// TrendingParamsWindow defines parameters for Trending.
-type TrendingParamsWindow string
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
@@ -3130,8 +2841,8 @@ type DiscardDeadLettersJSONRequestBody = DeadLetterChoice
 // RetryDeadLettersJSONRequestBody defines body for RetryDeadLetters for application/json ContentType.
 type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 
-// CreateLinkJSONRequestBody defines body for CreateLink for application/json ContentType.
-type CreateLinkJSONRequestBody = NewLink
+// ExportWARCJSONRequestBody defines body for ExportWARC for application/json ContentType.
+type ExportWARCJSONRequestBody = NewExport
 
 // UploadMediaMultipartRequestBody defines body for UploadMedia for multipart/form-data ContentType.
 type UploadMediaMultipartRequestBody UploadMediaMultipartBody
@@ -3178,6 +2889,15 @@ type ScheduleDraftJSONRequestBody = DraftTime
 // ConfirmTargetJSONRequestBody defines body for ConfirmTarget for application/json ContentType.
 type ConfirmTargetJSONRequestBody = Confirmation
 
+// CreateSeedJSONRequestBody defines body for CreateSeed for application/json ContentType.
+type CreateSeedJSONRequestBody = NewSeed
+
+// ImportSeedsJSONRequestBody defines body for ImportSeeds for application/json ContentType.
+type ImportSeedsJSONRequestBody = SeedImport
+
+// EditSeedJSONRequestBody defines body for EditSeed for application/json ContentType.
+type EditSeedJSONRequestBody = SeedEdit
+
 // CreateSeriesJSONRequestBody defines body for CreateSeries for application/json ContentType.
 type CreateSeriesJSONRequestBody = NewSeries
 
@@ -3193,17 +2913,8 @@ type UnskipOccurrenceJSONRequestBody UnskipOccurrenceJSONBody
 // SwitchWorkspaceJSONRequestBody defines body for SwitchWorkspace for application/json ContentType.
 type SwitchWorkspaceJSONRequestBody = WorkspaceChoice
 
-// CreateSiteJSONRequestBody defines body for CreateSite for application/json ContentType.
-type CreateSiteJSONRequestBody = NewSite
-
-// EditSiteJSONRequestBody defines body for EditSite for application/json ContentType.
-type EditSiteJSONRequestBody = SiteEdit
-
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
-
-// EraseViewsJSONRequestBody defines body for EraseViews for application/json ContentType.
-type EraseViewsJSONRequestBody = NewViewErasure
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
@@ -3273,24 +2984,36 @@ type ServerInterface interface {
 	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
 	// (POST /api/v1/dead-letters/retry)
 	RetryDeadLetters(c *gin.Context)
+	// ListDomains Lists the registered domains on which the workspace has seeds, by name.
+	// (GET /api/v1/domains)
+	ListDomains(c *gin.Context, params ListDomainsParams)
+	// GetDomain Reads a domain with its figures and its queue.
+	// (GET /api/v1/domains/{domain})
+	GetDomain(c *gin.Context, domain CrawlDomain)
+	// GetExport Says whether an export is there, and where.
+	// (GET /api/v1/domains/{domain}/exports/{export})
+	GetExport(c *gin.Context, domain CrawlDomain, export openapi_types.UUID)
+	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.
+	// (DELETE /api/v1/domains/{domain}/frontier)
+	EmptyFrontier(c *gin.Context, domain CrawlDomain)
+	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
+	// (POST /api/v1/domains/{domain}/pause)
+	PauseDomain(c *gin.Context, domain CrawlDomain)
+	// ResumeDomain Goes on with the crawl of a domain.
+	// (POST /api/v1/domains/{domain}/resume)
+	ResumeDomain(c *gin.Context, domain CrawlDomain)
+	// RunDomain Looks at the seeds of a domain now, as politely as ever.
+	// (POST /api/v1/domains/{domain}/run)
+	RunDomain(c *gin.Context, domain CrawlDomain)
+	// DownloadWARC Streams the stored pages of a domain as a WARC file.
+	// (GET /api/v1/domains/{domain}/warc)
+	DownloadWARC(c *gin.Context, domain CrawlDomain, params DownloadWARCParams)
+	// ExportWARC Writes the stored pages of a domain as a WARC file into the object store.
+	// (POST /api/v1/domains/{domain}/warc)
+	ExportWARC(c *gin.Context, domain CrawlDomain)
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(c *gin.Context, params WorkspaceEventsParams)
-	// ListLinks Lists short links, the newest first.
-	// (GET /api/v1/links)
-	ListLinks(c *gin.Context, params ListLinksParams)
-	// CreateLink Makes a short link.
-	// (POST /api/v1/links)
-	CreateLink(c *gin.Context, params CreateLinkParams)
-	// GetLink Reads a short link.
-	// (GET /api/v1/links/{code})
-	GetLink(c *gin.Context, code LinkCode)
-	// DisableLink Makes a short link lead nowhere.
-	// (POST /api/v1/links/{code}/disable)
-	DisableLink(c *gin.Context, code LinkCode)
-	// EnableLink Makes a disabled short link lead on again.
-	// (POST /api/v1/links/{code}/enable)
-	EnableLink(c *gin.Context, code LinkCode)
 	// GetMe Says who you are, where, and what you may do.
 	// (GET /api/v1/me)
 	GetMe(c *gin.Context)
@@ -3305,7 +3028,7 @@ type ServerInterface interface {
 	FetchMedia(c *gin.Context, params FetchMediaParams)
 	// BeginMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
-	BeginMediaUpload(c *gin.Context, params BeginMediaUploadParams)
+	BeginMediaUpload(c *gin.Context)
 	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(c *gin.Context, id openapi_types.UUID)
@@ -3387,9 +3110,6 @@ type ServerInterface interface {
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(c *gin.Context, id PostID, params ScheduleDraftParams)
-	// PostStats Says how often a post was viewed and clicked, on all sites of the workspace.
-	// (GET /api/v1/posts/{id}/stats)
-	PostStats(c *gin.Context, id PostID)
 	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
 	// (POST /api/v1/posts/{id}/submit)
 	SubmitPost(c *gin.Context, id PostID, params SubmitPostParams)
@@ -3402,6 +3122,24 @@ type ServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
+	// ListSeeds Lists where the crawl begins, the oldest seeds first.
+	// (GET /api/v1/seeds)
+	ListSeeds(c *gin.Context, params ListSeedsParams)
+	// CreateSeed Has a page, feed or sitemap crawled for what it links, again and again.
+	// (POST /api/v1/seeds)
+	CreateSeed(c *gin.Context, params CreateSeedParams)
+	// ImportSeeds Makes seeds of a list of addresses or of an OPML file.
+	// (POST /api/v1/seeds/import)
+	ImportSeeds(c *gin.Context)
+	// DeleteSeed Ends the crawl from a seed. What was found stays.
+	// (DELETE /api/v1/seeds/{id})
+	DeleteSeed(c *gin.Context, id openapi_types.UUID)
+	// GetSeed Reads a seed.
+	// (GET /api/v1/seeds/{id})
+	GetSeed(c *gin.Context, id openapi_types.UUID)
+	// EditSeed Changes, pauses or resumes a seed; what is left out stays.
+	// (PATCH /api/v1/seeds/{id})
+	EditSeed(c *gin.Context, id openapi_types.UUID, params EditSeedParams)
 	// ListSeries Lists series, newest first.
 	// (GET /api/v1/series)
 	ListSeries(c *gin.Context, params ListSeriesParams)
@@ -3447,42 +3185,6 @@ type ServerInterface interface {
 	// EndSession Logs one of your sessions out.
 	// (DELETE /api/v1/sessions/{id})
 	EndSession(c *gin.Context, id openapi_types.UUID)
-	// ListSites Lists the sites whose pages are counted.
-	// (GET /api/v1/sites)
-	ListSites(c *gin.Context)
-	// CreateSite Has the pages of a web site counted.
-	// (POST /api/v1/sites)
-	CreateSite(c *gin.Context, params CreateSiteParams)
-	// DeleteSite Ends a site; nothing is counted for it any more.
-	// (DELETE /api/v1/sites/{id})
-	DeleteSite(c *gin.Context, id SiteID)
-	// GetSite Reads a site's settings.
-	// (GET /api/v1/sites/{id})
-	GetSite(c *gin.Context, id SiteID)
-	// EditSite Changes a site's settings; hits are counted by them within two seconds.
-	// (PATCH /api/v1/sites/{id})
-	EditSite(c *gin.Context, id SiteID)
-	// LiveViews Streams the numbers of pages as they change, as server-sent events.
-	// (GET /api/v1/sites/{id}/live)
-	LiveViews(c *gin.Context, id CountedSite, params LiveViewsParams)
-	// PageDimensions Says where a page's readers are, what they read with and where they came from.
-	// (GET /api/v1/sites/{id}/pages/dimensions)
-	PageDimensions(c *gin.Context, id CountedSite, params PageDimensionsParams)
-	// PageFiltered Says how many hits on a page were not counted, and why.
-	// (GET /api/v1/sites/{id}/pages/filtered)
-	PageFiltered(c *gin.Context, id CountedSite, params PageFilteredParams)
-	// PageFunnel Says how many who viewed a page clicked, and how many converted.
-	// (GET /api/v1/sites/{id}/pages/funnel)
-	PageFunnel(c *gin.Context, id CountedSite, params PageFunnelParams)
-	// PageSeries Shows how a page's numbers went, by hour or day of the site's zone.
-	// (GET /api/v1/sites/{id}/pages/series)
-	PageSeries(c *gin.Context, id CountedSite, params PageSeriesParams)
-	// PageStats Says how often up to 100 pages were viewed, and by how many.
-	// (GET /api/v1/sites/{id}/pages/stats)
-	PageStats(c *gin.Context, id CountedSite, params PageStatsParams)
-	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
-	// (POST /api/v1/sites/{id}/rotate-secret)
-	RotateSiteSecret(c *gin.Context, id SiteID)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(c *gin.Context, params ListTokensParams)
@@ -3492,18 +3194,6 @@ type ServerInterface interface {
 	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(c *gin.Context, id openapi_types.UUID)
-	// Trending Lists the pages that are viewed most; at most 30 s old.
-	// (GET /api/v1/trending)
-	Trending(c *gin.Context, params TrendingParams)
-	// EraseViews Forgets a site's counts, or one visitor.
-	// (POST /api/v1/views/erasures)
-	EraseViews(c *gin.Context)
-	// GetViewErasure Says whether it is done.
-	// (GET /api/v1/views/erasures/{id})
-	GetViewErasure(c *gin.Context, id openapi_types.UUID)
-	// ViewsHealth Says how the counting of views keeps its numbers.
-	// (GET /api/v1/views/health)
-	ViewsHealth(c *gin.Context)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(c *gin.Context)
@@ -4028,6 +3718,269 @@ func (siw *ServerInterfaceWrapper) RetryDeadLetters(c *gin.Context) {
 	siw.Handler.RetryDeadLetters(c)
 }
 
+// ListDomains operation middleware
+func (siw *ServerInterfaceWrapper) ListDomains(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDomainsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDomains(c, params)
+}
+
+// GetDomain operation middleware
+func (siw *ServerInterfaceWrapper) GetDomain(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDomain(c, domain)
+}
+
+// GetExport operation middleware
+func (siw *ServerInterfaceWrapper) GetExport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "export" -------------
+	var export openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "export", c.Param("export"), &export, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter export: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetExport(c, domain, export)
+}
+
+// EmptyFrontier operation middleware
+func (siw *ServerInterfaceWrapper) EmptyFrontier(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EmptyFrontier(c, domain)
+}
+
+// PauseDomain operation middleware
+func (siw *ServerInterfaceWrapper) PauseDomain(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PauseDomain(c, domain)
+}
+
+// ResumeDomain operation middleware
+func (siw *ServerInterfaceWrapper) ResumeDomain(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ResumeDomain(c, domain)
+}
+
+// RunDomain operation middleware
+func (siw *ServerInterfaceWrapper) RunDomain(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RunDomain(c, domain)
+}
+
+// DownloadWARC operation middleware
+func (siw *ServerInterfaceWrapper) DownloadWARC(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DownloadWARCParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DownloadWARC(c, domain, params)
+}
+
+// ExportWARC operation middleware
+func (siw *ServerInterfaceWrapper) ExportWARC(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ExportWARC(c, domain)
+}
+
 // WorkspaceEvents operation middleware
 func (siw *ServerInterfaceWrapper) WorkspaceEvents(c *gin.Context) {
 
@@ -4082,164 +4035,6 @@ func (siw *ServerInterfaceWrapper) WorkspaceEvents(c *gin.Context) {
 	}
 
 	siw.Handler.WorkspaceEvents(c, params)
-}
-
-// ListLinks operation middleware
-func (siw *ServerInterfaceWrapper) ListLinks(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params ListLinksParams
-
-	// ------------- Optional query parameter "post" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "post", c.Request.URL.Query(), &params.Post, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter post: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.ListLinks(c, params)
-}
-
-// CreateLink operation middleware
-func (siw *ServerInterfaceWrapper) CreateLink(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params CreateLinkParams
-
-	headers := c.Request.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
-			return
-		}
-
-		params.IdempotencyKey = &IdempotencyKey
-
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.CreateLink(c, params)
-}
-
-// GetLink operation middleware
-func (siw *ServerInterfaceWrapper) GetLink(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "code" -------------
-	var code LinkCode
-
-	err = runtime.BindStyledParameterWithOptions("simple", "code", c.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter code: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.GetLink(c, code)
-}
-
-// DisableLink operation middleware
-func (siw *ServerInterfaceWrapper) DisableLink(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "code" -------------
-	var code LinkCode
-
-	err = runtime.BindStyledParameterWithOptions("simple", "code", c.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter code: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.DisableLink(c, code)
-}
-
-// EnableLink operation middleware
-func (siw *ServerInterfaceWrapper) EnableLink(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "code" -------------
-	var code LinkCode
-
-	err = runtime.BindStyledParameterWithOptions("simple", "code", c.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter code: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.EnableLink(c, code)
 }
 
 // GetMe operation middleware
@@ -4389,33 +4184,6 @@ func (siw *ServerInterfaceWrapper) FetchMedia(c *gin.Context) {
 // BeginMediaUpload operation middleware
 func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params BeginMediaUploadParams
-
-	headers := c.Request.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
-			return
-		}
-
-		params.IdempotencyKey = &IdempotencyKey
-
-	}
-
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
 		if c.IsAborted() {
@@ -4423,7 +4191,7 @@ func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.BeginMediaUpload(c, params)
+	siw.Handler.BeginMediaUpload(c)
 }
 
 // GetMediaUpload operation middleware
@@ -5458,31 +5226,6 @@ func (siw *ServerInterfaceWrapper) ScheduleDraft(c *gin.Context) {
 	siw.Handler.ScheduleDraft(c, id, params)
 }
 
-// PostStats operation middleware
-func (siw *ServerInterfaceWrapper) PostStats(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id PostID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.PostStats(c, id)
-}
-
 // SubmitPost operation middleware
 func (siw *ServerInterfaceWrapper) SubmitPost(c *gin.Context) {
 
@@ -5682,6 +5425,201 @@ func (siw *ServerInterfaceWrapper) PostTimeline(c *gin.Context) {
 	}
 
 	siw.Handler.PostTimeline(c, id, params)
+}
+
+// ListSeeds operation middleware
+func (siw *ServerInterfaceWrapper) ListSeeds(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSeedsParams
+
+	// ------------- Optional query parameter "domain" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "domain", c.Request.URL.Query(), &params.Domain, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSeeds(c, params)
+}
+
+// CreateSeed operation middleware
+func (siw *ServerInterfaceWrapper) CreateSeed(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateSeedParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateSeed(c, params)
+}
+
+// ImportSeeds operation middleware
+func (siw *ServerInterfaceWrapper) ImportSeeds(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ImportSeeds(c)
+}
+
+// DeleteSeed operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSeed(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteSeed(c, id)
+}
+
+// GetSeed operation middleware
+func (siw *ServerInterfaceWrapper) GetSeed(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSeed(c, id)
+}
+
+// EditSeed operation middleware
+func (siw *ServerInterfaceWrapper) EditSeed(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EditSeedParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditSeed(c, id, params)
 }
 
 // ListSeries operation middleware
@@ -6159,399 +6097,6 @@ func (siw *ServerInterfaceWrapper) EndSession(c *gin.Context) {
 	siw.Handler.EndSession(c, id)
 }
 
-// ListSites operation middleware
-func (siw *ServerInterfaceWrapper) ListSites(c *gin.Context) {
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.ListSites(c)
-}
-
-// CreateSite operation middleware
-func (siw *ServerInterfaceWrapper) CreateSite(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params CreateSiteParams
-
-	headers := c.Request.Header
-
-	// ------------- Optional header parameter "Idempotency-Key" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
-		var IdempotencyKey IdempotencyKey
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
-			return
-		}
-
-		params.IdempotencyKey = &IdempotencyKey
-
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.CreateSite(c, params)
-}
-
-// DeleteSite operation middleware
-func (siw *ServerInterfaceWrapper) DeleteSite(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id SiteID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.DeleteSite(c, id)
-}
-
-// GetSite operation middleware
-func (siw *ServerInterfaceWrapper) GetSite(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id SiteID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.GetSite(c, id)
-}
-
-// EditSite operation middleware
-func (siw *ServerInterfaceWrapper) EditSite(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id SiteID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.EditSite(c, id)
-}
-
-// LiveViews operation middleware
-func (siw *ServerInterfaceWrapper) LiveViews(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id CountedSite
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params LiveViewsParams
-
-	// ------------- Optional query parameter "page" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.LiveViews(c, id, params)
-}
-
-// PageDimensions operation middleware
-func (siw *ServerInterfaceWrapper) PageDimensions(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id CountedSite
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params PageDimensionsParams
-
-	// ------------- Required query parameter "page" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.PageDimensions(c, id, params)
-}
-
-// PageFiltered operation middleware
-func (siw *ServerInterfaceWrapper) PageFiltered(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id CountedSite
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params PageFilteredParams
-
-	// ------------- Required query parameter "page" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.PageFiltered(c, id, params)
-}
-
-// PageFunnel operation middleware
-func (siw *ServerInterfaceWrapper) PageFunnel(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id CountedSite
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params PageFunnelParams
-
-	// ------------- Required query parameter "page" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.PageFunnel(c, id, params)
-}
-
-// PageSeries operation middleware
-func (siw *ServerInterfaceWrapper) PageSeries(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id CountedSite
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params PageSeriesParams
-
-	// ------------- Optional query parameter "type" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", c.Request.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter type: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "unit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "unit", c.Request.URL.Query(), &params.Unit, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter unit: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "buckets" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "buckets", c.Request.URL.Query(), &params.Buckets, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter buckets: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Required query parameter "page" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.PageSeries(c, id, params)
-}
-
-// PageStats operation middleware
-func (siw *ServerInterfaceWrapper) PageStats(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id CountedSite
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params PageStatsParams
-
-	// ------------- Required query parameter "page" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.PageStats(c, id, params)
-}
-
-// RotateSiteSecret operation middleware
-func (siw *ServerInterfaceWrapper) RotateSiteSecret(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id SiteID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.RotateSiteSecret(c, id)
-}
-
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(c *gin.Context) {
 
@@ -6650,108 +6195,6 @@ func (siw *ServerInterfaceWrapper) RevokeToken(c *gin.Context) {
 	}
 
 	siw.Handler.RevokeToken(c, id)
-}
-
-// Trending operation middleware
-func (siw *ServerInterfaceWrapper) Trending(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
-	var params TrendingParams
-
-	// ------------- Optional query parameter "site" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "site", c.Request.URL.Query(), &params.Site, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "window" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "window", c.Request.URL.Query(), &params.Window, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter window: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "rising" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "rising", c.Request.URL.Query(), &params.Rising, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rising: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.Trending(c, params)
-}
-
-// EraseViews operation middleware
-func (siw *ServerInterfaceWrapper) EraseViews(c *gin.Context) {
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.EraseViews(c)
-}
-
-// GetViewErasure operation middleware
-func (siw *ServerInterfaceWrapper) GetViewErasure(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id openapi_types.UUID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.GetViewErasure(c, id)
-}
-
-// ViewsHealth operation middleware
-func (siw *ServerInterfaceWrapper) ViewsHealth(c *gin.Context) {
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.ViewsHealth(c)
 }
 
 // ListWebhooks operation middleware
@@ -7236,14 +6679,6 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/media/:id", wrapper.GetMedia)
 	router.PATCH(options.BaseURL+"/api/v1/media/:id", wrapper.EditMedia)
 	router.GET(options.BaseURL+"/api/v1/media/:id/fitness", wrapper.GetMediaFitness)
-	router.GET(options.BaseURL+"/api/v1/links", wrapper.ListLinks)
-	router.POST(options.BaseURL+"/api/v1/links", wrapper.CreateLink)
-	router.GET(options.BaseURL+"/api/v1/links/:code", wrapper.GetLink)
-	router.POST(options.BaseURL+"/api/v1/links/:code/disable", wrapper.DisableLink)
-	router.POST(options.BaseURL+"/api/v1/links/:code/enable", wrapper.EnableLink)
-	router.GET(options.BaseURL+"/api/v1/views/health", wrapper.ViewsHealth)
-	router.POST(options.BaseURL+"/api/v1/views/erasures", wrapper.EraseViews)
-	router.GET(options.BaseURL+"/api/v1/views/erasures/:id", wrapper.GetViewErasure)
 	router.GET(options.BaseURL+"/api/v1/webhooks", wrapper.ListWebhooks)
 	router.POST(options.BaseURL+"/api/v1/webhooks", wrapper.CreateWebhook)
 	router.DELETE(options.BaseURL+"/api/v1/webhooks/:id", wrapper.DeleteWebhook)
@@ -7259,6 +6694,21 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.EditWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
 	router.POST(options.BaseURL+"/api/v1/workspaces", wrapper.CreateWorkspace)
+	router.GET(options.BaseURL+"/api/v1/seeds", wrapper.ListSeeds)
+	router.POST(options.BaseURL+"/api/v1/seeds", wrapper.CreateSeed)
+	router.POST(options.BaseURL+"/api/v1/seeds/import", wrapper.ImportSeeds)
+	router.DELETE(options.BaseURL+"/api/v1/seeds/:id", wrapper.DeleteSeed)
+	router.GET(options.BaseURL+"/api/v1/seeds/:id", wrapper.GetSeed)
+	router.PATCH(options.BaseURL+"/api/v1/seeds/:id", wrapper.EditSeed)
+	router.GET(options.BaseURL+"/api/v1/domains", wrapper.ListDomains)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain", wrapper.GetDomain)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/pause", wrapper.PauseDomain)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/resume", wrapper.ResumeDomain)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/run", wrapper.RunDomain)
+	router.DELETE(options.BaseURL+"/api/v1/domains/:domain/frontier", wrapper.EmptyFrontier)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain/warc", wrapper.DownloadWARC)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/warc", wrapper.ExportWARC)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain/exports/:export", wrapper.GetExport)
 	router.GET(options.BaseURL+"/api/v1/members", wrapper.ListMembers)
 	router.POST(options.BaseURL+"/api/v1/members", wrapper.InviteMember)
 	router.DELETE(options.BaseURL+"/api/v1/members/:id", wrapper.RemoveMember)
@@ -7272,20 +6722,6 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/api/v1/sessions", wrapper.EndSessions)
 	router.GET(options.BaseURL+"/api/v1/sessions", wrapper.ListSessions)
 	router.DELETE(options.BaseURL+"/api/v1/sessions/:id", wrapper.EndSession)
-	router.GET(options.BaseURL+"/api/v1/sites", wrapper.ListSites)
-	router.POST(options.BaseURL+"/api/v1/sites", wrapper.CreateSite)
-	router.DELETE(options.BaseURL+"/api/v1/sites/:id", wrapper.DeleteSite)
-	router.GET(options.BaseURL+"/api/v1/sites/:id", wrapper.GetSite)
-	router.PATCH(options.BaseURL+"/api/v1/sites/:id", wrapper.EditSite)
-	router.POST(options.BaseURL+"/api/v1/sites/:id/rotate-secret", wrapper.RotateSiteSecret)
-	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/stats", wrapper.PageStats)
-	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/series", wrapper.PageSeries)
-	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/funnel", wrapper.PageFunnel)
-	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/dimensions", wrapper.PageDimensions)
-	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/filtered", wrapper.PageFiltered)
-	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
-	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
-	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
 }
 
 type CreatedResponseHeaders struct {
@@ -8044,6 +7480,376 @@ func (response RetryDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitR
 	return err
 }
 
+type ListDomainsRequestObject struct {
+	Params ListDomainsParams
+}
+
+type ListDomainsResponseObject interface {
+	VisitListDomainsResponse(w http.ResponseWriter) error
+}
+
+type ListDomains200JSONResponse DomainPage
+
+func (response ListDomains200JSONResponse) VisitListDomainsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDomainsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDomainsdefaultApplicationProblemPlusJSONResponse) VisitListDomainsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDomainRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type GetDomainResponseObject interface {
+	VisitGetDomainResponse(w http.ResponseWriter) error
+}
+
+type GetDomain200JSONResponse Domain
+
+func (response GetDomain200JSONResponse) VisitGetDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDomaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDomaindefaultApplicationProblemPlusJSONResponse) VisitGetDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetExportRequestObject struct {
+	Domain CrawlDomain        `json:"domain"`
+	Export openapi_types.UUID `json:"export"`
+}
+
+type GetExportResponseObject interface {
+	VisitGetExportResponse(w http.ResponseWriter) error
+}
+
+type GetExport200JSONResponse Export
+
+func (response GetExport200JSONResponse) VisitGetExportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetExportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetExportdefaultApplicationProblemPlusJSONResponse) VisitGetExportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EmptyFrontierRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type EmptyFrontierResponseObject interface {
+	VisitEmptyFrontierResponse(w http.ResponseWriter) error
+}
+
+type EmptyFrontier200JSONResponse struct {
+	Forgotten int64 `json:"forgotten"`
+}
+
+func (response EmptyFrontier200JSONResponse) VisitEmptyFrontierResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EmptyFrontierdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EmptyFrontierdefaultApplicationProblemPlusJSONResponse) VisitEmptyFrontierResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDomainRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type PauseDomainResponseObject interface {
+	VisitPauseDomainResponse(w http.ResponseWriter) error
+}
+
+type PauseDomain200JSONResponse Domain
+
+func (response PauseDomain200JSONResponse) VisitPauseDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseDomaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PauseDomaindefaultApplicationProblemPlusJSONResponse) VisitPauseDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDomainRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type ResumeDomainResponseObject interface {
+	VisitResumeDomainResponse(w http.ResponseWriter) error
+}
+
+type ResumeDomain200JSONResponse Domain
+
+func (response ResumeDomain200JSONResponse) VisitResumeDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeDomaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResumeDomaindefaultApplicationProblemPlusJSONResponse) VisitResumeDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunDomainRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type RunDomainResponseObject interface {
+	VisitRunDomainResponse(w http.ResponseWriter) error
+}
+
+type RunDomain200JSONResponse Domain
+
+func (response RunDomain200JSONResponse) VisitRunDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RunDomaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RunDomaindefaultApplicationProblemPlusJSONResponse) VisitRunDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DownloadWARCRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Params DownloadWARCParams
+}
+
+type DownloadWARCResponseObject interface {
+	VisitDownloadWARCResponse(w http.ResponseWriter) error
+}
+
+type DownloadWARC200ResponseHeaders struct {
+	ContentDisposition *string
+}
+
+type DownloadWARC200ApplicationwarcResponse struct {
+	Body          io.Reader
+	Headers       DownloadWARC200ResponseHeaders
+	ContentLength int64
+}
+
+func (response DownloadWARC200ApplicationwarcResponse) VisitDownloadWARCResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/warc")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type DownloadWARCdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DownloadWARCdefaultApplicationProblemPlusJSONResponse) VisitDownloadWARCResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportWARCRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Body   *ExportWARCJSONRequestBody
+}
+
+type ExportWARCResponseObject interface {
+	VisitExportWARCResponse(w http.ResponseWriter) error
+}
+
+type ExportWARC202JSONResponse Export
+
+func (response ExportWARC202JSONResponse) VisitExportWARCResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportWARCdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ExportWARCdefaultApplicationProblemPlusJSONResponse) VisitExportWARCResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type WorkspaceEventsRequestObject struct {
 	Params WorkspaceEventsParams
 }
@@ -8101,216 +7907,6 @@ type WorkspaceEventsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWorkspaceEventsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListLinksRequestObject struct {
-	Params ListLinksParams
-}
-
-type ListLinksResponseObject interface {
-	VisitListLinksResponse(w http.ResponseWriter) error
-}
-
-type ListLinks200JSONResponse LinkList
-
-func (response ListLinks200JSONResponse) VisitListLinksResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListLinksdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ListLinksdefaultApplicationProblemPlusJSONResponse) VisitListLinksResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CreateLinkRequestObject struct {
-	Params CreateLinkParams
-	Body   *CreateLinkJSONRequestBody
-}
-
-type CreateLinkResponseObject interface {
-	VisitCreateLinkResponse(w http.ResponseWriter) error
-}
-
-type CreateLink201ResponseHeaders struct {
-	IdempotentReplayed *string
-	Location           *string
-}
-
-type CreateLink201JSONResponse struct {
-	Body    Link
-	Headers CreateLink201ResponseHeaders
-}
-
-func (response CreateLink201JSONResponse) VisitCreateLinkResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	if response.Headers.IdempotentReplayed != nil {
-		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
-	}
-	if response.Headers.Location != nil {
-		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
-	}
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CreateLinkdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response CreateLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateLinkResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetLinkRequestObject struct {
-	Code LinkCode `json:"code"`
-}
-
-type GetLinkResponseObject interface {
-	VisitGetLinkResponse(w http.ResponseWriter) error
-}
-
-type GetLink200JSONResponse Link
-
-func (response GetLink200JSONResponse) VisitGetLinkResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetLinkdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response GetLinkdefaultApplicationProblemPlusJSONResponse) VisitGetLinkResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type DisableLinkRequestObject struct {
-	Code LinkCode `json:"code"`
-}
-
-type DisableLinkResponseObject interface {
-	VisitDisableLinkResponse(w http.ResponseWriter) error
-}
-
-type DisableLink200JSONResponse Link
-
-func (response DisableLink200JSONResponse) VisitDisableLinkResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type DisableLinkdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response DisableLinkdefaultApplicationProblemPlusJSONResponse) VisitDisableLinkResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type EnableLinkRequestObject struct {
-	Code LinkCode `json:"code"`
-}
-
-type EnableLinkResponseObject interface {
-	VisitEnableLinkResponse(w http.ResponseWriter) error
-}
-
-type EnableLink200JSONResponse Link
-
-func (response EnableLink200JSONResponse) VisitEnableLinkResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type EnableLinkdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response EnableLinkdefaultApplicationProblemPlusJSONResponse) VisitEnableLinkResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -8492,33 +8088,22 @@ func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMe
 }
 
 type BeginMediaUploadRequestObject struct {
-	Params BeginMediaUploadParams
-	Body   *BeginMediaUploadJSONRequestBody
+	Body *BeginMediaUploadJSONRequestBody
 }
 
 type BeginMediaUploadResponseObject interface {
 	VisitBeginMediaUploadResponse(w http.ResponseWriter) error
 }
 
-type BeginMediaUpload201ResponseHeaders struct {
-	IdempotentReplayed *string
-}
-
-type BeginMediaUpload201JSONResponse struct {
-	Body    MediaUpload
-	Headers BeginMediaUpload201ResponseHeaders
-}
+type BeginMediaUpload201JSONResponse MediaUpload
 
 func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if response.Headers.IdempotentReplayed != nil {
-		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
-	}
 	w.WriteHeader(201)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9754,45 +9339,6 @@ func (response ScheduleDraftdefaultApplicationProblemPlusJSONResponse) VisitSche
 	return err
 }
 
-type PostStatsRequestObject struct {
-	Id PostID `json:"id"`
-}
-
-type PostStatsResponseObject interface {
-	VisitPostStatsResponse(w http.ResponseWriter) error
-}
-
-type PostStats200JSONResponse PostStats
-
-func (response PostStats200JSONResponse) VisitPostStatsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PostStatsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response PostStatsdefaultApplicationProblemPlusJSONResponse) VisitPostStatsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type SubmitPostRequestObject struct {
 	Id     PostID `json:"id"`
 	Params SubmitPostParams
@@ -9965,6 +9511,275 @@ type PostTimelinedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostTimelineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSeedsRequestObject struct {
+	Params ListSeedsParams
+}
+
+type ListSeedsResponseObject interface {
+	VisitListSeedsResponse(w http.ResponseWriter) error
+}
+
+type ListSeeds200JSONResponse SeedPage
+
+func (response ListSeeds200JSONResponse) VisitListSeedsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSeedsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSeedsdefaultApplicationProblemPlusJSONResponse) VisitListSeedsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSeedRequestObject struct {
+	Params CreateSeedParams
+	Body   *CreateSeedJSONRequestBody
+}
+
+type CreateSeedResponseObject interface {
+	VisitCreateSeedResponse(w http.ResponseWriter) error
+}
+
+type CreateSeed201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateSeed201JSONResponse struct {
+	Body    Seed
+	Headers CreateSeed201ResponseHeaders
+}
+
+func (response CreateSeed201JSONResponse) VisitCreateSeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSeeddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateSeeddefaultApplicationProblemPlusJSONResponse) VisitCreateSeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportSeedsRequestObject struct {
+	Body *ImportSeedsJSONRequestBody
+}
+
+type ImportSeedsResponseObject interface {
+	VisitImportSeedsResponse(w http.ResponseWriter) error
+}
+
+type ImportSeeds200JSONResponse SeedImportResult
+
+func (response ImportSeeds200JSONResponse) VisitImportSeedsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportSeedsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ImportSeedsdefaultApplicationProblemPlusJSONResponse) VisitImportSeedsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSeedRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type DeleteSeedResponseObject interface {
+	VisitDeleteSeedResponse(w http.ResponseWriter) error
+}
+
+type DeleteSeed204Response struct {
+}
+
+func (response DeleteSeed204Response) VisitDeleteSeedResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSeeddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteSeeddefaultApplicationProblemPlusJSONResponse) VisitDeleteSeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSeedRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetSeedResponseObject interface {
+	VisitGetSeedResponse(w http.ResponseWriter) error
+}
+
+type GetSeed200ResponseHeaders struct {
+	ETag *string
+}
+
+type GetSeed200JSONResponse struct {
+	Body    Seed
+	Headers GetSeed200ResponseHeaders
+}
+
+func (response GetSeed200JSONResponse) VisitGetSeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSeeddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSeeddefaultApplicationProblemPlusJSONResponse) VisitGetSeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditSeedRequestObject struct {
+	Id     openapi_types.UUID `json:"id"`
+	Params EditSeedParams
+	Body   *EditSeedJSONRequestBody
+}
+
+type EditSeedResponseObject interface {
+	VisitEditSeedResponse(w http.ResponseWriter) error
+}
+
+type EditSeed200ResponseHeaders struct {
+	ETag *string
+}
+
+type EditSeed200JSONResponse struct {
+	Body    Seed
+	Headers EditSeed200ResponseHeaders
+}
+
+func (response EditSeed200JSONResponse) VisitEditSeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditSeeddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditSeeddefaultApplicationProblemPlusJSONResponse) VisitEditSeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -10594,518 +10409,6 @@ func (response EndSessiondefaultApplicationProblemPlusJSONResponse) VisitEndSess
 	return err
 }
 
-type ListSitesRequestObject struct {
-}
-
-type ListSitesResponseObject interface {
-	VisitListSitesResponse(w http.ResponseWriter) error
-}
-
-type ListSites200JSONResponse SiteList
-
-func (response ListSites200JSONResponse) VisitListSitesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListSitesdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ListSitesdefaultApplicationProblemPlusJSONResponse) VisitListSitesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CreateSiteRequestObject struct {
-	Params CreateSiteParams
-	Body   *CreateSiteJSONRequestBody
-}
-
-type CreateSiteResponseObject interface {
-	VisitCreateSiteResponse(w http.ResponseWriter) error
-}
-
-type CreateSite201ResponseHeaders struct {
-	IdempotentReplayed *string
-	Location           *string
-}
-
-type CreateSite201JSONResponse struct {
-	Body    SiteWithSecret
-	Headers CreateSite201ResponseHeaders
-}
-
-func (response CreateSite201JSONResponse) VisitCreateSiteResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	if response.Headers.IdempotentReplayed != nil {
-		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
-	}
-	if response.Headers.Location != nil {
-		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
-	}
-	w.WriteHeader(201)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type CreateSitedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response CreateSitedefaultApplicationProblemPlusJSONResponse) VisitCreateSiteResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type DeleteSiteRequestObject struct {
-	Id SiteID `json:"id"`
-}
-
-type DeleteSiteResponseObject interface {
-	VisitDeleteSiteResponse(w http.ResponseWriter) error
-}
-
-type DeleteSite204Response struct {
-}
-
-func (response DeleteSite204Response) VisitDeleteSiteResponse(w http.ResponseWriter) error {
-	w.WriteHeader(204)
-	return nil
-}
-
-type DeleteSitedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response DeleteSitedefaultApplicationProblemPlusJSONResponse) VisitDeleteSiteResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetSiteRequestObject struct {
-	Id SiteID `json:"id"`
-}
-
-type GetSiteResponseObject interface {
-	VisitGetSiteResponse(w http.ResponseWriter) error
-}
-
-type GetSite200JSONResponse Site
-
-func (response GetSite200JSONResponse) VisitGetSiteResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetSitedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response GetSitedefaultApplicationProblemPlusJSONResponse) VisitGetSiteResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type EditSiteRequestObject struct {
-	Id   SiteID `json:"id"`
-	Body *EditSiteJSONRequestBody
-}
-
-type EditSiteResponseObject interface {
-	VisitEditSiteResponse(w http.ResponseWriter) error
-}
-
-type EditSite200JSONResponse Site
-
-func (response EditSite200JSONResponse) VisitEditSiteResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type EditSitedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response EditSitedefaultApplicationProblemPlusJSONResponse) VisitEditSiteResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type LiveViewsRequestObject struct {
-	Id     CountedSite `json:"id"`
-	Params LiveViewsParams
-}
-
-type LiveViewsResponseObject interface {
-	VisitLiveViewsResponse(w http.ResponseWriter) error
-}
-
-type LiveViews200TexteventStreamResponse struct {
-	Body          io.Reader
-	ContentLength int64
-}
-
-func (response LiveViews200TexteventStreamResponse) VisitLiveViewsResponse(w http.ResponseWriter) error {
-
-	w.Header().Set("Content-Type", "text/event-stream")
-	if response.ContentLength != 0 {
-		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
-	}
-	w.WriteHeader(200)
-
-	if closer, ok := response.Body.(io.ReadCloser); ok {
-		defer closer.Close()
-	}
-	flusher, ok := w.(http.Flusher)
-	if !ok {
-		// If w doesn't support flushing, fall back to io.Copy.
-		_, err := io.Copy(w, response.Body)
-		return err
-	}
-	// text/event-stream messages are typically small; use a
-	// modest buffer and flush after each chunk so clients see
-	// events immediately instead of waiting on OS buffering.
-	buf := make([]byte, 4096)
-	for {
-		n, err := response.Body.Read(buf)
-		if n > 0 {
-			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
-				return writeErr
-			}
-			flusher.Flush()
-		}
-		if err != nil {
-			if err == io.EOF {
-				return nil
-			}
-			return err
-		}
-	}
-}
-
-type LiveViewsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response LiveViewsdefaultApplicationProblemPlusJSONResponse) VisitLiveViewsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageDimensionsRequestObject struct {
-	Id     CountedSite `json:"id"`
-	Params PageDimensionsParams
-}
-
-type PageDimensionsResponseObject interface {
-	VisitPageDimensionsResponse(w http.ResponseWriter) error
-}
-
-type PageDimensions200JSONResponse PageDimensions
-
-func (response PageDimensions200JSONResponse) VisitPageDimensionsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageDimensionsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response PageDimensionsdefaultApplicationProblemPlusJSONResponse) VisitPageDimensionsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageFilteredRequestObject struct {
-	Id     CountedSite `json:"id"`
-	Params PageFilteredParams
-}
-
-type PageFilteredResponseObject interface {
-	VisitPageFilteredResponse(w http.ResponseWriter) error
-}
-
-type PageFiltered200JSONResponse PageFiltered
-
-func (response PageFiltered200JSONResponse) VisitPageFilteredResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageFiltereddefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response PageFiltereddefaultApplicationProblemPlusJSONResponse) VisitPageFilteredResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageFunnelRequestObject struct {
-	Id     CountedSite `json:"id"`
-	Params PageFunnelParams
-}
-
-type PageFunnelResponseObject interface {
-	VisitPageFunnelResponse(w http.ResponseWriter) error
-}
-
-type PageFunnel200JSONResponse PageFunnel
-
-func (response PageFunnel200JSONResponse) VisitPageFunnelResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageFunneldefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response PageFunneldefaultApplicationProblemPlusJSONResponse) VisitPageFunnelResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageSeriesRequestObject struct {
-	Id     CountedSite `json:"id"`
-	Params PageSeriesParams
-}
-
-type PageSeriesResponseObject interface {
-	VisitPageSeriesResponse(w http.ResponseWriter) error
-}
-
-type PageSeries200JSONResponse PageSeries
-
-func (response PageSeries200JSONResponse) VisitPageSeriesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageSeriesdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response PageSeriesdefaultApplicationProblemPlusJSONResponse) VisitPageSeriesResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageStatsRequestObject struct {
-	Id     CountedSite `json:"id"`
-	Params PageStatsParams
-}
-
-type PageStatsResponseObject interface {
-	VisitPageStatsResponse(w http.ResponseWriter) error
-}
-
-type PageStats200JSONResponse PageStatsList
-
-func (response PageStats200JSONResponse) VisitPageStatsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type PageStatsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response PageStatsdefaultApplicationProblemPlusJSONResponse) VisitPageStatsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type RotateSiteSecretRequestObject struct {
-	Id SiteID `json:"id"`
-}
-
-type RotateSiteSecretResponseObject interface {
-	VisitRotateSiteSecretResponse(w http.ResponseWriter) error
-}
-
-type RotateSiteSecret200JSONResponse SiteWithSecret
-
-func (response RotateSiteSecret200JSONResponse) VisitRotateSiteSecretResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type RotateSiteSecretdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response RotateSiteSecretdefaultApplicationProblemPlusJSONResponse) VisitRotateSiteSecretResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -11217,161 +10520,6 @@ type RevokeTokendefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeTokenResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type TrendingRequestObject struct {
-	Params TrendingParams
-}
-
-type TrendingResponseObject interface {
-	VisitTrendingResponse(w http.ResponseWriter) error
-}
-
-type Trending200JSONResponse TrendingList
-
-func (response Trending200JSONResponse) VisitTrendingResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type TrendingdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response TrendingdefaultApplicationProblemPlusJSONResponse) VisitTrendingResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type EraseViewsRequestObject struct {
-	Body *EraseViewsJSONRequestBody
-}
-
-type EraseViewsResponseObject interface {
-	VisitEraseViewsResponse(w http.ResponseWriter) error
-}
-
-type EraseViews202JSONResponse ViewErasure
-
-func (response EraseViews202JSONResponse) VisitEraseViewsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(202)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type EraseViewsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response EraseViewsdefaultApplicationProblemPlusJSONResponse) VisitEraseViewsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetViewErasureRequestObject struct {
-	Id openapi_types.UUID `json:"id"`
-}
-
-type GetViewErasureResponseObject interface {
-	VisitGetViewErasureResponse(w http.ResponseWriter) error
-}
-
-type GetViewErasure200JSONResponse ViewErasure
-
-func (response GetViewErasure200JSONResponse) VisitGetViewErasureResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetViewErasuredefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response GetViewErasuredefaultApplicationProblemPlusJSONResponse) VisitGetViewErasureResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ViewsHealthRequestObject struct {
-}
-
-type ViewsHealthResponseObject interface {
-	VisitViewsHealthResponse(w http.ResponseWriter) error
-}
-
-type ViewsHealth200JSONResponse ViewsHealth
-
-func (response ViewsHealth200JSONResponse) VisitViewsHealthResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ViewsHealthdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response ViewsHealthdefaultApplicationProblemPlusJSONResponse) VisitViewsHealthResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12060,24 +11208,36 @@ type StrictServerInterface interface {
 	// RetryDeadLetters Sends all failed posts out again that match; up to 1,000 at once.
 	// (POST /api/v1/dead-letters/retry)
 	RetryDeadLetters(ctx context.Context, request RetryDeadLettersRequestObject) (RetryDeadLettersResponseObject, error)
+	// ListDomains Lists the registered domains on which the workspace has seeds, by name.
+	// (GET /api/v1/domains)
+	ListDomains(ctx context.Context, request ListDomainsRequestObject) (ListDomainsResponseObject, error)
+	// GetDomain Reads a domain with its figures and its queue.
+	// (GET /api/v1/domains/{domain})
+	GetDomain(ctx context.Context, request GetDomainRequestObject) (GetDomainResponseObject, error)
+	// GetExport Says whether an export is there, and where.
+	// (GET /api/v1/domains/{domain}/exports/{export})
+	GetExport(ctx context.Context, request GetExportRequestObject) (GetExportResponseObject, error)
+	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.
+	// (DELETE /api/v1/domains/{domain}/frontier)
+	EmptyFrontier(ctx context.Context, request EmptyFrontierRequestObject) (EmptyFrontierResponseObject, error)
+	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
+	// (POST /api/v1/domains/{domain}/pause)
+	PauseDomain(ctx context.Context, request PauseDomainRequestObject) (PauseDomainResponseObject, error)
+	// ResumeDomain Goes on with the crawl of a domain.
+	// (POST /api/v1/domains/{domain}/resume)
+	ResumeDomain(ctx context.Context, request ResumeDomainRequestObject) (ResumeDomainResponseObject, error)
+	// RunDomain Looks at the seeds of a domain now, as politely as ever.
+	// (POST /api/v1/domains/{domain}/run)
+	RunDomain(ctx context.Context, request RunDomainRequestObject) (RunDomainResponseObject, error)
+	// DownloadWARC Streams the stored pages of a domain as a WARC file.
+	// (GET /api/v1/domains/{domain}/warc)
+	DownloadWARC(ctx context.Context, request DownloadWARCRequestObject) (DownloadWARCResponseObject, error)
+	// ExportWARC Writes the stored pages of a domain as a WARC file into the object store.
+	// (POST /api/v1/domains/{domain}/warc)
+	ExportWARC(ctx context.Context, request ExportWARCRequestObject) (ExportWARCResponseObject, error)
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(ctx context.Context, request WorkspaceEventsRequestObject) (WorkspaceEventsResponseObject, error)
-	// ListLinks Lists short links, the newest first.
-	// (GET /api/v1/links)
-	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
-	// CreateLink Makes a short link.
-	// (POST /api/v1/links)
-	CreateLink(ctx context.Context, request CreateLinkRequestObject) (CreateLinkResponseObject, error)
-	// GetLink Reads a short link.
-	// (GET /api/v1/links/{code})
-	GetLink(ctx context.Context, request GetLinkRequestObject) (GetLinkResponseObject, error)
-	// DisableLink Makes a short link lead nowhere.
-	// (POST /api/v1/links/{code}/disable)
-	DisableLink(ctx context.Context, request DisableLinkRequestObject) (DisableLinkResponseObject, error)
-	// EnableLink Makes a disabled short link lead on again.
-	// (POST /api/v1/links/{code}/enable)
-	EnableLink(ctx context.Context, request EnableLinkRequestObject) (EnableLinkResponseObject, error)
 	// GetMe Says who you are, where, and what you may do.
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
@@ -12174,9 +11334,6 @@ type StrictServerInterface interface {
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(ctx context.Context, request ScheduleDraftRequestObject) (ScheduleDraftResponseObject, error)
-	// PostStats Says how often a post was viewed and clicked, on all sites of the workspace.
-	// (GET /api/v1/posts/{id}/stats)
-	PostStats(ctx context.Context, request PostStatsRequestObject) (PostStatsResponseObject, error)
 	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
 	// (POST /api/v1/posts/{id}/submit)
 	SubmitPost(ctx context.Context, request SubmitPostRequestObject) (SubmitPostResponseObject, error)
@@ -12189,6 +11346,24 @@ type StrictServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
+	// ListSeeds Lists where the crawl begins, the oldest seeds first.
+	// (GET /api/v1/seeds)
+	ListSeeds(ctx context.Context, request ListSeedsRequestObject) (ListSeedsResponseObject, error)
+	// CreateSeed Has a page, feed or sitemap crawled for what it links, again and again.
+	// (POST /api/v1/seeds)
+	CreateSeed(ctx context.Context, request CreateSeedRequestObject) (CreateSeedResponseObject, error)
+	// ImportSeeds Makes seeds of a list of addresses or of an OPML file.
+	// (POST /api/v1/seeds/import)
+	ImportSeeds(ctx context.Context, request ImportSeedsRequestObject) (ImportSeedsResponseObject, error)
+	// DeleteSeed Ends the crawl from a seed. What was found stays.
+	// (DELETE /api/v1/seeds/{id})
+	DeleteSeed(ctx context.Context, request DeleteSeedRequestObject) (DeleteSeedResponseObject, error)
+	// GetSeed Reads a seed.
+	// (GET /api/v1/seeds/{id})
+	GetSeed(ctx context.Context, request GetSeedRequestObject) (GetSeedResponseObject, error)
+	// EditSeed Changes, pauses or resumes a seed; what is left out stays.
+	// (PATCH /api/v1/seeds/{id})
+	EditSeed(ctx context.Context, request EditSeedRequestObject) (EditSeedResponseObject, error)
 	// ListSeries Lists series, newest first.
 	// (GET /api/v1/series)
 	ListSeries(ctx context.Context, request ListSeriesRequestObject) (ListSeriesResponseObject, error)
@@ -12234,42 +11409,6 @@ type StrictServerInterface interface {
 	// EndSession Logs one of your sessions out.
 	// (DELETE /api/v1/sessions/{id})
 	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
-	// ListSites Lists the sites whose pages are counted.
-	// (GET /api/v1/sites)
-	ListSites(ctx context.Context, request ListSitesRequestObject) (ListSitesResponseObject, error)
-	// CreateSite Has the pages of a web site counted.
-	// (POST /api/v1/sites)
-	CreateSite(ctx context.Context, request CreateSiteRequestObject) (CreateSiteResponseObject, error)
-	// DeleteSite Ends a site; nothing is counted for it any more.
-	// (DELETE /api/v1/sites/{id})
-	DeleteSite(ctx context.Context, request DeleteSiteRequestObject) (DeleteSiteResponseObject, error)
-	// GetSite Reads a site's settings.
-	// (GET /api/v1/sites/{id})
-	GetSite(ctx context.Context, request GetSiteRequestObject) (GetSiteResponseObject, error)
-	// EditSite Changes a site's settings; hits are counted by them within two seconds.
-	// (PATCH /api/v1/sites/{id})
-	EditSite(ctx context.Context, request EditSiteRequestObject) (EditSiteResponseObject, error)
-	// LiveViews Streams the numbers of pages as they change, as server-sent events.
-	// (GET /api/v1/sites/{id}/live)
-	LiveViews(ctx context.Context, request LiveViewsRequestObject) (LiveViewsResponseObject, error)
-	// PageDimensions Says where a page's readers are, what they read with and where they came from.
-	// (GET /api/v1/sites/{id}/pages/dimensions)
-	PageDimensions(ctx context.Context, request PageDimensionsRequestObject) (PageDimensionsResponseObject, error)
-	// PageFiltered Says how many hits on a page were not counted, and why.
-	// (GET /api/v1/sites/{id}/pages/filtered)
-	PageFiltered(ctx context.Context, request PageFilteredRequestObject) (PageFilteredResponseObject, error)
-	// PageFunnel Says how many who viewed a page clicked, and how many converted.
-	// (GET /api/v1/sites/{id}/pages/funnel)
-	PageFunnel(ctx context.Context, request PageFunnelRequestObject) (PageFunnelResponseObject, error)
-	// PageSeries Shows how a page's numbers went, by hour or day of the site's zone.
-	// (GET /api/v1/sites/{id}/pages/series)
-	PageSeries(ctx context.Context, request PageSeriesRequestObject) (PageSeriesResponseObject, error)
-	// PageStats Says how often up to 100 pages were viewed, and by how many.
-	// (GET /api/v1/sites/{id}/pages/stats)
-	PageStats(ctx context.Context, request PageStatsRequestObject) (PageStatsResponseObject, error)
-	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
-	// (POST /api/v1/sites/{id}/rotate-secret)
-	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -12279,18 +11418,6 @@ type StrictServerInterface interface {
 	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
-	// Trending Lists the pages that are viewed most; at most 30 s old.
-	// (GET /api/v1/trending)
-	Trending(ctx context.Context, request TrendingRequestObject) (TrendingResponseObject, error)
-	// EraseViews Forgets a site's counts, or one visitor.
-	// (POST /api/v1/views/erasures)
-	EraseViews(ctx context.Context, request EraseViewsRequestObject) (EraseViewsResponseObject, error)
-	// GetViewErasure Says whether it is done.
-	// (GET /api/v1/views/erasures/{id})
-	GetViewErasure(ctx context.Context, request GetViewErasureRequestObject) (GetViewErasureResponseObject, error)
-	// ViewsHealth Says how the counting of views keeps its numbers.
-	// (GET /api/v1/views/health)
-	ViewsHealth(ctx context.Context, request ViewsHealthRequestObject) (ViewsHealthResponseObject, error)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
@@ -12996,6 +12123,260 @@ func (sh *strictHandler) RetryDeadLetters(ctx *gin.Context) {
 	}
 }
 
+// ListDomains operation middleware
+func (sh *strictHandler) ListDomains(ctx *gin.Context, params ListDomainsParams) {
+	var request ListDomainsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDomains(ctx, request.(ListDomainsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDomains")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDomainsResponseObject); ok {
+		if err := validResponse.VisitListDomainsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDomain operation middleware
+func (sh *strictHandler) GetDomain(ctx *gin.Context, domain CrawlDomain) {
+	var request GetDomainRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDomain(ctx, request.(GetDomainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDomain")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDomainResponseObject); ok {
+		if err := validResponse.VisitGetDomainResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetExport operation middleware
+func (sh *strictHandler) GetExport(ctx *gin.Context, domain CrawlDomain, export openapi_types.UUID) {
+	var request GetExportRequestObject
+
+	request.Domain = domain
+	request.Export = export
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetExport(ctx, request.(GetExportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetExport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetExportResponseObject); ok {
+		if err := validResponse.VisitGetExportResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EmptyFrontier operation middleware
+func (sh *strictHandler) EmptyFrontier(ctx *gin.Context, domain CrawlDomain) {
+	var request EmptyFrontierRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EmptyFrontier(ctx, request.(EmptyFrontierRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EmptyFrontier")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EmptyFrontierResponseObject); ok {
+		if err := validResponse.VisitEmptyFrontierResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PauseDomain operation middleware
+func (sh *strictHandler) PauseDomain(ctx *gin.Context, domain CrawlDomain) {
+	var request PauseDomainRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseDomain(ctx, request.(PauseDomainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseDomain")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PauseDomainResponseObject); ok {
+		if err := validResponse.VisitPauseDomainResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ResumeDomain operation middleware
+func (sh *strictHandler) ResumeDomain(ctx *gin.Context, domain CrawlDomain) {
+	var request ResumeDomainRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeDomain(ctx, request.(ResumeDomainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeDomain")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ResumeDomainResponseObject); ok {
+		if err := validResponse.VisitResumeDomainResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RunDomain operation middleware
+func (sh *strictHandler) RunDomain(ctx *gin.Context, domain CrawlDomain) {
+	var request RunDomainRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RunDomain(ctx, request.(RunDomainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RunDomain")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RunDomainResponseObject); ok {
+		if err := validResponse.VisitRunDomainResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DownloadWARC operation middleware
+func (sh *strictHandler) DownloadWARC(ctx *gin.Context, domain CrawlDomain, params DownloadWARCParams) {
+	var request DownloadWARCRequestObject
+
+	request.Domain = domain
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DownloadWARC(ctx, request.(DownloadWARCRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DownloadWARC")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DownloadWARCResponseObject); ok {
+		if err := validResponse.VisitDownloadWARCResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ExportWARC operation middleware
+func (sh *strictHandler) ExportWARC(ctx *gin.Context, domain CrawlDomain) {
+	var request ExportWARCRequestObject
+
+	request.Domain = domain
+
+	var body ExportWARCJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportWARC(ctx, request.(ExportWARCRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportWARC")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ExportWARCResponseObject); ok {
+		if err := validResponse.VisitExportWARCResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // WorkspaceEvents operation middleware
 func (sh *strictHandler) WorkspaceEvents(ctx *gin.Context, params WorkspaceEventsParams) {
 	var request WorkspaceEventsRequestObject
@@ -13015,154 +12396,6 @@ func (sh *strictHandler) WorkspaceEvents(ctx *gin.Context, params WorkspaceEvent
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(WorkspaceEventsResponseObject); ok {
 		if err := validResponse.VisitWorkspaceEventsResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// ListLinks operation middleware
-func (sh *strictHandler) ListLinks(ctx *gin.Context, params ListLinksParams) {
-	var request ListLinksRequestObject
-
-	request.Params = params
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.ListLinks(ctx, request.(ListLinksRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "ListLinks")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(ListLinksResponseObject); ok {
-		if err := validResponse.VisitListLinksResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// CreateLink operation middleware
-func (sh *strictHandler) CreateLink(ctx *gin.Context, params CreateLinkParams) {
-	var request CreateLinkRequestObject
-
-	request.Params = params
-
-	var body CreateLinkJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.CreateLink(ctx, request.(CreateLinkRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "CreateLink")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(CreateLinkResponseObject); ok {
-		if err := validResponse.VisitCreateLinkResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// GetLink operation middleware
-func (sh *strictHandler) GetLink(ctx *gin.Context, code LinkCode) {
-	var request GetLinkRequestObject
-
-	request.Code = code
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetLink(ctx, request.(GetLinkRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetLink")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetLinkResponseObject); ok {
-		if err := validResponse.VisitGetLinkResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// DisableLink operation middleware
-func (sh *strictHandler) DisableLink(ctx *gin.Context, code LinkCode) {
-	var request DisableLinkRequestObject
-
-	request.Code = code
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.DisableLink(ctx, request.(DisableLinkRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "DisableLink")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(DisableLinkResponseObject); ok {
-		if err := validResponse.VisitDisableLinkResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// EnableLink operation middleware
-func (sh *strictHandler) EnableLink(ctx *gin.Context, code LinkCode) {
-	var request EnableLinkRequestObject
-
-	request.Code = code
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EnableLink(ctx, request.(EnableLinkRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EnableLink")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EnableLinkResponseObject); ok {
-		if err := validResponse.VisitEnableLinkResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -13298,10 +12531,8 @@ func (sh *strictHandler) FetchMedia(ctx *gin.Context, params FetchMediaParams) {
 }
 
 // BeginMediaUpload operation middleware
-func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context, params BeginMediaUploadParams) {
+func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context) {
 	var request BeginMediaUploadRequestObject
-
-	request.Params = params
 
 	var body BeginMediaUploadJSONRequestBody
 	var err error
@@ -14244,32 +13475,6 @@ func (sh *strictHandler) ScheduleDraft(ctx *gin.Context, id PostID, params Sched
 	}
 }
 
-// PostStats operation middleware
-func (sh *strictHandler) PostStats(ctx *gin.Context, id PostID) {
-	var request PostStatsRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.PostStats(ctx, request.(PostStatsRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "PostStats")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(PostStatsResponseObject); ok {
-		if err := validResponse.VisitPostStatsResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
 // SubmitPost operation middleware
 func (sh *strictHandler) SubmitPost(ctx *gin.Context, id PostID, params SubmitPostParams) {
 	var request SubmitPostRequestObject
@@ -14391,6 +13596,215 @@ func (sh *strictHandler) PostTimeline(ctx *gin.Context, id PostID, params PostTi
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PostTimelineResponseObject); ok {
 		if err := validResponse.VisitPostTimelineResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSeeds operation middleware
+func (sh *strictHandler) ListSeeds(ctx *gin.Context, params ListSeedsParams) {
+	var request ListSeedsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSeeds(ctx, request.(ListSeedsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSeeds")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSeedsResponseObject); ok {
+		if err := validResponse.VisitListSeedsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSeed operation middleware
+func (sh *strictHandler) CreateSeed(ctx *gin.Context, params CreateSeedParams) {
+	var request CreateSeedRequestObject
+
+	request.Params = params
+
+	var body CreateSeedJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSeed(ctx, request.(CreateSeedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSeed")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateSeedResponseObject); ok {
+		if err := validResponse.VisitCreateSeedResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ImportSeeds operation middleware
+func (sh *strictHandler) ImportSeeds(ctx *gin.Context) {
+	var request ImportSeedsRequestObject
+
+	var body ImportSeedsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ImportSeeds(ctx, request.(ImportSeedsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ImportSeeds")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ImportSeedsResponseObject); ok {
+		if err := validResponse.VisitImportSeedsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSeed operation middleware
+func (sh *strictHandler) DeleteSeed(ctx *gin.Context, id openapi_types.UUID) {
+	var request DeleteSeedRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSeed(ctx, request.(DeleteSeedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSeed")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteSeedResponseObject); ok {
+		if err := validResponse.VisitDeleteSeedResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSeed operation middleware
+func (sh *strictHandler) GetSeed(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetSeedRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSeed(ctx, request.(GetSeedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSeed")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSeedResponseObject); ok {
+		if err := validResponse.VisitGetSeedResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditSeed operation middleware
+func (sh *strictHandler) EditSeed(ctx *gin.Context, id openapi_types.UUID, params EditSeedParams) {
+	var request EditSeedRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body EditSeedJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditSeed(ctx, request.(EditSeedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditSeed")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditSeedResponseObject); ok {
+		if err := validResponse.VisitEditSeedResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -14875,358 +14289,6 @@ func (sh *strictHandler) EndSession(ctx *gin.Context, id openapi_types.UUID) {
 	}
 }
 
-// ListSites operation middleware
-func (sh *strictHandler) ListSites(ctx *gin.Context) {
-	var request ListSitesRequestObject
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.ListSites(ctx, request.(ListSitesRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "ListSites")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(ListSitesResponseObject); ok {
-		if err := validResponse.VisitListSitesResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// CreateSite operation middleware
-func (sh *strictHandler) CreateSite(ctx *gin.Context, params CreateSiteParams) {
-	var request CreateSiteRequestObject
-
-	request.Params = params
-
-	var body CreateSiteJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.CreateSite(ctx, request.(CreateSiteRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "CreateSite")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(CreateSiteResponseObject); ok {
-		if err := validResponse.VisitCreateSiteResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// DeleteSite operation middleware
-func (sh *strictHandler) DeleteSite(ctx *gin.Context, id SiteID) {
-	var request DeleteSiteRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.DeleteSite(ctx, request.(DeleteSiteRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "DeleteSite")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(DeleteSiteResponseObject); ok {
-		if err := validResponse.VisitDeleteSiteResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// GetSite operation middleware
-func (sh *strictHandler) GetSite(ctx *gin.Context, id SiteID) {
-	var request GetSiteRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetSite(ctx, request.(GetSiteRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetSite")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetSiteResponseObject); ok {
-		if err := validResponse.VisitGetSiteResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// EditSite operation middleware
-func (sh *strictHandler) EditSite(ctx *gin.Context, id SiteID) {
-	var request EditSiteRequestObject
-
-	request.Id = id
-
-	var body EditSiteJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EditSite(ctx, request.(EditSiteRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EditSite")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EditSiteResponseObject); ok {
-		if err := validResponse.VisitEditSiteResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// LiveViews operation middleware
-func (sh *strictHandler) LiveViews(ctx *gin.Context, id CountedSite, params LiveViewsParams) {
-	var request LiveViewsRequestObject
-
-	request.Id = id
-	request.Params = params
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.LiveViews(ctx, request.(LiveViewsRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "LiveViews")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(LiveViewsResponseObject); ok {
-		if err := validResponse.VisitLiveViewsResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// PageDimensions operation middleware
-func (sh *strictHandler) PageDimensions(ctx *gin.Context, id CountedSite, params PageDimensionsParams) {
-	var request PageDimensionsRequestObject
-
-	request.Id = id
-	request.Params = params
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.PageDimensions(ctx, request.(PageDimensionsRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "PageDimensions")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(PageDimensionsResponseObject); ok {
-		if err := validResponse.VisitPageDimensionsResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// PageFiltered operation middleware
-func (sh *strictHandler) PageFiltered(ctx *gin.Context, id CountedSite, params PageFilteredParams) {
-	var request PageFilteredRequestObject
-
-	request.Id = id
-	request.Params = params
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.PageFiltered(ctx, request.(PageFilteredRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "PageFiltered")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(PageFilteredResponseObject); ok {
-		if err := validResponse.VisitPageFilteredResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// PageFunnel operation middleware
-func (sh *strictHandler) PageFunnel(ctx *gin.Context, id CountedSite, params PageFunnelParams) {
-	var request PageFunnelRequestObject
-
-	request.Id = id
-	request.Params = params
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.PageFunnel(ctx, request.(PageFunnelRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "PageFunnel")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(PageFunnelResponseObject); ok {
-		if err := validResponse.VisitPageFunnelResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// PageSeries operation middleware
-func (sh *strictHandler) PageSeries(ctx *gin.Context, id CountedSite, params PageSeriesParams) {
-	var request PageSeriesRequestObject
-
-	request.Id = id
-	request.Params = params
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.PageSeries(ctx, request.(PageSeriesRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "PageSeries")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(PageSeriesResponseObject); ok {
-		if err := validResponse.VisitPageSeriesResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// PageStats operation middleware
-func (sh *strictHandler) PageStats(ctx *gin.Context, id CountedSite, params PageStatsParams) {
-	var request PageStatsRequestObject
-
-	request.Id = id
-	request.Params = params
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.PageStats(ctx, request.(PageStatsRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "PageStats")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(PageStatsResponseObject); ok {
-		if err := validResponse.VisitPageStatsResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// RotateSiteSecret operation middleware
-func (sh *strictHandler) RotateSiteSecret(ctx *gin.Context, id SiteID) {
-	var request RotateSiteSecretRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.RotateSiteSecret(ctx, request.(RotateSiteSecretRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "RotateSiteSecret")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(RotateSiteSecretResponseObject); ok {
-		if err := validResponse.VisitRotateSiteSecretResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx *gin.Context, params ListTokensParams) {
 	var request ListTokensRequestObject
@@ -15316,124 +14378,6 @@ func (sh *strictHandler) RevokeToken(ctx *gin.Context, id openapi_types.UUID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(RevokeTokenResponseObject); ok {
 		if err := validResponse.VisitRevokeTokenResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// Trending operation middleware
-func (sh *strictHandler) Trending(ctx *gin.Context, params TrendingParams) {
-	var request TrendingRequestObject
-
-	request.Params = params
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.Trending(ctx, request.(TrendingRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "Trending")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(TrendingResponseObject); ok {
-		if err := validResponse.VisitTrendingResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// EraseViews operation middleware
-func (sh *strictHandler) EraseViews(ctx *gin.Context) {
-	var request EraseViewsRequestObject
-
-	var body EraseViewsJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EraseViews(ctx, request.(EraseViewsRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EraseViews")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EraseViewsResponseObject); ok {
-		if err := validResponse.VisitEraseViewsResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// GetViewErasure operation middleware
-func (sh *strictHandler) GetViewErasure(ctx *gin.Context, id openapi_types.UUID) {
-	var request GetViewErasureRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetViewErasure(ctx, request.(GetViewErasureRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetViewErasure")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetViewErasureResponseObject); ok {
-		if err := validResponse.VisitGetViewErasureResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// ViewsHealth operation middleware
-func (sh *strictHandler) ViewsHealth(ctx *gin.Context) {
-	var request ViewsHealthRequestObject
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.ViewsHealth(ctx, request.(ViewsHealthRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "ViewsHealth")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(ViewsHealthResponseObject); ok {
-		if err := validResponse.VisitViewsHealthResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

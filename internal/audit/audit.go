@@ -43,6 +43,13 @@ const (
 	MediaAdded          Action = "media.added"
 	MediaChanged        Action = "media.changed"
 	MediaDeleted        Action = "media.deleted"
+	SeedCreated         Action = "seed.created"
+	SeedChanged         Action = "seed.changed"
+	SeedDeleted         Action = "seed.deleted"
+	DomainPaused        Action = "domain.paused"
+	DomainResumed       Action = "domain.resumed"
+	DomainRun           Action = "domain.run"
+	DomainEmptied       Action = "domain.emptied"
 )
 
 // Actor is what kind of actor did it.

@@ -65,13 +65,14 @@ type parts struct {
 	batcher  *views.Batcher
 	running  *activities.Running
 	counting *counting // nil: readers are not counted
+	crawl    *crawler  // nil: switched off
 
 	telemetry    *telemetry.Telemetry
 	bucketOrigin string // where pages send files
 
-	stopClock             context.CancelFunc
-	stopCrowd, stopLimits func()
-	stopFolding           context.CancelFunc
+	stopClock                        context.CancelFunc
+	stopCrowd, stopLimits, stopCrawl func()
+	stopFolding                      context.CancelFunc
 }
 
 // process is what the parts are assembled for.
@@ -168,6 +169,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		}
 	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Trusted: trusted}
+	if err := p.assembleCrawl(allowed); err != nil {
+		return nil, err
+	}
 	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
 	return p, p.observe(of.version)
 }
@@ -187,6 +191,12 @@ func openRedis(address string) (redis.UniversalClient, error) {
 func (p *parts) close() {
 	if p.stopCrowd != nil {
 		p.stopCrowd()
+	}
+	if p.stopCrawl != nil {
+		p.stopCrawl()
+	}
+	if p.crawl != nil {
+		p.crawl.fetcher.Close()
 	}
 	if p.stopClock != nil {
 		p.stopClock()
@@ -228,6 +238,9 @@ func (p *parts) server(page web.Page) *api.Server {
 		Redirect: p.redirect(),
 		Tally:    tallies{p.store},
 		Checks:   p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
+	if p.crawl != nil {
+		s.Crawl, s.Archives = p.crawl.seeds, p.crawl.archives
+	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
 			return strings.TrimSuffix(p.cfg.TemporalUIURL, "/") + "/namespaces/" + url.PathEscape(p.cfg.TemporalNamespace) + "/workflows/" + url.PathEscape(id)
@@ -289,6 +302,7 @@ func (p *parts) worker() *worker.Worker {
 		Library:    &activities.Library{Media: p.media},
 		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
+		Crawler:    p.crawlWorker(),
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
 		Views: &activities.Views{Tally: &tally.Keeper{Counter: p.counter, Store: p.store, Settle: tally.Settle, Log: p.log, Now: p.clock.Now,
 			Retention: tally.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}},

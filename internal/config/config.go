@@ -83,6 +83,17 @@ type Config struct {
 	OIDCAutoJoin     []string // e-mail domains, in lower case
 	OIDCAutoJoinRole string
 
+	Crawl          bool
+	CrawlContact   string        // empty: PublicURL
+	CrawlDomains   int           // at once
+	CrawlDelay     time.Duration // between two requests to a domain
+	CrawlMaxDelay  time.Duration // that a robots.txt may ask for
+	CrawlIPDelay   time.Duration // between two requests to an address
+	CrawlBudget    int           // pages of a domain a day; 0: no limit
+	CrawlVersions  int           // of a page
+	CrawlRetention time.Duration // of versions but the newest; 0: for ever
+	CrawlProxy     string
+
 	Sandbox        bool
 	SandboxAddr    string
 	TemporalPort   int

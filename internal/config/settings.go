@@ -40,6 +40,7 @@ func settings() []Setting {
 		{"Engines: leave a URL empty and `dateline up` starts its own", engineSettings()},
 		{"Service", serviceSettings()},
 		{"Login at an OpenID provider; none is needed", loginSettings()},
+		{"Crawler", crawlSettings()},
 		{"Social networks: the applications that are set up there; the sandbox, and networks not named here, need none", networkSettings()},
 		{"On one machine: what `dateline up` starts itself", localSettings()},
 	} {

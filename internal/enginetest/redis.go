@@ -68,3 +68,12 @@ func RedisClient(t testing.TB, url string) *redis.Client {
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
+
+// ParseRedis connects to a URL that Redis gave, for another process of a test.
+func ParseRedis(url string) (*redis.Client, error) {
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	return redis.NewClient(options), nil
+}

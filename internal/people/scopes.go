@@ -28,12 +28,14 @@ const (
 	AuditRead      Scope = "audit:read"
 	ViewsRead      Scope = "views:read" // sites and what they count
 	ViewsWrite     Scope = "views:write"
+	CrawlRead      Scope = "crawl:read"
+	CrawlWrite     Scope = "crawl:write"
 )
 
 // Scopes lists all scopes but Everything.
 func Scopes() []Scope {
 	return []Scope{PostsRead, PostsWrite, AccountsRead, AccountsWrite, MediaRead, MediaWrite, WebhooksRead, WebhooksWrite,
-		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite}
+		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite, CrawlRead, CrawlWrite}
 }
 
 // Has says whether the principal was given a scope. Its role has to allow what

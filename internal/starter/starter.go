@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 
+	"dateline/internal/crawl"
 	"dateline/internal/post"
 	"dateline/workflows"
 )
@@ -179,4 +180,49 @@ func (s *Starter) Polled(ctx context.Context) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// SignalCrawl tells a domain's crawl what was done with the domain. A pause is
+// of use only to one that runs; everything else starts one.
+func (s *Starter) SignalCrawl(ctx context.Context, domain string, what crawl.Control) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	id := workflows.CrawlDomainID(domain)
+	var err error
+	if what == crawl.Pause {
+		err = s.Client.SignalWorkflow(ctx, id, "", workflows.SignalPause, nil)
+		var none *serviceerror.NotFound
+		if errors.As(err, &none) {
+			return nil
+		}
+	} else {
+		_, err = s.Client.SignalWithStartWorkflow(ctx, id, string(what), nil, client.StartWorkflowOptions{
+			TaskQueue:                workflows.CrawlQueue,
+			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+			WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+			TypedSearchAttributes:    temporal.NewSearchAttributes(workflows.DomainKey.ValueSet(domain)),
+			StaticSummary:            "Crawls " + domain,
+		}, workflows.CrawlDomainWorkflow, workflows.CrawlDomainInput{Domain: domain})
+	}
+	if err != nil {
+		return fmt.Errorf("telling Temporal about the domain %s: %w", domain, err)
+	}
+	return nil
+}
+
+// StartExport starts the export of a domain's pages.
+func (s *Starter) StartExport(ctx context.Context, domain, export, key string, from, to time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err := s.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       workflows.ExportID(export),
+		TaskQueue:                workflows.CrawlQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		TypedSearchAttributes:    temporal.NewSearchAttributes(workflows.DomainKey.ValueSet(domain)),
+		StaticSummary:            "Exports pages of " + domain,
+	}, workflows.ExportPagesWorkflow, workflows.ExportPagesInput{Domain: domain, From: from, To: to, Key: key})
+	if err != nil {
+		return fmt.Errorf("telling Temporal about an export of %s: %w", domain, err)
+	}
+	return nil
 }

@@ -413,6 +413,64 @@ func AllPostStatusValues() []PostStatus {
 	}
 }
 
+type SeedStatus string
+
+const (
+	SeedStatusActive SeedStatus = "active"
+	SeedStatusPaused SeedStatus = "paused"
+)
+
+func (e *SeedStatus) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = SeedStatus(s)
+	case string:
+		*e = SeedStatus(s)
+	default:
+		return fmt.Errorf("unsupported scan type for SeedStatus: %T", src)
+	}
+	return nil
+}
+
+type NullSeedStatus struct {
+	SeedStatus SeedStatus
+	Valid      bool // Valid is true if SeedStatus is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullSeedStatus) Scan(value interface{}) error {
+	if value == nil {
+		ns.SeedStatus, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.SeedStatus.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullSeedStatus) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.SeedStatus), nil
+}
+
+func (e SeedStatus) Valid() bool {
+	switch e {
+	case SeedStatusActive,
+		SeedStatusPaused:
+		return true
+	}
+	return false
+}
+
+func AllSeedStatusValues() []SeedStatus {
+	return []SeedStatus{
+		SeedStatusActive,
+		SeedStatusPaused,
+	}
+}
+
 type SeriesNoteKind string
 
 const (
@@ -602,64 +660,137 @@ func AllTargetStatusValues() []TargetStatus {
 	}
 }
 
-type ViewKind string
+type UrlKind string
 
 const (
-	ViewKindView    ViewKind = "view"
-	ViewKindClick   ViewKind = "click"
-	ViewKindConvert ViewKind = "convert"
+	UrlKindHome    UrlKind = "home"
+	UrlKindSection UrlKind = "section"
+	UrlKindFeed    UrlKind = "feed"
+	UrlKindSitemap UrlKind = "sitemap"
+	UrlKindArticle UrlKind = "article"
 )
 
-func (e *ViewKind) Scan(src interface{}) error {
+func (e *UrlKind) Scan(src interface{}) error {
 	switch s := src.(type) {
 	case []byte:
-		*e = ViewKind(s)
+		*e = UrlKind(s)
 	case string:
-		*e = ViewKind(s)
+		*e = UrlKind(s)
 	default:
-		return fmt.Errorf("unsupported scan type for ViewKind: %T", src)
+		return fmt.Errorf("unsupported scan type for UrlKind: %T", src)
 	}
 	return nil
 }
 
-type NullViewKind struct {
-	ViewKind ViewKind
-	Valid    bool // Valid is true if ViewKind is not NULL
+type NullUrlKind struct {
+	UrlKind UrlKind
+	Valid   bool // Valid is true if UrlKind is not NULL
 }
 
 // Scan implements the Scanner interface.
-func (ns *NullViewKind) Scan(value interface{}) error {
+func (ns *NullUrlKind) Scan(value interface{}) error {
 	if value == nil {
-		ns.ViewKind, ns.Valid = "", false
+		ns.UrlKind, ns.Valid = "", false
 		return nil
 	}
 	ns.Valid = true
-	return ns.ViewKind.Scan(value)
+	return ns.UrlKind.Scan(value)
 }
 
 // Value implements the driver Valuer interface.
-func (ns NullViewKind) Value() (driver.Value, error) {
+func (ns NullUrlKind) Value() (driver.Value, error) {
 	if !ns.Valid {
 		return nil, nil
 	}
-	return string(ns.ViewKind), nil
+	return string(ns.UrlKind), nil
 }
 
-func (e ViewKind) Valid() bool {
+func (e UrlKind) Valid() bool {
 	switch e {
-	case ViewKindView,
-		ViewKindClick,
-		ViewKindConvert:
+	case UrlKindHome,
+		UrlKindSection,
+		UrlKindFeed,
+		UrlKindSitemap,
+		UrlKindArticle:
 		return true
 	}
 	return false
 }
 
-func AllViewKindValues() []ViewKind {
-	return []ViewKind{
-		ViewKindView,
-		ViewKindClick,
-		ViewKindConvert,
+func AllUrlKindValues() []UrlKind {
+	return []UrlKind{
+		UrlKindHome,
+		UrlKindSection,
+		UrlKindFeed,
+		UrlKindSitemap,
+		UrlKindArticle,
+	}
+}
+
+type UrlState string
+
+const (
+	UrlStateWaiting UrlState = "waiting"
+	UrlStateKept    UrlState = "kept"
+	UrlStateFailed  UrlState = "failed"
+	UrlStateDead    UrlState = "dead"
+	UrlStateRefused UrlState = "refused"
+)
+
+func (e *UrlState) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = UrlState(s)
+	case string:
+		*e = UrlState(s)
+	default:
+		return fmt.Errorf("unsupported scan type for UrlState: %T", src)
+	}
+	return nil
+}
+
+type NullUrlState struct {
+	UrlState UrlState
+	Valid    bool // Valid is true if UrlState is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullUrlState) Scan(value interface{}) error {
+	if value == nil {
+		ns.UrlState, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.UrlState.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullUrlState) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.UrlState), nil
+}
+
+func (e UrlState) Valid() bool {
+	switch e {
+	case UrlStateWaiting,
+		UrlStateKept,
+		UrlStateFailed,
+		UrlStateDead,
+		UrlStateRefused:
+		return true
+	}
+	return false
+}
+
+func AllUrlStateValues() []UrlState {
+	return []UrlState{
+		UrlStateWaiting,
+		UrlStateKept,
+		UrlStateFailed,
+		UrlStateDead,
+		UrlStateRefused,
 	}
 }
 
@@ -814,7 +945,51 @@ type ConnectAttempt struct {
 	Verifier    []byte
 	ExpiresAt   time.Time
 	AccountID   *uuid.UUID
-	SessionID   *uuid.UUID
+}
+
+type CrawlDomain struct {
+	ID            int32
+	Domain        string
+	PausedAt      *time.Time
+	PausedWhy     string
+	Epoch         int32
+	Rules         json.RawMessage
+	Score         float32
+	ResponseMs    float32
+	DelayMs       int32
+	NotBefore     *time.Time
+	NextDue       *time.Time
+	LastCrawl     *time.Time
+	DrainingUntil *time.Time
+	BudgetDay     pgtype.Date
+	BudgetUsed    int32
+	Fetched       int64
+	Stored        int64
+	Unchanged     int64
+	Failed        int64
+	Timeouts      int64
+	Refused       int64
+	Bytes         int64
+	CreatedAt     time.Time
+}
+
+type CrawlGate struct {
+	Key    string
+	NextAt time.Time
+	Holder *uuid.UUID
+}
+
+type CrawledPage struct {
+	ID         int64
+	DomainID   int32
+	UrlID      uuid.UUID
+	FetchedAt  time.Time
+	Url        string
+	ObjectKey  string
+	FoundAt    time.Time
+	First      bool
+	Tries      int16
+	TakenUntil time.Time
 }
 
 type IdempotencyKey struct {
@@ -830,19 +1005,6 @@ type Identity struct {
 	Subject   string
 	UserID    uuid.UUID
 	CreatedAt time.Time
-}
-
-type Link struct {
-	Code        string
-	WorkspaceID uuid.UUID
-	UserID      *uuid.UUID
-	PostID      *uuid.UUID
-	AccountID   *uuid.UUID
-	Network     string
-	Url         string
-	Title       string
-	CreatedAt   time.Time
-	DisabledAt  *time.Time
 }
 
 type LoginAnswer struct {
@@ -952,6 +1114,19 @@ type Operation struct {
 	CreatedAt      time.Time
 }
 
+type PageVersion struct {
+	DomainID    int32
+	UrlID       uuid.UUID
+	FetchedAt   time.Time
+	Status      int16
+	Bytes       int32
+	StoredBytes int32
+	Kind        UrlKind
+	RawHash     string
+	FinalUrl    string
+	Header      json.RawMessage
+}
+
 type PostEvent struct {
 	ID          int64
 	PostID      *uuid.UUID
@@ -1032,7 +1207,35 @@ type ScheduledPost struct {
 	ApprovalBy             *uuid.UUID
 	ApprovalAt             *time.Time
 	ApprovalNote           string
-	LinkBase               *string
+}
+
+type Seed struct {
+	ID           uuid.UUID
+	No           int32
+	WorkspaceID  uuid.UUID
+	DomainID     int32
+	UrlID        uuid.UUID
+	Url          string
+	Kind         UrlKind
+	Title        string
+	Status       SeedStatus
+	Priority     int16
+	MinSeconds   int32
+	MaxSeconds   int32
+	EverySeconds int32
+	Allow        []string
+	Deny         []string
+	Depth        int16
+	Budget       int32
+	BudgetDay    pgtype.Date
+	BudgetUsed   int32
+	NextCrawl    time.Time
+	LastCrawl    *time.Time
+	LastFound    *time.Time
+	LastProblem  string
+	Version      int64
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
 }
 
 type Series struct {
@@ -1078,30 +1281,28 @@ type Setting struct {
 	UpdatedAt time.Time
 }
 
-type Site struct {
-	ID            uuid.UUID
-	WorkspaceID   uuid.UUID
-	Name          string
-	Domains       []string
-	TimeZone      string
-	WindowSeconds int32
-	Uniques       string
-	MaxID         int64
-	RateHits      int32
-	RateSeconds   int32
-	Visitors      string
-	WeeklyUniques bool
-	PublicCounts  bool
-	WriteKey      string
-	SecretHash    []byte
-	VisitorKey    []byte
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-}
-
-type SiteChange struct {
-	One     bool
-	Version int64
+type Url struct {
+	DomainID     int32
+	ID           uuid.UUID
+	DueAt        *time.Time
+	Lease        *uuid.UUID
+	FoundAt      time.Time
+	LastCrawl    *time.Time
+	ChangedAt    *time.Time
+	Simhash      *int64
+	SeedNo       *int32
+	EverySeconds int32
+	Rank         int16
+	Depth        int16
+	Tries        int16
+	LastStatus   int16
+	Kind         UrlKind
+	State        UrlState
+	Url          string
+	Etag         string
+	LastModified string
+	ContentHash  string
+	RawHash      string
 }
 
 type User struct {
@@ -1109,130 +1310,6 @@ type User struct {
 	Name      string
 	Email     *string
 	CreatedAt time.Time
-}
-
-type ViewBatch struct {
-	ID        uuid.UUID
-	Shard     int32
-	Counts    int64
-	AppliedAt time.Time
-}
-
-type ViewCheck struct {
-	ID        int64
-	StartedAt time.Time
-	EndedAt   time.Time
-	Pages     int64
-	Differing int64
-	Missing   int64
-	Surplus   int64
-	NextSite  *uuid.UUID
-	NextPage  *string
-	Examples  []byte
-}
-
-type ViewDay struct {
-	SiteID       uuid.UUID
-	Page         string
-	Kind         ViewKind
-	Day          pgtype.Date
-	Count        int64
-	Funnel       int64
-	RolledCount  int64
-	RolledFunnel int64
-}
-
-type ViewDaysDue struct {
-	Day       pgtype.Date
-	TouchedAt time.Time
-}
-
-type ViewDimension struct {
-	SiteID    uuid.UUID
-	Page      string
-	Day       pgtype.Date
-	Dimension string
-	Value     string
-	Count     int64
-}
-
-type ViewErasure struct {
-	ID          uuid.UUID
-	WorkspaceID uuid.UUID
-	SiteID      uuid.UUID
-	OfVisitor   bool
-	VisitorHash *int64
-	VisitorID   *int64
-	RequestedBy uuid.UUID
-	RequestedAt time.Time
-	DoneAt      *time.Time
-	Removed     int64
-}
-
-type ViewFiltered struct {
-	SiteID uuid.UUID
-	Page   string
-	Day    pgtype.Date
-	Reason string
-	Count  int64
-}
-
-type ViewHour struct {
-	SiteID       uuid.UUID
-	Page         string
-	Kind         ViewKind
-	Hour         time.Time
-	Day          pgtype.Date
-	Count        int64
-	Funnel       int64
-	RolledCount  int64
-	RolledFunnel int64
-}
-
-type ViewHoursDue struct {
-	Hour      time.Time
-	TouchedAt time.Time
-}
-
-type ViewLoss struct {
-	ID      int64
-	Shard   int32
-	Pages   int64
-	FoundAt time.Time
-}
-
-type ViewMonth struct {
-	SiteID uuid.UUID
-	Page   string
-	Kind   ViewKind
-	Month  pgtype.Date
-	Count  int64
-	Funnel int64
-}
-
-type ViewPage struct {
-	SiteID         uuid.UUID
-	Page           string
-	Way            string
-	Views          int64
-	Clicks         int64
-	Converts       int64
-	FunnelViews    int64
-	FunnelClicks   int64
-	FunnelConverts int64
-	Uniques        int64
-	Sketch         []byte
-	SketchDue      bool
-	UpdatedAt      time.Time
-}
-
-type ViewUnique struct {
-	SiteID    uuid.UUID
-	Page      string
-	Day       pgtype.Date
-	Uniques   int64
-	Week      int64
-	UpdatedAt time.Time
 }
 
 type WebhookCursor struct {

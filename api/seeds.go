@@ -1,0 +1,165 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/api/spec"
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/seeds"
+	"dateline/internal/post"
+)
+
+// crawler gives what serves the crawl, or says that it is switched off.
+func (s *Server) crawler() (*seeds.Service, error) {
+	if s.Crawl == nil {
+		return nil, &post.Error{Kind: post.Conflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL)."}
+	}
+	return s.Crawl, nil
+}
+
+// ListSeeds lists where the crawl begins.
+func (s *Server) ListSeeds(ctx context.Context, r spec.ListSeedsRequestObject) (spec.ListSeedsResponseObject, error) {
+	c, err := s.crawler()
+	if err != nil {
+		return nil, err
+	}
+	limit := defaultPage
+	if r.Params.Limit != nil {
+		limit = *r.Params.Limit
+	}
+	all, err := c.List(ctx, principal(ctx), value(r.Params.Domain), value(r.Params.Cursor), limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.ListSeeds200JSONResponse{Seeds: []spec.Seed{}}
+	if len(all) > limit {
+		all = all[:limit]
+		out.NextCursor = optional(all[limit-1].ID.String())
+	}
+	for _, n := range all {
+		out.Seeds = append(out.Seeds, seedJSON(n))
+	}
+	return out, nil
+}
+
+// CreateSeed makes a seed.
+func (s *Server) CreateSeed(ctx context.Context, r spec.CreateSeedRequestObject) (spec.CreateSeedResponseObject, error) {
+	c, err := s.crawler()
+	if err != nil {
+		return nil, err
+	}
+	key, err := idempotencyOf(r.Params.IdempotencyKey, "seed", r.Body)
+	if err != nil {
+		return nil, err
+	}
+	b := r.Body
+	n, replayed, err := c.Create(ctx, principal(ctx), seeds.Draft{URL: b.Url, Kind: crawl.Kind(value(b.Kind)), Title: value(b.Title), Paused: value(b.Status) == "paused",
+		Priority: b.Priority, Min: span(b.MinIntervalSeconds), Max: span(b.MaxIntervalSeconds), Allow: value(b.Allow), Deny: value(b.Deny),
+		Depth: b.Depth, Budget: b.DailyBudget}, key)
+	if err != nil {
+		return nil, err
+	}
+	location, tag := "/api/v1/seeds/"+n.ID.String(), seedTag(n)
+	return spec.CreateSeed201JSONResponse{Body: seedJSON(n),
+		Headers: spec.CreateSeed201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, nil
+}
+
+// ImportSeeds makes seeds of a list.
+func (s *Server) ImportSeeds(ctx context.Context, r spec.ImportSeedsRequestObject) (spec.ImportSeedsResponseObject, error) {
+	c, err := s.crawler()
+	if err != nil {
+		return nil, err
+	}
+	lines, err := c.Import(ctx, principal(ctx), seeds.Format(r.Body.Format), r.Body.Text, crawl.Kind(value(r.Body.Kind)))
+	if err != nil {
+		return nil, err
+	}
+	out := spec.SeedImportResult{}
+	out.Lines = make([]struct {
+		Id      *uuid.UUID                        `json:"id,omitempty"` //nolint:revive // as it is generated
+		Line    int                               `json:"line"`
+		Outcome spec.SeedImportResultLinesOutcome `json:"outcome"`
+		Reason  *string                           `json:"reason,omitempty"`
+		Url     string                            `json:"url"` //nolint:revive // as it is generated
+	}, len(lines))
+	for i, l := range lines {
+		line := &out.Lines[i]
+		line.Line, line.Url, line.Outcome, line.Reason, line.Id = l.Number, l.URL, spec.SeedImportResultLinesOutcome(l.Outcome), optional(l.Reason), optionalID(l.ID)
+		switch l.Outcome {
+		case seeds.Created:
+			out.Created++
+		case seeds.Known:
+			out.Known++
+		default:
+			out.Refused++
+		}
+	}
+	return spec.ImportSeeds200JSONResponse(out), nil
+}
+
+// GetSeed reads a seed.
+func (s *Server) GetSeed(ctx context.Context, r spec.GetSeedRequestObject) (spec.GetSeedResponseObject, error) {
+	c, err := s.crawler()
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.Get(ctx, principal(ctx), r.Id)
+	tag := seedTag(n)
+	return spec.GetSeed200JSONResponse{Body: seedJSON(n), Headers: spec.GetSeed200ResponseHeaders{ETag: &tag}}, err
+}
+
+// EditSeed changes a seed.
+func (s *Server) EditSeed(ctx context.Context, r spec.EditSeedRequestObject) (spec.EditSeedResponseObject, error) {
+	c, err := s.crawler()
+	if err != nil {
+		return nil, err
+	}
+	version, err := versionOf(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	b := r.Body
+	change := seeds.Change{Title: b.Title, Priority: b.Priority, Min: span(b.MinIntervalSeconds), Max: span(b.MaxIntervalSeconds),
+		Allow: b.Allow, Deny: b.Deny, Depth: b.Depth, Budget: b.DailyBudget}
+	if b.Kind != nil {
+		kind := crawl.Kind(*b.Kind)
+		change.Kind = &kind
+	}
+	if b.Status != nil {
+		status := crawl.Status(*b.Status)
+		change.Status = &status
+	}
+	n, err := c.Edit(ctx, principal(ctx), r.Id, version, change)
+	tag := seedTag(n)
+	return spec.EditSeed200JSONResponse{Body: seedJSON(n), Headers: spec.EditSeed200ResponseHeaders{ETag: &tag}}, err
+}
+
+// DeleteSeed ends the crawl from a seed.
+func (s *Server) DeleteSeed(ctx context.Context, r spec.DeleteSeedRequestObject) (spec.DeleteSeedResponseObject, error) {
+	c, err := s.crawler()
+	if err != nil {
+		return nil, err
+	}
+	return spec.DeleteSeed204Response{}, c.Delete(ctx, principal(ctx), r.Id)
+}
+
+func span(seconds *int) *time.Duration {
+	if seconds == nil {
+		return nil
+	}
+	d := time.Duration(*seconds) * time.Second
+	return &d
+}
+
+func seedTag(n crawl.Seed) string { return `"` + strconv.FormatInt(n.Version, 10) + `"` }
+
+func seedJSON(n crawl.Seed) spec.Seed {
+	return spec.Seed{Id: n.ID, Url: n.URL.String(), Domain: n.URL.Domain(), Kind: spec.SeedKind(n.Kind), Title: n.Title, Status: spec.SeedStatus(n.Status),
+		Priority: n.Priority, MinIntervalSeconds: int(n.Min.Seconds()), MaxIntervalSeconds: int(n.Max.Seconds()), IntervalSeconds: int(n.Every.Seconds()),
+		Allow: append([]string{}, n.Rules.Allow...), Deny: append([]string{}, n.Rules.Deny...), Depth: n.Rules.Depth, DailyBudget: n.Rules.Budget,
+		NextCrawl: n.NextCrawl.UTC(), LastCrawl: n.LastCrawl, LastFound: n.LastFound, Problem: optional(n.LastProblem), CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
+}

@@ -1,0 +1,253 @@
+// Package crawl tests the crawler whole: workers as processes of their own, on
+// real engines, against a synthetic web that writes down every request.
+package crawl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.temporal.io/sdk/client"
+
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/crawlrig"
+	"dateline/internal/crawl/crawltest"
+	"dateline/internal/crawl/drain"
+	"dateline/internal/enginetest"
+	"dateline/internal/objects"
+	"dateline/internal/s3server"
+	"dateline/internal/starter"
+	"dateline/internal/starter/temporaltest"
+	"dateline/internal/store"
+	"dateline/worker"
+	"dateline/workflows"
+)
+
+var (
+	survivors = flag.Int("crawl-pages", 240, "pages of the crawl whose workers are killed")
+	sites     = flag.Int("crawl-sites", 8, "sites of that crawl, and of the test of freshness")
+	watch     = flag.Duration("crawl-watch", 45*time.Second, "how long the test of freshness publishes")
+	factor    = flag.Int("crawl-factor", 60, "how much faster than in production hubs are asked")
+)
+
+// childVariable holds what a worker process needs to know.
+const childVariable = "DATELINE_TEST_CRAWL_WORKER"
+
+// setup is what a worker process is told.
+type setup struct {
+	Database, Redis, Temporal, S3 string
+	AllowPrivate                  []string
+	IPs, Factor, AtOnce           int
+	Delay                         time.Duration
+}
+
+func TestMain(m *testing.M) {
+	if told := os.Getenv(childVariable); told != "" {
+		if err := work(told); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	enginetest.Main(m)
+}
+
+// work is a worker process: it crawls until it is killed, or told to stop.
+func work(told string) error {
+	var s setup
+	if err := json.Unmarshal([]byte(told), &s); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	db, err := store.Open(ctx, s.Database)
+	if err != nil {
+		return err
+	}
+	bucket, err := objects.Open(ctx, s.bucket())
+	if err != nil {
+		return err
+	}
+	redis, err := enginetest.ParseRedis(s.Redis)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	rig, err := crawlrig.New(ctx, crawlrig.Parts{Store: db, Redis: redis, Objects: bucket, Limits: s.limits(), Pace: crawl.StandardPace().Scaled(s.Factor), Log: log,
+		AllowPrivate: s.AllowPrivate, Resolver: crawltest.Resolver{IPs: s.IPs}})
+	if err != nil {
+		return err
+	}
+	c, err := starter.Connect(starter.Options{Address: s.Temporal, Namespace: temporaltest.Namespace}, log)
+	if err != nil {
+		return err
+	}
+	w := worker.NewCrawl(c, *rig.Crawler)
+	return w.Run(nil) // until the process ends
+}
+
+func (s setup) bucket() objects.Options {
+	return objects.Options{Endpoint: s.S3, Region: "us-east-1", Bucket: "dateline-test", AccessKey: "test", SecretKey: "test", PathStyle: true}
+}
+
+func (s setup) limits() drain.Limits {
+	l := drain.StandardLimits()
+	l.Delay, l.MaxDelay, l.IPDelay, l.Fetch, l.Lease = s.Delay, time.Second, time.Millisecond, 4*time.Second, 12*time.Second
+	l.Parallel = max(s.AtOnce, 1)
+	return l
+}
+
+// stage is a web, the engines, and the processes that crawl.
+type stage struct {
+	*testing.T
+	setup
+	world    *crawltest.World
+	store    *store.Store
+	db       *pgx.Conn
+	temporal client.Client
+
+	mu      sync.Mutex
+	workers []*exec.Cmd
+}
+
+func newStage(t *testing.T, o crawltest.Options, delay time.Duration, factor int) *stage {
+	t.Helper()
+	world, err := crawltest.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(world.Close)
+	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline-test", AccessKey: "test", SecretKey: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := httptest.NewServer(handler)
+	t.Cleanup(files.Close)
+	s := &stage{T: t, world: world, setup: setup{Redis: enginetest.Redis(t), S3: files.URL, AllowPrivate: world.AllowPrivate(), IPs: max(o.IPs, 1), Factor: factor, Delay: delay}}
+	s.store, s.Database = enginetest.StoreAndURL(t)
+	s.Temporal = temporaltest.Start(t)
+	s.temporal = temporaltest.Dial(t, s.Temporal, nil)
+	s.db, err = pgx.Connect(t.Context(), s.Database)
+	s.must(err)
+	bucket, err := objects.Open(t.Context(), s.bucket())
+	s.must(err)
+	s.must(bucket.EnsureBucket(t.Context()))
+	t.Cleanup(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, w := range s.workers {
+			stop(w)
+		}
+	})
+	return s
+}
+
+func (s *stage) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// hire starts a worker process in a place.
+func (s *stage) hire(place int) {
+	told, err := json.Marshal(s.setup)
+	s.must(err)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childVariable+"="+string(told))
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	s.must(cmd.Start())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.workers) <= place {
+		s.workers = append(s.workers, nil)
+	}
+	s.workers[place] = cmd
+}
+
+// kill is kill -9.
+func (s *stage) kill(place int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stop(s.workers[place])
+	s.workers[place] = nil
+}
+
+func stop(w *exec.Cmd) {
+	if w != nil {
+		_ = w.Process.Kill()
+		_ = w.Wait()
+	}
+}
+
+// schedule runs the plan as often as the factor wants it.
+func (s *stage) schedule() {
+	_, err := s.temporal.ScheduleClient().Create(s.Context(), client.ScheduleOptions{ID: workflows.CrawlSchedule,
+		Spec:               client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: max(time.Minute/time.Duration(s.Factor), time.Second)}}},
+		Action:             &client.ScheduleWorkflowAction{ID: workflows.CrawlSchedule, Workflow: workflows.CrawlWorkflow, TaskQueue: workflows.CrawlQueue},
+		TriggerImmediately: true})
+	s.must(err)
+}
+
+func (s *stage) seed(kind crawl.Kind) {
+	var homes []string
+	for _, site := range s.world.Sites() {
+		homes = append(homes, site.Home())
+	}
+	_, err := crawlrig.Seed(s.Context(), s.store, crawl.StandardPace().Scaled(s.Factor), kind, homes...)
+	s.must(err)
+}
+
+func (s *stage) count(sql string, args ...any) (n int) {
+	s.Helper()
+	s.must(s.db.QueryRow(s.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// missing lists published articles that are not stored.
+func (s *stage) missing() (urls []string) {
+	s.Helper()
+	have := map[string]bool{}
+	rows, err := s.db.Query(s.Context(), `select u.url from urls u join page_versions v on v.domain_id = u.domain_id and v.url_id = u.id where u.kind = 'article'`)
+	s.must(err)
+	for rows.Next() {
+		var url string
+		s.must(rows.Scan(&url))
+		have[url] = true
+	}
+	s.must(rows.Err())
+	for _, a := range s.world.Published() {
+		if !have[a.URL] {
+			urls = append(urls, a.URL)
+		}
+	}
+	return urls
+}
+
+func (s *stage) until(patience time.Duration, what string, done func() bool) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	defer cancel()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				s.Fatalf("%s did not come about within %s", what, patience)
+			}
+			return
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package crawl
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/crawltest"
+)
+
+// Four workers crawl, and every few seconds one of them is killed. Every page is
+// stored in the end, and the sites notice nothing but a pause.
+func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
+	const delay = 300 * time.Millisecond
+	each := max(*survivors / *sites, 1)
+	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: each, OnHub: each, PageBytes: 20_000}, delay, 20)
+	s.seed(crawl.Home)
+	for place := range 4 {
+		s.hire(place)
+	}
+	s.schedule()
+	kills := 0
+	stopped, ended := make(chan struct{}), make(chan struct{})
+	stop := sync.OnceFunc(func() { close(stopped); <-ended })
+	defer stop()
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stopped:
+				return
+			case <-time.After(4 * time.Second):
+			}
+			s.kill(kills % 4)
+			s.hire(kills % 4)
+			kills++
+		}
+	}()
+	patience := 3*time.Minute + time.Duration(each)*2*time.Second
+	told := time.Now()
+	s.until(patience, "the end of the crawl", func() bool {
+		left := len(s.missing())
+		if time.Since(told) > 15*time.Second {
+			told = time.Now()
+			t.Logf("%d pages are missing", left)
+		}
+		return left == 0
+	})
+	stop()
+	requests, again := s.world.Log(), 0
+	last := map[string]time.Time{}
+	for _, r := range requests {
+		url := r.Host + r.Path
+		if before, ok := last[url]; ok && r.Path != "/robots.txt" {
+			again++
+			if r.At.Sub(before) < delay {
+				t.Errorf("%s was fetched again after %s", url, r.At.Sub(before))
+			}
+		}
+		last[url] = r.At
+	}
+	for i, sentence := range s.world.Impolite(delay, 2*time.Millisecond) {
+		if i < 10 {
+			t.Error(sentence)
+		}
+	}
+	t.Logf("%d pages of %d sites, %d kills, %d requests, %d of them for a URL once more (hubs and what a killed worker had not recorded)",
+		*survivors, *sites, kills, len(requests), again)
+	if kills < 2 {
+		t.Errorf("only %d workers were killed: the crawl is too small to show anything", kills)
+	}
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"dateline/activities"
+	"dateline/internal/batch"
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/drain"
+	"dateline/internal/crawl/fetch"
+	"dateline/internal/crawl/pages"
+	"dateline/internal/crawl/seeds"
+	"dateline/internal/crawl/seen"
+	"dateline/internal/crawl/warc"
+	"dateline/internal/netguard"
+	"dateline/worker"
+)
+
+// crawlProduct is how robots.txt names the crawler.
+const crawlProduct = "Dateline"
+
+// crawler is what the crawl is made of.
+type crawler struct {
+	seeds    *seeds.Service
+	archives *warc.Exporter
+	fetcher  *fetch.Fetcher
+	pages    *pages.Pages
+}
+
+// assembleCrawl prepares the crawl, unless it is switched off.
+func (p *parts) assembleCrawl(allowed []string) (err error) {
+	if !p.cfg.Crawl {
+		return nil
+	}
+	c := &crawler{}
+	guard, err := netguard.New(allowed)
+	if err != nil {
+		return err
+	}
+	if c.pages, err = pages.New(p.objects); err != nil {
+		return err
+	}
+	c.fetcher, err = fetch.New(fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxy})
+	if err != nil {
+		return err
+	}
+	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
+	c.seeds = &seeds.Service{Store: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Pace: crawl.StandardPace(), Log: p.log}
+	p.crawl = c
+	return nil
+}
+
+// crawlWorker is what the worker needs for the crawl; nil: it is switched off.
+func (p *parts) crawlWorker() *worker.Crawler {
+	if p.crawl == nil {
+		return nil
+	}
+	limits := drain.StandardLimits()
+	limits.Delay, limits.MaxDelay, limits.IPDelay, limits.Budget = p.cfg.CrawlDelay, p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
+	limits.MaxDelay = max(limits.MaxDelay, limits.Delay)
+	lasting, stop := context.WithCancel(context.Background())
+	p.stopCrawl = stop
+	filter := &seen.Filter{Redis: p.redis}
+	records := batch.Lingering(lasting, 10*time.Millisecond, 200, 4, p.store.RecordFetches)
+	d := &drain.Drainer{Store: p.store, Gates: p.store, Fetcher: p.crawl.fetcher, Finder: drain.PageFinder{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
+		Known: &seen.Known{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: records.Do,
+		Pace: crawl.StandardPace(), Limits: limits, Log: p.log}
+	d.Robots = drain.NewRobots(crawlProduct, drain.RobotsStore{Redis: p.redis}, d.FetchRobots)
+	age := p.cfg.CrawlRetention
+	if age == 0 {
+		age = 100 * 365 * 24 * time.Hour
+	}
+	return &worker.Crawler{
+		Crawl: &activities.Crawl{Frontier: p.store, Drainer: d, Most: p.cfg.CrawlDomains},
+		Keep: &activities.CrawlKeeper{Rows: p.store, Filter: filter, Drop: p.objects.Delete, Export: p.crawl.archives,
+			Keep: p.cfg.CrawlVersions, Age: age},
+	}
+}

@@ -1,0 +1,92 @@
+// Package crawlrig puts a crawler together for tests and benchmarks: the real
+// one, on real engines, against a synthetic web.
+package crawlrig
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"dateline/activities"
+	"dateline/internal/batch"
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/crawltest"
+	"dateline/internal/crawl/drain"
+	"dateline/internal/crawl/fetch"
+	"dateline/internal/crawl/pages"
+	"dateline/internal/crawl/seen"
+	"dateline/internal/crawl/warc"
+	"dateline/internal/crawl/weburl"
+	"dateline/internal/objects"
+	"dateline/internal/people"
+	"dateline/internal/store"
+	"dateline/worker"
+)
+
+// Parts are what a crawler is made of.
+type Parts struct {
+	Store   *store.Store
+	Redis   redis.UniversalClient
+	Objects *objects.Bucket
+	Limits  drain.Limits
+	Pace    crawl.Pace
+	Log     *slog.Logger
+
+	// Where the synthetic web is.
+	AllowPrivate []string
+	Resolver     crawltest.Resolver
+}
+
+// Rig is a crawler.
+type Rig struct {
+	Parts
+	Drainer *drain.Drainer
+	Pages   *pages.Pages
+	Crawler *worker.Crawler
+	Fetcher *fetch.Fetcher
+}
+
+// New puts a crawler together, which lasts as long as ctx.
+func New(ctx context.Context, p Parts) (*Rig, error) {
+	r := &Rig{Parts: p}
+	var err error
+	if r.Fetcher, err = fetch.New(fetch.Options{Product: "Dateline", Version: "1", Contact: "https://dateline.example/bot", AllowPrivate: p.AllowPrivate,
+		Resolver: p.Resolver, Limits: fetch.Limits{Total: p.Limits.Fetch}}); err != nil {
+		return nil, err
+	}
+	if r.Pages, err = pages.New(p.Objects); err != nil {
+		return nil, err
+	}
+	filter := &seen.Filter{Redis: p.Redis}
+	records := batch.Lingering(ctx, 5*time.Millisecond, 200, 2, p.Store.RecordFetches)
+	r.Drainer = &drain.Drainer{Store: p.Store, Gates: p.Store, Fetcher: r.Fetcher, Finder: drain.PageFinder{}, Resolver: r.Fetcher,
+		Known: &seen.Known{Filter: filter, Redis: p.Redis, Store: p.Store}, Pages: r.Pages, Record: records.Do, Pace: p.Pace, Limits: p.Limits, Log: p.Log}
+	r.Drainer.Robots = drain.NewRobots("Dateline", drain.RobotsStore{Redis: p.Redis}, r.Drainer.FetchRobots)
+	r.Crawler = &worker.Crawler{Crawl: &activities.Crawl{Frontier: p.Store, Drainer: r.Drainer, Most: 500},
+		Keep: &activities.CrawlKeeper{Rows: p.Store, Filter: filter, Drop: p.Objects.Delete, Keep: 5, Age: time.Hour,
+			Export: &warc.Exporter{Store: p.Store, Pages: r.Pages, Objects: p.Objects, Software: "Dateline", Log: p.Log}}}
+	return r, nil
+}
+
+// Seed makes seeds of a new workspace.
+func Seed(ctx context.Context, s *store.Store, pace crawl.Pace, kind crawl.Kind, addresses ...string) (people.Workspace, error) {
+	w := people.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Desk", TimeZone: "Asia/Ho_Chi_Minh"}
+	t, _ := people.NewToken(w.ID, uuid.Must(uuid.NewV7()), "test")
+	if err := s.Found(ctx, w, "Owner", t); err != nil {
+		return w, err
+	}
+	var all []crawl.Seed
+	for _, address := range addresses {
+		u, err := weburl.Parse(address, weburl.Rules{})
+		if err != nil {
+			return w, err
+		}
+		all = append(all, crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: w.ID, URL: u, Kind: kind, Status: crawl.Active, Priority: 50,
+			Min: pace.Min, Max: pace.Max, Every: pace.Every, Rules: crawl.Rules{Depth: 1}})
+	}
+	_, _, err := s.CreateSeeds(ctx, all, store.Idempotency{})
+	return w, err
+}

@@ -1,0 +1,107 @@
+package drain
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/discover"
+	"dateline/internal/crawl/fetch"
+	"dateline/internal/crawl/weburl"
+)
+
+// PageFinder reads what was fetched.
+type PageFinder struct {
+	Zone *time.Location // where sites write dates without a zone; nil: UTC
+}
+
+// Find implements Finder. Of an article it reads the links only where they are
+// wanted.
+func (p PageFinder) Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules, links bool) (Finds, error) {
+	at, err := weburl.Parse(res.Final, rules)
+	if err != nil {
+		return Finds{}, err
+	}
+	o := discover.Options{Rules: rules, Now: res.Started, Zone: p.Zone}
+	doc := res.Text
+	if doc == nil {
+		doc = res.Body
+	}
+	switch kind {
+	case crawl.Feed:
+		feed, err := discover.ParseFeed(doc, at, o)
+		return Finds{Links: articles(feed.Items)}, err
+	case crawl.Sitemap:
+		sitemap, err := discover.ParseSitemap(doc, at, o)
+		out := Finds{Links: articles(sitemap.Pages)}
+		for _, l := range sitemap.Sitemaps {
+			l.Kind = discover.Sitemap
+			out.Links = append(out.Links, l)
+		}
+		return out, err
+	}
+	var out Finds
+	if links {
+		page := discover.Hub(doc, at, o)
+		out.Links, out.NoFollow = page.Links, page.NoFollow
+	}
+	if kind == crawl.Article {
+		out.Title, out.Text = paragraphs(doc)
+	}
+	return out, nil
+}
+
+// articles takes the entries of a feed or sitemap for articles, unless they are
+// plainly something else.
+func articles(links []discover.Link) []discover.Link {
+	for i := range links {
+		if links[i].Kind == discover.Other || links[i].Kind == "" {
+			links[i].Kind = discover.Article
+		}
+	}
+	return links
+}
+
+// paragraphs is the text of a page's headings and paragraphs: what tells whether
+// an article changed. Menus, counters and scripts, which change all the time,
+// are no paragraphs; what a reader sees is found with care by the parser.
+func paragraphs(doc []byte) (title, text string) {
+	tokens := html.NewTokenizer(bytes.NewReader(doc))
+	var headline, body strings.Builder
+	var into *strings.Builder
+	skip := 0
+	for {
+		switch tokens.Next() {
+		case html.ErrorToken:
+			return headline.String(), body.String()
+		case html.StartTagToken:
+			name, _ := tokens.TagName()
+			switch string(name) {
+			case "p":
+				into = &body
+			case "h1":
+				into = &headline
+			case "script", "style", "noscript", "nav", "footer", "aside", "form":
+				skip++
+			}
+		case html.EndTagToken:
+			name, _ := tokens.TagName()
+			switch string(name) {
+			case "p", "h1", "div", "article", "section", "td", "li":
+				if into != nil {
+					into.WriteByte('\n')
+				}
+				into = nil
+			case "script", "style", "noscript", "nav", "footer", "aside", "form":
+				skip = max(skip-1, 0)
+			}
+		case html.TextToken:
+			if into != nil && skip == 0 {
+				into.Write(tokens.Text())
+			}
+		}
+	}
+}

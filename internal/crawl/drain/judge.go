@@ -1,0 +1,165 @@
+package drain
+
+import (
+	"context"
+	"time"
+
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/fetch"
+)
+
+// silent is after how many fetches in a row without an answer a domain is left
+// alone for a while: it is down, and its other URLs need not each find that out.
+const silent = 5
+
+// judge decides what a result means for its URL and its domain.
+func (r *run) judge(ctx context.Context, u crawl.URL, res *fetch.Result, h *hops, v Verdict) (*crawl.Fetched, error) {
+	if res.Outcome == fetch.BlockedByRobots && h.err != nil {
+		res.Outcome = fetch.Timeout
+	}
+	f := &crawl.Fetched{URL: u, Requests: res.Requests, Bytes: res.WireBytes, Response: res.FirstByte}
+	f.URL.LastStatus = res.Status
+	var err error
+	switch res.Outcome {
+	case fetch.OK:
+		err = r.keep(ctx, f, res, v)
+	case fetch.NotModified:
+		r.unchanged(f)
+		err = r.tellSeeds(ctx, f, false, "")
+	case fetch.Throttled:
+		wait := r.throttle(res)
+		if err := r.stopFor(ctx, wait); err != nil {
+			return nil, err
+		}
+		f.Failed, f.DueIn = true, wait
+		err = r.tellSeeds(ctx, f, false, "it asks to be left alone: "+res.Reason)
+	case fetch.Gone:
+		f.Failed = true
+		r.dies(f)
+		err = r.tellSeeds(ctx, f, false, res.Reason)
+	case fetch.BlockedByRobots:
+		f.URL.State, f.DueIn = crawl.Refused, r.Pace.Refresh*24
+		err = r.tellSeeds(ctx, f, false, res.Reason)
+	case fetch.RefusedAddress, fetch.Invalid, fetch.Trap, fetch.TooBig, fetch.WrongType:
+		f.Failed = true
+		r.dies(f)
+		f.URL.State = crawl.Refused
+		err = r.tellSeeds(ctx, f, false, res.Reason)
+	default: // server_error, timeout, unreachable, refused
+		r.fails(f)
+		f.Timeout = res.Outcome == fetch.Timeout
+		err = r.tellSeeds(ctx, f, false, res.Reason)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, r.mind(ctx, res)
+}
+
+// mind notices a domain that does not answer at all.
+func (r *run) mind(ctx context.Context, res *fetch.Result) error {
+	r.mu.Lock()
+	if res.Outcome == fetch.Unreachable || res.Outcome == fetch.Timeout {
+		r.failed++
+	} else {
+		r.failed = 0
+	}
+	down := r.failed >= silent
+	r.mu.Unlock()
+	if !down {
+		return nil
+	}
+	return r.stopFor(ctx, 5*r.Pace.Retry)
+}
+
+// dies has a URL asked for again after long only.
+func (r *run) dies(f *crawl.Fetched) {
+	f.URL.State, f.DueIn, f.URL.Tries = crawl.Dead, r.Pace.Dead, f.URL.Tries+1
+	f.URL.Rank = crawl.AgainRank(r.Pace.Dead)
+	r.hubKeeps(f)
+}
+
+// fails has a URL tried again, ever later, and given up for long in the end.
+func (r *run) fails(f *crawl.Fetched) {
+	f.Failed = true
+	f.URL.Tries++
+	wait, dead := r.Pace.RetryIn(f.URL.Tries)
+	f.URL.State, f.DueIn, f.URL.Rank = crawl.Failed, wait, crawl.RetryRank(f.URL.Kind)
+	if dead {
+		f.URL.State, f.URL.Rank = crawl.Dead, crawl.AgainRank(r.Pace.Dead)
+	}
+	r.hubKeeps(f)
+}
+
+// hubKeeps leaves hubs their rank: they have intervals of their own.
+func (r *run) hubKeeps(f *crawl.Fetched) {
+	if f.URL.Kind.Hub() {
+		f.URL.Rank = crawl.HubRank(f.URL.Kind)
+	}
+}
+
+// unchanged has a page looked at again later than the last time.
+func (r *run) unchanged(f *crawl.Fetched) {
+	f.URL.State, f.URL.Tries = crawl.Kept, 0
+	r.again(f, false)
+}
+
+// again sets when a page that is well is due next. Seeds have hubs of their own
+// made due; hubs that were found on the way keep their own time.
+func (r *run) again(f *crawl.Fetched, news bool) {
+	u := &f.URL
+	if !u.Kind.Hub() {
+		u.Every = r.Pace.PageAgain(u.Every, news)
+		u.Rank, f.DueIn = crawl.AgainRank(u.Every), u.Every
+		return
+	}
+	u.Rank = crawl.HubRank(u.Kind)
+	if r.isSeed(*u) {
+		f.Never = true
+		return
+	}
+	if u.Every == 0 {
+		u.Every = r.Pace.Every
+	}
+	most := r.Pace.Max
+	if u.Kind == crawl.Sitemap {
+		most *= 72 // most sitemaps are archives; those of news come back at once
+	}
+	u.Every = crawl.HubAgain(u.Every, news, r.Pace.Min, most)
+	f.DueIn = u.Every
+}
+
+// isSeed says whether a hub is one that a seed names.
+func (r *run) isSeed(u crawl.URL) bool {
+	for _, n := range r.seeds {
+		if crawl.ID(n.URL) == u.ID {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *run) tellSeeds(ctx context.Context, f *crawl.Fetched, found bool, problem string) error {
+	if !f.URL.Kind.Hub() || !r.isSeed(f.URL) {
+		return nil
+	}
+	return r.Store.SeedsCrawled(ctx, r.domain.ID, f.URL.ID, found, problem)
+}
+
+// forbidden is a URL that robots.txt refuses. later: only for now, because the
+// robots.txt could not be read (RFC 9309 §2.3.1.4).
+func (r *run) forbidden(u crawl.URL, later bool) *crawl.Fetched {
+	if later {
+		f := &crawl.Fetched{URL: u}
+		r.fails(f)
+		return f
+	}
+	return r.refuse(u, 24*r.Pace.Refresh)
+}
+
+func (r *run) refuse(u crawl.URL, wait time.Duration) *crawl.Fetched {
+	f := &crawl.Fetched{URL: u, DueIn: wait}
+	f.URL.State, f.URL.Rank = crawl.Refused, crawl.AgainRank(r.Pace.Dead)
+	r.hubKeeps(f)
+	return f
+}

@@ -1,0 +1,247 @@
+package drain
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/change"
+	"dateline/internal/crawl/discover"
+	"dateline/internal/crawl/fetch"
+	"dateline/internal/crawl/pages"
+	"dateline/internal/crawl/weburl"
+)
+
+// keep stores a page, and puts into the frontier what it names. The order
+// matters: objects first, then what was found, and the URL's own row last.
+func (r *run) keep(ctx context.Context, f *crawl.Fetched, res *fetch.Result, v Verdict) error {
+	u := &f.URL
+	if moved, err := r.moved(ctx, f, res); moved || err != nil {
+		return err
+	}
+	seed := r.seeds[u.SeedNo]
+	follow := u.Kind.Hub() || u.Depth < seed.Rules.Depth
+	finds, err := r.Finder.Find(u.Kind, res, r.domain.Rules, follow)
+	if err != nil {
+		r.Log.Debug("a page could not be read", "domain", r.domain.Name, "url", u.ID, "error", err)
+	}
+	raw := pages.Hash(res.Body)
+	content := raw
+	switch {
+	case u.Kind.Hub():
+		content = hubDigest(finds.Links)
+	case finds.Text != "":
+		content = change.Article(finds.Title, finds.Text).String()
+		u.SimHash = int64(change.SimHashOf(finds.Text)) //nolint:gosec // bits, whatever the sign
+	}
+	if err := r.store(ctx, f, res, raw, content); err != nil {
+		return err
+	}
+	var fresh int
+	if follow && !finds.NoFollow {
+		if fresh, err = r.add(ctx, r.wanted(*u, seed, finds.Links, v)); err != nil {
+			return err
+		}
+	}
+	u.State, u.Tries = crawl.Kept, 0
+	u.ETag, u.LastModified = limited(res.ETag), limited(res.LastModified)
+	news := f.Changed
+	if u.Kind.Hub() {
+		news = fresh > 0
+	}
+	r.again(f, news)
+	return r.tellSeeds(ctx, f, fresh > 0, "")
+}
+
+// store keeps a version of what changed. Templates move all the time: of a page
+// whose articles, or whose text, are the same, nothing is kept.
+func (r *run) store(ctx context.Context, f *crawl.Fetched, res *fetch.Result, raw, content string) error {
+	u := &f.URL
+	f.Changed = content != u.ContentHash
+	if !f.Changed || raw == u.RawHash {
+		return nil
+	}
+	f.ObjectKey = crawl.Key(r.domain.Name, u.ID, raw)
+	stored, err := r.Pages.Put(ctx, f.ObjectKey, res.Body)
+	if err != nil {
+		return err
+	}
+	f.First = u.RawHash == ""
+	f.Version = &crawl.Version{DomainID: r.domain.ID, URLID: u.ID, URL: u.URL, FetchedAt: res.Started.UTC().Truncate(time.Microsecond), Status: res.Status,
+		Bytes: len(res.Body), StoredBytes: stored, Kind: u.Kind, RawHash: raw, FinalURL: res.Final, Header: kept(res.Header)}
+	u.RawHash, u.ContentHash = raw, content
+	return nil
+}
+
+// moved has a page that redirects to another page of the domain known under that
+// one's name alone: else each would be an article of its own.
+func (r *run) moved(ctx context.Context, f *crawl.Fetched, res *fetch.Result) (bool, error) {
+	if !res.Redirected() || f.URL.Kind.Hub() {
+		return false, nil
+	}
+	to, err := weburl.Parse(res.Final, r.domain.Rules)
+	if err != nil || crawl.ID(to) == f.URL.ID {
+		return false, nil //nolint:nilerr // it answered; it is kept under the name it has
+	}
+	f.URL.State, f.Never, f.URL.Tries = crawl.Refused, true, 0
+	if to.Domain() != r.domain.Name {
+		return true, nil
+	}
+	_, err = r.add(ctx, []crawl.Found{{DomainID: r.domain.ID, URL: to, Kind: crawl.Article, Rank: f.URL.Rank, Depth: f.URL.Depth, SeedNo: f.URL.SeedNo}})
+	return true, err
+}
+
+func hubDigest(links []discover.Link) string {
+	var articles []weburl.URL
+	for _, l := range links {
+		if l.Kind == discover.Article || l.Kind == discover.Other {
+			articles = append(articles, l.URL)
+		}
+	}
+	return change.NewHub(articles).Digest().String()
+}
+
+// wanted chooses, among what a page names, what its seed wants to have.
+func (r *run) wanted(u crawl.URL, seed crawl.Seed, links []discover.Link, v Verdict) []crawl.Found {
+	var out []crawl.Found
+	seen := map[weburl.URL]bool{}
+	put := func(to weburl.URL, kind crawl.Kind, rank, depth int) {
+		if !seen[to] && to.Domain() == r.domain.Name && crawl.ID(to) != u.ID {
+			seen[to] = true
+			out = append(out, crawl.Found{DomainID: r.domain.ID, URL: to, Kind: kind, Rank: rank, Depth: depth, SeedNo: u.SeedNo})
+		}
+	}
+	if u.Kind == crawl.Home {
+		for _, text := range v.Sitemaps {
+			if to, err := weburl.Parse(text, r.domain.Rules); err == nil {
+				put(to, crawl.Sitemap, crawl.HubRank(crawl.Sitemap), u.Depth)
+			}
+		}
+	}
+	allow := patterns(seed.Rules)
+	archive := u.Kind == crawl.Sitemap && !r.isSeed(u)
+	for _, l := range links {
+		// Sitemaps that nobody asked for may list a site's whole past.
+		if at := later(l.Published, l.Modified); archive && (at.IsZero() || time.Since(at) > lately) {
+			continue
+		}
+		if discover.Trap(l.URL, time.Now()) != "" {
+			continue
+		}
+		switch l.Kind {
+		case discover.Feed, discover.Sitemap:
+			if u.Kind.Hub() && (u.Kind != crawl.Section || u.Depth == 0) {
+				put(l.URL, crawl.Kind(l.Kind), crawl.HubRank(crawl.Kind(l.Kind)), u.Depth)
+			}
+		case discover.Section:
+			if u.Depth+1 < seed.Rules.Depth && allow(l.URL) {
+				put(l.URL, crawl.Section, crawl.HubRank(crawl.Section), u.Depth+1)
+			}
+		case discover.Article:
+			if u.Depth+1 <= seed.Rules.Depth && allow(l.URL) {
+				var age time.Duration
+				if at := later(l.Published, l.Modified); !at.IsZero() {
+					age = max(time.Since(at), time.Second)
+				}
+				put(l.URL, crawl.Article, crawl.NewRank(u.Kind, u.Depth+1, age, seed.Priority), u.Depth+1)
+			}
+		}
+	}
+	return out
+}
+
+// lately is how old an entry of a sitemap may be that no seed names.
+const lately = 7 * 24 * time.Hour
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// patterns makes a test of a seed's rules. Deny wins. A pattern is a part of the
+// URL behind its host; * stands for anything, $ at its end for the end.
+func patterns(rules crawl.Rules) func(weburl.URL) bool {
+	allow, deny := crawl.Patterns(rules.Allow), crawl.Patterns(rules.Deny)
+	any := func(all []*regexp.Regexp, path string) bool {
+		for _, p := range all {
+			if p.MatchString(path) {
+				return true
+			}
+		}
+		return false
+	}
+	return func(u weburl.URL) bool {
+		path := u.RequestURI()
+		return !any(deny, path) && (len(allow) == 0 || any(allow, path))
+	}
+}
+
+// add puts URLs into the frontier that are not there yet, and says how many
+// were new.
+func (r *run) add(ctx context.Context, found []crawl.Found) (fresh int, err error) {
+	r.mu.Lock()
+	var ids []uuid.UUID
+	var ask []crawl.Found
+	for _, f := range found {
+		if id := crawl.ID(f.URL); !r.known[id] {
+			ids, ask = append(ids, id), append(ask, f)
+		}
+	}
+	r.mu.Unlock()
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	unknown, err := r.Known.New(ctx, r.domain.ID, r.domain.Epoch, ids)
+	if err != nil {
+		return 0, err
+	}
+	var insert []crawl.Found
+	for i, f := range ask {
+		if unknown[i] {
+			insert = append(insert, f)
+		}
+	}
+	added, err := r.Store.AddURLs(ctx, insert)
+	if err != nil {
+		return 0, err
+	}
+	remember := make([]uuid.UUID, len(insert))
+	for i, f := range insert {
+		remember[i] = crawl.ID(f.URL)
+	}
+	r.Known.Remember(ctx, r.domain.ID, r.domain.Epoch, remember)
+	r.mu.Lock()
+	for _, id := range ids {
+		r.known[id] = true
+	}
+	r.out.Found += len(added)
+	r.mu.Unlock()
+	return len(added), nil
+}
+
+// kept are the headers that are stored with a page, for its readers and for
+// exports. Cookies are not.
+func kept(h http.Header) map[string][]string {
+	out := map[string][]string{}
+	for _, name := range []string{"Content-Type", "Content-Language", "Date", "Last-Modified", "Etag", "Cache-Control", "Expires", "Link", "Location", "Server", "X-Robots-Tag", "Vary"} {
+		for _, value := range h.Values(name) {
+			out[name] = append(out[name], strings.ToValidUTF8(limited(value), ""))
+		}
+	}
+	return out
+}
+
+// limited drops what is too long to be what it says it is.
+func limited(value string) string {
+	if len(value) > 1024 || strings.ContainsRune(value, 0) {
+		return ""
+	}
+	return strings.ToValidUTF8(value, "")
+}

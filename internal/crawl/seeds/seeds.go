@@ -1,0 +1,187 @@
+// Package seeds holds the rules for what a workspace may do with the crawl: its
+// seeds, and the domains on which it has some.
+//
+// Seeds belong to a workspace. Domains, pages and the politeness towards a site
+// belong to all: a site is asked for a page once, however many want it. So a
+// workspace sees the domains on which it has a seed, and steers those that no
+// other workspace crawls; of a shared one it pauses its own seeds.
+package seeds
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/crawl"
+	"dateline/internal/idempotency"
+	"dateline/internal/netguard"
+	"dateline/internal/people"
+	"dateline/internal/post"
+)
+
+// Store keeps seeds and domains.
+type Store interface {
+	CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempotency.Key) (created []crawl.Seed, replayed bool, err error)
+	Seed(ctx context.Context, workspace, id uuid.UUID) (crawl.Seed, error)
+	Seeds(ctx context.Context, workspace uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error)
+	ChangeSeed(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (crawl.Seed, error)
+	DeleteSeed(ctx context.Context, workspace, id uuid.UUID) error
+	DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
+	DomainsOfWorkspace(ctx context.Context, workspace uuid.UUID, after string, limit int) ([]crawl.Domain, error)
+	Queues(ctx context.Context, domain int32) ([]crawl.Queue, error)
+	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
+	ControlDomain(ctx context.Context, workspace uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error)
+}
+
+// Workflows tells Temporal what was done with a domain.
+type Workflows interface {
+	SignalCrawl(ctx context.Context, domain string, what crawl.Control) error
+	StartExport(ctx context.Context, domain, export, key string, from, to time.Time) error
+}
+
+// Service is what members do with the crawl.
+type Service struct {
+	Store     Store
+	Workflows Workflows
+	Guard     *netguard.Guard
+	Objects   Objects
+	Pace      crawl.Pace
+	Log       *slog.Logger
+}
+
+// Draft is a seed as somebody gives it. Nil: the default.
+type Draft struct {
+	URL         string
+	Kind        crawl.Kind // empty: home for the front page, else section
+	Title       string
+	Paused      bool
+	Priority    *int
+	Min, Max    *time.Duration
+	Allow, Deny []string
+	Depth       *int
+	Budget      *int
+}
+
+// defaultPriority is in the middle.
+const defaultPriority = 50
+
+// Create makes a seed, which is due at once.
+func (s *Service) Create(ctx context.Context, who people.Principal, d Draft, key idempotency.Key) (crawl.Seed, bool, error) {
+	n, problems := s.seed(who, d)
+	if len(problems) > 0 {
+		return crawl.Seed{}, false, post.InvalidFields(problems...)
+	}
+	made, replayed, err := s.Store.CreateSeeds(ctx, []crawl.Seed{n}, key)
+	if err != nil {
+		return crawl.Seed{}, false, err
+	}
+	if len(made) == 0 {
+		return crawl.Seed{}, false, &post.Error{Kind: post.Conflict, Code: "seed_exists", Message: fmt.Sprintf("This workspace has the seed %s already. Change that one.", n.URL)}
+	}
+	s.wake(ctx, n.URL.Domain())
+	return made[0], replayed, nil
+}
+
+// wake has a domain looked at now rather than within the minute.
+func (s *Service) wake(ctx context.Context, domain string) {
+	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), domain, crawl.RunNow); err != nil {
+		s.Log.Warn("Temporal was not told; the schedule finds the seed", "domain", domain, "error", err)
+	}
+}
+
+// Get reads a seed.
+func (s *Service) Get(ctx context.Context, who people.Principal, id uuid.UUID) (crawl.Seed, error) {
+	return s.Store.Seed(ctx, who.WorkspaceID, id)
+}
+
+// List lists seeds, the oldest first.
+func (s *Service) List(ctx context.Context, who people.Principal, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
+	return s.Store.Seeds(ctx, who.WorkspaceID, domain, after, limit)
+}
+
+// Change is an edit of a seed: nil leaves a field as it is.
+type Change struct {
+	Kind        *crawl.Kind
+	Title       *string
+	Status      *crawl.Status
+	Priority    *int
+	Min, Max    *time.Duration
+	Allow, Deny *[]string
+	Depth       *int
+	Budget      *int
+}
+
+// Edit changes a seed, which is then due at once.
+func (s *Service) Edit(ctx context.Context, who people.Principal, id uuid.UUID, ifVersion int64, c Change) (crawl.Seed, error) {
+	return s.Store.ChangeSeed(ctx, who.WorkspaceID, id, ifVersion, func(n *crawl.Seed) error {
+		set(&n.Kind, c.Kind)
+		set(&n.Title, c.Title)
+		set(&n.Status, c.Status)
+		set(&n.Priority, c.Priority)
+		set(&n.Min, c.Min)
+		set(&n.Max, c.Max)
+		set(&n.Rules.Allow, c.Allow)
+		set(&n.Rules.Deny, c.Deny)
+		set(&n.Rules.Depth, c.Depth)
+		set(&n.Rules.Budget, c.Budget)
+		if problems := check(*n); len(problems) > 0 {
+			return post.InvalidFields(problems...)
+		}
+		return nil
+	})
+}
+
+func set[T any](field *T, to *T) {
+	if to != nil {
+		*field = *to
+	}
+}
+
+// Delete forgets a seed.
+func (s *Service) Delete(ctx context.Context, who people.Principal, id uuid.UUID) error {
+	return s.Store.DeleteSeed(ctx, who.WorkspaceID, id)
+}
+
+// Domains lists the domains on which the workspace has seeds, by name.
+func (s *Service) Domains(ctx context.Context, who people.Principal, after string, limit int) ([]crawl.Domain, error) {
+	return s.Store.DomainsOfWorkspace(ctx, who.WorkspaceID, after, limit)
+}
+
+// Domain reads a domain with its queues.
+func (s *Service) Domain(ctx context.Context, who people.Principal, name string) (crawl.Domain, []crawl.Queue, error) {
+	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name)
+	if err != nil {
+		return d, nil, err
+	}
+	queues, err := s.Store.Queues(ctx, d.ID)
+	return d, queues, err
+}
+
+// Control pauses, resumes, runs or empties the crawl of a domain. The database
+// is told first, and decides; a workflow that runs is told so that it minds at
+// once.
+func (s *Service) Control(ctx context.Context, who people.Principal, name string, what crawl.Control) (forgotten int64, err error) {
+	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name)
+	if err != nil {
+		return 0, err
+	}
+	if what == crawl.Pause || what == crawl.Empty {
+		shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
+		if err != nil {
+			return 0, err
+		}
+		if shared {
+			return 0, &post.Error{Kind: post.Conflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too. Pause or delete your own seeds on it."}
+		}
+	}
+	if forgotten, err = s.Store.ControlDomain(ctx, who.WorkspaceID, name, what, "by a member"); err != nil {
+		return 0, err
+	}
+	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), name, what); err != nil {
+		s.Log.Warn("Temporal was not told; the crawl reads the row within seconds", "domain", name, "error", err)
+	}
+	return forgotten, nil
+}

@@ -1,0 +1,79 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/activities"
+	"dateline/workflows"
+)
+
+// Crawler is what the crawler's worker can do.
+type Crawler struct {
+	Crawl *activities.Crawl
+	Keep  *activities.CrawlKeeper
+}
+
+// NewCrawl prepares the worker of the crawler's queue. Its drains mostly wait.
+func NewCrawl(c client.Client, a Crawler) worker.Worker {
+	w := worker.New(c, workflows.CrawlQueue, worker.Options{
+		MaxConcurrentActivityExecutionSize: a.Crawl.Most + 20,
+		WorkerStopTimeout:                  stopPatience,
+		WorkflowTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+		ActivityTaskPollerBehavior:         worker.NewPollerBehaviorAutoscaling(worker.PollerBehaviorAutoscalingOptions{}),
+	})
+	RegisterCrawl(w)
+	w.RegisterActivityWithOptions(a.Crawl, activity.RegisterOptions{})
+	w.RegisterActivityWithOptions(a.Keep, activity.RegisterOptions{})
+	return w
+}
+
+// RegisterCrawl registers the crawler's workflows.
+func RegisterCrawl(r worker.WorkflowRegistry) {
+	r.RegisterWorkflowWithOptions(workflows.Crawl, workflow.RegisterOptions{Name: workflows.CrawlWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.CrawlDomain, workflow.RegisterOptions{Name: workflows.CrawlDomainWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.RebuildSeen, workflow.RegisterOptions{Name: workflows.RebuildSeenWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.SweepPages, workflow.RegisterOptions{Name: workflows.SweepPagesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
+}
+
+// crawlSchedules are those of the crawler, see schedules.
+func crawlSchedules() []client.ScheduleOptions {
+	every := func(id, name string, interval, offset time.Duration, now bool) client.ScheduleOptions {
+		return client.ScheduleOptions{
+			ID:                 id,
+			Spec:               client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: interval, Offset: offset}}},
+			Overlap:            enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
+			CatchupWindow:      time.Minute,
+			Action:             &client.ScheduleWorkflowAction{ID: id, Workflow: name, TaskQueue: workflows.CrawlQueue},
+			TriggerImmediately: now,
+		}
+	}
+	return []client.ScheduleOptions{
+		every(workflows.CrawlSchedule, workflows.CrawlWorkflow, time.Minute, 0, true),
+		every(workflows.RebuildSeenSchedule, workflows.RebuildSeenWorkflow, 24*time.Hour, 19*time.Hour, false), // 02:00 in Vietnam
+		every(workflows.SweepPagesSchedule, workflows.SweepPagesWorkflow, 24*time.Hour, 20*time.Hour, false),
+	}
+}
+
+// dropSchedules takes away what a crawler that is switched off has left: nobody
+// would run it.
+func dropSchedules(ctx context.Context, c client.Client, all []client.ScheduleOptions) error {
+	for _, one := range all {
+		err := c.ScheduleClient().GetHandle(ctx, one.ID).Delete(ctx)
+		var none *serviceerror.NotFound
+		if err != nil && !errors.As(err, &none) {
+			return fmt.Errorf("dropping the schedule %s: %w", one.ID, err)
+		}
+	}
+	return nil
+}
