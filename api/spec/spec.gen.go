@@ -248,6 +248,27 @@ func (e FitnessVerdict) Valid() bool {
 	}
 }
 
+// Defines values for HitType.
+const (
+	HitTypeClick   HitType = "click"
+	HitTypeConvert HitType = "convert"
+	HitTypeView    HitType = "view"
+)
+
+// Valid indicates whether the value is a known member of the HitType enum.
+func (e HitType) Valid() bool {
+	switch e {
+	case HitTypeClick:
+		return true
+	case HitTypeConvert:
+		return true
+	case HitTypeView:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MediaKind.
 const (
 	Animation MediaKind = "animation"
@@ -281,6 +302,24 @@ func (e NetworkWays) Valid() bool {
 	case Form:
 		return true
 	case Oauth:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PageSeriesUnit.
+const (
+	PageSeriesUnitDay  PageSeriesUnit = "day"
+	PageSeriesUnitHour PageSeriesUnit = "hour"
+)
+
+// Valid indicates whether the value is a known member of the PageSeriesUnit enum.
+func (e PageSeriesUnit) Valid() bool {
+	switch e {
+	case PageSeriesUnitDay:
+		return true
+	case PageSeriesUnitHour:
 		return true
 	default:
 		return false
@@ -322,19 +361,19 @@ func (e PostStatus) Valid() bool {
 
 // Defines values for PreviewSpanKind.
 const (
-	Link    PreviewSpanKind = "link"
-	Mention PreviewSpanKind = "mention"
-	Tag     PreviewSpanKind = "tag"
+	PreviewSpanKindLink    PreviewSpanKind = "link"
+	PreviewSpanKindMention PreviewSpanKind = "mention"
+	PreviewSpanKindTag     PreviewSpanKind = "tag"
 )
 
 // Valid indicates whether the value is a known member of the PreviewSpanKind enum.
 func (e PreviewSpanKind) Valid() bool {
 	switch e {
-	case Link:
+	case PreviewSpanKindLink:
 		return true
-	case Mention:
+	case PreviewSpanKindMention:
 		return true
-	case Tag:
+	case PreviewSpanKindTag:
 		return true
 	default:
 		return false
@@ -399,6 +438,8 @@ const (
 	PostsWrite     Scope = "posts:write"
 	TokensRead     Scope = "tokens:read"
 	TokensWrite    Scope = "tokens:write"
+	ViewsRead      Scope = "views:read"
+	ViewsWrite     Scope = "views:write"
 	WebhooksRead   Scope = "webhooks:read"
 	WebhooksWrite  Scope = "webhooks:write"
 	WorkspaceRead  Scope = "workspace:read"
@@ -435,6 +476,10 @@ func (e Scope) Valid() bool {
 	case TokensRead:
 		return true
 	case TokensWrite:
+		return true
+	case ViewsRead:
+		return true
+	case ViewsWrite:
 		return true
 	case WebhooksRead:
 		return true
@@ -551,6 +596,48 @@ func (e SeriesStatus) Valid() bool {
 	}
 }
 
+// Defines values for SiteUniques.
+const (
+	Bitmap      SiteUniques = "bitmap"
+	Hyperloglog SiteUniques = "hyperloglog"
+	Set         SiteUniques = "set"
+	SetPerDay   SiteUniques = "set_per_day"
+)
+
+// Valid indicates whether the value is a known member of the SiteUniques enum.
+func (e SiteUniques) Valid() bool {
+	switch e {
+	case Bitmap:
+		return true
+	case Hyperloglog:
+		return true
+	case Set:
+		return true
+	case SetPerDay:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SiteVisitors.
+const (
+	Cookie     SiteVisitors = "cookie"
+	Cookieless SiteVisitors = "cookieless"
+)
+
+// Valid indicates whether the value is a known member of the SiteVisitors enum.
+func (e SiteVisitors) Valid() bool {
+	switch e {
+	case Cookie:
+		return true
+	case Cookieless:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TargetStatus.
 const (
 	TargetStatusCancelled  TargetStatus = "cancelled"
@@ -575,6 +662,27 @@ func (e TargetStatus) Valid() bool {
 	case TargetStatusScheduled:
 		return true
 	case TargetStatusUncertain:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ViewsDifferenceKind.
+const (
+	ViewsDifferenceKindClick   ViewsDifferenceKind = "click"
+	ViewsDifferenceKindConvert ViewsDifferenceKind = "convert"
+	ViewsDifferenceKindView    ViewsDifferenceKind = "view"
+)
+
+// Valid indicates whether the value is a known member of the ViewsDifferenceKind enum.
+func (e ViewsDifferenceKind) Valid() bool {
+	switch e {
+	case ViewsDifferenceKindClick:
+		return true
+	case ViewsDifferenceKindConvert:
+		return true
+	case ViewsDifferenceKindView:
 		return true
 	default:
 		return false
@@ -725,6 +833,45 @@ func (e PostTimelineParamsFormat) Valid() bool {
 	case Json:
 		return true
 	case Text:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PageSeriesParamsUnit.
+const (
+	PageSeriesParamsUnitDay  PageSeriesParamsUnit = "day"
+	PageSeriesParamsUnitHour PageSeriesParamsUnit = "hour"
+)
+
+// Valid indicates whether the value is a known member of the PageSeriesParamsUnit enum.
+func (e PageSeriesParamsUnit) Valid() bool {
+	switch e {
+	case PageSeriesParamsUnitDay:
+		return true
+	case PageSeriesParamsUnitHour:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrendingParamsWindow.
+const (
+	TrendingParamsWindowDay  TrendingParamsWindow = "day"
+	TrendingParamsWindowHour TrendingParamsWindow = "hour"
+	TrendingParamsWindowNow  TrendingParamsWindow = "now"
+)
+
+// Valid indicates whether the value is a known member of the TrendingParamsWindow enum.
+func (e TrendingParamsWindow) Valid() bool {
+	switch e {
+	case TrendingParamsWindowDay:
+		return true
+	case TrendingParamsWindowHour:
+		return true
+	case TrendingParamsWindowNow:
 		return true
 	default:
 		return false
@@ -915,7 +1062,7 @@ type AuditEntry struct {
 type AuditObject struct {
 	Id openapi_types.UUID `json:"id"`
 
-	// Type workspace, member (by the user's id), token, account, webhook, post or session.
+	// Type workspace, member (by the user's id), token, account, webhook, site, post or session.
 	Type string `json:"type"`
 }
 
@@ -979,6 +1126,7 @@ type BulkPost struct {
 	Thread         *Thread `json:"thread,omitempty"`
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 	TimeZone       *string `json:"time_zone,omitempty"`
+	TrackLinks     *bool   `json:"track_links,omitempty"`
 
 	// Urls Ignored.
 	Urls *[]string `json:"urls,omitempty"`
@@ -1001,11 +1149,14 @@ type BulkProblem struct {
 
 // BulkResult defines model for BulkResult.
 type BulkResult struct {
-	Created int       `json:"created"`
-	Right   int       `json:"right"`
-	Rows    []BulkRow `json:"rows"`
-	Total   int       `json:"total"`
-	Wrong   int       `json:"wrong"`
+	Created int `json:"created"`
+
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price *Price    `json:"price,omitempty"`
+	Right int       `json:"right"`
+	Rows  []BulkRow `json:"rows"`
+	Total int       `json:"total"`
+	Wrong int       `json:"wrong"`
 }
 
 // BulkRow defines model for BulkRow.
@@ -1016,6 +1167,9 @@ type BulkRow struct {
 
 	// Id The post.
 	Id *openapi_types.UUID `json:"id,omitempty"`
+
+	// Price What networks bill for publishing, once, by the price list that the operator has set.
+	Price *Price `json:"price,omitempty"`
 
 	// Row From 1.
 	Row int `json:"row"`
@@ -1059,6 +1213,9 @@ type Connection struct {
 	// Sandbox Connect an account of the sandbox's copy of the network.
 	Sandbox *bool `json:"sandbox,omitempty"`
 }
+
+// CountByValue defines model for CountByValue.
+type CountByValue map[string]int64
 
 // DeadLetter defines model for DeadLetter.
 type DeadLetter struct {
@@ -1243,12 +1400,77 @@ type FormField struct {
 	Secret   bool    `json:"secret"`
 }
 
+// FunnelSteps defines model for FunnelSteps.
+type FunnelSteps struct {
+	Clicks   int64 `json:"clicks"`
+	Converts int64 `json:"converts"`
+	Views    int64 `json:"views"`
+}
+
+// HitEvent defines model for HitEvent.
+type HitEvent struct {
+	Page      *string `json:"page,omitempty"`
+	Referrer  *string `json:"referrer,omitempty"`
+	Site      string  `json:"site"`
+	Type      HitType `json:"type"`
+	Url       *string `json:"url,omitempty"`
+	User      *string `json:"user,omitempty"`
+	Visitor   *string `json:"visitor,omitempty"`
+	Webdriver *bool   `json:"webdriver,omitempty"`
+}
+
+// HitSummary defines model for HitSummary.
+type HitSummary struct {
+	// Accepted In Redis.
+	Accepted int `json:"accepted"`
+
+	// Counted Of these, for the first time within the window.
+	Counted  int          `json:"counted"`
+	Filtered CountByValue `json:"filtered"`
+	Rejected []struct {
+		Errors []struct {
+			Code    string `json:"code"`
+			Field   string `json:"field"`
+			Message string `json:"message"`
+		} `json:"errors"`
+
+		// Index From 0.
+		Index int `json:"index"`
+	} `json:"rejected"`
+}
+
+// HitType defines model for HitType.
+type HitType string
+
 // Invitation defines model for Invitation.
 type Invitation struct {
 	Email string `json:"email"`
 
 	// Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
 	Role Role `json:"role"`
+}
+
+// Link defines model for Link.
+type Link struct {
+	// AccountId The account whose copy of the post has this link in it.
+	AccountId *openapi_types.UUID `json:"account_id,omitempty"`
+
+	// Clicks Up to the last flush, at most some minutes ago.
+	Clicks    int64               `json:"clicks"`
+	Code      string              `json:"code"`
+	CreatedAt time.Time           `json:"created_at"`
+	Disabled  bool                `json:"disabled"`
+	Network   *string             `json:"network,omitempty"`
+	PostId    *openapi_types.UUID `json:"post_id,omitempty"`
+	ShortUrl  string              `json:"short_url"`
+	Title     string              `json:"title"`
+	Url       string              `json:"url"`
+}
+
+// LinkList defines model for LinkList.
+type LinkList struct {
+	Links      []Link  `json:"links"`
+	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
 // Me defines model for Me.
@@ -1476,6 +1698,18 @@ type NewExport struct {
 	To   time.Time `json:"to"`
 }
 
+// NewLink defines model for NewLink.
+type NewLink struct {
+	// PostId Count its clicks for this post.
+	PostId *openapi_types.UUID `json:"post_id,omitempty"`
+
+	// Title For your own lists.
+	Title *string `json:"title,omitempty"`
+
+	// Url Where it leads: http or https.
+	Url string `json:"url"`
+}
+
 // NewMediaUpload defines model for NewMediaUpload.
 type NewMediaUpload struct {
 	AltText  *string `json:"alt_text,omitempty"`
@@ -1523,6 +1757,9 @@ type NewPost struct {
 
 	// TimeZone IANA name; without it, the workspace's.
 	TimeZone *string `json:"time_zone,omitempty"`
+
+	// TrackLinks Send short links in the place of the addresses in the text, to count who follows them: one for each account and address. The text here stays as it was written; it is counted as it will be sent.
+	TrackLinks *bool `json:"track_links,omitempty"`
 }
 
 // NewSeed defines model for NewSeed.
@@ -1568,6 +1805,34 @@ type NewSeries struct {
 	TimeZone *string `json:"time_zone,omitempty"`
 }
 
+// NewSite defines model for NewSite.
+type NewSite struct {
+	// Domains Hosts whose pages may send, with all below them. Without any: all.
+	Domains *[]string `json:"domains,omitempty"`
+
+	// MaxId Of a bitmap: the largest id of a reader.
+	MaxId *int64 `json:"max_id,omitempty"`
+	Name  string `json:"name"`
+
+	// PublicCounts Everybody may read how often a page was viewed.
+	PublicCounts *bool `json:"public_counts,omitempty"`
+
+	// RateHits Hits of one type that a visitor may make within rate_seconds.
+	RateHits    *int `json:"rate_hits,omitempty"`
+	RateSeconds *int `json:"rate_seconds,omitempty"`
+
+	// TimeZone IANA; by it days and hours are reckoned, for ever. Without it: the workspace's.
+	TimeZone *string       `json:"time_zone,omitempty"`
+	Uniques  *SiteUniques  `json:"uniques,omitempty"`
+	Visitors *SiteVisitors `json:"visitors,omitempty"`
+
+	// WeeklyUniques Salts last a week, not a day, so that a week's visitors can be told apart.
+	WeeklyUniques *bool `json:"weekly_uniques,omitempty"`
+
+	// WindowSeconds Within it a visitor who comes back to a page is not counted again.
+	WindowSeconds *int `json:"window_seconds,omitempty"`
+}
+
 // NewToken defines model for NewToken.
 type NewToken struct {
 	// ExpiresInDays Without it 90, or as long as your own token if that is less.
@@ -1577,6 +1842,17 @@ type NewToken struct {
 	// NeverExpires Owners only.
 	NeverExpires *bool   `json:"never_expires,omitempty"`
 	Scopes       []Scope `json:"scopes"`
+}
+
+// NewViewErasure defines model for NewViewErasure.
+type NewViewErasure struct {
+	SiteId openapi_types.UUID `json:"site_id"`
+
+	// VisitorHash One visitor, by their hash. Without it and visitor_id: all of the site.
+	VisitorHash *string `json:"visitor_hash,omitempty"`
+
+	// VisitorId One reader who is logged in, by the site's dense id.
+	VisitorId *int64 `json:"visitor_id,omitempty"`
 }
 
 // NewWebhook defines model for NewWebhook.
@@ -1639,6 +1915,73 @@ type OwnSession struct {
 	Workspaces []MemberWorkspace `json:"workspaces"`
 }
 
+// PageDimensions defines model for PageDimensions.
+type PageDimensions struct {
+	Country  CountByValue `json:"country"`
+	Device   CountByValue `json:"device"`
+	Page     string       `json:"page"`
+	Referrer CountByValue `json:"referrer"`
+}
+
+// PageFiltered defines model for PageFiltered.
+type PageFiltered struct {
+	Page string `json:"page"`
+
+	// Reasons `crawler`, `ai`, `preview`, `monitor`, `headless` and `library` by what the program calls
+	// itself; `no_browser`: as no browser does; `automation`: a program drives the browser;
+	// `prefetch`: fetched ahead; `no_language` and `data_center` by other headers; `rate`: too
+	// often; `opt_out`: does not want to be counted.
+	Reasons CountByValue `json:"reasons"`
+}
+
+// PageFunnel A visitor counts once per step and hour.
+type PageFunnel struct {
+	Clicks   int64  `json:"clicks"`
+	Converts int64  `json:"converts"`
+	Page     string `json:"page"`
+	Views    int64  `json:"views"`
+}
+
+// PageSeries defines model for PageSeries.
+type PageSeries struct {
+	Buckets []ViewBucket   `json:"buckets"`
+	Page    string         `json:"page"`
+	Type    HitType        `json:"type"`
+	Unit    PageSeriesUnit `json:"unit"`
+}
+
+// PageSeriesUnit defines model for PageSeries.Unit.
+type PageSeriesUnit string
+
+// PageStats defines model for PageStats.
+type PageStats struct {
+	Clicks   int64 `json:"clicks"`
+	Converts int64 `json:"converts"`
+
+	// Days Days of the last 35 with views, oldest first.
+	Days []ViewBucket `json:"days"`
+	Page string       `json:"page"`
+
+	// Today Hours of today with views, oldest first.
+	Today []ViewBucket `json:"today"`
+
+	// Uniques Different visitors. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+	Uniques PageUniques `json:"uniques"`
+	Views   int64       `json:"views"`
+}
+
+// PageStatsList defines model for PageStatsList.
+type PageStatsList struct {
+	Pages []PageStats `json:"pages"`
+}
+
+// PageUniques Different visitors. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+type PageUniques struct {
+	AllTime int64 `json:"all_time"`
+	Day     int64 `json:"day"`
+	Week    int64 `json:"week"`
+}
+
 // Post defines model for Post.
 type Post struct {
 	// Approval Absent from a post that nobody has submitted.
@@ -1671,8 +2014,11 @@ type Post struct {
 	ThreadId       *openapi_types.UUID `json:"thread_id,omitempty"`
 	ThreadParentId *openapi_types.UUID `json:"thread_parent_id,omitempty"`
 	TimeZone       string              `json:"time_zone"`
-	UpdatedAt      time.Time           `json:"updated_at"`
-	Version        int64               `json:"version"`
+
+	// TrackLinks Absent: no.
+	TrackLinks *bool     `json:"track_links,omitempty"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	Version    int64     `json:"version"`
 
 	// Warnings What the change just made may run into. The post is stored all the same.
 	Warnings *[]Warning `json:"warnings,omitempty"`
@@ -1697,8 +2043,9 @@ type PostEdit struct {
 	ScheduledTime *string               `json:"scheduled_time,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
-	Thread   *Thread `json:"thread,omitempty"`
-	TimeZone *string `json:"time_zone,omitempty"`
+	Thread     *Thread `json:"thread,omitempty"`
+	TimeZone   *string `json:"time_zone,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
 // PostOverride defines model for PostOverride.
@@ -1730,6 +2077,22 @@ type PostPreview struct {
 type PostSegment struct {
 	Attachments []openapi_types.UUID `json:"attachments"`
 	Content     string               `json:"content"`
+}
+
+// PostStats defines model for PostStats.
+type PostStats struct {
+	Clicks   int64              `json:"clicks"`
+	Converts int64              `json:"converts"`
+	Country  CountByValue       `json:"country"`
+	Device   CountByValue       `json:"device"`
+	Filtered CountByValue       `json:"filtered"`
+	Funnel   FunnelSteps        `json:"funnel"`
+	PostId   openapi_types.UUID `json:"post_id"`
+	Referrer CountByValue       `json:"referrer"`
+
+	// Uniques Different visitors. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+	Uniques PageUniques `json:"uniques"`
+	Views   int64       `json:"views"`
 }
 
 // PostStatus defines model for PostStatus.
@@ -1767,6 +2130,7 @@ type PreviewedPost struct {
 	Thread         *Thread `json:"thread,omitempty"`
 	ThreadParentId *string `json:"thread_parent_id,omitempty"`
 	TimeZone       *string `json:"time_zone,omitempty"`
+	TrackLinks     *bool   `json:"track_links,omitempty"`
 }
 
 // Price What networks bill for publishing, once, by the price list that the operator has set.
@@ -1797,6 +2161,12 @@ type Problem struct {
 
 	// Type about:blank, see RFC 9457, 4.2.1.
 	Type string `json:"type"`
+}
+
+// PublicCount defines model for PublicCount.
+type PublicCount struct {
+	Page  string `json:"page"`
+	Views int64  `json:"views"`
 }
 
 // PublishedSegment defines model for PublishedSegment.
@@ -2044,12 +2414,96 @@ type SeriesTemplate struct {
 	Overrides         *map[string]Override `json:"overrides,omitempty"`
 
 	// Thread What follows the first segment, each answering the one before.
-	Thread *Thread `json:"thread,omitempty"`
+	Thread     *Thread `json:"thread,omitempty"`
+	TrackLinks *bool   `json:"track_links,omitempty"`
+}
+
+// ServerHit Of user, visitor and address at least one is needed.
+type ServerHit struct {
+	// Address The reader's IP address; it is hashed and forgotten.
+	Address *string `json:"address,omitempty"`
+
+	// OptOut The reader does not want to be counted.
+	OptOut   *bool      `json:"opt_out,omitempty"`
+	Page     *string    `json:"page,omitempty"`
+	Referrer *string    `json:"referrer,omitempty"`
+	Time     *time.Time `json:"time,omitempty"`
+	Type     *HitType   `json:"type,omitempty"`
+	Url      *string    `json:"url,omitempty"`
+	User     *string    `json:"user,omitempty"`
+
+	// UserAgent The reader's browser; likewise.
+	UserAgent *string `json:"user_agent,omitempty"`
+	Visitor   *string `json:"visitor,omitempty"`
 }
 
 // SessionList defines model for SessionList.
 type SessionList struct {
 	Sessions []BrowserSession `json:"sessions"`
+}
+
+// Site defines model for Site.
+type Site struct {
+	CreatedAt    time.Time          `json:"created_at"`
+	Domains      []string           `json:"domains"`
+	Id           openapi_types.UUID `json:"id"`
+	MaxId        int64              `json:"max_id"`
+	Name         string             `json:"name"`
+	PublicCounts bool               `json:"public_counts"`
+	RateHits     int                `json:"rate_hits"`
+	RateSeconds  int                `json:"rate_seconds"`
+	TimeZone     string             `json:"time_zone"`
+
+	// Uniques How visitors are counted: `set` and `set_per_day` exactly, with memory for each visitor;
+	// `hyperloglog` to about 1 % in at most 14 kB a page; `bitmap` exactly, of readers with the
+	// whole numbers as ids that you send as `user`.
+	Uniques   SiteUniques `json:"uniques"`
+	UpdatedAt time.Time   `json:"updated_at"`
+
+	// Visitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
+	Visitors      SiteVisitors `json:"visitors"`
+	WeeklyUniques bool         `json:"weekly_uniques"`
+	WindowSeconds int          `json:"window_seconds"`
+
+	// WriteKey No secret.
+	WriteKey string `json:"write_key"`
+}
+
+// SiteEdit defines model for SiteEdit.
+type SiteEdit struct {
+	Domains *[]string `json:"domains,omitempty"`
+
+	// MaxId It can only grow.
+	MaxId        *int64  `json:"max_id,omitempty"`
+	Name         *string `json:"name,omitempty"`
+	PublicCounts *bool   `json:"public_counts,omitempty"`
+	RateHits     *int    `json:"rate_hits,omitempty"`
+	RateSeconds  *int    `json:"rate_seconds,omitempty"`
+
+	// Visitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
+	Visitors      *SiteVisitors `json:"visitors,omitempty"`
+	WeeklyUniques *bool         `json:"weekly_uniques,omitempty"`
+	WindowSeconds *int          `json:"window_seconds,omitempty"`
+}
+
+// SiteList defines model for SiteList.
+type SiteList struct {
+	Sites []Site `json:"sites"`
+}
+
+// SiteUniques How visitors are counted: `set` and `set_per_day` exactly, with memory for each visitor;
+// `hyperloglog` to about 1 % in at most 14 kB a page; `bitmap` exactly, of readers with the
+// whole numbers as ids that you send as `user`.
+type SiteUniques string
+
+// SiteVisitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
+type SiteVisitors string
+
+// SiteWithSecret defines model for SiteWithSecret.
+type SiteWithSecret struct {
+	// SecretKey For /v1/batch. Keep it; it is not shown again.
+	SecretKey *string `json:"secret_key,omitempty"`
+	Site      Site    `json:"site"`
 }
 
 // Target defines model for Target.
@@ -2197,6 +2651,16 @@ type TokenWithSecret struct {
 	Token  Token   `json:"token"`
 }
 
+// TrendingList defines model for TrendingList.
+type TrendingList struct {
+	Pages []struct {
+		Page string `json:"page"`
+
+		// Score Views; of `now` weighed by age; of rising pages, times their usual rate.
+		Score float64 `json:"score"`
+	} `json:"pages"`
+}
+
 // User defines model for User.
 type User struct {
 	Email *string            `json:"email,omitempty"`
@@ -2211,6 +2675,110 @@ type UsualLimits struct {
 	MaxMedia      int    `json:"max_media"`
 	MaxVideoBytes *int64 `json:"max_video_bytes,omitempty"`
 	SupportsReply bool   `json:"supports_reply"`
+}
+
+// View defines model for View.
+type View struct {
+	// Page An id of yours, such as a post's; or leave it to url.
+	Page     *string `json:"page,omitempty"`
+	Referrer *string `json:"referrer,omitempty"`
+
+	// Site The site's write key.
+	Site string `json:"site"`
+
+	// Url The page's address, of which the path and what else names the page are kept.
+	Url *string `json:"url,omitempty"`
+
+	// User Who is logged in, by an id of yours; only a hash of it is kept.
+	User *string `json:"user,omitempty"`
+
+	// Visitor A cookie of the site's own; of no meaning to cookieless sites.
+	Visitor *string `json:"visitor,omitempty"`
+
+	// Webdriver navigator.webdriver: a program drives the browser.
+	Webdriver *bool `json:"webdriver,omitempty"`
+}
+
+// ViewBucket defines model for ViewBucket.
+type ViewBucket struct {
+	Count int64     `json:"count"`
+	Start time.Time `json:"start"`
+}
+
+// ViewErasure defines model for ViewErasure.
+type ViewErasure struct {
+	Done      bool               `json:"done"`
+	DoneAt    *time.Time         `json:"done_at,omitempty"`
+	Id        openapi_types.UUID `json:"id"`
+	OfVisitor bool               `json:"of_visitor"`
+
+	// Removed Entries that were removed.
+	Removed     *int64             `json:"removed,omitempty"`
+	RequestedAt time.Time          `json:"requested_at"`
+	SiteId      openapi_types.UUID `json:"site_id"`
+}
+
+// ViewsCheck What Redis shows readers, against what the database has and Redis has not handed over yet.
+type ViewsCheck struct {
+	Agrees bool `json:"agrees"`
+
+	// Compared Pages and kinds.
+	Compared  int64     `json:"compared"`
+	Differing int64     `json:"differing"`
+	EndedAt   time.Time `json:"ended_at"`
+
+	// Examples Of your workspace's own pages.
+	Examples []ViewsDifference `json:"examples"`
+
+	// Missing Counts that Redis has too few.
+	Missing   int64     `json:"missing"`
+	StartedAt time.Time `json:"started_at"`
+
+	// Surplus And too many.
+	Surplus int64 `json:"surplus"`
+}
+
+// ViewsDifference defines model for ViewsDifference.
+type ViewsDifference struct {
+	Kind ViewsDifferenceKind `json:"kind"`
+	Page string              `json:"page"`
+
+	// Pending What is on its way from the one to the other.
+	Pending int64 `json:"pending"`
+
+	// Shown The running total in Redis.
+	Shown int64 `json:"shown"`
+
+	// Stored The total in the database.
+	Stored int64 `json:"stored"`
+}
+
+// ViewsDifferenceKind defines model for ViewsDifference.Kind.
+type ViewsDifferenceKind string
+
+// ViewsHealth defines model for ViewsHealth.
+type ViewsHealth struct {
+	// Check What Redis shows readers, against what the database has and Redis has not handed over yet.
+	Check *ViewsCheck `json:"check,omitempty"`
+	Flush struct {
+		BatchesLastHour int64 `json:"batches_last_hour"`
+
+		// CountsLastHour Views, clicks and conversions.
+		CountsLastHour int64 `json:"counts_last_hour"`
+
+		// LastAt Absent: none within the last hour.
+		LastAt *time.Time `json:"last_at,omitempty"`
+	} `json:"flush"`
+
+	// Loss The last time that Redis was found without its counts. They were filled in again from the database.
+	Loss *ViewsLoss `json:"loss,omitempty"`
+}
+
+// ViewsLoss The last time that Redis was found without its counts. They were filled in again from the database.
+type ViewsLoss struct {
+	FoundAt time.Time `json:"found_at"`
+	Pages   int64     `json:"pages"`
+	Shards  int64     `json:"shards"`
 }
 
 // Warning defines model for Warning.
@@ -2380,6 +2948,9 @@ type WorkspaceList struct {
 // AccountID defines model for AccountID.
 type AccountID = openapi_types.UUID
 
+// CountedSite defines model for CountedSite.
+type CountedSite = openapi_types.UUID
+
 // CrawlDomain defines model for CrawlDomain.
 type CrawlDomain = string
 
@@ -2389,8 +2960,23 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
+// LinkCode defines model for LinkCode.
+type LinkCode = string
+
 // Networks defines model for Networks.
 type Networks = []string
+
+// OnePage defines model for OnePage.
+type OnePage = string
+
+// OneURL defines model for OneURL.
+type OneURL = string
+
+// Page defines model for Page.
+type Page = string
+
+// Pages defines model for Pages.
+type Pages = []string
 
 // PostID defines model for PostID.
 type PostID = openapi_types.UUID
@@ -2401,11 +2987,17 @@ type Reasons = []string
 // SeriesID defines model for SeriesID.
 type SeriesID = openapi_types.UUID
 
+// SiteID defines model for SiteID.
+type SiteID = openapi_types.UUID
+
 // TargetID defines model for TargetID.
 type TargetID = openapi_types.UUID
 
 // WebhookID defines model for WebhookID.
 type WebhookID = openapi_types.UUID
+
+// WriteKey defines model for WriteKey.
+type WriteKey = string
 
 // Created defines model for Created.
 type Created = Post
@@ -2493,6 +3085,23 @@ type WorkspaceEventsParams struct {
 	LastEventID *string             `json:"Last-Event-ID,omitempty"`
 }
 
+// ListLinksParams defines parameters for ListLinks.
+type ListLinksParams struct {
+	// Post Only those that are counted for this post.
+	Post  *openapi_types.UUID `form:"post,omitempty" json:"post,omitempty"`
+	Limit *int                `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateLinkParams defines parameters for CreateLink.
+type CreateLinkParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListMediaParams defines parameters for ListMedia.
 type ListMediaParams struct {
 	Kind *MediaKind `form:"kind,omitempty" json:"kind,omitempty"`
@@ -2521,6 +3130,13 @@ type UploadMediaParams struct {
 
 // FetchMediaParams defines parameters for FetchMedia.
 type FetchMediaParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// BeginMediaUploadParams defines parameters for BeginMediaUpload.
+type BeginMediaUploadParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
@@ -2779,6 +3395,57 @@ type UnskipOccurrenceJSONBody struct {
 	Occurrence string `json:"occurrence"`
 }
 
+// CreateSiteParams defines parameters for CreateSite.
+type CreateSiteParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// LiveViewsParams defines parameters for LiveViews.
+type LiveViewsParams struct {
+	Page *[]string `form:"page,omitempty" json:"page,omitempty"`
+}
+
+// PageDimensionsParams defines parameters for PageDimensions.
+type PageDimensionsParams struct {
+	// Page A page's name: a path, an id of yours, or its address.
+	Page Page `form:"page" json:"page"`
+}
+
+// PageFilteredParams defines parameters for PageFiltered.
+type PageFilteredParams struct {
+	// Page A page's name: a path, an id of yours, or its address.
+	Page Page `form:"page" json:"page"`
+}
+
+// PageFunnelParams defines parameters for PageFunnel.
+type PageFunnelParams struct {
+	// Page A page's name: a path, an id of yours, or its address.
+	Page Page `form:"page" json:"page"`
+}
+
+// PageSeriesParams defines parameters for PageSeries.
+type PageSeriesParams struct {
+	Type *HitType              `form:"type,omitempty" json:"type,omitempty"`
+	Unit *PageSeriesParamsUnit `form:"unit,omitempty" json:"unit,omitempty"`
+
+	// Buckets How many, ending with the current one. At most 48 hours or 35 days.
+	Buckets *int `form:"buckets,omitempty" json:"buckets,omitempty"`
+
+	// Page A page's name: a path, an id of yours, or its address.
+	Page Page `form:"page" json:"page"`
+}
+
+// PageSeriesParamsUnit defines parameters for PageSeries.
+type PageSeriesParamsUnit string
+
+// PageStatsParams defines parameters for PageStats.
+type PageStatsParams struct {
+	// Page Pages' names; may be repeated.
+	Page Pages `form:"page" json:"page"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
@@ -2793,6 +3460,22 @@ type CreateTokenParams struct {
 	// answered with what the first one created. Any text that is new for every new request.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
+
+// TrendingParams defines parameters for Trending.
+type TrendingParams struct {
+	// Site Without it: the workspace's posts.
+	Site *openapi_types.UUID `form:"site,omitempty" json:"site,omitempty"`
+
+	// Window `now` weighs views of ten minutes ago half as much; the others are exact.
+	Window *TrendingParamsWindow `form:"window,omitempty" json:"window,omitempty"`
+
+	// Rising Instead: pages that are viewed more than they were, by how many times.
+	Rising *bool `form:"rising,omitempty" json:"rising,omitempty"`
+	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// TrendingParamsWindow defines parameters for Trending.
+type TrendingParamsWindow string
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
@@ -2843,6 +3526,9 @@ type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 
 // ExportWARCJSONRequestBody defines body for ExportWARC for application/json ContentType.
 type ExportWARCJSONRequestBody = NewExport
+
+// CreateLinkJSONRequestBody defines body for CreateLink for application/json ContentType.
+type CreateLinkJSONRequestBody = NewLink
 
 // UploadMediaMultipartRequestBody defines body for UploadMedia for multipart/form-data ContentType.
 type UploadMediaMultipartRequestBody UploadMediaMultipartBody
@@ -2913,8 +3599,17 @@ type UnskipOccurrenceJSONRequestBody UnskipOccurrenceJSONBody
 // SwitchWorkspaceJSONRequestBody defines body for SwitchWorkspace for application/json ContentType.
 type SwitchWorkspaceJSONRequestBody = WorkspaceChoice
 
+// CreateSiteJSONRequestBody defines body for CreateSite for application/json ContentType.
+type CreateSiteJSONRequestBody = NewSite
+
+// EditSiteJSONRequestBody defines body for EditSite for application/json ContentType.
+type EditSiteJSONRequestBody = SiteEdit
+
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
+
+// EraseViewsJSONRequestBody defines body for EraseViews for application/json ContentType.
+type EraseViewsJSONRequestBody = NewViewErasure
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = NewWebhook
@@ -3014,6 +3709,21 @@ type ServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(c *gin.Context, params WorkspaceEventsParams)
+	// ListLinks Lists short links, the newest first.
+	// (GET /api/v1/links)
+	ListLinks(c *gin.Context, params ListLinksParams)
+	// CreateLink Makes a short link.
+	// (POST /api/v1/links)
+	CreateLink(c *gin.Context, params CreateLinkParams)
+	// GetLink Reads a short link.
+	// (GET /api/v1/links/{code})
+	GetLink(c *gin.Context, code LinkCode)
+	// DisableLink Makes a short link lead nowhere.
+	// (POST /api/v1/links/{code}/disable)
+	DisableLink(c *gin.Context, code LinkCode)
+	// EnableLink Makes a disabled short link lead on again.
+	// (POST /api/v1/links/{code}/enable)
+	EnableLink(c *gin.Context, code LinkCode)
 	// GetMe Says who you are, where, and what you may do.
 	// (GET /api/v1/me)
 	GetMe(c *gin.Context)
@@ -3028,7 +3738,7 @@ type ServerInterface interface {
 	FetchMedia(c *gin.Context, params FetchMediaParams)
 	// BeginMediaUpload Begins an upload that goes to the bucket directly.
 	// (POST /api/v1/media/uploads)
-	BeginMediaUpload(c *gin.Context)
+	BeginMediaUpload(c *gin.Context, params BeginMediaUploadParams)
 	// GetMediaUpload Says what is still to be sent of an upload, with new addresses.
 	// (GET /api/v1/media/uploads/{id})
 	GetMediaUpload(c *gin.Context, id openapi_types.UUID)
@@ -3110,6 +3820,9 @@ type ServerInterface interface {
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(c *gin.Context, id PostID, params ScheduleDraftParams)
+	// PostStats Says how often a post was viewed and clicked, on all sites of the workspace.
+	// (GET /api/v1/posts/{id}/stats)
+	PostStats(c *gin.Context, id PostID)
 	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
 	// (POST /api/v1/posts/{id}/submit)
 	SubmitPost(c *gin.Context, id PostID, params SubmitPostParams)
@@ -3185,6 +3898,42 @@ type ServerInterface interface {
 	// EndSession Logs one of your sessions out.
 	// (DELETE /api/v1/sessions/{id})
 	EndSession(c *gin.Context, id openapi_types.UUID)
+	// ListSites Lists the sites whose pages are counted.
+	// (GET /api/v1/sites)
+	ListSites(c *gin.Context)
+	// CreateSite Has the pages of a web site counted.
+	// (POST /api/v1/sites)
+	CreateSite(c *gin.Context, params CreateSiteParams)
+	// DeleteSite Ends a site; nothing is counted for it any more.
+	// (DELETE /api/v1/sites/{id})
+	DeleteSite(c *gin.Context, id SiteID)
+	// GetSite Reads a site's settings.
+	// (GET /api/v1/sites/{id})
+	GetSite(c *gin.Context, id SiteID)
+	// EditSite Changes a site's settings; hits are counted by them within two seconds.
+	// (PATCH /api/v1/sites/{id})
+	EditSite(c *gin.Context, id SiteID)
+	// LiveViews Streams the numbers of pages as they change, as server-sent events.
+	// (GET /api/v1/sites/{id}/live)
+	LiveViews(c *gin.Context, id CountedSite, params LiveViewsParams)
+	// PageDimensions Says where a page's readers are, what they read with and where they came from.
+	// (GET /api/v1/sites/{id}/pages/dimensions)
+	PageDimensions(c *gin.Context, id CountedSite, params PageDimensionsParams)
+	// PageFiltered Says how many hits on a page were not counted, and why.
+	// (GET /api/v1/sites/{id}/pages/filtered)
+	PageFiltered(c *gin.Context, id CountedSite, params PageFilteredParams)
+	// PageFunnel Says how many who viewed a page clicked, and how many converted.
+	// (GET /api/v1/sites/{id}/pages/funnel)
+	PageFunnel(c *gin.Context, id CountedSite, params PageFunnelParams)
+	// PageSeries Shows how a page's numbers went, by hour or day of the site's zone.
+	// (GET /api/v1/sites/{id}/pages/series)
+	PageSeries(c *gin.Context, id CountedSite, params PageSeriesParams)
+	// PageStats Says how often up to 100 pages were viewed, and by how many.
+	// (GET /api/v1/sites/{id}/pages/stats)
+	PageStats(c *gin.Context, id CountedSite, params PageStatsParams)
+	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
+	// (POST /api/v1/sites/{id}/rotate-secret)
+	RotateSiteSecret(c *gin.Context, id SiteID)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(c *gin.Context, params ListTokensParams)
@@ -3194,6 +3943,18 @@ type ServerInterface interface {
 	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(c *gin.Context, id openapi_types.UUID)
+	// Trending Lists the pages that are viewed most; at most 30 s old.
+	// (GET /api/v1/trending)
+	Trending(c *gin.Context, params TrendingParams)
+	// EraseViews Forgets a site's counts, or one visitor.
+	// (POST /api/v1/views/erasures)
+	EraseViews(c *gin.Context)
+	// GetViewErasure Says whether it is done.
+	// (GET /api/v1/views/erasures/{id})
+	GetViewErasure(c *gin.Context, id openapi_types.UUID)
+	// ViewsHealth Says how the counting of views keeps its numbers.
+	// (GET /api/v1/views/health)
+	ViewsHealth(c *gin.Context)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(c *gin.Context)
@@ -4037,6 +4798,164 @@ func (siw *ServerInterfaceWrapper) WorkspaceEvents(c *gin.Context) {
 	siw.Handler.WorkspaceEvents(c, params)
 }
 
+// ListLinks operation middleware
+func (siw *ServerInterfaceWrapper) ListLinks(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListLinksParams
+
+	// ------------- Optional query parameter "post" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "post", c.Request.URL.Query(), &params.Post, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter post: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListLinks(c, params)
+}
+
+// CreateLink operation middleware
+func (siw *ServerInterfaceWrapper) CreateLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateLinkParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateLink(c, params)
+}
+
+// GetLink operation middleware
+func (siw *ServerInterfaceWrapper) GetLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "code" -------------
+	var code LinkCode
+
+	err = runtime.BindStyledParameterWithOptions("simple", "code", c.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter code: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetLink(c, code)
+}
+
+// DisableLink operation middleware
+func (siw *ServerInterfaceWrapper) DisableLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "code" -------------
+	var code LinkCode
+
+	err = runtime.BindStyledParameterWithOptions("simple", "code", c.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter code: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DisableLink(c, code)
+}
+
+// EnableLink operation middleware
+func (siw *ServerInterfaceWrapper) EnableLink(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "code" -------------
+	var code LinkCode
+
+	err = runtime.BindStyledParameterWithOptions("simple", "code", c.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter code: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EnableLink(c, code)
+}
+
 // GetMe operation middleware
 func (siw *ServerInterfaceWrapper) GetMe(c *gin.Context) {
 
@@ -4184,6 +5103,33 @@ func (siw *ServerInterfaceWrapper) FetchMedia(c *gin.Context) {
 // BeginMediaUpload operation middleware
 func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params BeginMediaUploadParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
 		if c.IsAborted() {
@@ -4191,7 +5137,7 @@ func (siw *ServerInterfaceWrapper) BeginMediaUpload(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.BeginMediaUpload(c)
+	siw.Handler.BeginMediaUpload(c, params)
 }
 
 // GetMediaUpload operation middleware
@@ -5226,6 +6172,31 @@ func (siw *ServerInterfaceWrapper) ScheduleDraft(c *gin.Context) {
 	siw.Handler.ScheduleDraft(c, id, params)
 }
 
+// PostStats operation middleware
+func (siw *ServerInterfaceWrapper) PostStats(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PostID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PostStats(c, id)
+}
+
 // SubmitPost operation middleware
 func (siw *ServerInterfaceWrapper) SubmitPost(c *gin.Context) {
 
@@ -6097,6 +7068,399 @@ func (siw *ServerInterfaceWrapper) EndSession(c *gin.Context) {
 	siw.Handler.EndSession(c, id)
 }
 
+// ListSites operation middleware
+func (siw *ServerInterfaceWrapper) ListSites(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSites(c)
+}
+
+// CreateSite operation middleware
+func (siw *ServerInterfaceWrapper) CreateSite(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateSiteParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateSite(c, params)
+}
+
+// DeleteSite operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSite(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteSite(c, id)
+}
+
+// GetSite operation middleware
+func (siw *ServerInterfaceWrapper) GetSite(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSite(c, id)
+}
+
+// EditSite operation middleware
+func (siw *ServerInterfaceWrapper) EditSite(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditSite(c, id)
+}
+
+// LiveViews operation middleware
+func (siw *ServerInterfaceWrapper) LiveViews(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params LiveViewsParams
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.LiveViews(c, id, params)
+}
+
+// PageDimensions operation middleware
+func (siw *ServerInterfaceWrapper) PageDimensions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PageDimensionsParams
+
+	// ------------- Required query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PageDimensions(c, id, params)
+}
+
+// PageFiltered operation middleware
+func (siw *ServerInterfaceWrapper) PageFiltered(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PageFilteredParams
+
+	// ------------- Required query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PageFiltered(c, id, params)
+}
+
+// PageFunnel operation middleware
+func (siw *ServerInterfaceWrapper) PageFunnel(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PageFunnelParams
+
+	// ------------- Required query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PageFunnel(c, id, params)
+}
+
+// PageSeries operation middleware
+func (siw *ServerInterfaceWrapper) PageSeries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PageSeriesParams
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", c.Request.URL.Query(), &params.Type, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter type: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "unit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "unit", c.Request.URL.Query(), &params.Unit, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter unit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "buckets" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "buckets", c.Request.URL.Query(), &params.Buckets, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter buckets: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Required query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PageSeries(c, id, params)
+}
+
+// PageStats operation middleware
+func (siw *ServerInterfaceWrapper) PageStats(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id CountedSite
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PageStatsParams
+
+	// ------------- Required query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "page", c.Request.URL.Query(), &params.Page, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter page: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PageStats(c, id, params)
+}
+
+// RotateSiteSecret operation middleware
+func (siw *ServerInterfaceWrapper) RotateSiteSecret(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id SiteID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RotateSiteSecret(c, id)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(c *gin.Context) {
 
@@ -6195,6 +7559,108 @@ func (siw *ServerInterfaceWrapper) RevokeToken(c *gin.Context) {
 	}
 
 	siw.Handler.RevokeToken(c, id)
+}
+
+// Trending operation middleware
+func (siw *ServerInterfaceWrapper) Trending(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TrendingParams
+
+	// ------------- Optional query parameter "site" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "site", c.Request.URL.Query(), &params.Site, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter site: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "window" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "window", c.Request.URL.Query(), &params.Window, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter window: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "rising" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "rising", c.Request.URL.Query(), &params.Rising, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter rising: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.Trending(c, params)
+}
+
+// EraseViews operation middleware
+func (siw *ServerInterfaceWrapper) EraseViews(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EraseViews(c)
+}
+
+// GetViewErasure operation middleware
+func (siw *ServerInterfaceWrapper) GetViewErasure(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetViewErasure(c, id)
+}
+
+// ViewsHealth operation middleware
+func (siw *ServerInterfaceWrapper) ViewsHealth(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ViewsHealth(c)
 }
 
 // ListWebhooks operation middleware
@@ -6679,6 +8145,14 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/media/:id", wrapper.GetMedia)
 	router.PATCH(options.BaseURL+"/api/v1/media/:id", wrapper.EditMedia)
 	router.GET(options.BaseURL+"/api/v1/media/:id/fitness", wrapper.GetMediaFitness)
+	router.GET(options.BaseURL+"/api/v1/links", wrapper.ListLinks)
+	router.POST(options.BaseURL+"/api/v1/links", wrapper.CreateLink)
+	router.GET(options.BaseURL+"/api/v1/links/:code", wrapper.GetLink)
+	router.POST(options.BaseURL+"/api/v1/links/:code/disable", wrapper.DisableLink)
+	router.POST(options.BaseURL+"/api/v1/links/:code/enable", wrapper.EnableLink)
+	router.GET(options.BaseURL+"/api/v1/views/health", wrapper.ViewsHealth)
+	router.POST(options.BaseURL+"/api/v1/views/erasures", wrapper.EraseViews)
+	router.GET(options.BaseURL+"/api/v1/views/erasures/:id", wrapper.GetViewErasure)
 	router.GET(options.BaseURL+"/api/v1/webhooks", wrapper.ListWebhooks)
 	router.POST(options.BaseURL+"/api/v1/webhooks", wrapper.CreateWebhook)
 	router.DELETE(options.BaseURL+"/api/v1/webhooks/:id", wrapper.DeleteWebhook)
@@ -6722,6 +8196,20 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/api/v1/sessions", wrapper.EndSessions)
 	router.GET(options.BaseURL+"/api/v1/sessions", wrapper.ListSessions)
 	router.DELETE(options.BaseURL+"/api/v1/sessions/:id", wrapper.EndSession)
+	router.GET(options.BaseURL+"/api/v1/sites", wrapper.ListSites)
+	router.POST(options.BaseURL+"/api/v1/sites", wrapper.CreateSite)
+	router.DELETE(options.BaseURL+"/api/v1/sites/:id", wrapper.DeleteSite)
+	router.GET(options.BaseURL+"/api/v1/sites/:id", wrapper.GetSite)
+	router.PATCH(options.BaseURL+"/api/v1/sites/:id", wrapper.EditSite)
+	router.POST(options.BaseURL+"/api/v1/sites/:id/rotate-secret", wrapper.RotateSiteSecret)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/stats", wrapper.PageStats)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/series", wrapper.PageSeries)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/funnel", wrapper.PageFunnel)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/dimensions", wrapper.PageDimensions)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/filtered", wrapper.PageFiltered)
+	router.GET(options.BaseURL+"/api/v1/sites/:id/live", wrapper.LiveViews)
+	router.GET(options.BaseURL+"/api/v1/posts/:id/stats", wrapper.PostStats)
+	router.GET(options.BaseURL+"/api/v1/trending", wrapper.Trending)
 }
 
 type CreatedResponseHeaders struct {
@@ -7918,6 +9406,216 @@ func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWo
 	return err
 }
 
+type ListLinksRequestObject struct {
+	Params ListLinksParams
+}
+
+type ListLinksResponseObject interface {
+	VisitListLinksResponse(w http.ResponseWriter) error
+}
+
+type ListLinks200JSONResponse LinkList
+
+func (response ListLinks200JSONResponse) VisitListLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListLinksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListLinksdefaultApplicationProblemPlusJSONResponse) VisitListLinksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateLinkRequestObject struct {
+	Params CreateLinkParams
+	Body   *CreateLinkJSONRequestBody
+}
+
+type CreateLinkResponseObject interface {
+	VisitCreateLinkResponse(w http.ResponseWriter) error
+}
+
+type CreateLink201ResponseHeaders struct {
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateLink201JSONResponse struct {
+	Body    Link
+	Headers CreateLink201ResponseHeaders
+}
+
+func (response CreateLink201JSONResponse) VisitCreateLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkRequestObject struct {
+	Code LinkCode `json:"code"`
+}
+
+type GetLinkResponseObject interface {
+	VisitGetLinkResponse(w http.ResponseWriter) error
+}
+
+type GetLink200JSONResponse Link
+
+func (response GetLink200JSONResponse) VisitGetLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetLinkdefaultApplicationProblemPlusJSONResponse) VisitGetLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisableLinkRequestObject struct {
+	Code LinkCode `json:"code"`
+}
+
+type DisableLinkResponseObject interface {
+	VisitDisableLinkResponse(w http.ResponseWriter) error
+}
+
+type DisableLink200JSONResponse Link
+
+func (response DisableLink200JSONResponse) VisitDisableLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DisableLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DisableLinkdefaultApplicationProblemPlusJSONResponse) VisitDisableLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EnableLinkRequestObject struct {
+	Code LinkCode `json:"code"`
+}
+
+type EnableLinkResponseObject interface {
+	VisitEnableLinkResponse(w http.ResponseWriter) error
+}
+
+type EnableLink200JSONResponse Link
+
+func (response EnableLink200JSONResponse) VisitEnableLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EnableLinkdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EnableLinkdefaultApplicationProblemPlusJSONResponse) VisitEnableLinkResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetMeRequestObject struct {
 }
 
@@ -8088,22 +9786,33 @@ func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMe
 }
 
 type BeginMediaUploadRequestObject struct {
-	Body *BeginMediaUploadJSONRequestBody
+	Params BeginMediaUploadParams
+	Body   *BeginMediaUploadJSONRequestBody
 }
 
 type BeginMediaUploadResponseObject interface {
 	VisitBeginMediaUploadResponse(w http.ResponseWriter) error
 }
 
-type BeginMediaUpload201JSONResponse MediaUpload
+type BeginMediaUpload201ResponseHeaders struct {
+	IdempotentReplayed *string
+}
+
+type BeginMediaUpload201JSONResponse struct {
+	Body    MediaUpload
+	Headers BeginMediaUpload201ResponseHeaders
+}
 
 func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
 	w.WriteHeader(201)
 	_, err := buf.WriteTo(w)
 	return err
@@ -9339,6 +11048,45 @@ func (response ScheduleDraftdefaultApplicationProblemPlusJSONResponse) VisitSche
 	return err
 }
 
+type PostStatsRequestObject struct {
+	Id PostID `json:"id"`
+}
+
+type PostStatsResponseObject interface {
+	VisitPostStatsResponse(w http.ResponseWriter) error
+}
+
+type PostStats200JSONResponse PostStats
+
+func (response PostStats200JSONResponse) VisitPostStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostStatsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PostStatsdefaultApplicationProblemPlusJSONResponse) VisitPostStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SubmitPostRequestObject struct {
 	Id     PostID `json:"id"`
 	Params SubmitPostParams
@@ -10409,6 +12157,518 @@ func (response EndSessiondefaultApplicationProblemPlusJSONResponse) VisitEndSess
 	return err
 }
 
+type ListSitesRequestObject struct {
+}
+
+type ListSitesResponseObject interface {
+	VisitListSitesResponse(w http.ResponseWriter) error
+}
+
+type ListSites200JSONResponse SiteList
+
+func (response ListSites200JSONResponse) VisitListSitesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSitesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSitesdefaultApplicationProblemPlusJSONResponse) VisitListSitesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSiteRequestObject struct {
+	Params CreateSiteParams
+	Body   *CreateSiteJSONRequestBody
+}
+
+type CreateSiteResponseObject interface {
+	VisitCreateSiteResponse(w http.ResponseWriter) error
+}
+
+type CreateSite201ResponseHeaders struct {
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateSite201JSONResponse struct {
+	Body    SiteWithSecret
+	Headers CreateSite201ResponseHeaders
+}
+
+func (response CreateSite201JSONResponse) VisitCreateSiteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSitedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateSitedefaultApplicationProblemPlusJSONResponse) VisitCreateSiteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSiteRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type DeleteSiteResponseObject interface {
+	VisitDeleteSiteResponse(w http.ResponseWriter) error
+}
+
+type DeleteSite204Response struct {
+}
+
+func (response DeleteSite204Response) VisitDeleteSiteResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSitedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteSitedefaultApplicationProblemPlusJSONResponse) VisitDeleteSiteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSiteRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type GetSiteResponseObject interface {
+	VisitGetSiteResponse(w http.ResponseWriter) error
+}
+
+type GetSite200JSONResponse Site
+
+func (response GetSite200JSONResponse) VisitGetSiteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSitedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSitedefaultApplicationProblemPlusJSONResponse) VisitGetSiteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditSiteRequestObject struct {
+	Id   SiteID `json:"id"`
+	Body *EditSiteJSONRequestBody
+}
+
+type EditSiteResponseObject interface {
+	VisitEditSiteResponse(w http.ResponseWriter) error
+}
+
+type EditSite200JSONResponse Site
+
+func (response EditSite200JSONResponse) VisitEditSiteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditSitedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditSitedefaultApplicationProblemPlusJSONResponse) VisitEditSiteResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type LiveViewsRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params LiveViewsParams
+}
+
+type LiveViewsResponseObject interface {
+	VisitLiveViewsResponse(w http.ResponseWriter) error
+}
+
+type LiveViews200TexteventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response LiveViews200TexteventStreamResponse) VisitLiveViewsResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type LiveViewsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response LiveViewsdefaultApplicationProblemPlusJSONResponse) VisitLiveViewsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageDimensionsRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params PageDimensionsParams
+}
+
+type PageDimensionsResponseObject interface {
+	VisitPageDimensionsResponse(w http.ResponseWriter) error
+}
+
+type PageDimensions200JSONResponse PageDimensions
+
+func (response PageDimensions200JSONResponse) VisitPageDimensionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageDimensionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PageDimensionsdefaultApplicationProblemPlusJSONResponse) VisitPageDimensionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageFilteredRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params PageFilteredParams
+}
+
+type PageFilteredResponseObject interface {
+	VisitPageFilteredResponse(w http.ResponseWriter) error
+}
+
+type PageFiltered200JSONResponse PageFiltered
+
+func (response PageFiltered200JSONResponse) VisitPageFilteredResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageFiltereddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PageFiltereddefaultApplicationProblemPlusJSONResponse) VisitPageFilteredResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageFunnelRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params PageFunnelParams
+}
+
+type PageFunnelResponseObject interface {
+	VisitPageFunnelResponse(w http.ResponseWriter) error
+}
+
+type PageFunnel200JSONResponse PageFunnel
+
+func (response PageFunnel200JSONResponse) VisitPageFunnelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageFunneldefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PageFunneldefaultApplicationProblemPlusJSONResponse) VisitPageFunnelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageSeriesRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params PageSeriesParams
+}
+
+type PageSeriesResponseObject interface {
+	VisitPageSeriesResponse(w http.ResponseWriter) error
+}
+
+type PageSeries200JSONResponse PageSeries
+
+func (response PageSeries200JSONResponse) VisitPageSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageSeriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PageSeriesdefaultApplicationProblemPlusJSONResponse) VisitPageSeriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageStatsRequestObject struct {
+	Id     CountedSite `json:"id"`
+	Params PageStatsParams
+}
+
+type PageStatsResponseObject interface {
+	VisitPageStatsResponse(w http.ResponseWriter) error
+}
+
+type PageStats200JSONResponse PageStatsList
+
+func (response PageStats200JSONResponse) VisitPageStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PageStatsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PageStatsdefaultApplicationProblemPlusJSONResponse) VisitPageStatsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateSiteSecretRequestObject struct {
+	Id SiteID `json:"id"`
+}
+
+type RotateSiteSecretResponseObject interface {
+	VisitRotateSiteSecretResponse(w http.ResponseWriter) error
+}
+
+type RotateSiteSecret200JSONResponse SiteWithSecret
+
+func (response RotateSiteSecret200JSONResponse) VisitRotateSiteSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateSiteSecretdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RotateSiteSecretdefaultApplicationProblemPlusJSONResponse) VisitRotateSiteSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -10520,6 +12780,161 @@ type RevokeTokendefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevokeTokenResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TrendingRequestObject struct {
+	Params TrendingParams
+}
+
+type TrendingResponseObject interface {
+	VisitTrendingResponse(w http.ResponseWriter) error
+}
+
+type Trending200JSONResponse TrendingList
+
+func (response Trending200JSONResponse) VisitTrendingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TrendingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TrendingdefaultApplicationProblemPlusJSONResponse) VisitTrendingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EraseViewsRequestObject struct {
+	Body *EraseViewsJSONRequestBody
+}
+
+type EraseViewsResponseObject interface {
+	VisitEraseViewsResponse(w http.ResponseWriter) error
+}
+
+type EraseViews202JSONResponse ViewErasure
+
+func (response EraseViews202JSONResponse) VisitEraseViewsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EraseViewsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EraseViewsdefaultApplicationProblemPlusJSONResponse) VisitEraseViewsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetViewErasureRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetViewErasureResponseObject interface {
+	VisitGetViewErasureResponse(w http.ResponseWriter) error
+}
+
+type GetViewErasure200JSONResponse ViewErasure
+
+func (response GetViewErasure200JSONResponse) VisitGetViewErasureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetViewErasuredefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetViewErasuredefaultApplicationProblemPlusJSONResponse) VisitGetViewErasureResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ViewsHealthRequestObject struct {
+}
+
+type ViewsHealthResponseObject interface {
+	VisitViewsHealthResponse(w http.ResponseWriter) error
+}
+
+type ViewsHealth200JSONResponse ViewsHealth
+
+func (response ViewsHealth200JSONResponse) VisitViewsHealthResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ViewsHealthdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ViewsHealthdefaultApplicationProblemPlusJSONResponse) VisitViewsHealthResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11238,6 +13653,21 @@ type StrictServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(ctx context.Context, request WorkspaceEventsRequestObject) (WorkspaceEventsResponseObject, error)
+	// ListLinks Lists short links, the newest first.
+	// (GET /api/v1/links)
+	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
+	// CreateLink Makes a short link.
+	// (POST /api/v1/links)
+	CreateLink(ctx context.Context, request CreateLinkRequestObject) (CreateLinkResponseObject, error)
+	// GetLink Reads a short link.
+	// (GET /api/v1/links/{code})
+	GetLink(ctx context.Context, request GetLinkRequestObject) (GetLinkResponseObject, error)
+	// DisableLink Makes a short link lead nowhere.
+	// (POST /api/v1/links/{code}/disable)
+	DisableLink(ctx context.Context, request DisableLinkRequestObject) (DisableLinkResponseObject, error)
+	// EnableLink Makes a disabled short link lead on again.
+	// (POST /api/v1/links/{code}/enable)
+	EnableLink(ctx context.Context, request EnableLinkRequestObject) (EnableLinkResponseObject, error)
 	// GetMe Says who you are, where, and what you may do.
 	// (GET /api/v1/me)
 	GetMe(ctx context.Context, request GetMeRequestObject) (GetMeResponseObject, error)
@@ -11334,6 +13764,9 @@ type StrictServerInterface interface {
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(ctx context.Context, request ScheduleDraftRequestObject) (ScheduleDraftResponseObject, error)
+	// PostStats Says how often a post was viewed and clicked, on all sites of the workspace.
+	// (GET /api/v1/posts/{id}/stats)
+	PostStats(ctx context.Context, request PostStatsRequestObject) (PostStatsResponseObject, error)
 	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
 	// (POST /api/v1/posts/{id}/submit)
 	SubmitPost(ctx context.Context, request SubmitPostRequestObject) (SubmitPostResponseObject, error)
@@ -11409,6 +13842,42 @@ type StrictServerInterface interface {
 	// EndSession Logs one of your sessions out.
 	// (DELETE /api/v1/sessions/{id})
 	EndSession(ctx context.Context, request EndSessionRequestObject) (EndSessionResponseObject, error)
+	// ListSites Lists the sites whose pages are counted.
+	// (GET /api/v1/sites)
+	ListSites(ctx context.Context, request ListSitesRequestObject) (ListSitesResponseObject, error)
+	// CreateSite Has the pages of a web site counted.
+	// (POST /api/v1/sites)
+	CreateSite(ctx context.Context, request CreateSiteRequestObject) (CreateSiteResponseObject, error)
+	// DeleteSite Ends a site; nothing is counted for it any more.
+	// (DELETE /api/v1/sites/{id})
+	DeleteSite(ctx context.Context, request DeleteSiteRequestObject) (DeleteSiteResponseObject, error)
+	// GetSite Reads a site's settings.
+	// (GET /api/v1/sites/{id})
+	GetSite(ctx context.Context, request GetSiteRequestObject) (GetSiteResponseObject, error)
+	// EditSite Changes a site's settings; hits are counted by them within two seconds.
+	// (PATCH /api/v1/sites/{id})
+	EditSite(ctx context.Context, request EditSiteRequestObject) (EditSiteResponseObject, error)
+	// LiveViews Streams the numbers of pages as they change, as server-sent events.
+	// (GET /api/v1/sites/{id}/live)
+	LiveViews(ctx context.Context, request LiveViewsRequestObject) (LiveViewsResponseObject, error)
+	// PageDimensions Says where a page's readers are, what they read with and where they came from.
+	// (GET /api/v1/sites/{id}/pages/dimensions)
+	PageDimensions(ctx context.Context, request PageDimensionsRequestObject) (PageDimensionsResponseObject, error)
+	// PageFiltered Says how many hits on a page were not counted, and why.
+	// (GET /api/v1/sites/{id}/pages/filtered)
+	PageFiltered(ctx context.Context, request PageFilteredRequestObject) (PageFilteredResponseObject, error)
+	// PageFunnel Says how many who viewed a page clicked, and how many converted.
+	// (GET /api/v1/sites/{id}/pages/funnel)
+	PageFunnel(ctx context.Context, request PageFunnelRequestObject) (PageFunnelResponseObject, error)
+	// PageSeries Shows how a page's numbers went, by hour or day of the site's zone.
+	// (GET /api/v1/sites/{id}/pages/series)
+	PageSeries(ctx context.Context, request PageSeriesRequestObject) (PageSeriesResponseObject, error)
+	// PageStats Says how often up to 100 pages were viewed, and by how many.
+	// (GET /api/v1/sites/{id}/pages/stats)
+	PageStats(ctx context.Context, request PageStatsRequestObject) (PageStatsResponseObject, error)
+	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
+	// (POST /api/v1/sites/{id}/rotate-secret)
+	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -11418,6 +13887,18 @@ type StrictServerInterface interface {
 	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
+	// Trending Lists the pages that are viewed most; at most 30 s old.
+	// (GET /api/v1/trending)
+	Trending(ctx context.Context, request TrendingRequestObject) (TrendingResponseObject, error)
+	// EraseViews Forgets a site's counts, or one visitor.
+	// (POST /api/v1/views/erasures)
+	EraseViews(ctx context.Context, request EraseViewsRequestObject) (EraseViewsResponseObject, error)
+	// GetViewErasure Says whether it is done.
+	// (GET /api/v1/views/erasures/{id})
+	GetViewErasure(ctx context.Context, request GetViewErasureRequestObject) (GetViewErasureResponseObject, error)
+	// ViewsHealth Says how the counting of views keeps its numbers.
+	// (GET /api/v1/views/health)
+	ViewsHealth(ctx context.Context, request ViewsHealthRequestObject) (ViewsHealthResponseObject, error)
 	// ListWebhooks Lists the webhook endpoints.
 	// (GET /api/v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
@@ -12403,6 +14884,154 @@ func (sh *strictHandler) WorkspaceEvents(ctx *gin.Context, params WorkspaceEvent
 	}
 }
 
+// ListLinks operation middleware
+func (sh *strictHandler) ListLinks(ctx *gin.Context, params ListLinksParams) {
+	var request ListLinksRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListLinks(ctx, request.(ListLinksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListLinks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListLinksResponseObject); ok {
+		if err := validResponse.VisitListLinksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateLink operation middleware
+func (sh *strictHandler) CreateLink(ctx *gin.Context, params CreateLinkParams) {
+	var request CreateLinkRequestObject
+
+	request.Params = params
+
+	var body CreateLinkJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateLink(ctx, request.(CreateLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateLinkResponseObject); ok {
+		if err := validResponse.VisitCreateLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetLink operation middleware
+func (sh *strictHandler) GetLink(ctx *gin.Context, code LinkCode) {
+	var request GetLinkRequestObject
+
+	request.Code = code
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetLink(ctx, request.(GetLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetLinkResponseObject); ok {
+		if err := validResponse.VisitGetLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DisableLink operation middleware
+func (sh *strictHandler) DisableLink(ctx *gin.Context, code LinkCode) {
+	var request DisableLinkRequestObject
+
+	request.Code = code
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DisableLink(ctx, request.(DisableLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DisableLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DisableLinkResponseObject); ok {
+		if err := validResponse.VisitDisableLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EnableLink operation middleware
+func (sh *strictHandler) EnableLink(ctx *gin.Context, code LinkCode) {
+	var request EnableLinkRequestObject
+
+	request.Code = code
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EnableLink(ctx, request.(EnableLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EnableLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EnableLinkResponseObject); ok {
+		if err := validResponse.VisitEnableLinkResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetMe operation middleware
 func (sh *strictHandler) GetMe(ctx *gin.Context) {
 	var request GetMeRequestObject
@@ -12531,8 +15160,10 @@ func (sh *strictHandler) FetchMedia(ctx *gin.Context, params FetchMediaParams) {
 }
 
 // BeginMediaUpload operation middleware
-func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context) {
+func (sh *strictHandler) BeginMediaUpload(ctx *gin.Context, params BeginMediaUploadParams) {
 	var request BeginMediaUploadRequestObject
+
+	request.Params = params
 
 	var body BeginMediaUploadJSONRequestBody
 	var err error
@@ -13475,6 +16106,32 @@ func (sh *strictHandler) ScheduleDraft(ctx *gin.Context, id PostID, params Sched
 	}
 }
 
+// PostStats operation middleware
+func (sh *strictHandler) PostStats(ctx *gin.Context, id PostID) {
+	var request PostStatsRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PostStats(ctx, request.(PostStatsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PostStats")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PostStatsResponseObject); ok {
+		if err := validResponse.VisitPostStatsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // SubmitPost operation middleware
 func (sh *strictHandler) SubmitPost(ctx *gin.Context, id PostID, params SubmitPostParams) {
 	var request SubmitPostRequestObject
@@ -14289,6 +16946,358 @@ func (sh *strictHandler) EndSession(ctx *gin.Context, id openapi_types.UUID) {
 	}
 }
 
+// ListSites operation middleware
+func (sh *strictHandler) ListSites(ctx *gin.Context) {
+	var request ListSitesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSites(ctx, request.(ListSitesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSites")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSitesResponseObject); ok {
+		if err := validResponse.VisitListSitesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSite operation middleware
+func (sh *strictHandler) CreateSite(ctx *gin.Context, params CreateSiteParams) {
+	var request CreateSiteRequestObject
+
+	request.Params = params
+
+	var body CreateSiteJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSite(ctx, request.(CreateSiteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSite")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateSiteResponseObject); ok {
+		if err := validResponse.VisitCreateSiteResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSite operation middleware
+func (sh *strictHandler) DeleteSite(ctx *gin.Context, id SiteID) {
+	var request DeleteSiteRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSite(ctx, request.(DeleteSiteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSite")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteSiteResponseObject); ok {
+		if err := validResponse.VisitDeleteSiteResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSite operation middleware
+func (sh *strictHandler) GetSite(ctx *gin.Context, id SiteID) {
+	var request GetSiteRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSite(ctx, request.(GetSiteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSite")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSiteResponseObject); ok {
+		if err := validResponse.VisitGetSiteResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditSite operation middleware
+func (sh *strictHandler) EditSite(ctx *gin.Context, id SiteID) {
+	var request EditSiteRequestObject
+
+	request.Id = id
+
+	var body EditSiteJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditSite(ctx, request.(EditSiteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditSite")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditSiteResponseObject); ok {
+		if err := validResponse.VisitEditSiteResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// LiveViews operation middleware
+func (sh *strictHandler) LiveViews(ctx *gin.Context, id CountedSite, params LiveViewsParams) {
+	var request LiveViewsRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.LiveViews(ctx, request.(LiveViewsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "LiveViews")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(LiveViewsResponseObject); ok {
+		if err := validResponse.VisitLiveViewsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PageDimensions operation middleware
+func (sh *strictHandler) PageDimensions(ctx *gin.Context, id CountedSite, params PageDimensionsParams) {
+	var request PageDimensionsRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PageDimensions(ctx, request.(PageDimensionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PageDimensions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PageDimensionsResponseObject); ok {
+		if err := validResponse.VisitPageDimensionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PageFiltered operation middleware
+func (sh *strictHandler) PageFiltered(ctx *gin.Context, id CountedSite, params PageFilteredParams) {
+	var request PageFilteredRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PageFiltered(ctx, request.(PageFilteredRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PageFiltered")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PageFilteredResponseObject); ok {
+		if err := validResponse.VisitPageFilteredResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PageFunnel operation middleware
+func (sh *strictHandler) PageFunnel(ctx *gin.Context, id CountedSite, params PageFunnelParams) {
+	var request PageFunnelRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PageFunnel(ctx, request.(PageFunnelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PageFunnel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PageFunnelResponseObject); ok {
+		if err := validResponse.VisitPageFunnelResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PageSeries operation middleware
+func (sh *strictHandler) PageSeries(ctx *gin.Context, id CountedSite, params PageSeriesParams) {
+	var request PageSeriesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PageSeries(ctx, request.(PageSeriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PageSeries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PageSeriesResponseObject); ok {
+		if err := validResponse.VisitPageSeriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PageStats operation middleware
+func (sh *strictHandler) PageStats(ctx *gin.Context, id CountedSite, params PageStatsParams) {
+	var request PageStatsRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PageStats(ctx, request.(PageStatsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PageStats")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PageStatsResponseObject); ok {
+		if err := validResponse.VisitPageStatsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RotateSiteSecret operation middleware
+func (sh *strictHandler) RotateSiteSecret(ctx *gin.Context, id SiteID) {
+	var request RotateSiteSecretRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RotateSiteSecret(ctx, request.(RotateSiteSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RotateSiteSecret")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RotateSiteSecretResponseObject); ok {
+		if err := validResponse.VisitRotateSiteSecretResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx *gin.Context, params ListTokensParams) {
 	var request ListTokensRequestObject
@@ -14378,6 +17387,124 @@ func (sh *strictHandler) RevokeToken(ctx *gin.Context, id openapi_types.UUID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(RevokeTokenResponseObject); ok {
 		if err := validResponse.VisitRevokeTokenResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// Trending operation middleware
+func (sh *strictHandler) Trending(ctx *gin.Context, params TrendingParams) {
+	var request TrendingRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.Trending(ctx, request.(TrendingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Trending")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(TrendingResponseObject); ok {
+		if err := validResponse.VisitTrendingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EraseViews operation middleware
+func (sh *strictHandler) EraseViews(ctx *gin.Context) {
+	var request EraseViewsRequestObject
+
+	var body EraseViewsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EraseViews(ctx, request.(EraseViewsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EraseViews")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EraseViewsResponseObject); ok {
+		if err := validResponse.VisitEraseViewsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetViewErasure operation middleware
+func (sh *strictHandler) GetViewErasure(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetViewErasureRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetViewErasure(ctx, request.(GetViewErasureRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetViewErasure")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetViewErasureResponseObject); ok {
+		if err := validResponse.VisitGetViewErasureResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ViewsHealth operation middleware
+func (sh *strictHandler) ViewsHealth(ctx *gin.Context) {
+	var request ViewsHealthRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ViewsHealth(ctx, request.(ViewsHealthRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ViewsHealth")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ViewsHealthResponseObject); ok {
+		if err := validResponse.VisitViewsHealthResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

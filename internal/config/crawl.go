@@ -20,17 +20,17 @@ func crawlSettings() []Setting {
 			Help: "How many sites are crawled at the same time, by all workers together.", set: toNumber(func(c *Config) *int { return &c.CrawlDomains }, 1, 5000)},
 		{Name: "DATELINE_CRAWL_DELAY", Default: "1s", Accepts: "100ms to 10m",
 			Help: "Pause between an answer of a site and the next request to it; a robots.txt may ask for more.",
-			set:  toSpan(func(c *Config) *time.Duration { return &c.CrawlDelay }, 100*time.Millisecond, 10*time.Minute)},
+			set:  toDuration(func(c *Config) *time.Duration { return &c.CrawlDelay }, 100*time.Millisecond, 10*time.Minute)},
 		{Name: "DATELINE_CRAWL_MAX_DELAY", Default: "30s", Accepts: "100ms to 10m",
-			Help: "The longest Crawl-delay of a robots.txt that is honoured.", set: toSpan(func(c *Config) *time.Duration { return &c.CrawlMaxDelay }, 100*time.Millisecond, 10*time.Minute)},
+			Help: "The longest Crawl-delay of a robots.txt that is honoured.", set: toDuration(func(c *Config) *time.Duration { return &c.CrawlMaxDelay }, 100*time.Millisecond, 10*time.Minute)},
 		{Name: "DATELINE_CRAWL_IP_DELAY", Default: "100ms", Accepts: "0s to 1m",
-			Help: "Pause between two requests to one address, whatever sites it has.", set: toSpan(func(c *Config) *time.Duration { return &c.CrawlIPDelay }, 0, time.Minute)},
+			Help: "Pause between two requests to one address, whatever sites it has.", set: toDuration(func(c *Config) *time.Duration { return &c.CrawlIPDelay }, 0, time.Minute)},
 		{Name: "DATELINE_CRAWL_BUDGET", Default: "20000", Accepts: "a number; 0 for no limit",
 			Help: "Pages that are fetched of one site in a day, hubs apart.", set: toNumber(func(c *Config) *int { return &c.CrawlBudget }, 0, 1<<30)},
 		{Name: "DATELINE_CRAWL_VERSIONS", Default: "10", Accepts: "1 to 1000",
 			Help: "How many versions of a page are kept.", set: toNumber(func(c *Config) *int { return &c.CrawlVersions }, 1, 1000)},
 		{Name: "DATELINE_CRAWL_RETENTION", Default: "365d", Accepts: "days or hours, such as 90d or 36h; 0 keeps everything",
-			Help: "How long versions are kept; the newest stays.", set: setCrawlRetention},
+			Help: "How long versions are kept; the newest stays.", set: toSpan(func(c *Config) *time.Duration { return &c.CrawlRetention })},
 		{Name: "DATELINE_CRAWL_PROXY", Secret: true, //nolint:gosec // an example
 			Accepts: "http://user:password@proxy:3128 or socks5://proxy:1080",
 			Help:    "Proxy of the crawler.", set: setCrawlProxy},
@@ -46,15 +46,6 @@ func setCrawlContact(c *Config, v string) error {
 		return errors.New("is neither a web address nor one of mailto")
 	}
 	c.CrawlContact = v
-	return nil
-}
-
-func setCrawlRetention(c *Config, v string) error {
-	aside := &Config{}
-	if err := setMediaRetention(aside, v); err != nil {
-		return err
-	}
-	c.CrawlRetention = aside.MediaRetention
 	return nil
 }
 
@@ -78,7 +69,7 @@ func toNumber(field func(*Config) *int, least, most int) func(*Config, string) e
 	}
 }
 
-func toSpan(field func(*Config) *time.Duration, least, most time.Duration) func(*Config, string) error {
+func toDuration(field func(*Config) *time.Duration, least, most time.Duration) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		d, err := time.ParseDuration(v)
 		if err != nil || d < least || d > most {

@@ -794,6 +794,67 @@ func AllUrlStateValues() []UrlState {
 	}
 }
 
+type ViewKind string
+
+const (
+	ViewKindView    ViewKind = "view"
+	ViewKindClick   ViewKind = "click"
+	ViewKindConvert ViewKind = "convert"
+)
+
+func (e *ViewKind) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = ViewKind(s)
+	case string:
+		*e = ViewKind(s)
+	default:
+		return fmt.Errorf("unsupported scan type for ViewKind: %T", src)
+	}
+	return nil
+}
+
+type NullViewKind struct {
+	ViewKind ViewKind
+	Valid    bool // Valid is true if ViewKind is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullViewKind) Scan(value interface{}) error {
+	if value == nil {
+		ns.ViewKind, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.ViewKind.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullViewKind) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.ViewKind), nil
+}
+
+func (e ViewKind) Valid() bool {
+	switch e {
+	case ViewKindView,
+		ViewKindClick,
+		ViewKindConvert:
+		return true
+	}
+	return false
+}
+
+func AllViewKindValues() []ViewKind {
+	return []ViewKind{
+		ViewKindView,
+		ViewKindClick,
+		ViewKindConvert,
+	}
+}
+
 type WebhookStatus string
 
 const (
@@ -945,6 +1006,7 @@ type ConnectAttempt struct {
 	Verifier    []byte
 	ExpiresAt   time.Time
 	AccountID   *uuid.UUID
+	SessionID   *uuid.UUID
 }
 
 type CrawlDomain struct {
@@ -1005,6 +1067,19 @@ type Identity struct {
 	Subject   string
 	UserID    uuid.UUID
 	CreatedAt time.Time
+}
+
+type Link struct {
+	Code        string
+	WorkspaceID uuid.UUID
+	UserID      *uuid.UUID
+	PostID      *uuid.UUID
+	AccountID   *uuid.UUID
+	Network     string
+	Url         string
+	Title       string
+	CreatedAt   time.Time
+	DisabledAt  *time.Time
 }
 
 type LoginAnswer struct {
@@ -1207,6 +1282,7 @@ type ScheduledPost struct {
 	ApprovalBy             *uuid.UUID
 	ApprovalAt             *time.Time
 	ApprovalNote           string
+	LinkBase               *string
 }
 
 type Seed struct {
@@ -1281,6 +1357,32 @@ type Setting struct {
 	UpdatedAt time.Time
 }
 
+type Site struct {
+	ID            uuid.UUID
+	WorkspaceID   uuid.UUID
+	Name          string
+	Domains       []string
+	TimeZone      string
+	WindowSeconds int32
+	Uniques       string
+	MaxID         int64
+	RateHits      int32
+	RateSeconds   int32
+	Visitors      string
+	WeeklyUniques bool
+	PublicCounts  bool
+	WriteKey      string
+	SecretHash    []byte
+	VisitorKey    []byte
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+type SiteChange struct {
+	One     bool
+	Version int64
+}
+
 type Url struct {
 	DomainID     int32
 	ID           uuid.UUID
@@ -1310,6 +1412,130 @@ type User struct {
 	Name      string
 	Email     *string
 	CreatedAt time.Time
+}
+
+type ViewBatch struct {
+	ID        uuid.UUID
+	Shard     int32
+	Counts    int64
+	AppliedAt time.Time
+}
+
+type ViewCheck struct {
+	ID        int64
+	StartedAt time.Time
+	EndedAt   time.Time
+	Pages     int64
+	Differing int64
+	Missing   int64
+	Surplus   int64
+	NextSite  *uuid.UUID
+	NextPage  *string
+	Examples  []byte
+}
+
+type ViewDay struct {
+	SiteID       uuid.UUID
+	Page         string
+	Kind         ViewKind
+	Day          pgtype.Date
+	Count        int64
+	Funnel       int64
+	RolledCount  int64
+	RolledFunnel int64
+}
+
+type ViewDaysDue struct {
+	Day       pgtype.Date
+	TouchedAt time.Time
+}
+
+type ViewDimension struct {
+	SiteID    uuid.UUID
+	Page      string
+	Day       pgtype.Date
+	Dimension string
+	Value     string
+	Count     int64
+}
+
+type ViewErasure struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	SiteID      uuid.UUID
+	OfVisitor   bool
+	VisitorHash *int64
+	VisitorID   *int64
+	RequestedBy uuid.UUID
+	RequestedAt time.Time
+	DoneAt      *time.Time
+	Removed     int64
+}
+
+type ViewFiltered struct {
+	SiteID uuid.UUID
+	Page   string
+	Day    pgtype.Date
+	Reason string
+	Count  int64
+}
+
+type ViewHour struct {
+	SiteID       uuid.UUID
+	Page         string
+	Kind         ViewKind
+	Hour         time.Time
+	Day          pgtype.Date
+	Count        int64
+	Funnel       int64
+	RolledCount  int64
+	RolledFunnel int64
+}
+
+type ViewHoursDue struct {
+	Hour      time.Time
+	TouchedAt time.Time
+}
+
+type ViewLoss struct {
+	ID      int64
+	Shard   int32
+	Pages   int64
+	FoundAt time.Time
+}
+
+type ViewMonth struct {
+	SiteID uuid.UUID
+	Page   string
+	Kind   ViewKind
+	Month  pgtype.Date
+	Count  int64
+	Funnel int64
+}
+
+type ViewPage struct {
+	SiteID         uuid.UUID
+	Page           string
+	Way            string
+	Views          int64
+	Clicks         int64
+	Converts       int64
+	FunnelViews    int64
+	FunnelClicks   int64
+	FunnelConverts int64
+	Uniques        int64
+	Sketch         []byte
+	SketchDue      bool
+	UpdatedAt      time.Time
+}
+
+type ViewUnique struct {
+	SiteID    uuid.UUID
+	Page      string
+	Day       pgtype.Date
+	Uniques   int64
+	Week      int64
+	UpdatedAt time.Time
 }
 
 type WebhookCursor struct {
