@@ -75,11 +75,18 @@ func newGenerator(s *server, seed uint64) *generator {
 	}
 	slices.SortFunc(g.operations, func(a, b operation) int { return strings.Compare(a.path+a.method, b.path+b.method) })
 	s.Connect("desk")
+	seeded := s.send(http.MethodPost, "/api/v1/seeds", map[string]any{"url": "https://" + crawledDomain + "/"})
+	if seeded.StatusCode != http.StatusCreated {
+		s.t.Fatalf("%d %s", seeded.StatusCode, seeded.body)
+	}
 	for range 3 {
 		g.note("/api/v1/posts", []byte(fmt.Sprintf(`{"id":%q}`, s.Schedule().ID)))
 	}
 	return g
 }
+
+// crawledDomain is one that the workspace has a seed on.
+const crawledDomain = "news.example"
 
 var (
 	anyID = regexp.MustCompile(`"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"`)
@@ -123,6 +130,9 @@ func (g *generator) send(o operation) {
 		value := g.plain(p.Value.Name, p.Value.Schema, wrong)
 		if kept := g.kept[collectionOf(o.path)]; p.Value.Name == "id" && len(kept) > 0 && !g.chance(8) {
 			value = kept[g.rand.IntN(len(kept))]
+		}
+		if p.Value.Name == "domain" && !g.chance(8) {
+			value = crawledDomain
 		}
 		switch p.Value.In {
 		case openapi3.ParameterInPath:
