@@ -25,7 +25,7 @@ func FuzzPatterns(f *testing.F) {
 	for _, p := range []string{"/the-thao/", "^/tin/*.html$", "*", "^$", "\\E(a+)+", "[", "\xff"} {
 		f.Add(p)
 	}
-	f.Fuzz(func(t *testing.T, pattern string) {
+	f.Fuzz(func(_ *testing.T, pattern string) {
 		for _, p := range crawl.Patterns([]string{pattern}) {
 			p.MatchString("/tin/the-thao/bong-da.html?page=2")
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/textproto"
 	"strconv"
@@ -50,7 +51,7 @@ func read(t *testing.T, file []byte) (all []record) {
 			t.Fatalf("%d bytes follow a length of %d, %v", len(rest), length, err)
 		}
 		all = append(all, record{header, rest[:length]})
-		if err := z.Reset(in); err == io.EOF {
+		if err := z.Reset(in); errors.Is(err, io.EOF) {
 			return all
 		} else if err != nil {
 			t.Fatal(err)
