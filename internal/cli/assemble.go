@@ -28,6 +28,7 @@ import (
 	"dateline/internal/objects"
 	"dateline/internal/people"
 	"dateline/internal/secret"
+	"dateline/internal/site"
 	"dateline/internal/starter"
 	"dateline/internal/store"
 	"dateline/internal/tally"
@@ -138,9 +139,6 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	p.limits, p.stopLimits = limits.New(lasting, p.redis, log), stop
 	p.counter = views.New(p.redis, views.Options{Now: p.clock.Now})
 	p.batcher = views.NewBatcher(p.counter)
-	folding, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p.stopFolding = stop
-	go p.counter.Run(folding, func(err error) { log.Warn("counted views wait to be folded", "error", err) })
 	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err
@@ -207,6 +205,8 @@ func (p *parts) close() {
 	p.counting.close()
 	if p.batcher != nil {
 		p.batcher.Close()
+	}
+	if p.stopFolding != nil {
 		p.stopFolding()
 	}
 	if p.temporal != nil {
@@ -229,8 +229,20 @@ func (p *parts) close() {
 // telemetryPatience is how long a stop waits for a collector of traces.
 const telemetryPatience = 3 * time.Second
 
+// startFolding adds up what is counted, for as long as the process serves or
+// works. Commands that are done in a moment leave it to others.
+func (p *parts) startFolding() {
+	if p.stopFolding != nil {
+		return
+	}
+	folding, stop := context.WithCancel(context.Background())
+	p.stopFolding = stop
+	go p.counter.Run(folding, func(err error) { p.log.Warn("counted views wait to be folded", "error", err) })
+}
+
 // server makes the API.
 func (p *parts) server(page web.Page) *api.Server {
+	p.startFolding()
 	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:    p.media,
 		Views:    p.views(),
@@ -282,7 +294,7 @@ type tallies struct{ *store.Store }
 // SitesOf lists the sites of a workspace, first that of its posts and links,
 // which bears the workspace's id.
 func (t tallies) SitesOf(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
-	ids := []uuid.UUID{links.SiteOf(workspace).ID}
+	ids := []uuid.UUID{site.OfPosts(workspace).ID}
 	own, err := t.Sites(ctx, workspace)
 	for _, s := range own {
 		ids = append(ids, s.ID)

@@ -49,19 +49,7 @@ const browserPatience = time.Minute
 // of a server: its rules are those of --host-resolver-rules.
 func Chromium(t testing.TB, resolve string) *Browser {
 	t.Helper()
-	var program string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"} {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
-	}
-	if program == "" {
-		if strict() {
-			t.Fatal("CI=true and no Chromium: install it (on Debian: apt-get install chromium)")
-		}
-		t.Skip("Chromium is not installed; what runs in browsers was left out")
-	}
+	program := findChromium(t)
 	theirIn, ourOut, errIn := os.Pipe()
 	ourIn, theirOut, errOut := os.Pipe()
 	if err := errors.Join(errIn, errOut); err != nil {

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"dateline/internal/post"
+	"dateline/internal/site"
 	"dateline/internal/views"
 )
 
@@ -48,12 +47,6 @@ const pagePrefix = "link/"
 
 // PageOf is the page under which the clicks on a link are counted.
 func PageOf(code string) string { return pagePrefix + code }
-
-// SiteOf is the site under which a workspace's links and posts are counted. It
-// bears the workspace's id.
-func SiteOf(workspace uuid.UUID) views.Site {
-	return views.Site{ID: workspace, Workspace: workspace, Zone: time.UTC, Window: 30 * time.Minute, Uniques: views.HyperLogLog}
-}
 
 // counting is how long a reader waits to be counted; where Redis does not
 // answer, they are led on all the same.
@@ -96,7 +89,7 @@ func (s *Redirect) count(r *http.Request, l Link) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), counting)
 	defer cancel()
-	hit, reason, err := s.Reader.Read(ctx, r, SiteOf(l.WorkspaceID))
+	hit, reason, err := s.Reader.Read(ctx, r, site.OfPosts(l.WorkspaceID))
 	if err != nil {
 		s.Log.Warn("a click was not counted", "code", l.Code, "error", err)
 		return
@@ -104,7 +97,7 @@ func (s *Redirect) count(r *http.Request, l Link) {
 	if reason != "" {
 		return
 	}
-	hit.Site, hit.Kind, hit.At = SiteOf(l.WorkspaceID), views.Click, s.now()
+	hit.Site, hit.Kind, hit.At = site.OfPosts(l.WorkspaceID), views.Click, s.now()
 	pages := []string{PageOf(l.Code)}
 	if l.PostID != nil {
 		pages = append(pages, l.PostID.String())

@@ -9,6 +9,7 @@ import (
 	"dateline/internal/idempotency"
 	"dateline/internal/links"
 	"dateline/internal/post"
+	"dateline/internal/site"
 	"dateline/internal/store/db"
 )
 
@@ -139,7 +140,7 @@ func (s *Store) addClicks(ctx context.Context, list []links.Link) error {
 	for i, l := range list {
 		pages[i] = links.PageOf(l.Code)
 	}
-	rows, err := s.q.ViewPages(ctx, db.ViewPagesParams{SiteID: links.SiteOf(list[0].WorkspaceID).ID, Pages: pages})
+	rows, err := s.q.ViewPages(ctx, db.ViewPagesParams{SiteID: site.OfPosts(list[0].WorkspaceID).ID, Pages: pages})
 	clicks := map[string]int64{}
 	for _, r := range rows {
 		clicks[r.Page] = r.Clicks
