@@ -201,7 +201,10 @@ func TestForgottenPages(t *testing.T) {
 	}
 }
 
-// TestBucketsGrow: buckets grow with the traffic of the hour before.
+// TestBucketsGrow: buckets grow with the traffic of the hour before. 300,000
+// hits fill 1,024 buckets with 293 each, halfway between 200, which want no
+// more of them, and 400, which want four times as many; the eight buckets that
+// are looked at tell that with certainty.
 func TestBucketsGrow(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
@@ -209,7 +212,7 @@ func TestBucketsGrow(t *testing.T) {
 	c := views.New(client, views.Options{Now: clock.Now, Shards: 1})
 	site := newSite(t, views.HyperLogLog)
 	all := func() (counted int) {
-		for from := 0; from < 400_000; from += 1000 {
+		for from := 0; from < 300_000; from += 1000 {
 			var hits []views.Hit
 			for n := range 1000 {
 				hits = append(hits, view(site, fmt.Sprint(n%7), uint64(from+n), clock.Now()))
@@ -222,15 +225,15 @@ func TestBucketsGrow(t *testing.T) {
 		}
 		return counted
 	}
-	if got := all(); got != 400_000 {
-		t.Errorf("%d of 400,000 first views were counted", got)
+	if got := all(); got != 300_000 {
+		t.Errorf("%d of 300,000 first views were counted", got)
 	}
 	clock.set(monday().Truncate(time.Hour).Add(time.Hour))
-	if got := all(); got != 400_000 { // an hour later: none within the window
-		t.Errorf("%d of 400,000 views an hour later were counted", got)
+	if got := all(); got != 300_000 { // an hour later: none within the window
+		t.Errorf("%d of 300,000 views an hour later were counted", got)
 	}
 	if got := all(); got != 0 {
-		t.Errorf("%d of 400,000 reloads were counted", got)
+		t.Errorf("%d of 300,000 reloads were counted", got)
 	}
 	stretch := clock.Now().Unix() / 3600
 	before, now := must[int](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", stretch-1)).Int()), must[int](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", stretch)).Int())

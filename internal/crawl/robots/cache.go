@@ -94,10 +94,7 @@ func NewCache(options Options) *Cache {
 // Get says what an origin such as https://example.org allows. It fetches
 // robots.txt when that is not known; an error means that it could not tell.
 func (c *Cache) Get(ctx context.Context, origin string) (Policy, error) {
-	c.mu.Lock()
-	policy, ok := c.known[origin]
-	c.mu.Unlock()
-	if ok && c.options.Now().Before(policy.Expires) {
+	if policy, ok := c.current(origin); ok {
 		return policy, nil
 	}
 	// One request for all who ask at once. It is made in the name of the first;
@@ -118,6 +115,14 @@ func (c *Cache) Get(ctx context.Context, origin string) (Policy, error) {
 	}
 }
 
+// current is what memory has of an origin, if it still holds.
+func (c *Cache) current(origin string) (Policy, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	policy, ok := c.known[origin]
+	return policy, ok && c.options.Now().Before(policy.Expires)
+}
+
 // Forget drops what is known of an origin from memory.
 func (c *Cache) Forget(origin string) {
 	c.mu.Lock()
@@ -126,6 +131,10 @@ func (c *Cache) Forget(origin string) {
 }
 
 func (c *Cache) learn(ctx context.Context, origin string) (Policy, error) {
+	// Who looked just before another's answer came finds it here.
+	if policy, ok := c.current(origin); ok {
+		return policy, nil
+	}
 	var entry Entry
 	if c.options.Store != nil {
 		stored, ok, err := c.options.Store.LoadRobots(ctx, origin)
