@@ -15,6 +15,10 @@ const (
 	shortestLead = 2 * time.Second // also of a lone post
 	longestLead  = 10 * time.Minute
 
+	// longestClaimLead is what 11,000 posts of one second need. Changes of them
+	// are refused from then on, so it is not longer.
+	longestClaimLead = 4 * time.Second
+
 	// Horizon is how far ahead of its time a post may be in a worker's hands.
 	Horizon = longestLead + time.Minute
 )
@@ -153,7 +157,20 @@ func (a *armed) soon(now time.Time) bool {
 // claimLead is how long before its time a post is claimed: as long as the
 // database needs for the claims of the whole crowd.
 func claimLead(crowd int) time.Duration {
-	return min(5*time.Millisecond+time.Duration(crowd)*350*time.Microsecond, 2*time.Second)
+	return min(5*time.Millisecond+time.Duration(crowd)*350*time.Microsecond, longestClaimLead)
+}
+
+// admitLead is how long before its time a post gets its place at the host: not
+// after others of its crowd are claimed.
+func admitLead(crowd int) time.Duration { return max(shortestLead, claimLead(crowd)) }
+
+// await waits for the moment that lies before at by as much as the crowd needs.
+// The crowd grows until shortly before its time, so it is looked at late.
+func (p *Publish) await(ctx context.Context, at time.Time, lead func(crowd int) time.Duration) error {
+	if err := p.sleepUntil(ctx, at.Add(-longestClaimLead)); err != nil {
+		return err
+	}
+	return p.sleepUntil(ctx, at.Add(-lead(p.running().armed.count(at))))
 }
 
 // holdBack spreads the completions of a crowd: reporting them costs Temporal as

@@ -166,14 +166,13 @@ func (p *Publish) publishTarget(ctx context.Context, pulse *pulse, one *hold) (T
 			return TargetResult{}, err
 		}
 	}
-	// Looked at twice: the crowd grows until shortly before its time.
-	if err := p.sleepUntil(ctx, at.Add(-shortestLead)); err != nil {
+	if err := p.await(ctx, at, admitLead); err != nil {
 		return TargetResult{}, err
 	}
 	if err := p.admit(ctx, job, at); err != nil {
 		return TargetResult{}, err
 	}
-	if err := p.sleepUntil(ctx, at.Add(-claimLead(p.running().armed.count(at)))); err != nil {
+	if err := p.await(ctx, at, claimLead); err != nil {
 		return TargetResult{}, err
 	}
 	// Uploading may have taken long.

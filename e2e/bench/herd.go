@@ -53,7 +53,7 @@ func (s *stack) herd(ctx context.Context, o options, n int) (h herd, err error) 
 	if h.LeadS < 0 {
 		return h, errors.New("the herd's second came before all of it was scheduled: give it a longer -lead")
 	}
-	if err := s.profile(ctx, o, at, fmt.Sprintf("herd-%d", n)); err != nil {
+	if err := s.profile(ctx, o, at.Add(-herdMargin), herdProfile, fmt.Sprintf("herd-%d", n)); err != nil {
 		return h, err
 	}
 	if err := pause(ctx, time.Until(at)+2*time.Second); err != nil {

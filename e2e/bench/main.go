@@ -59,7 +59,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.IntVar(&o.rate, "rate", 80, "how many of those become due each second; more than the machine can do")
 	set.StringVar(&o.parts, "parts", "all", "what to measure: `herd,sustained,bare,cost` or a part of that")
 	set.BoolVar(&o.hurry, "hurry", false, "do not wait until a herd's workflows have ended: what they would send later is not seen")
-	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second (they cost some speed)")
+	set.StringVar(&o.profiles, "profiles", "", "`directory` for CPU and heap profiles around each herd's second and amid the sustained rate (they cost some speed)")
 	set.StringVar(&o.keepLog, "log", "", "`file` that gets the program's own output")
 	if err := set.Parse(args); err != nil {
 		return o, err

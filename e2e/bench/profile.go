@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -11,25 +12,30 @@ import (
 	"time"
 )
 
-// margin is how long before and after a herd's second is profiled.
-const margin = 3 * time.Second
+// A herd is profiled around its second, posts that come one after the other in
+// the middle of their time.
+const (
+	herdMargin  = 3 * time.Second
+	herdProfile = 5 * time.Second
+	rateProfile = 15 * time.Second
+)
 
 // profile writes where the program and this process, with the fake network in
-// it, spend the time around a second. Without -profiles it does nothing.
-func (s *stack) profile(ctx context.Context, o options, at time.Time, name string) error {
+// it, spend the time. Without -profiles it does nothing.
+func (s *stack) profile(ctx context.Context, o options, from time.Time, length time.Duration, name string) error {
 	if o.profiles == "" {
 		return nil
 	}
 	if err := os.MkdirAll(o.profiles, 0o750); err != nil {
 		return err
 	}
-	if err := pause(ctx, time.Until(at)-margin); err != nil {
+	if err := pause(ctx, time.Until(from)); err != nil {
 		return err
 	}
 	fetched := make(chan error, 1)
 	go func() {
 		err := s.fetch(ctx, "/debug/pprof/heap", filepath.Join(o.profiles, name+"-heap.pprof"))
-		fetched <- errors.Join(err, s.fetch(ctx, "/debug/pprof/profile?seconds=5", filepath.Join(o.profiles, name+".pprof")))
+		fetched <- errors.Join(err, s.fetch(ctx, fmt.Sprintf("/debug/pprof/profile?seconds=%d", int(length.Seconds())), filepath.Join(o.profiles, name+".pprof")))
 	}()
 	own, err := os.Create(filepath.Join(o.profiles, name+"-network.pprof"))
 	if err != nil {

@@ -64,6 +64,9 @@ func (s *stack) rate(ctx context.Context, o options, kind string, began, first t
 	if late := time.Since(first); late > 0 {
 		return rate{}, fmt.Errorf("the first of %d was due %s before all were started: give a smaller -steady", o.steady, late)
 	}
+	if err := s.profile(ctx, o, dueAt(o, first, o.steady/2), rateProfile, kind); err != nil {
+		return rate{}, err
+	}
 	if err := pause(ctx, time.Until(dueAt(o, first, o.steady))); err != nil {
 		return rate{}, err
 	}

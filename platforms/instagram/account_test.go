@@ -4,12 +4,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"dateline/platforms/fake"
 	"dateline/platforms/graph/graphtest"
+	"dateline/platforms/instagram"
 	"dateline/platforms/network"
 )
 
@@ -105,41 +105,7 @@ func TestTheAccountsOwnQuota(t *testing.T) {
 // TestRenewal: a token renews itself when it is a day old, and what could not be
 // asked is no disconnect.
 func TestRenewal(t *testing.T) {
-	var ahead atomic.Int64
-	d := newDesk(t, fake.Options{AutoApprove: true, Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
-	app, err := d.Register(t.Context(), d.account.BaseURL, redirectURI)
-	if err != nil {
-		t.Fatal(err)
-	}
-	account, err := d.Exchange(t.Context(), app, d.approve(t, d.AuthorizeURL(app, "s", "")).Get("code"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if left := time.Until(account.ExpiresAt); left < 59*24*time.Hour || account.Refresh.Empty() || !account.RefreshExpiresAt.Equal(account.ExpiresAt) ||
-		!slices.Contains(account.Scopes, "instagram_business_content_publish") {
-		t.Errorf("%+v", account)
-	}
-	account.RemoteID = d.account.RemoteID
-	young, err := d.Refresh(t.Context(), app, account)
-	if err != nil || young.Token.Reveal() != account.Token.Reveal() {
-		t.Errorf("a token of today was renewed: %v", err)
-	}
-	const month = 30 * 24 * time.Hour
-	ahead.Store(int64(month))
-	account.ExpiresAt = account.ExpiresAt.Add(-month) // as it is then
-	d.inject(t, fake.Fault{Kind: fake.ResetBefore, Path: "/instagram/refresh_access_token", Count: -1})
-	_, err = d.Refresh(t.Context(), app, account)
-	graphtest.WantClass(t, err, network.Transient, "")
-	d.ClearFaults()
-	renewed, err := d.Refresh(t.Context(), app, account)
-	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.ExpiresAt) < 59*24*time.Hour || renewed.RemoteID != d.account.RemoteID {
-		t.Fatalf("%+v, %v", renewed, err)
-	}
-	ahead.Store(int64(4 * month))
-	_, err = d.Refresh(t.Context(), app, account)
-	if e := graphtest.WantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
-		t.Error("an error tells the token")
-	}
+	graphtest.Renewal(t, instagram.Name, "instagram_business_content_publish", sandboxed)
 }
 
 func TestCheck(t *testing.T) {

@@ -203,10 +203,10 @@ func TestAddresses(t *testing.T) {
 	graphtest.WantClass(t, err, network.Rejected, "bad_address")
 	_, err = d.Limits(t.Context(), elsewhere)
 	graphtest.WantClass(t, err, network.Rejected, "bad_address")
-	_, err = d.Register(t.Context(), "", redirectURI)
+	_, err = d.Register(t.Context(), "", graphtest.RedirectURI)
 	graphtest.WantClass(t, err, network.Rejected, network.CodeNotConfigured)
 	real := instagram.New(http.DefaultClient, instagram.Options{ClientID: "id", ClientSecret: secret.NewText("s")})
-	app, err := real.Register(t.Context(), "", redirectURI)
+	app, err := real.Register(t.Context(), "", graphtest.RedirectURI)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,9 +87,8 @@ func (o *Options) fill() {
 
 // Instagram implements network.Network and the ways to connect its accounts.
 type Instagram struct {
-	api     *graph.API
+	graph.Login
 	options Options
-	place   graph.Place
 
 	mu     sync.Mutex
 	limits map[string]known // by sandbox and account
@@ -107,11 +106,15 @@ var (
 func New(client *http.Client, options Options) *Instagram {
 	options.fill()
 	return &Instagram{
-		api: graph.New(client, graph.Options{
-			CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
-		}),
+		Login: graph.Login{
+			API: graph.New(client, graph.Options{
+				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
+			}),
+			Place:         graph.Place{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+			AuthorizeHost: options.AuthorizeHost, TokenHost: options.TokenHost, GraphHost: options.GraphHost,
+			Scopes: scopes, Grants: "ig", Timeout: options.ReadTimeout,
+		},
 		options: options,
-		place:   graph.Place{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
 		limits:  map[string]known{},
 	}
 }
@@ -121,7 +124,7 @@ func (*Instagram) Name() string { return Name }
 
 // address is where the Graph API of an account has a node or edge.
 func (i *Instagram) address(account network.Account, parts ...string) (string, error) {
-	return i.place.Address(account.BaseURL, i.options.GraphHost, i.options.Version, parts...)
+	return i.Place.Address(account.BaseURL, i.options.GraphHost, i.options.Version, parts...)
 }
 
 // get reads a node or edge.
@@ -130,21 +133,13 @@ func (i *Instagram) get(ctx context.Context, account network.Account, query url.
 	if err != nil {
 		return nil, err
 	}
-	return i.api.Do(ctx, graph.Call{Method: http.MethodGet, URL: address, Query: query, Token: account.Token})
+	return i.API.Do(ctx, graph.Call{Method: http.MethodGet, URL: address, Query: query, Token: account.Token})
 }
 
 // Delete cannot be done: the API has no call for it.
 func (*Instagram) Delete(context.Context, network.Account, string) error {
 	return &network.Error{Class: network.Rejected, Code: network.CodeUnsupported,
 		Message: "Instagram lets nobody delete through its API: delete the post in the app."}
-}
-
-// unknown is what the id of an account is, when it was never identified.
-func unknown(account network.Account) error {
-	if account.RemoteID != "" {
-		return nil
-	}
-	return &network.Error{Class: network.Rejected, Code: "unknown_account", Message: "The account's id at Instagram is not known: connect it again."}
 }
 
 // rejected says that the network refused a call for good.

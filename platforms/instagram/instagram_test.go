@@ -8,14 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/secret"
 	"dateline/platforms/fake"
+	"dateline/platforms/graph/graphtest"
 	"dateline/platforms/instagram"
 	"dateline/platforms/network"
 	"dateline/platforms/platformtest"
 )
-
-const redirectURI = "http://127.0.0.1:9/callback"
 
 // desk is an account of the fake Instagram, connected.
 type desk struct {
@@ -23,24 +21,17 @@ type desk struct {
 	*instagram.Instagram
 	account network.Account
 	client  *http.Client
+	approve func(t *testing.T, authorizeURL string) url.Values
+}
+
+func sandboxed(client *http.Client, sandbox string) *instagram.Instagram {
+	return instagram.New(client, instagram.Options{Sandbox: sandbox})
 }
 
 func newDesk(t *testing.T, options fake.Options) desk {
 	t.Helper()
-	server := platformtest.StartFake(t, options)
-	made := platformtest.Add(t, server, fake.Account{Network: "instagram", Name: "desk"})
-	client := platformtest.Client(t)
-	sandbox := server.URL() + "/instagram"
-	d := desk{Server: server, client: client, Instagram: instagram.New(client, instagram.Options{Sandbox: sandbox})}
-	found, err := d.Accounts(t.Context(), network.Account{BaseURL: sandbox, Token: secret.NewText(made.Token)})
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%d accounts, %v", len(found), err)
-	}
-	d.account = found[0]
-	if d.account.Handle != "@desk" || d.account.RemoteID != made.ID || d.account.Name != "Desk" {
-		t.Errorf("identified as %+v", d.account)
-	}
-	return d
+	c, adapter := graphtest.Connect(t, instagram.Name, options, sandboxed)
+	return desk{Server: c.Server, Instagram: adapter, account: c.Account, client: c.Client, approve: c.Approve}
 }
 
 func counts(t *testing.T) []platformtest.Count {
@@ -81,23 +72,8 @@ func TestConformance(t *testing.T) {
 		Approve:          d.approve,
 		NoPKCE:           true,
 		BaseURL:          d.account.BaseURL,
-		RedirectURI:      redirectURI,
+		RedirectURI:      graphtest.RedirectURI,
 		Limits:           limits,
 		Counts:           counts(t),
 	})
-}
-
-func (d desk) approve(t *testing.T, authorizeURL string) url.Values {
-	page := *d.client
-	page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	res, err := page.Get(authorizeURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	back, err := res.Location()
-	if err != nil {
-		t.Fatalf("%s: %v", res.Status, err)
-	}
-	return back.Query()
 }

@@ -20,7 +20,7 @@ type known struct {
 // Limits are Instagram's, with the account's own number of posts a day: sources
 // differ between 25 and 100, so the account is asked.
 func (i *Instagram) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
-	if err := unknown(account); err != nil {
+	if err := i.Place.Unidentified(account); err != nil {
 		return network.Limits{}, err
 	}
 	i.mu.Lock()

@@ -24,7 +24,7 @@ const taken = "with_container"
 
 // Stage makes sure that Instagram can get at an attachment. It makes no call.
 func (i *Instagram) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
-	if _, err := i.place.Host(account.BaseURL, ""); err != nil {
+	if _, err := i.Place.Host(account.BaseURL, ""); err != nil {
 		return network.Staged{}, err
 	}
 	if media.URL == nil && !rules.Timed(media.MediaInfo) {
@@ -109,7 +109,7 @@ func (m maker) post(ctx context.Context, form url.Values, secrets []secret.Text)
 	if err != nil {
 		return "", err
 	}
-	res, err := m.instagram.api.Do(ctx, graph.Call{Method: http.MethodPost, URL: address, Form: form, Token: m.account.Token, Secrets: secrets})
+	res, err := m.instagram.API.Do(ctx, graph.Call{Method: http.MethodPost, URL: address, Form: form, Token: m.account.Token, Secrets: secrets})
 	if err != nil {
 		return "", err
 	}
@@ -172,12 +172,12 @@ func (m maker) uploadFrom(ctx context.Context, media network.Media, id string, o
 		return &network.Error{Class: network.NotSent, Code: "media_unreadable",
 			Message: "The attachment " + media.FileName + " could not be read from storage.", Err: err}
 	}
-	host, err := m.instagram.place.Host(m.account.BaseURL, m.instagram.options.UploadHost)
+	host, err := m.instagram.Place.Host(m.account.BaseURL, m.instagram.options.UploadHost)
 	if err != nil {
 		_ = data.Close()
 		return err
 	}
-	_, err = m.instagram.api.Do(ctx, graph.Call{
+	_, err = m.instagram.API.Do(ctx, graph.Call{
 		Method: http.MethodPost, Token: m.account.Token, Scheme: "OAuth", Timeout: m.instagram.options.UploadTimeout,
 		URL:    fmt.Sprintf("%s/ig-api-upload/%s/%s", host, m.instagram.options.Version, url.PathEscape(id)),
 		Header: http.Header{"Offset": {strconv.FormatInt(offset, 10)}, "File_size": {strconv.FormatInt(media.Bytes, 10)}},

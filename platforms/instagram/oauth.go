@@ -3,13 +3,11 @@ package instagram
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"strings"
 
 	"dateline/internal/secret"
 	"dateline/platforms/call"
-	"dateline/platforms/graph"
 	"dateline/platforms/network"
 )
 
@@ -17,37 +15,9 @@ import (
 // https://developers.facebook.com/docs/instagram-platform/instagram-api-with-instagram-login/business-login
 const scopes = "instagram_business_basic,instagram_business_content_publish,instagram_business_manage_comments"
 
-// Register gives the operator's app.
-func (i *Instagram) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
-	return i.place.Register(baseURL, redirectURI)
-}
-
-// AuthorizeURL is Instagram's page where the person allows access. It knows no
-// code challenge.
-func (i *Instagram) AuthorizeURL(app network.App, state, _ string) string {
-	host := i.options.AuthorizeHost
-	if app.BaseURL != "" {
-		host = app.BaseURL
-	}
-	return host + "/oauth/authorize?" + url.Values{
-		"client_id": {app.ClientID}, "redirect_uri": {app.RedirectURI}, "response_type": {"code"}, "scope": {scopes}, "state": {state},
-	}.Encode()
-}
-
 // Exchange turns the code into a token of an hour, and that into one of 60 days.
 func (i *Instagram) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
-	host, err := i.place.Host(app.BaseURL, i.options.TokenHost)
-	if err != nil {
-		return network.Account{}, err
-	}
-	res, err := i.api.Do(ctx, graph.Call{
-		Method: http.MethodPost, URL: host + "/oauth/access_token", Create: true, Timeout: i.options.ReadTimeout,
-		Form: url.Values{
-			"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()}, "grant_type": {"authorization_code"},
-			"redirect_uri": {app.RedirectURI}, "code": {code},
-		},
-		Secrets: []secret.Text{app.ClientSecret, secret.NewText(code)},
-	})
+	res, err := i.Redeem(ctx, app, code)
 	if err != nil {
 		return network.Account{}, err
 	}
@@ -55,11 +25,7 @@ func (i *Instagram) Exchange(ctx context.Context, app network.App, code, _ strin
 	if err != nil {
 		return network.Account{}, err
 	}
-	host, err = i.place.Host(app.BaseURL, i.options.GraphHost)
-	if err != nil {
-		return network.Account{}, err
-	}
-	return i.api.LongLived(ctx, host, "/access_token", "ig_exchange_token", app, network.Account{BaseURL: app.BaseURL, Token: token, Scopes: granted})
+	return i.Extend(ctx, app, token, granted)
 }
 
 // shortToken reads the token and what was allowed, which has been seen as a list
@@ -93,16 +59,6 @@ func shortToken(res *call.Response) (secret.Text, []string, error) {
 		granted = strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	return secret.NewText(a.AccessToken), granted, nil
-}
-
-// Refresh renews a token for another 60 days. One that is not a day old yet
-// cannot be renewed, and is given back as it is.
-func (i *Instagram) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
-	host, err := i.place.Host(account.BaseURL, i.options.GraphHost)
-	if err != nil || graph.TooYoung(account) {
-		return account, err
-	}
-	return i.api.LongLived(ctx, host, "/refresh_access_token", "ig_refresh_token", network.App{}, account)
 }
 
 // Accounts gives the one account of a token.

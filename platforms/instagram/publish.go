@@ -28,7 +28,7 @@ func (i *Instagram) Prepare(ctx context.Context, account network.Account, submis
 	if submission.ReplyTo != "" {
 		return network.Prepared{Handle: commentHandle, Ready: true}, attachless(submission)
 	}
-	if err := unknown(account); err != nil {
+	if err := i.Place.Unidentified(account); err != nil {
 		return network.Prepared{}, err
 	}
 	if len(submission.Media) == 0 || len(submission.Media) != len(submission.MediaIDs) {
@@ -119,7 +119,7 @@ func (i *Instagram) send(ctx context.Context, account network.Account, form url.
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	res, err := i.api.Do(ctx, graph.Call{Method: http.MethodPost, URL: address, Form: form, Token: account.Token, Create: true})
+	res, err := i.API.Do(ctx, graph.Call{Method: http.MethodPost, URL: address, Form: form, Token: account.Token, Create: true})
 	if err != nil {
 		return network.Receipt{}, err
 	}

@@ -15,7 +15,7 @@ import (
 // the account's list. Comments have no container: they are looked for under the
 // post that they answer.
 func (i *Instagram) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
-	if err := unknown(account); err != nil {
+	if err := i.Place.Unidentified(account); err != nil {
 		return network.Finding{}, err
 	}
 	if submission.ReplyTo != "" {

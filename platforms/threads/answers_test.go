@@ -137,10 +137,10 @@ func TestAddresses(t *testing.T) {
 	elsewhere.BaseURL = "https://evil.example"
 	_, err := d.Prepare(t.Context(), elsewhere, graphtest.Submission("x"))
 	graphtest.WantClass(t, err, network.Rejected, "bad_address")
-	_, err = d.Register(t.Context(), "", redirectURI)
+	_, err = d.Register(t.Context(), "", graphtest.RedirectURI)
 	graphtest.WantClass(t, err, network.Rejected, network.CodeNotConfigured)
 	real := threads.New(http.DefaultClient, threads.Options{ClientID: "id", ClientSecret: secret.NewText("s")})
-	app, err := real.Register(t.Context(), "", redirectURI)
+	app, err := real.Register(t.Context(), "", graphtest.RedirectURI)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ type known struct {
 
 // Limits are Threads', with the account's own numbers of posts and replies a day.
 func (t *Threads) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
-	if err := unknown(account); err != nil {
+	if err := t.Place.Unidentified(account); err != nil {
 		return network.Limits{}, err
 	}
 	t.mu.Lock()

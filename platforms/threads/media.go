@@ -22,7 +22,7 @@ const taken = "with_container"
 // Stage makes sure that Threads can get at an attachment. It makes no call:
 // Threads has no uploads, it only fetches.
 func (t *Threads) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
-	if _, err := t.place.Host(account.BaseURL, ""); err != nil {
+	if _, err := t.Place.Host(account.BaseURL, ""); err != nil {
 		return network.Staged{}, err
 	}
 	if media.URL == nil {

@@ -2,12 +2,9 @@ package threads
 
 import (
 	"context"
-	"net/http"
-	"net/url"
 	"strings"
 
 	"dateline/internal/secret"
-	"dateline/platforms/graph"
 	"dateline/platforms/network"
 )
 
@@ -15,39 +12,11 @@ import (
 // https://developers.facebook.com/docs/threads/get-started/get-access-tokens-and-permissions
 const scopes = "threads_basic,threads_content_publish,threads_manage_replies,threads_read_replies,threads_delete"
 
-// Register gives the operator's app.
-func (t *Threads) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
-	return t.place.Register(baseURL, redirectURI)
-}
-
-// AuthorizeURL is the page where the person allows access. It knows no code
-// challenge.
-func (t *Threads) AuthorizeURL(app network.App, state, _ string) string {
-	host := t.options.AuthorizeHost
-	if app.BaseURL != "" {
-		host = app.BaseURL
-	}
-	return host + "/oauth/authorize?" + url.Values{
-		"client_id": {app.ClientID}, "redirect_uri": {app.RedirectURI}, "response_type": {"code"}, "scope": {scopes}, "state": {state},
-	}.Encode()
-}
-
 // Exchange turns the code into a token of an hour, and that into one of 60 days.
 // The answer does not say what was allowed: it is all that was asked for, because
 // the page offers no choice of it.
 func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
-	host, err := t.place.Host(app.BaseURL, t.options.GraphHost)
-	if err != nil {
-		return network.Account{}, err
-	}
-	res, err := t.api.Do(ctx, graph.Call{
-		Method: http.MethodPost, URL: host + "/oauth/access_token", Create: true, Timeout: t.options.ReadTimeout,
-		Form: url.Values{
-			"client_id": {app.ClientID}, "client_secret": {app.ClientSecret.Reveal()}, "grant_type": {"authorization_code"},
-			"redirect_uri": {app.RedirectURI}, "code": {code},
-		},
-		Secrets: []secret.Text{app.ClientSecret, secret.NewText(code)},
-	})
+	res, err := t.Redeem(ctx, app, code)
 	if err != nil {
 		return network.Account{}, err
 	}
@@ -60,18 +29,7 @@ func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string)
 	if answer.AccessToken == "" {
 		return network.Account{}, res.Unreadable("it has no access token")
 	}
-	return t.api.LongLived(ctx, host, "/access_token", "th_exchange_token", app,
-		network.Account{BaseURL: app.BaseURL, Token: secret.NewText(answer.AccessToken), Scopes: strings.Split(scopes, ",")})
-}
-
-// Refresh renews a token for another 60 days. One that is not a day old yet
-// cannot be renewed, and is given back as it is.
-func (t *Threads) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
-	host, err := t.place.Host(account.BaseURL, t.options.GraphHost)
-	if err != nil || graph.TooYoung(account) {
-		return account, err
-	}
-	return t.api.LongLived(ctx, host, "/refresh_access_token", "th_refresh_token", network.App{}, account)
+	return t.Extend(ctx, app, secret.NewText(answer.AccessToken), strings.Split(scopes, ","))
 }
 
 // Accounts gives the one account of a token.

@@ -19,7 +19,7 @@ const permalinkTimeout = 10 * time.Second
 // Prepare makes the containers of a post and waits until Threads has processed
 // them.
 func (t *Threads) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
-	if err := unknown(account); err != nil {
+	if err := t.Place.Unidentified(account); err != nil {
 		return network.Prepared{}, err
 	}
 	if len(submission.Media) != len(submission.MediaIDs) {

@@ -14,7 +14,7 @@ import (
 // Reconcile asks the container whether it was published, and finds the post in
 // the account's list.
 func (t *Threads) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
-	if err := unknown(account); err != nil {
+	if err := t.Place.Unidentified(account); err != nil {
 		return network.Finding{}, err
 	}
 	return container.Reconcile(ctx, title, maker{t, account, submission}, submission, window, t.posts(account, submission.ReplyTo != ""))

@@ -81,9 +81,8 @@ func (o *Options) fill() {
 
 // Threads implements network.Network and the ways to connect its accounts.
 type Threads struct {
-	api     *graph.API
+	graph.Login
 	options Options
-	place   graph.Place
 
 	mu     sync.Mutex
 	limits map[string]known // by sandbox and account
@@ -101,11 +100,15 @@ var (
 func New(client *http.Client, options Options) *Threads {
 	options.fill()
 	return &Threads{
-		api: graph.New(client, graph.Options{
-			CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
-		}),
+		Login: graph.Login{
+			API: graph.New(client, graph.Options{
+				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
+			}),
+			Place:         graph.Place{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
+			AuthorizeHost: options.AuthorizeHost, TokenHost: options.GraphHost, GraphHost: options.GraphHost,
+			Scopes: scopes, Grants: "th", Timeout: options.ReadTimeout,
+		},
 		options: options,
-		place:   graph.Place{Network: title, ClientID: options.ClientID, ClientSecret: options.ClientSecret, Sandbox: options.Sandbox},
 		limits:  map[string]known{},
 	}
 }
@@ -115,23 +118,15 @@ func (*Threads) Name() string { return Name }
 
 // do calls a node or edge.
 func (t *Threads) do(ctx context.Context, account network.Account, c graph.Call, parts ...string) (*call.Response, error) {
-	address, err := t.place.Address(account.BaseURL, t.options.GraphHost, t.options.Version, parts...)
+	address, err := t.Place.Address(account.BaseURL, t.options.GraphHost, t.options.Version, parts...)
 	if err != nil {
 		return nil, err
 	}
 	c.URL, c.Token, c.TokenParameter = address, account.Token, t.options.TokenParameter
-	return t.api.Do(ctx, c)
+	return t.API.Do(ctx, c)
 }
 
 // get reads fields of a node or edge.
 func (t *Threads) get(ctx context.Context, account network.Account, fields string, parts ...string) (*call.Response, error) {
 	return t.do(ctx, account, graph.Call{Method: http.MethodGet, Query: url.Values{"fields": {fields}}}, parts...)
-}
-
-// unknown is the problem of an account that was never identified.
-func unknown(account network.Account) error {
-	if account.RemoteID != "" {
-		return nil
-	}
-	return &network.Error{Class: network.Rejected, Code: "unknown_account", Message: "The account's id at Threads is not known: connect it again."}
 }

@@ -1,0 +1,112 @@
+package graphtest
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dateline/internal/secret"
+	"dateline/platforms/fake"
+	"dateline/platforms/network"
+	"dateline/platforms/platformtest"
+)
+
+// RedirectURI is where a fake network sends people back to.
+const RedirectURI = "http://127.0.0.1:9/callback"
+
+// Connected is an account called desk at a fake network.
+type Connected struct {
+	Server  *fake.Server
+	Client  *http.Client
+	Sandbox string
+	Account network.Account
+}
+
+// Connect starts a fake network and identifies an account there with the adapter
+// that adapt makes.
+func Connect[A network.Connector](t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A) (Connected, A) {
+	t.Helper()
+	server := platformtest.StartFake(t, options)
+	made := platformtest.Add(t, server, fake.Account{Network: name, Name: "desk"})
+	c := Connected{Server: server, Client: platformtest.Client(t), Sandbox: server.URL() + "/" + name}
+	adapter := adapt(c.Client, c.Sandbox)
+	found, err := adapter.Accounts(t.Context(), network.Account{BaseURL: c.Sandbox, Token: secret.NewText(made.Token)})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%d accounts, %v", len(found), err)
+	}
+	c.Account = found[0]
+	if c.Account.Handle != "@desk" || c.Account.RemoteID != made.ID || c.Account.Name != "Desk" {
+		t.Errorf("identified as %+v", c.Account)
+	}
+	return c, adapter
+}
+
+// Approve visits the page where a person allows access, which the fake does by
+// itself, and gives what it sends back.
+func (c Connected) Approve(t *testing.T, authorizeURL string) url.Values {
+	t.Helper()
+	page := *c.Client
+	page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := page.Get(authorizeURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	back, err := res.Location()
+	if err != nil {
+		t.Fatalf("%s: %v", res.Status, err)
+	}
+	return back.Query()
+}
+
+// Login is what Renewal needs of an adapter.
+type Login interface {
+	network.Connector
+	network.Refresher
+}
+
+// Renewal checks that a token renews itself when it is a day old, and that what
+// could not be asked is no disconnect. scope is one that is granted.
+func Renewal[A Login](t *testing.T, name, scope string, adapt func(client *http.Client, sandbox string) A) {
+	t.Helper()
+	var ahead atomic.Int64
+	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	c, login := Connect(t, name, fake.Options{AutoApprove: true, Clock: clock}, adapt)
+	app, err := login.Register(t.Context(), c.Sandbox, RedirectURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := login.Exchange(t.Context(), app, c.Approve(t, login.AuthorizeURL(app, "s", "")).Get("code"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := time.Until(account.ExpiresAt); left < 59*24*time.Hour || account.Refresh.Empty() ||
+		!account.RefreshExpiresAt.Equal(account.ExpiresAt) || !slices.Contains(account.Scopes, scope) {
+		t.Errorf("%+v", account)
+	}
+	account.RemoteID = c.Account.RemoteID
+	young, err := login.Refresh(t.Context(), app, account)
+	if err != nil || young.Token.Reveal() != account.Token.Reveal() {
+		t.Errorf("a token of today was renewed: %v", err)
+	}
+	const month = 30 * 24 * time.Hour
+	ahead.Store(int64(month))
+	account.ExpiresAt = account.ExpiresAt.Add(-month) // as it is then
+	Inject(t, c.Server, fake.Fault{Kind: fake.ResetBefore, Path: "/" + name + "/refresh_access_token", Count: -1})
+	_, err = login.Refresh(t.Context(), app, account)
+	WantClass(t, err, network.Transient, "")
+	c.Server.ClearFaults()
+	renewed, err := login.Refresh(t.Context(), app, account)
+	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.ExpiresAt) < 59*24*time.Hour || renewed.RemoteID != c.Account.RemoteID {
+		t.Fatalf("%+v, %v", renewed, err)
+	}
+	ahead.Store(int64(4 * month))
+	_, err = login.Refresh(t.Context(), app, account)
+	if e := WantClass(t, err, network.Auth, "190/463"); strings.Contains(e.Error(), account.Token.Reveal()) {
+		t.Error("an error tells the token")
+	}
+}
