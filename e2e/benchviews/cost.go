@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 	"time"
 
@@ -51,11 +52,17 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 		}
 		if second == 0 { // all is new then
 			counting, folding = used{}, used{}
+			if err := e.ConfigResetStat(ctx).Err(); err != nil {
+				return err
+			}
 		}
 	}
 	n := float64((seconds - 1) * len(hits) * batch)
 	fmt.Fprintf(out, "counting: Redis %.1f µs, this process %.1f µs a view; folding a second's 60,000: %.1f and %.1f µs a view\n",
 		counting.redis*1e6/n, counting.own*1e6/n, folding.redis*1e6/n, folding.own*1e6/n)
+	if err := e.commands(ctx, out, n); err != nil {
+		return err
+	}
 	r.CountingUS = (counting.redis + counting.own + folding.redis + folding.own) * 1e6 / n
 	return nil
 }
@@ -85,4 +92,24 @@ func ownCPU() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// commands says which commands took how much of Redis' time for a view.
+func (e *engine) commands(ctx context.Context, out io.Writer, views float64) error {
+	text, err := e.Info(ctx, "commandstats").Result()
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(text) {
+		name, rest, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "cmdstat_"), ":")
+		var calls, usec float64
+		if !ok {
+			continue
+		}
+		if _, err := fmt.Sscanf(rest, "calls=%f,usec=%f", &calls, &usec); err != nil {
+			continue
+		}
+		fmt.Fprintf(out, "  %-14s %7.3f calls  %7.3f µs a view\n", name, calls/views, usec/views)
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ const (
 	mostWaiting = 10_000
 	// flushers is how many script calls are under way at a time. While one is
 	// in Redis, the next is put together.
-	flushers = 2
+	flushers = 1
 	// patience is how long Redis may take.
 	patience = 10 * time.Second
 )

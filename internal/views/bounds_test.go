@@ -201,18 +201,20 @@ func TestForgottenPages(t *testing.T) {
 	}
 }
 
-// TestBucketsGrow: buckets grow with the traffic of the hour before. 300,000
-// hits fill 1,024 buckets with 293 each, halfway between 200, which want no
-// more of them, and 400, which want four times as many; the eight buckets that
-// are looked at tell that with certainty.
-func TestBucketsGrow(t *testing.T) {
+// TestVisitsFindRoom: what an hour keeps of visits is divided by how many there
+// were in the hour before, and more finely as soon as they outgrow that. An hour
+// that begins with 512 fields for 40,000 visits goes on with 4,096 after some
+// 25,000 of them.
+func TestVisitsFindRoom(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	clock := newClock()
+	clock.set(monday().Truncate(time.Hour))
 	c := views.New(client, views.Options{Now: clock.Now, Shards: 1})
 	site := newSite(t, views.HyperLogLog)
+	const visits = 40_000
 	all := func() (counted int) {
-		for from := 0; from < 300_000; from += 1000 {
+		for from := 0; from < visits; from += 1000 {
 			var hits []views.Hit
 			for n := range 1000 {
 				hits = append(hits, view(site, fmt.Sprint(n%7), uint64(from+n), clock.Now()))
@@ -225,19 +227,29 @@ func TestBucketsGrow(t *testing.T) {
 		}
 		return counted
 	}
-	if got := all(); got != 300_000 {
-		t.Errorf("%d of 300,000 first views were counted", got)
+	digits := func(ago int64) string {
+		return must[string](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600-ago)).Result())
 	}
-	clock.set(monday().Truncate(time.Hour).Add(time.Hour))
-	if got := all(); got != 300_000 { // an hour later: none within the window
-		t.Errorf("%d of 300,000 views an hour later were counted", got)
+	if err := client.Set(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600), "3", 2*time.Hour).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got := all(); got != visits {
+		t.Errorf("%d of %d first views were counted", got, visits)
 	}
 	if got := all(); got != 0 {
-		t.Errorf("%d of 300,000 reloads were counted", got)
+		t.Errorf("%d reloads were counted", got)
 	}
-	stretch := clock.Now().Unix() / 3600
-	before, now := must[int](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", stretch-1)).Int()), must[int](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", stretch)).Int())
-	if before != 1024 || now != 2048 {
-		t.Errorf("%d buckets, then %d; want 1024, then 2048", before, now)
+	if got := digits(0); got != "34" {
+		t.Errorf("the first hour has fields of %s digits, want of 3 and then of 4", got)
+	}
+	clock.add(time.Hour)
+	if got := all(); got != visits { // none is within the window
+		t.Errorf("%d of %d views an hour later were counted", got, visits)
+	}
+	if got := all(); got != 0 {
+		t.Errorf("%d reloads were counted an hour later", got)
+	}
+	if got := digits(0); got != "4" {
+		t.Errorf("the second hour has fields of %s digits, want of 4", got)
 	}
 }

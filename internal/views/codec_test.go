@@ -41,16 +41,16 @@ func TestWeeksBeginOnMonday(t *testing.T) {
 
 func FuzzRecord(f *testing.F) {
 	f.Add("3" + string(record{kind: 'v', way: 'H', moment: moment{1_795_000_000, 1_994_444, 20_775}, country: "VN", device: "mobile",
-		referrer: "t.co", visitor: 1 << 63}.encode()) + samplePage())
-	f.Add("0" + string(record{kind: filtered, way: '-', reason: "bot"}.encode()) + samplePage())
+		referrer: "t.co", visitor: 1 << 63, page: samplePage()}.encode()) + samplePage() + totalsKey)
+	f.Add("0" + string(record{kind: filtered, way: '-', reason: "bot", page: samplePage()}.encode()) + samplePage() + totalsKey)
 	f.Fuzz(func(t *testing.T, line string) {
-		r, err := parseRecord(line)
+		r, rest, err := parseRecord(line)
 		if err != nil {
 			return
 		}
-		again, err := parseRecord(line[:1] + string(r.encode()) + r.page)
-		if err != nil || again != r {
-			t.Errorf("%+v came back as %+v (%v)", r, again, err)
+		again, end, err := parseRecord(line[:1] + string(r.encode()) + r.page + totalsKey + rest)
+		if err != nil || again != r || end != rest {
+			t.Errorf("%+v and %q came back as %+v and %q (%v)", r, rest, again, end, err)
 		}
 	})
 }

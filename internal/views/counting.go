@@ -2,12 +2,14 @@ package views
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 )
 
 // settings are what the hits of a group have in common.
@@ -35,8 +37,8 @@ type oneBatch struct {
 
 // callOf is one script call in the making.
 type callOf struct {
-	key    string
-	id     bool // a resend is not known by its fingerprints
+	tag    string // of the shard that remembers the visits
+	id     bool   // a resend is not known by its fingerprints
 	groups []group
 	hits   int
 }
@@ -80,19 +82,10 @@ func momentOf(at time.Time, zone *time.Location) moment {
 func (b *oneBatch) add(h *Hit) {
 	m := b.at(h.At, h.Site.Zone)
 	s := settings{kind: h.Kind.letter(), class: stretchLength(h.Site.Window), day: m.day}
-	var visitor any = ""
 	if h.Kind == View {
 		s.way = h.Site.Uniques.letter()
-		visitor = int64(h.Visitor.Hash) //nolint:gosec // a set of signed integers is the smallest
-		if h.Site.Uniques == Bitmap {
-			visitor = h.Visitor.ID
-		}
 	}
 	record := record{kind: s.kind, way: h.Site.Uniques.letter(), moment: m}
-	if s.way == HyperLogLog.letter() {
-		// It cannot tell who is new: its visitors can wait for the fold.
-		visitor, record.visitor = "", h.Visitor.Hash
-	}
 	slots := s.class / slotsOfStretch
 	s.stretch, s.slot = m.unix/s.class, m.unix/slots%128
 	s.window = -1
@@ -105,31 +98,46 @@ func (b *oneBatch) add(h *Hit) {
 	shard := b.counter.Shard(h.Site.ID, h.Page)
 	call := b.call(shard)
 	call.id = call.id || s.window < 0
-	call.add(s, b.hits, pageKey(shard, h.Site.ID, h.Page), record.encode(),
-		fingerprint(visit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash)), visitor)
+	record.page = pageKey(shard, h.Site.ID, h.Page)
+	by := fingerprint(visit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash))
+	switch s.way {
+	case 0:
+		call.add(s, b.hits, record.page+totalsKey, record.encode(), by)
+	case HyperLogLog.letter(): // it cannot tell who is new: its visitors can wait for the fold
+		record.visitor = h.Visitor.Hash
+		call.add(s, b.hits, record.page+totalsKey, record.encode(), by)
+	case Bitmap.letter():
+		call.add(s, b.hits, record.page+totalsKey, record.encode(), by, h.Visitor.ID)
+	default:
+		visitor := int64(h.Visitor.Hash) //nolint:gosec // a set of signed integers is the smallest
+		call.add(s, b.hits, record.page+totalsKey, record.encode(), by, visitor)
+	}
 	b.hits++
 }
 
 func (b *oneBatch) addFiltered(h *FilteredHit) {
 	m := b.at(h.At, h.Site.Zone)
-	record := record{kind: filtered, way: '-', moment: m, reason: reason(h.Reason)}
 	shard := b.counter.Shard(h.Site.ID, h.Page)
+	record := record{kind: filtered, way: '-', moment: m, reason: reason(h.Reason), page: pageKey(shard, h.Site.ID, h.Page)}
 	call := b.call(shard)
 	call.id = true
-	call.add(settings{kind: filtered}, b.hits, pageKey(shard, h.Site.ID, h.Page), record.encode(), "", "")
+	call.add(settings{kind: filtered}, b.hits, record.page+totalsKey, record.encode())
 	b.hits++
 }
 
 // call is the script call that takes the next hit of a shard.
 func (b *oneBatch) call(shard int) *callOf {
-	slot := 0
+	// Where one node has all shards, what is known of the last hours' visitors
+	// lies together: a call looks it up at once. That is all that is forgotten
+	// when one node becomes a cluster.
+	at := 0
 	if b.counter.spread {
-		slot = shard
+		at = shard
 	}
-	call := b.open[slot]
+	call := b.open[at]
 	if call == nil || call.hits == mostHits {
-		call = &callOf{key: tag(shard) + "log"}
-		b.open[slot] = call
+		call = &callOf{tag: tag(at)}
+		b.open[at] = call
 		b.calls = append(b.calls, call)
 	}
 	return call
@@ -158,11 +166,11 @@ func stretchLength(window time.Duration) int64 {
 	return (seconds + slotsOfStretch - 1) / slotsOfStretch * slotsOfStretch
 }
 
-func (c *callOf) args(where string) []any {
+func (c *callOf) args() []any {
 	args := make([]any, 0, 1+11*len(c.groups)+4*c.hits)
 	id := ""
 	if c.id {
-		id = c.key[:tagLength] + "did:" + uuid.NewString()
+		id = c.tag + "did:" + uuid.NewString()
 	}
 	args = append(args, id)
 	for _, g := range c.groups {
@@ -171,10 +179,16 @@ func (c *callOf) args(where string) []any {
 		if s.way != 0 {
 			way, day, week, all = string(s.way), dayKey(s.day, s.way), weekKey(s.day, s.way), allTimeKey(s.way)
 		}
-		args = append(args, string(s.kind), way, where, s.class, s.stretch, s.slot, s.window, day, week, all, len(g.hits))
+		// A stretch is of use until the next one is over.
+		args = append(args, string(s.kind), way, c.stretch(s, 0), c.stretch(s, -1), 2*s.class+60, s.slot, s.window, day, week, all, len(g.hits))
 		args = append(args, g.args...)
 	}
 	return args
+}
+
+// stretch is what the keys of a stretch begin with.
+func (c *callOf) stretch(s settings, later int64) string {
+	return c.tag + "d" + strconv.FormatInt(s.class, 10) + ":" + strconv.FormatInt(s.stretch+later, 10) + ":"
 }
 
 // run counts the batch.
@@ -182,16 +196,9 @@ func (b *oneBatch) run(ctx context.Context) ([]Outcome, error) {
 	if b.hits == 0 {
 		return nil, nil
 	}
-	// Where one node has all shards, what is known of the last hour's visitors
-	// lies together: a call looks up once how it is divided. That hour is all
-	// that is forgotten when one node becomes a cluster.
-	where := tag(0)
-	if b.counter.spread {
-		where = ""
-	}
 	calls := make([]scriptCall, len(b.calls))
 	for i, call := range b.calls {
-		calls[i] = scriptCall{call.key, call.args(where)}
+		calls[i] = scriptCall{call.tag + "log", call.args()}
 	}
 	cmds, err := b.counter.runAll(ctx, b.counter.count, calls)
 	if err != nil {
@@ -199,21 +206,39 @@ func (b *oneBatch) run(ctx context.Context) ([]Outcome, error) {
 	}
 	outcomes := make([]Outcome, b.hits)
 	for i, cmd := range cmds {
-		answer, err := cmd.Text()
-		if err != nil {
-			return nil, fmt.Errorf("count: %w", err)
+		answers, err := answersOf(cmd)
+		if err != nil || len(answers) != b.calls[i].hits {
+			return nil, fmt.Errorf("count: %w", errors.Join(errAnswer, err))
 		}
 		for _, g := range b.calls[i].groups {
-			for _, hit := range g.hits {
-				var word string
-				word, answer, _ = strings.Cut(answer, " ")
-				n, err := strconv.ParseInt(word, 10, 64)
-				if err != nil {
-					return nil, errAnswer
-				}
+			for at, hit := range g.hits {
+				n := answers[at]
 				outcomes[hit] = Outcome{Counted: n&1 != 0, New: n&2 != 0, Total: n >> 2}
 			}
+			answers = answers[len(g.hits):]
 		}
 	}
 	return outcomes, nil
+}
+
+// answersOf reads numbers, or the text of them that is kept for a resend.
+func answersOf(cmd *redis.Cmd) ([]int64, error) {
+	var text string
+	switch answer := cmd.Val().(type) {
+	case int64: // miniredis answers one number so
+		return []int64{answer}, nil
+	case string:
+		text = answer
+	default:
+		return cmd.Int64Slice()
+	}
+	words := strings.Fields(text)
+	answers := make([]int64, len(words))
+	for i, word := range words {
+		var err error
+		if answers[i], err = strconv.ParseInt(word, 10, 64); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
 }

@@ -16,9 +16,9 @@ const (
 	// foldEvery is how far hours, dimensions and rankings may be behind the
 	// totals.
 	foldEvery = 2 * time.Second
-	// mostRecords is how many hits are added up at a time: the more, the less
-	// there is to do for each.
-	mostRecords = 10_000
+	// mostRecords is how many entries of the log, which are of up to a hundred
+	// hits, are added up at a time: the more, the less there is to do for each.
+	mostRecords = 3_000
 	// mostPages is how many pages one script call folds; nothing else runs in
 	// Redis meanwhile.
 	mostPages = 100
@@ -148,11 +148,14 @@ func (c *Counter) foldShard(ctx context.Context, shard int) error {
 func addUp(lines []string) ([]string, error) {
 	var all changes
 	for _, line := range lines {
-		r, err := parseRecord(line)
-		if err != nil {
-			return nil, err
+		for line != "" {
+			r, rest, err := parseRecord(line)
+			if err != nil {
+				return nil, err
+			}
+			all.of(r.page).add(r)
+			line = rest
 		}
-		all.of(r.page).add(r)
 	}
 	slices.SortStableFunc(all.list, func(a, b *change) int { return strings.Compare(siteOf(a.page), siteOf(b.page)) })
 	var sums []string
@@ -169,7 +172,7 @@ func (c *Counter) foldArgs(number int64, sum string) ([]any, error) {
 		return nil, err
 	}
 	now := c.options.Now().Unix()
-	args := []any{number, encodeChanges(all.list, false), now,
+	args := []any{number, now,
 		int64(fastHalfLife / time.Second), int64(slowHalfLife / time.Second), ranked, keptReferrers, keptReasons}
 	for len(all.list) > 0 {
 		site, hour := siteOf(all.list[0].page), int64(0)
@@ -199,14 +202,13 @@ func siteOf(page string) string { return page[:siteLength] }
 
 func (c *change) appendArgs(args []any) []any {
 	var days []int64
-	fields := make([]any, 0, 4*len(c.hours)+2*len(c.values)+2)
+	var fields increments
 	refused := []any{0}
 	for _, h := range c.hours {
 		k := kindOf(h.kind)
-		fields = append(fields, hourField(h.quarters, k), h.count, dayField(h.day, k), h.count)
-		if h.steps > 0 {
-			fields = append(fields, "f"+string(h.kind), h.steps)
-		}
+		fields.add(hourField(h.quarters, k), h.count)
+		fields.add(dayField(h.day, k), h.count)
+		fields.add("f"+string(h.kind), h.steps)
 		if k == View && !slices.Contains(days, int64(h.day)) {
 			days = append(days, int64(h.day))
 		}
@@ -216,13 +218,13 @@ func (c *change) appendArgs(args []any) []any {
 		case filtered:
 			refused = append(refused, v.value, v.count)
 		case deviceLetter: // one letter is enough
-			fields = append(fields, string(deviceLetter)+v.value[:1], v.count)
+			fields.add(string(deviceLetter)+v.value[:1], v.count)
 		default:
-			fields = append(fields, string(v.letter)+v.value, v.count)
+			fields.add(string(v.letter)+v.value, v.count)
 		}
 	}
-	if c.way == SetPerDay.letter() && c.firsts > 0 {
-		fields = append(fields, visitsField, c.firsts)
+	if c.way == SetPerDay.letter() {
+		fields.add(visitsField, c.firsts)
 	}
 	refused[0] = len(refused) / 2
 	slices.Sort(days)
@@ -237,13 +239,37 @@ func (c *change) appendArgs(args []any) []any {
 			args = append(args, binary.BigEndian.AppendUint64(nil, v))
 		}
 	}
-	args = append(args, len(fields)/2)
-	args = append(args, fields...)
+	args = append(args, len(fields))
+	for _, f := range fields {
+		args = append(args, f.name, f.count)
+	}
 	args = append(args, len(c.minutes))
 	for _, m := range c.minutes {
 		args = append(args, m.minute, m.last, m.views)
 	}
 	return append(args, refused...)
+}
+
+// increments are what a page's hash gets, each field once.
+type increments []struct {
+	name  string
+	count int64
+}
+
+func (is *increments) add(name string, count int64) {
+	if count == 0 {
+		return
+	}
+	for i := range *is {
+		if (*is)[i].name == name {
+			(*is)[i].count += count
+			return
+		}
+	}
+	*is = append(*is, struct {
+		name  string
+		count int64
+	}{name, count})
 }
 
 // compact makes one delta of many, so that a Postgres that is away costs no

@@ -1,30 +1,30 @@
 -- Folds hits, added up by page, into the pages' hashes and the site's rankings,
 -- and hands them to the flush.
--- KEYS[1]: the shard's list of what is added up. ARGV: the number of the shard's
--- last change, what the flush gets of the list's first entry, now, the
--- half-lives of the fast and the slow ranking, how many pages a ranking keeps,
--- how many referrers and reasons a page, then sites:
+-- KEYS[1]: the shard's list of what is added up, of which the first entry is
+-- folded. ARGV: the number of the shard's last change, now, the half-lives of
+-- the fast and the slow ranking, how many pages a ranking keeps, how many
+-- referrers and reasons a page, then sites:
 --   the site's key, an hour of its clock (in quarters), number of pages
 -- and its pages, each:
 --   the page's key, its way of counting visitors,
 --   n, n times: a day with views, in order
 --   n, n times: a day, m, m visitors, where they go into a HyperLogLog
---   n, n times: field, how many
+--   n, n times: field, how many; no field twice
 --   n, n times: minute, second, how many views
 --   n, n times: reason, how many filtered
 -- Answers how long the list of deltas is, or -1 if somebody else was faster.
+-- A call of Redis costs far more than what it does: fields and pages share them.
 
 local call = redis.call
 local tag = string.sub(KEYS[1], 1, 5)
 local state = tag .. 'state'
 if (call('HGET', state, 'change') or '0') ~= ARGV[1] then return -1 end
 call('HINCRBY', state, 'change', 1)
-call('LPOP', KEYS[1])
-local deltas = call('RPUSH', tag .. 'deltas', ARGV[2])
+call('LMOVE', KEYS[1], tag .. 'deltas', 'LEFT', 'RIGHT')
 
-local now, fast, slow, most = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local keptReferrers, keptReasons = tonumber(ARGV[7]), tonumber(ARGV[8])
-local day, week = 86400, 604800
+local now, fast, slow, most = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local keptReferrers, keptReasons = tonumber(ARGV[6]), tonumber(ARGV[7])
+local aDay, aWeek = 86400, 604800
 local minute = math.floor(now / 60)
 
 -- number reads a score. The Lua of miniredis reads large numbers only when they
@@ -53,9 +53,8 @@ local function tidy(totals, today)
   if #old > 0 then call('HDEL', totals, unpack(old)) end
 end
 
--- newReferrer keeps the most frequent referrers once there are too many.
-local function newReferrer(totals)
-  if call('HINCRBY', totals, 'R', 1) <= 2 * keptReferrers then return end
+-- dropReferrers keeps the most frequent referrers once there are too many.
+local function dropReferrers(totals)
   local all, found = call('HGETALL', totals), {}
   for i = 1, #all, 2 do
     if string.sub(all[i], 1, 1) == 'r' and all[i] ~= 'rother' then found[#found + 1] = { all[i], tonumber(all[i + 1]) } end
@@ -78,12 +77,12 @@ end
 -- happens when the page's next day begins, or at once if that has begun.
 local function over(page, d)
   call('PFMERGE', page .. ':uH', page .. ':uH', page .. ':' .. d .. 'dH')
-  call('EXPIRE', page .. ':' .. d .. 'dH', 9 * day)
+  call('EXPIRE', page .. ':' .. d .. 'dH', 9 * aDay)
 end
 local function begin(page, way, d, latest)
   if way ~= 'H' then
-    call('EXPIRE', page .. ':' .. d .. 'd' .. way, 9 * day)
-    call('EXPIRE', page .. ':' .. math.floor((d + 3) / 7) .. 'w' .. way, 9 * day)
+    call('EXPIRE', page .. ':' .. d .. 'd' .. way, 9 * aDay)
+    call('EXPIRE', page .. ':' .. math.floor((d + 3) / 7) .. 'w' .. way, 9 * aDay)
   end
   if latest and d < latest then
     if way == 'H' then over(page, d) end
@@ -93,11 +92,28 @@ local function begin(page, way, d, latest)
     if way == 'H' then over(page, latest) end
     tidy(page .. ':t', d)
   end
-  call('HSET', page .. ':t', 'D', d)
   return d
 end
 
-local i, last = 9, #ARGV
+-- addTo adds to what the n-th field of a hash, or member of a ranking, has; what
+-- is new has nothing yet.
+local function addTo(get, set, key, names, plus)
+  local had, sets = call(get, key, unpack(names)), {}
+  for k, name in ipairs(names) do
+    had[k] = had[k] and number(had[k])
+    local sum = (had[k] or 0) + plus[k]
+    if set == 'ZADD' then
+      sets[2 * k - 1], sets[2 * k] = sum, name
+    else
+      sets[2 * k - 1], sets[2 * k] = name, sum
+    end
+    plus[k] = sum
+  end
+  call(set, key, unpack(sets))
+  return had
+end
+
+local i, last = 8, #ARGV
 while i <= last do
   local site, quarters, pages = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   i = i + 3
@@ -110,13 +126,13 @@ while i <= last do
   if not known[1] or f2 ~= f or s2 ~= s then call('HSET', meta, 'f', f2, 's', s2, 'm', first) end
   f, s = f2, s2
   call('HSET', meta, 'q', quarters)
-  local slowNow = 2 ^ ((now - s) / slow)
-  local fastNow = 2 ^ ((now - f) / fast)
-  local minutes, viewed = {}, false
+  -- Of the pages with views: their names, and what the rankings get.
+  local names, byFast, bySlow = {}, {}, {}
+  local hour, day = { names = {}, plus = {} }, { names = {}, plus = {} }
+  local minutes = {}
   for _ = 1, pages do
     local page, way = ARGV[i], ARGV[i + 1]
     local totals = page .. ':t'
-    local name = string.sub(page, #site + 2)
     i = i + 3
     local days, at = tonumber(ARGV[i - 1]), i
     i = i + days + 1
@@ -127,59 +143,114 @@ while i <= last do
       end
       i = i + 2 + n
     end
-    if days > 0 then
-      local latest = call('HGET', totals, 'D')
-      for j = at, at + days - 1 do
-        if latest ~= ARGV[j] then latest = begin(page, way, tonumber(ARGV[j]), latest and tonumber(latest)) end
-      end
-    end
+    local fields = tonumber(ARGV[i])
     i = i + 1
-    for j = i, i + 2 * tonumber(ARGV[i - 1]) - 1, 2 do
-      local n = call('HINCRBY', totals, ARGV[j], ARGV[j + 1])
-      if n == tonumber(ARGV[j + 1]) and string.byte(ARGV[j]) == 114 and ARGV[j] ~= 'rother' then newReferrer(totals) end
-    end
-    i = i + 2 * tonumber(ARGV[i - 1]) + 1
-    local views = 0
-    for j = i, i + 3 * tonumber(ARGV[i - 1]) - 1, 3 do
-      local at, second, n = tonumber(ARGV[j]), tonumber(ARGV[j + 1]), tonumber(ARGV[j + 2])
-      local a = number(call('ZINCRBY', nowKey, n * 2 ^ ((second - f) / fast), name))
-      local b = number(call('ZINCRBY', slowKey, n * 2 ^ ((second - s) / slow), name))
-      if a >= 3 * fastNow then call('ZADD', riseKey, a / (b + 5 * slowNow), name) end
-      if at >= first and at > minute - 60 then
-        call('ZINCRBY', hourKey, n, name)
-        call('HINCRBY', site .. ';m' .. at, name, n)
-        minutes[ARGV[j]] = true -- a string: a table of large numbers may be made as an array
+    if fields > 0 then
+      local asked = {}
+      for k = 1, fields do asked[k] = ARGV[i + 2 * k - 2] end
+      local had, sets = call('HMGET', totals, 'D', 'R', unpack(asked)), {}
+      local latest, referrers = had[1], 0
+      for j = at, at + days - 1 do
+        if latest ~= ARGV[j] then
+          latest = begin(page, way, tonumber(ARGV[j]), latest and tonumber(latest))
+          sets[1], sets[2] = 'D', latest
+          latest = tostring(latest)
+        end
       end
-      if second > now - day then views = views + n end
-      viewed = true
+      for k = 1, fields do
+        local old = had[k + 2]
+        if not old and string.byte(asked[k]) == 114 and asked[k] ~= 'rother' then referrers = referrers + 1 end
+        sets[#sets + 1] = asked[k]
+        sets[#sets + 1] = old and old + ARGV[i + 2 * k - 1] or ARGV[i + 2 * k - 1]
+      end
+      if referrers > 0 then
+        referrers = referrers + (had[2] or 0)
+        sets[#sets + 1] = 'R'
+        sets[#sets + 1] = referrers
+      end
+      call('HSET', totals, unpack(sets))
+      if referrers > 2 * keptReferrers then dropReferrers(totals) end
+      i = i + 2 * fields
     end
-    i = i + 3 * tonumber(ARGV[i - 1]) + 1
-    if views > 0 and number(call('ZINCRBY', dayKey, views, name)) == views then
-      -- New in the ranking, or back in it: its last 24 hours.
-      local sum, hours = 0, {}
-      for h = 0, 23 do hours[h + 1] = (quarters - 4 * h) * 4 end
-      for _, n in ipairs(call('HMGET', totals, unpack(hours))) do sum = sum + (n or 0) end
-      if sum > 0 then call('ZADD', dayKey, sum, name) else call('ZREM', dayKey, name) end
+    local n = tonumber(ARGV[i])
+    if n > 0 then
+      local name = string.sub(page, #site + 2)
+      local fastest, slowest, lastHour, lastDay = 0, 0, 0, 0
+      for j = i + 1, i + 3 * n, 3 do
+        local at, second, views = tonumber(ARGV[j]), tonumber(ARGV[j + 1]), tonumber(ARGV[j + 2])
+        fastest = fastest + views * 2 ^ ((second - f) / fast)
+        slowest = slowest + views * 2 ^ ((second - s) / slow)
+        if at >= first and at > minute - 60 then
+          lastHour = lastHour + views
+          local key = site .. ';m' .. ARGV[j]
+          local one = minutes[key]
+          if not one then
+            one = { names = {}, plus = {} }
+            minutes[key] = one
+          end
+          one.names[#one.names + 1] = name
+          one.plus[#one.plus + 1] = views
+        end
+        if second > now - 86400 then lastDay = lastDay + views end
+      end
+      local k = #names + 1
+      names[k], byFast[k], bySlow[k] = name, fastest, slowest
+      if lastHour > 0 then
+        hour.names[#hour.names + 1] = name
+        hour.plus[#hour.plus + 1] = lastHour
+      end
+      if lastDay > 0 then
+        day.names[#day.names + 1] = name
+        day.plus[#day.plus + 1] = lastDay
+      end
     end
+    i = i + 1 + 3 * n
     local refused = page .. ':f'
-    for j = i, i + 2 * tonumber(ARGV[i - 1]) - 1, 2 do
+    for j = i + 1, i + 2 * tonumber(ARGV[i]), 2 do
       local reason = ARGV[j]
       if call('HEXISTS', refused, reason) == 0 and call('HLEN', refused) >= keptReasons then reason = 'other' end
       call('HINCRBY', refused, reason, ARGV[j + 1])
-      call('EXPIRE', refused, 8 * day)
+      call('EXPIRE', refused, 8 * aDay)
     end
-    i = i + 2 * tonumber(ARGV[i - 1])
+    i = i + 1 + 2 * tonumber(ARGV[i])
   end
-  if viewed then
+  if #names > 0 then
+    addTo('ZMSCORE', 'ZADD', nowKey, names, byFast)
+    addTo('ZMSCORE', 'ZADD', slowKey, names, bySlow)
+    local slowNow, fastNow = 2 ^ ((now - s) / slow), 2 ^ ((now - f) / fast)
+    local rising = {}
+    for k, name in ipairs(names) do
+      if byFast[k] >= 3 * fastNow then
+        rising[#rising + 1] = byFast[k] / (bySlow[k] + 5 * slowNow)
+        rising[#rising + 1] = name
+      end
+    end
+    if #rising > 0 then call('ZADD', riseKey, unpack(rising)) end
+    if #hour.names > 0 then addTo('ZMSCORE', 'ZADD', hourKey, hour.names, hour.plus) end
+    for key, one in pairs(minutes) do
+      addTo('HMGET', 'HSET', key, one.names, one.plus)
+      call('EXPIRE', key, 6 * 3600)
+    end
+    if #day.names > 0 then
+      local had = addTo('ZMSCORE', 'ZADD', dayKey, day.names, day.plus)
+      for k, name in ipairs(day.names) do
+        if not had[k] then
+          -- New in the ranking, or back in it: its last 24 hours.
+          local sum, hours = 0, {}
+          for h = 0, 23 do hours[h + 1] = (quarters - 4 * h) * 4 end
+          for _, n in ipairs(call('HMGET', site .. ':' .. name .. ':t', unpack(hours))) do sum = sum + (n or 0) end
+          if sum > 0 then call('ZADD', dayKey, sum, name) else call('ZREM', dayKey, name) end
+        end
+      end
+    end
     for _, key in ipairs({ nowKey, slowKey, riseKey, dayKey }) do
       if call('ZCARD', key) > most * 1.25 then call('ZREMRANGEBYRANK', key, 0, -most - 1) end
-      call('EXPIRE', key, 2 * day)
+      call('EXPIRE', key, 2 * aDay)
     end
     call('EXPIRE', hourKey, 3 * 3600)
-    for at in pairs(minutes) do call('EXPIRE', site .. ';m' .. at, 6 * 3600) end
     call('ZADD', tag .. 'sites', minute, site)
-    call('EXPIRE', tag .. 'sites', week)
+    call('EXPIRE', tag .. 'sites', aWeek)
   end
-  call('EXPIRE', meta, 3 * day)
+  call('EXPIRE', meta, 3 * aDay)
 end
-return deltas
+return call('LLEN', tag .. 'deltas')

@@ -29,8 +29,8 @@ import (
 //	{v07}gone:<batch>            that it was dropped
 //	{v07}state                   hash: whether the shard is whole, number of its last change
 //	{v07}sites                   sorted set: sites by the minute they were last active in
-//	{v07}d<seconds>:<n>:<bucket> string: who did what in the n-th stretch of time
-//	{v07}d<seconds>:<n>:n        number of those buckets; on one node all are in {v00}
+//	{v07}d<seconds>:<n>:<1…>     hashes: who did what in the n-th stretch of time
+//	{v07}d<seconds>:<n>:n        how these name their fields; on one node all are in {v00}
 //	{v07}sketch                  for the length of a script
 //	{v07}did:<call>              what a call was answered
 //
@@ -206,8 +206,12 @@ func dayField(d Day, k Kind) string { return strconv.Itoa(int(d)*4 + k.code()) }
 // hours of 1998 and days of 2654.
 const firstHourField = 1_000_000
 
-// fingerprint turns a visit into what the dedup buckets hold, four bytes, and
-// three bytes to choose the bucket by.
+// fingerprint turns a visit into four bytes that tell it from others, and eight
+// octal digits that say where these are kept.
 func fingerprint(visit uint64) []byte {
-	return binary.BigEndian.AppendUint64(nil, visit)[:7]
+	b := binary.BigEndian.AppendUint32(make([]byte, 0, 12), uint32(visit>>32)) //nolint:gosec // the upper half
+	for shift := 21; shift >= 0; shift -= 3 {
+		b = append(b, '0'+byte(visit>>shift&7))
+	}
+	return b
 }

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// record is what the log keeps of a hit until it is folded. Redis puts a digit
-// before it, which says whether it was a step of the funnel (1) and its
-// visitor's first view of the day (2), and the page's key after it.
+// record is what the log keeps of a hit until it is folded; an entry of the log
+// holds one or more. Redis puts a digit before it, which says whether it was a
+// step of the funnel (1) and its visitor's first view of the day (2), and the
+// key of the page's hash after it.
 type record struct {
 	kind, way byte
 	moment
@@ -28,23 +29,24 @@ func (r record) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(r.quarters)) //nolint:gosec // never negative
 	b = binary.AppendUvarint(b, uint64(r.day))      //nolint:gosec // never negative
 	if r.kind == filtered {
-		return appendText(b, r.reason)
+		b = appendText(b, r.reason)
+	} else {
+		b = appendText(b, r.country)
+		b = appendText(b, r.device)
+		b = appendText(b, r.referrer)
+		if r.kind == View.letter() && r.way == HyperLogLog.letter() {
+			b = binary.BigEndian.AppendUint64(b, r.visitor)
+		}
 	}
-	b = appendText(b, r.country)
-	b = appendText(b, r.device)
-	b = appendText(b, r.referrer)
-	if r.kind == View.letter() && r.way == HyperLogLog.letter() {
-		b = binary.BigEndian.AppendUint64(b, r.visitor)
-	}
-	return b
+	return binary.AppendUvarint(b, uint64(len(r.page)+len(totalsKey)))
 }
 
-// parseRecord reads what lies in the log.
-func parseRecord(s string) (record, error) {
+// parseRecord reads the first of the records that lie in an entry of the log.
+func parseRecord(s string) (r record, rest string, err error) {
 	if len(s) < 3 || s[0] < '0' || s[0] > '3' {
-		return record{}, errRecord
+		return record{}, "", errRecord
 	}
-	r := record{step: (s[0]-'0')&1 != 0, first: (s[0]-'0')&2 != 0, kind: s[1], way: s[2]}
+	r = record{step: (s[0]-'0')&1 != 0, first: (s[0]-'0')&2 != 0, kind: s[1], way: s[2]}
 	d := decoder{rest: s[3:]}
 	r.unix, r.quarters, r.day = d.number(), d.number(), Day(d.number()) //nolint:gosec // bounded by number
 	if r.kind == filtered {
@@ -55,11 +57,12 @@ func parseRecord(s string) (record, error) {
 			r.visitor = d.hash()
 		}
 	}
-	r.page = d.rest
-	if d.failed || !isPageKey(r.page) || r.kind != filtered && strings.IndexByte("vcx", r.kind) < 0 {
-		return record{}, errRecord
+	page, ok := strings.CutSuffix(d.text(), totalsKey)
+	r.page = page
+	if !ok || d.failed || !isPageKey(r.page) || r.kind != filtered && strings.IndexByte("vcx", r.kind) < 0 {
+		return record{}, "", errRecord
 	}
-	return r, nil
+	return r, d.rest, nil
 }
 
 func appendText(b []byte, s string) []byte {
