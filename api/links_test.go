@@ -79,6 +79,12 @@ func TestALinkLeadsOnAndIsCounted(t *testing.T) {
 	if n := s.Count("select funnel_clicks from view_pages where page = $1", p.ID.String()); n != 3 {
 		t.Errorf("%d in the post's funnel", n)
 	}
+	// The bot that wanted a preview is known for it, by the link and by the post.
+	for _, page := range []string{"link/" + made.Code, p.ID.String()} {
+		if n := s.Count("select coalesce(sum(count), 0) from view_filtered where page = $1 and reason = 'bot'", page); n != 1 {
+			t.Errorf("%d clicks on %s were filtered as a bot's, want 1", n, page)
+		}
+	}
 	if strings.Contains(s.log.String(), "news.example") {
 		t.Error("the log tells where readers go")
 	}

@@ -21,6 +21,7 @@ type Finder interface {
 // Counter counts hits: views.Batcher.
 type Counter interface {
 	Count(ctx context.Context, h views.Hit) (views.Outcome, error)
+	Filtered(ctx context.Context, h views.FilteredHit) error
 }
 
 // Reader tells who follows a link. reason says why it is not counted: a bot that
@@ -81,23 +82,21 @@ func (s *Redirect) Serve(w http.ResponseWriter, r *http.Request, code string, re
 	http.Redirect(w, r, l.URL, http.StatusFound)
 }
 
-// count counts a click for the link, and for its post. It delays nobody for
-// long, and keeps nobody from being led on.
+// count counts a click for the link, and for its post; one that is not a
+// person's by its reason. It delays nobody for long, and keeps nobody from being
+// led on.
 func (s *Redirect) count(r *http.Request, l Link) {
 	if s.Reader == nil || s.Counter == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), counting)
 	defer cancel()
-	hit, reason, err := s.Reader.Read(ctx, r, site.OfPosts(l.WorkspaceID))
+	of, at := site.OfPosts(l.WorkspaceID), s.now()
+	hit, reason, err := s.Reader.Read(ctx, r, of)
 	if err != nil {
 		s.Log.Warn("a click was not counted", "code", l.Code, "error", err)
 		return
 	}
-	if reason != "" {
-		return
-	}
-	hit.Site, hit.Kind, hit.At = site.OfPosts(l.WorkspaceID), views.Click, s.now()
 	pages := []string{PageOf(l.Code)}
 	if l.PostID != nil {
 		pages = append(pages, l.PostID.String())
@@ -105,11 +104,17 @@ func (s *Redirect) count(r *http.Request, l Link) {
 	// At once, so that both are in one batch.
 	var both sync.WaitGroup
 	for _, page := range pages {
-		one := hit
-		one.Page = page
 		both.Go(func() {
-			if _, err := s.Counter.Count(ctx, one); err != nil {
-				s.Log.Warn("a click was not counted", "code", l.Code, "page", one.Page, "error", err)
+			var err error
+			if reason != "" {
+				err = s.Counter.Filtered(ctx, views.FilteredHit{Site: of, Page: page, Reason: reason, At: at})
+			} else {
+				one := hit
+				one.Site, one.Page, one.Kind, one.At = of, page, views.Click, at
+				_, err = s.Counter.Count(ctx, one)
+			}
+			if err != nil {
+				s.Log.Warn("a click was not counted", "code", l.Code, "page", page, "error", err)
 			}
 		})
 	}
