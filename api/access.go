@@ -100,9 +100,9 @@ func accessTable() map[string]access {
 		"createLink":     {least: people.Author, scope: people.PostsWrite},
 		"disableLink":    {least: people.Author, scope: people.PostsWrite},
 		"enableLink":     {least: people.Author, scope: people.PostsWrite},
-		"viewsHealth":    {least: people.Viewer, scope: people.WorkspaceRead},
-		"eraseViews":     {least: people.Owner, scope: people.WorkspaceWrite},
-		"getViewErasure": {least: people.Owner, scope: people.WorkspaceRead},
+		"viewsHealth":    {least: people.Viewer, scope: people.ViewsRead},
+		"eraseViews":     {least: people.Owner, scope: people.ViewsWrite},
+		"getViewErasure": {least: people.Owner, scope: people.ViewsRead},
 
 		// Addresses of webhooks may hold what authorises.
 		"listWebhooks":          {least: people.Editor, scope: people.WebhooksRead},
