@@ -65,7 +65,7 @@ func crawlSchedules() []client.ScheduleOptions {
 	}
 }
 
-// dropSchedules takes away what a crawler that is switched off has left: nobody
+// dropSchedules takes away what a part that is switched off has left: nobody
 // would run it.
 func dropSchedules(ctx context.Context, c client.Client, all []client.ScheduleOptions) error {
 	for _, one := range all {

@@ -61,7 +61,12 @@ func schedules() []client.ScheduleOptions {
 			TaskQueue: workflows.PostQueue,
 		},
 		TriggerImmediately: true,
-	}, {
+	}}
+}
+
+// viewSchedules are those of the counting of readers, see schedules.
+func viewSchedules() []client.ScheduleOptions {
+	return []client.ScheduleOptions{{
 		ID:            workflows.FlushViewsSchedule,
 		Spec:          client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Minute}}},
 		Overlap:       enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,

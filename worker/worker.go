@@ -28,8 +28,8 @@ type Activities struct {
 	Series     *activities.Series
 	Library    *activities.Library
 	Tokens     *activities.Tokens
-	Views      *activities.Views
-	Crawler    *Crawler // nil: the crawler is switched off
+	Views      *activities.Views // nil: readers are not counted
+	Crawler    *Crawler          // nil: the crawler is switched off
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
@@ -63,6 +63,7 @@ type Worker struct {
 	posts    worker.Worker
 	webhooks worker.Worker
 	crawl    worker.Worker // nil: the crawler is switched off
+	views    bool          // readers are counted
 	running  *activities.Running
 	around   Surroundings
 	roster   *roster
@@ -108,22 +109,24 @@ func New(c client.Client, a Activities, around Surroundings) *Worker {
 	posts.RegisterWorkflowWithOptions(workflows.SweepMedia, workflow.RegisterOptions{Name: workflows.SweepMediaWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.TendAccounts, workflow.RegisterOptions{Name: workflows.TendAccountsWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.RefreshToken, workflow.RegisterOptions{Name: workflows.RefreshTokenWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
-	posts.RegisterWorkflowWithOptions(workflows.TendViews, workflow.RegisterOptions{Name: workflows.TendViewsWorkflow})
 	posts.RegisterActivityWithOptions(a.Publish, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Reconciler, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Series, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Library, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Tokens, activity.RegisterOptions{})
-	posts.RegisterActivityWithOptions(a.Views, activity.RegisterOptions{})
+	if a.Views != nil {
+		posts.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
+		posts.RegisterWorkflowWithOptions(workflows.TendViews, workflow.RegisterOptions{Name: workflows.TendViewsWorkflow})
+		posts.RegisterActivityWithOptions(a.Views, activity.RegisterOptions{})
+	}
 	webhooks := worker.New(c, workflows.WebhookQueue, worker.Options{
 		MaxConcurrentActivityExecutionSize: concurrentDeliveries,
 		WorkerStopTimeout:                  stopPatience,
 	})
 	webhooks.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	webhooks.RegisterActivityWithOptions(a.Webhooks, activity.RegisterOptions{})
-	w := &Worker{client: c, posts: posts, webhooks: webhooks, running: a.Publish.Running, around: around, log: around.Log, roster: &roster{
+	w := &Worker{client: c, posts: posts, webhooks: webhooks, views: a.Views != nil, running: a.Publish.Running, around: around, log: around.Log, roster: &roster{
 		store: around.Store, releaser: around.Releaser, running: a.Publish.Running.Count, horizon: activities.Horizon, identity: identity, log: around.Log}}
 	if a.Crawler != nil {
 		w.crawl = NewCrawl(c, *a.Crawler)
@@ -173,10 +176,15 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) putSchedules(ctx context.Context) {
 	for pause := time.Second; ; pause = min(2*pause, 30*time.Second) {
 		err := ensureSchedules(ctx, w.client)
-		if err == nil && w.crawl != nil {
-			err = ensure(ctx, w.client, crawlSchedules())
-		} else if err == nil {
-			err = dropSchedules(ctx, w.client, crawlSchedules())
+		for _, part := range []struct {
+			on  bool
+			all []client.ScheduleOptions
+		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}} {
+			if err == nil && part.on {
+				err = ensure(ctx, w.client, part.all)
+			} else if err == nil {
+				err = dropSchedules(ctx, w.client, part.all)
+			}
 		}
 		if err == nil || ctx.Err() != nil {
 			return

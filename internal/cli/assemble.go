@@ -31,7 +31,6 @@ import (
 	"dateline/internal/site"
 	"dateline/internal/starter"
 	"dateline/internal/store"
-	"dateline/internal/tally"
 	"dateline/internal/telemetry"
 	"dateline/internal/views"
 	"dateline/internal/webhook"
@@ -62,7 +61,7 @@ type parts struct {
 	media    *media.Service
 	limits   *limits.Limiter
 	login    *login.Service
-	counter  *views.Counter
+	counter  *views.Counter // nil, as batcher: readers are not counted
 	batcher  *views.Batcher
 	running  *activities.Running
 	counting *counting // nil: readers are not counted
@@ -137,8 +136,6 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	// Beyond ctx: what a call brought is noted also while the worker stops.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p.limits, p.stopLimits = limits.New(lasting, p.redis, log), stop
-	p.counter = views.New(p.redis, views.Options{Now: p.clock.Now})
-	p.batcher = views.NewBatcher(p.counter)
 	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err
@@ -162,6 +159,8 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	if cfg.Views {
+		p.counter = views.New(p.redis, views.Options{Now: p.clock.Now})
+		p.batcher = views.NewBatcher(p.counter)
 		if p.counting, err = p.openCounting(ctx); err != nil {
 			return nil, err
 		}
@@ -232,7 +231,7 @@ const telemetryPatience = 3 * time.Second
 // startFolding adds up what is counted, for as long as the process serves or
 // works. Commands that are done in a moment leave it to others.
 func (p *parts) startFolding() {
-	if p.stopFolding != nil {
+	if p.stopFolding != nil || p.counter == nil {
 		return
 	}
 	folding, stop := context.WithCancel(context.Background())
@@ -264,9 +263,9 @@ func (p *parts) server(page web.Page) *api.Server {
 // redirect follows short links. Where readers are counted, it tells robots from
 // them by the same rules.
 func (p *parts) redirect() *links.Redirect {
-	r := &links.Redirect{Finder: p.store, Counter: p.batcher, Log: p.log, Now: p.clock.Now}
+	r := &links.Redirect{Finder: p.store, Log: p.log, Now: p.clock.Now}
 	if p.counting != nil {
-		r.Reader = p.counting.intake
+		r.Counter, r.Reader = p.batcher, p.counting.intake
 	}
 	return r
 }
@@ -316,8 +315,7 @@ func (p *parts) worker() *worker.Worker {
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Crawler:    p.crawlWorker(),
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
-		Views: &activities.Views{Tally: &tally.Keeper{Counter: p.counter, Store: p.store, Settle: tally.Settle, Log: p.log, Now: p.clock.Now,
-			Retention: tally.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}},
+		Views:      p.viewsWorker(),
 	}, worker.Surroundings{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"sync"
 
+	"dateline/activities"
 	"dateline/api"
 	"dateline/internal/intake"
 	"dateline/internal/live"
 	"dateline/internal/site"
+	"dateline/internal/tally"
 	"dateline/internal/views/bots"
 	"dateline/internal/views/dims"
 	"dateline/internal/views/visitor"
@@ -92,4 +94,13 @@ func (p *parts) views() *api.Views {
 		}
 	}
 	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, Changed: refresh}, Counts: p.counter, Pulses: c.pulses, Intake: c.intake}
+}
+
+// viewsWorker is what the worker does for it; nil: readers are not counted.
+func (p *parts) viewsWorker() *activities.Views {
+	if p.counter == nil {
+		return nil
+	}
+	return &activities.Views{Tally: &tally.Keeper{Counter: p.counter, Store: p.store, Settle: tally.Settle, Log: p.log, Now: p.clock.Now,
+		Retention: tally.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}}
 }
