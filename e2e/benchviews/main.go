@@ -44,11 +44,12 @@ type report struct {
 	HTTPUS            float64 `json:"http_us,omitempty"`
 	HTTPNaiveUS       float64 `json:"http_naive_us,omitempty"`
 	TrendingP99MS     float64 `json:"trending_p99_ms,omitempty"`
+	Flush100kS        float64 `json:"flush_100k_s,omitempty"`
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.parts, "parts", "speed,http,cost,trending,memory", "what to measure")
+	flag.StringVar(&o.parts, "parts", "speed,http,cost,trending,flush,memory", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 3, "speed: how often each way has its turn; the middle one counts")
 	flag.DurationVar(&o.duration, "duration", 4*time.Second, "speed: how long a turn lasts")
 	flag.IntVar(&o.callers, "callers", 64, "speed: goroutines that count at the same time")
@@ -70,7 +71,7 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, io.Writer, options, *report) error
-	}{{"speed", speed}, {"http", overHTTP}, {"cost", cost}, {"trending", trending}, {"memory", memory}} {
+	}{{"speed", speed}, {"http", overHTTP}, {"cost", cost}, {"trending", trending}, {"flush", flushing}, {"memory", memory}} {
 		if !strings.Contains(o.parts, part.name) {
 			continue
 		}

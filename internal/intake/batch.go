@@ -116,6 +116,9 @@ func (in *Intake) takeAll(r *http.Request, s *site.Active, rows []json.RawMessag
 	now := in.now()
 	for i, raw := range rows {
 		h, reason, problems := in.fromRow(s, raw, now)
+		if len(problems) == 0 {
+			h.page = in.nameOf(h)
+		}
 		var counted views.Hit
 		if len(problems) == 0 && reason == "" {
 			var err error

@@ -45,8 +45,8 @@ type Sites interface {
 // Listeners are told that something was counted for a site.
 type Listeners interface{ Pulse(id uuid.UUID) }
 
-// Intake serves the addresses below /v1/. All fields but Countries, Trusted and
-// Now must be set.
+// Intake serves the addresses below /v1/. All fields but Countries, Trusted,
+// Now and MostPages must be set.
 type Intake struct {
 	Sites     Sites
 	Counter   Counter
@@ -61,6 +61,9 @@ type Intake struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 	Tracker   *Tracker
+	MostPages int // that a site may name in a day; 0: DefaultPages
+
+	names names
 }
 
 func (in *Intake) now() time.Time {
@@ -100,8 +103,18 @@ func (in *Intake) refusal(h http.Header, driven bool) bots.Reason {
 	return ""
 }
 
+// nameOf is the page that a hit counts for.
+func (in *Intake) nameOf(h hit) string {
+	most := in.MostPages
+	if most == 0 {
+		most = DefaultPages
+	}
+	return in.names.of(h.site.ID, h.page, in.now(), most)
+}
+
 // take counts a browser's hit, or that it was refused.
 func (in *Intake) take(ctx context.Context, h hit, reason bots.Reason) error {
+	h.page = in.nameOf(h)
 	if reason == "" {
 		counted, err := in.hit(ctx, h)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/intake"
 	"dateline/internal/site"
 	"dateline/internal/views"
 	"dateline/internal/views/bots"
@@ -356,5 +357,35 @@ func TestWhoFollowsALink(t *testing.T) {
 	}
 	if reason != "rate" {
 		t.Errorf("too many clicks are %q", reason)
+	}
+}
+
+// Whoever knows a site's write key cannot make up pages without end; those that
+// are known go on by themselves.
+func TestASiteNamesSoManyPagesADay(t *testing.T) {
+	d := open(t)
+	d.Intake.MostPages = 3
+	s, secret := d.Site()
+	other, _ := d.Site()
+	for n := range 6 {
+		d.view(s, fmt.Sprint("p", n), "X-Forwarded-For", fmt.Sprint("203.0.113.", n))
+	}
+	d.view(s, "p1", "X-Forwarded-For", "203.0.113.77")
+	d.view(s, "p9", "User-Agent", "curl/8.0")
+	d.view(other, "p5")
+	a := d.send("POST", "/v1/batch", `[{"page":"p8","user":"1"},{"page":"p2","user":"1"}]`, "Authorization", "Bearer "+secret)
+	if a.StatusCode != http.StatusAccepted {
+		t.Errorf("%s %s", a.Status, a.body)
+	}
+	for page, want := range map[string]int64{"p0": 1, "p1": 2, "p2": 2, "p3": 0, "p5": 0, "p8": 0, intake.OtherPage: 4} {
+		if got := d.stats(s, page).Views; got != want {
+			t.Errorf("%s has %d views, want %d", page, got, want)
+		}
+	}
+	if got := d.filtered(s, intake.OtherPage); got["library"] != 1 {
+		t.Errorf("filtered: %v", got)
+	}
+	if got := d.stats(other, "p5").Views; got != 1 {
+		t.Errorf("the page of another site has %d views", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/enginetest"
 	"dateline/internal/views/bots"
@@ -73,6 +74,49 @@ func rate(t *testing.T, n int) {
 		if ok, err := processes[0].Allow(t.Context(), short, limit); !ok || err != nil {
 			t.Errorf("allowed is %v, %v", ok, err)
 		}
+	}
+}
+
+// In a cluster the visitors are spread over the nodes, and each is held to the
+// limit all the same, also across processes.
+func TestRateInACluster(t *testing.T) {
+	client := enginetest.RedisCluster(t)
+	processes := []*bots.Rates{bots.NewRates(t.Context(), client), bots.NewRates(t.Context(), client)}
+	limit := bots.Limit{Most: 5, Within: time.Hour}
+	site := uuid.New()
+	const visitors = 100
+	allowed := make([]atomic.Int64, visitors)
+	var wait sync.WaitGroup
+	for i := range 20 {
+		for visitor := range visitors {
+			wait.Go(func() {
+				ok, err := processes[i%2].Allow(context.WithoutCancel(t.Context()), bots.Source{Site: site, Visitor: uint64(visitor), Kind: 'v'}, limit)
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					allowed[visitor].Add(1)
+				}
+			})
+		}
+	}
+	wait.Wait()
+	for visitor := range allowed {
+		if got := allowed[visitor].Load(); got < 5 || got > 7 {
+			t.Errorf("%d hits of visitor %d are allowed, want 5, and one more for each process at most", got, visitor)
+		}
+	}
+	var nodes, keys atomic.Int64
+	err := client.ForEachMaster(t.Context(), func(ctx context.Context, node *redis.Client) error {
+		n, err := node.DBSize(ctx).Result()
+		if n > 0 {
+			nodes.Add(1)
+		}
+		keys.Add(n)
+		return err
+	})
+	if err != nil || nodes.Load() != 3 || keys.Load() != visitors {
+		t.Errorf("%d keys on %d nodes, %v; want %d on 3", keys.Load(), nodes.Load(), err, visitors)
 	}
 }
 

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+)
+
+// flushing measures a flush of 100,000 posts with BenchmarkFlush of
+// internal/tally, which brings the engines for it.
+func flushing(ctx context.Context, out io.Writer, _ options, r *report) error {
+	cmd := exec.CommandContext(ctx, "go", "test", "./internal/tally", "-run", "^$", "-bench", "^BenchmarkFlush$", "-benchtime", "1x", "-count", "1")
+	cmd.Stderr = os.Stderr
+	text, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, text)
+	}
+	_, line, found := bytes.Cut(text, []byte("BenchmarkFlush"))
+	var name string
+	var n, ns float64
+	if _, err := fmt.Sscan(string(line), &name, &n, &ns); !found || err != nil {
+		return fmt.Errorf("what the benchmark says cannot be read: %w\n%s", err, text)
+	}
+	r.Flush100kS = ns / 1e9
+	fmt.Fprintf(out, "a flush of 100,000 posts to Postgres: %.2f s\n", r.Flush100kS)
+	return nil
+}
