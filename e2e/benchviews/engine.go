@@ -34,7 +34,7 @@ func startEngine(ctx context.Context) (*engine, error) {
 	_ = l.Close()
 	_, port, _ := net.SplitHostPort(addr)
 	e := &engine{dir: dir, server: exec.CommandContext(ctx, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
-		"--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0", "--dir", dir)}
+		"--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0", "--lazyfree-lazy-expire", "yes", "--dir", dir)}
 	if err := e.server.Start(); err != nil {
 		return nil, fmt.Errorf("start redis-server: %w", err)
 	}

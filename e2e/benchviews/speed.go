@@ -110,7 +110,7 @@ func (e *engine) take(ctx context.Context, o options, site views.Site, pages []s
 	all := slices.Concat(took...)
 	slices.Sort(all)
 	n := len(all)
-	return turn{perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100], redis: (after - before) * 1e6 / float64(n)}, nil
+	return turn{count: n, perS: float64(n) / elapsed.Seconds(), p50: all[n/2], p99: all[n*99/100], redis: (after - before) * 1e6 / float64(n)}, nil
 }
 
 // cpu is how many seconds of processor Redis has used.
@@ -151,6 +151,16 @@ func (e *engine) batcher(ctx context.Context, o options, site views.Site, pages 
 	}
 	cancel(nil)
 	folding.Wait()
+	if err != nil {
+		return t, err
+	}
+	// What was counted and waits to be folded belongs to what its counting costs.
+	var rest used
+	start := time.Now()
+	err = e.measure(context.WithoutCancel(ctx), &rest, func() error { return counter.Fold(context.WithoutCancel(ctx)) })
+	counted := float64(t.count)
+	t.perS = counted / (counted/t.perS + time.Since(start).Seconds())
+	t.redis += rest.redis * 1e6 / counted
 	return t, err
 }
 

@@ -14,11 +14,16 @@ import (
 
 const (
 	// foldEvery is how far hours, dimensions and rankings may be behind the
-	// totals.
-	foldEvery = 2 * time.Second
+	// totals; foldSeldom is, while so much comes that folding it takes long: the
+	// views of a page are folded together, and the more there are of them, the
+	// less each costs.
+	foldEvery, foldSeldom = 2 * time.Second, 6 * time.Second
+	// foldShare is how much of the time may go into folding before it is done
+	// less often.
+	foldShare = 10
 	// mostRecords is how many entries of the log, which are of up to a hundred
 	// hits, are added up at a time: the more, the less there is to do for each.
-	mostRecords = 3_000
+	mostRecords = 6_000
 	// mostPages is how many pages one script call folds; nothing else runs in
 	// Redis meanwhile.
 	mostPages = 100
@@ -35,24 +40,26 @@ const (
 )
 
 // Run folds what was counted into hours, days, dimensions and rankings, every
-// two seconds, until ctx ends, and gives every error to failed. Any number of
+// two to six seconds, until ctx ends, and gives every error to failed. Any number of
 // processes may run it; what none has reached waits in Redis.
 func (c *Counter) Run(ctx context.Context, failed func(error)) {
-	tick := time.NewTicker(foldEvery)
-	defer tick.Stop()
+	timer := time.NewTimer(foldEvery)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-timer.C:
+			start := time.Now()
 			if err := c.Fold(ctx); err != nil && ctx.Err() == nil {
 				failed(err)
 			}
+			timer.Reset(min(max(foldEvery, foldShare*time.Since(start)), foldSeldom))
 		}
 	}
 }
 
-// Fold does once what Run does every two seconds.
+// Fold does once what Run does again and again.
 func (c *Counter) Fold(ctx context.Context) error {
 	shards := make([]int, c.Shards())
 	for i := range shards {
