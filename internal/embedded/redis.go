@@ -88,6 +88,7 @@ func redisConf(dir, password string, port int) string {
 		"requirepass " + password,
 		"appendonly yes",
 		"appendfsync everysec",
+		"lazyfree-lazy-expire yes", // an hour of visits is one large key
 		`save ""`,
 		"maxmemory-policy noeviction",
 		"daemonize no",
