@@ -54,14 +54,15 @@ func (q asking) week(ctx context.Context, page string, w Way, d Day) number {
 // allTime asks how many a page has had. Days of HyperLogLogs that may not have
 // been merged are counted with the others: the page's newest, and today.
 func (q asking) allTime(ctx context.Context, page string, w Way, days ...Day) number {
-	if w == SetPerDay {
+	switch w {
+	case SetPerDay:
 		return q.field(ctx, page, visitsField)
+	case Set, Bitmap: // who they were is forgotten
+		return q.field(ctx, page, uniquesField)
 	}
 	keys := []string{page + allTimeKey(w.letter())}
-	if w == HyperLogLog {
-		for _, day := range days {
-			keys = append(keys, page+dayKey(day, w.letter()))
-		}
+	for _, day := range days {
+		keys = append(keys, page+dayKey(day, w.letter()))
 	}
 	before, since := q.field(ctx, page, uniquesField), q.size(ctx, w, keys...)
 	return func() int64 { return before() + since() }

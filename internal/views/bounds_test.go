@@ -119,6 +119,45 @@ func TestWhatWasSeen(t *testing.T) {
 	})
 }
 
+// A visitor is remembered for 15 to 30 days, however many come after them, and
+// counted as another one when they come back later.
+func TestVisitorsAreForgotten(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	for _, w := range []views.Way{views.Set, views.Bitmap} {
+		clock := newClock()
+		c := views.New(client, views.Options{Now: clock.Now})
+		site := newSite(t, w)
+		reader := func(n uint32) views.Outcome {
+			h := view(site, "a", uint64(n), clock.Now())
+			h.Visitor.ID = n
+			return count(t, c, h)[0]
+		}
+		all := func() int64 { return must[views.Stats](t)(c.Stats(t.Context(), site, "a")).Uniques.AllTime }
+		reader(1)
+		for day := range 14 { // 2 comes every day, 1 not any more
+			clock.add(24 * time.Hour)
+			reader(2)
+			fold(t, c)
+			for _, key := range must[[]string](t)(client.Keys(t.Context(), "*:a:*u"+map[views.Way]string{views.Set: "S", views.Bitmap: "B"}[w]).Result()) {
+				if left := must[time.Duration](t)(client.TTL(t.Context(), key).Result()); left <= 0 || left > 30*24*time.Hour {
+					t.Errorf("%s, day %d: %q is kept for %s", w, day, key, left)
+				}
+			}
+		}
+		if o := reader(1); o.New || all() != 2 {
+			t.Errorf("%s: after 14 days %+v is new, of %d", w, o, all())
+		}
+		clock.add(45 * 24 * time.Hour)
+		if seen := must[bool](t)(c.Seen(t.Context(), site, "a", views.Visitor{Hash: 1, ID: 1})); seen {
+			t.Errorf("%s: a visitor is remembered for more than 30 days", w)
+		}
+		if o := reader(1); !o.New || all() != 3 {
+			t.Errorf("%s: after 45 days %+v is not new, of %d", w, o, all())
+		}
+	}
+}
+
 // TestEveryKeyExpires: but running totals, visitors of all time, and what is on
 // its way to Postgres.
 func TestEveryKeyExpires(t *testing.T) {

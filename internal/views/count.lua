@@ -2,8 +2,10 @@
 -- KEYS[1]: a key of the shard that remembers who did what (and routes the
 -- call). ARGV[1]: an id under which the answer is kept for a resend, or ''. Then
 -- groups of hits that have the settings in common:
---   kind, way, stretch, the one before, life, slot, window, day, week, all, n
--- (stretches: what their keys begin with; life: of these keys, in seconds)
+--   kind, way, stretch, the one before, life, slot, window, day, week, month,
+--   the one before, n
+-- (stretches: what their keys begin with; life: of these keys, in seconds; what
+-- keys of visitors of a day, a week, and half a month end with)
 -- followed by n times the page's hash, the record, and, unless the kind is f,
 -- what the visit is known by; and with ways that tell single visitors, the
 -- visitor.
@@ -94,8 +96,8 @@ end
 
 local i, last = 2, #ARGV
 while i <= last do
-  local kind, way, stretch, before, life, slot, window, day, week, all, n = unpack(ARGV, i, i + 10)
-  i, n = i + 11, tonumber(n)
+  local kind, way, stretch, before, life, slot, window, day, week, month, earlier, n = unpack(ARGV, i, i + 11)
+  i, n = i + 12, tonumber(n)
   if kind == 'f' then
     for j = i, i + 2 * n - 1, 2 do
       log(ARGV[j], '0', ARGV[j + 1])
@@ -147,13 +149,20 @@ while i <= last do
           today = call('SADD', of .. day, who)
           if today == 1 then
             new = call('SADD', of .. week, who)
-            if new == 1 and way == 'S' then new = call('SADD', of .. all, who) end
+            if way == 'S' then
+              new = call('SADD', of .. month, who)
+              if new == 1 then new = 1 - call('SISMEMBER', of .. earlier, who) end
+              if new == 1 then call('HINCRBY', page, 'u', 1) end
+            end
           end
         elseif way == 'B' and ARGV[i + 3] ~= '0' then
           local of, who = sub(page, 1, -3), ARGV[i + 3]
           today = 1 - call('SETBIT', of .. day, who, 1)
-          if today == 1 and call('SETBIT', of .. week, who, 1) == 0 then
-            new = 1 - call('SETBIT', of .. all, who, 1)
+          if today == 1 then
+            call('SETBIT', of .. week, who, 1)
+            new = 1 - call('SETBIT', of .. month, who, 1)
+            if new == 1 then new = 1 - call('GETBIT', of .. earlier, who) end
+            if new == 1 then call('HINCRBY', page, 'u', 1) end
           end
         end
         local counted = (plus[page] or 0) + 1

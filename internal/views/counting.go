@@ -167,7 +167,7 @@ func stretchLength(window time.Duration) int64 {
 }
 
 func (c *callOf) args() []any {
-	args := make([]any, 0, 1+11*len(c.groups)+4*c.hits)
+	args := make([]any, 0, 1+12*len(c.groups)+4*c.hits)
 	id := ""
 	if c.id {
 		id = c.tag + "did:" + uuid.NewString()
@@ -175,12 +175,13 @@ func (c *callOf) args() []any {
 	args = append(args, id)
 	for _, g := range c.groups {
 		s := g.settings
-		var way, day, week, all string
+		var way, day, week, month, earlier string
 		if s.way != 0 {
-			way, day, week, all = string(s.way), dayKey(s.day, s.way), weekKey(s.day, s.way), allTimeKey(s.way)
+			way, day, week = string(s.way), dayKey(s.day, s.way), weekKey(s.day, s.way)
+			month, earlier = halfMonthKey(s.day, s.way), halfMonthKey(s.day-halfMonth, s.way)
 		}
 		// A stretch is of use until the next one is over.
-		args = append(args, string(s.kind), way, c.stretch(s, 0), c.stretch(s, -1), 2*s.class+60, s.slot, s.window, day, week, all, len(g.hits))
+		args = append(args, string(s.kind), way, c.stretch(s, 0), c.stretch(s, -1), 2*s.class+60, s.slot, s.window, day, week, month, earlier, len(g.hits))
 		args = append(args, g.args...)
 	}
 	return args

@@ -83,6 +83,7 @@ local function begin(page, way, d, latest)
   if way ~= 'H' then
     call('EXPIRE', page .. ':' .. d .. 'd' .. way, 9 * aDay)
     call('EXPIRE', page .. ':' .. math.floor((d + 3) / 7) .. 'w' .. way, 9 * aDay)
+    call('EXPIRE', page .. ':' .. math.floor(d / 15) .. 'u' .. way, (30 - d % 15) * aDay)
   end
   if latest and d < latest then
     if way == 'H' then over(page, d) end

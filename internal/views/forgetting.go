@@ -23,10 +23,14 @@ func (c *Counter) ForgetVisitor(ctx context.Context, page PageID, v Visitor) (re
 	for d := today - 10; d <= today+1; d++ {     // keys of days and weeks expire after nine
 		days[d] = true
 	}
+	months := halfMonths(today)
 	var entries []*redis.IntCmd
 	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, w := range []Way{Set, SetPerDay, Bitmap} {
-			keys := map[string]bool{key + allTimeKey(w.letter()): true}
+			keys := map[string]bool{}
+			for _, d := range months {
+				keys[key+halfMonthKey(d, w.letter())] = true
+			}
 			for d := range days {
 				keys[key+dayKey(d, w.letter())], keys[key+weekKey(d, w.letter())] = true, true
 			}
@@ -48,6 +52,11 @@ func (c *Counter) ForgetVisitor(ctx context.Context, page PageID, v Visitor) (re
 		removed += e.Val()
 	}
 	return removed, nil
+}
+
+// halfMonths has a day of each half month whose visitors may be remembered.
+func halfMonths(today Day) []Day {
+	return []Day{today + 1, today, today - halfMonth, today - 2*halfMonth}
 }
 
 // clearBit takes a reader out of a bitmap that has them: SETBIT alone would make

@@ -15,7 +15,8 @@ import (
 // whole on one node of a Redis Cluster, and with its site:
 //
 //	{v07}<site>:<page>:t         hash: running totals, hours, days, dimensions
-//	{v07}<site>:<page>:u<way>    different visitors of all time
+//	{v07}<site>:<page>:uH        different visitors of all time
+//	{v07}<site>:<page>:1385uS, :1385uB    of half a month, who are remembered for 15 to 30 days
 //	{v07}<site>:<page>:20778d<way>, :2969w<way>    of a day, of a week
 //	{v07}<site>:<page>:f         hash: filtered hits by reason
 //	{v07}<site>;now ;slow ;rise ;hour ;day    rankings
@@ -114,6 +115,14 @@ func weekKey(d Day, way byte) string {
 	return ":" + strconv.Itoa(d.week()) + "w" + string(way)
 }
 
+// halfMonth is how many days' visitors lie together in sets and bitmaps. Who
+// comes back within it is known, and nobody is for longer than twice of it.
+const halfMonth = 15
+
+func halfMonthKey(d Day, way byte) string {
+	return ":" + strconv.Itoa(int(d)/halfMonth) + "u" + string(way)
+}
+
 // week numbers weeks from Monday to Sunday; day 0 was a Thursday.
 func (d Day) week() int { return (int(d) + 3) / 7 }
 
@@ -180,7 +189,7 @@ func kindOf(letter byte) Kind {
 // value, and these.
 const (
 	seededField  = "s"
-	uniquesField = "u" // what all-time uniques began with when they were seeded
+	uniquesField = "u" // all-time uniques of sets and bitmaps; of others, what they began with when they were seeded
 	visitsField  = "p" // SetPerDay: the sum of the days' uniques
 	latestField  = "D" // the newest day with views
 )

@@ -249,26 +249,36 @@ func (c *Counter) FilteredOf(ctx context.Context, site uuid.UUID, page string) (
 }
 
 // Seen says whether a visitor has viewed a page, as far back as the site's way
-// remembers: Set and Bitmap for ever, SetPerDay since Monday.
+// remembers: Set and Bitmap for 15 to 30 days, SetPerDay since Monday.
 func (c *Counter) Seen(ctx context.Context, site Site, page string, v Visitor) (bool, error) {
 	key := c.pageKey(site.ID, page)
-	var seen bool
-	var err error
-	switch w := site.Uniques; w {
-	case Set:
-		seen, err = c.redis.SIsMember(ctx, key+allTimeKey(w.letter()), int64(v.Hash)).Result() //nolint:gosec // as it was counted
-	case SetPerDay:
-		today := momentOf(c.options.Now(), site.Zone).day
-		seen, err = c.redis.SIsMember(ctx, key+weekKey(today, w.letter()), int64(v.Hash)).Result() //nolint:gosec // as it was counted
-	case Bitmap:
-		var bit int64
-		bit, err = c.redis.GetBit(ctx, key+allTimeKey(w.letter()), int64(v.ID)).Result()
-		seen = bit == 1 && v.ID != 0
-	default:
+	today := momentOf(c.options.Now(), site.Zone).day
+	w := site.Uniques
+	keys := []string{key + halfMonthKey(today, w.letter()), key + halfMonthKey(today-halfMonth, w.letter())}
+	switch {
+	case w == HyperLogLog:
 		return false, ErrCannotTell
+	case w == SetPerDay:
+		keys = []string{key + weekKey(today, w.letter())}
+	case w == Bitmap && v.ID == 0:
+		return false, nil
 	}
-	if err != nil {
-		return false, fmt.Errorf("ask whether a page was seen: %w", err)
+	for _, k := range keys {
+		var seen bool
+		var err error
+		if w == Bitmap {
+			var bit int64
+			bit, err = c.redis.GetBit(ctx, k, int64(v.ID)).Result()
+			seen = bit == 1
+		} else {
+			seen, err = c.redis.SIsMember(ctx, k, int64(v.Hash)).Result() //nolint:gosec // as it was counted
+		}
+		if err != nil {
+			return false, fmt.Errorf("ask whether a page was seen: %w", err)
+		}
+		if seen {
+			return true, nil
+		}
 	}
-	return seen, nil
+	return false, nil
 }

@@ -190,6 +190,9 @@ func (c *Counter) Forget(ctx context.Context, id PageID) error {
 		for day := today - 10; day <= today; day++ {
 			keys = append(keys, key+dayKey(day, w.letter()), key+weekKey(day, w.letter()))
 		}
+		for _, day := range halfMonths(today) {
+			keys = append(keys, key+halfMonthKey(day, w.letter()))
+		}
 	}
 	site := siteKey(shard, id.Site)
 	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
