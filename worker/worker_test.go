@@ -27,6 +27,25 @@ import (
 	"dateline/workflows"
 )
 
+// Readers were counted, and are not any more: nobody would run the flush.
+func TestSchedulesOfWhatIsSwitchedOffAreDropped(t *testing.T) {
+	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
+	if err := ensure(t.Context(), c, viewSchedules()); err != nil {
+		t.Fatal(err)
+	}
+	there := func(id string) bool {
+		_, err := c.ScheduleClient().GetHandle(t.Context(), id).Describe(t.Context())
+		return err == nil
+	}
+	if !there(workflows.FlushViewsSchedule) || !there(workflows.TendViewsSchedule) {
+		t.Fatal("the schedules were not made")
+	}
+	(&Worker{client: c, log: slog.New(slog.DiscardHandler)}).putSchedules(t.Context())
+	if there(workflows.FlushViewsSchedule) || there(workflows.TendViewsSchedule) || !there(workflows.ReconcileSchedule) {
+		t.Error("a worker that counts no readers left their schedules, or has none of its own")
+	}
+}
+
 func TestEnsureSchedules(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
 	ensure := func() {
