@@ -277,11 +277,11 @@ func reachable() map[string]reach {
 		"createLink":  authors(people.PostsWrite, func(*things) request { return request{body: object{"url": "https://news.example/a"}} }),
 		"disableLink": authors(people.PostsWrite, onLink),
 		"enableLink":  authors(people.PostsWrite, onLink),
-		"viewsHealth": viewers(people.WorkspaceRead, none),
-		"eraseViews": owners(people.WorkspaceWrite, func(x *things) request {
+		"viewsHealth": viewers(people.ViewsRead, none),
+		"eraseViews": owners(people.ViewsWrite, func(x *things) request {
 			return request{body: object{"site_id": x.sitelike(), "visitor_hash": "00000000000000ff"}}
 		}),
-		"getViewErasure": owners(people.WorkspaceRead, func(x *things) request { return request{args: []any{x.erasure()}} }),
+		"getViewErasure": owners(people.ViewsRead, func(x *things) request { return request{args: []any{x.erasure()}} }),
 		"sendView": everybody(func(x *things) request {
 			return request{body: object{"site": x.site().WriteKey, "page": "/a"}}
 		}),

@@ -29,20 +29,22 @@ func TestAReaderIsCounted(t *testing.T) {
 	d := newDateline(t, "DATELINE_SANDBOX=false", "DATELINE_TRUSTED_PROXIES=127.0.0.0/8", "DATELINE_LOG_LEVEL=debug")
 	d.start()
 	d.ready()
-	var site struct {
-		ID       string `json:"id"`
-		WriteKey string `json:"write_key"`
+	var made struct {
+		Site struct {
+			WriteKey string `json:"write_key"`
+		} `json:"site"`
 	}
-	if status := d.call("POST", "/api/v1/sites", map[string]any{"name": "News", "domains": []string{"news.test"}, "public_counts": true}, &site); status != http.StatusCreated {
+	if status := d.call("POST", "/api/v1/sites", map[string]any{"name": "News", "domains": []string{"news.test"}, "public_counts": true}, &made); status != http.StatusCreated {
 		t.Fatalf("the site: %d", status)
 	}
+	key := made.Site.WriteKey
 	api, err := url.Parse(d.API)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = fmt.Fprintf(w, `<!doctype html><title>Flood</title><script defer src="http://stats.test:%s/v1/d.js" data-site="%s"></script>`, api.Port(), site.WriteKey)
+		_, _ = fmt.Fprintf(w, `<!doctype html><title>Flood</title><script defer src="http://stats.test:%s/v1/d.js" data-site="%s"></script>`, api.Port(), key)
 	}))
 	t.Cleanup(pages.Close)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(pages.URL, "http://"))
@@ -51,7 +53,7 @@ func TestAReaderIsCounted(t *testing.T) {
 	}
 	enginetest.Chromium(t, "MAP *.test 127.0.0.1").Open().Go("http://news.test:" + port + "/flood")
 	count := func() string {
-		answer, err := http.Get(d.API + "/v1/count.json?site=" + site.WriteKey + "&page=/flood")
+		answer, err := http.Get(d.API + "/v1/count.json?site=" + key + "&page=/flood")
 		if err != nil {
 			return err.Error()
 		}
@@ -82,7 +84,7 @@ func TestAReaderIsCounted(t *testing.T) {
 		_ = answer.Body.Close()
 		return answer.StatusCode
 	}
-	view := `{"site":"` + site.WriteKey + `","page":"/flood"}`
+	view := `{"site":"` + key + `","page":"/flood"}`
 	for range 2 { // the second is a reload
 		if status := send("/v1/view", view); status != http.StatusAccepted {
 			t.Errorf("a view: %d", status)
