@@ -1,7 +1,6 @@
 package tally_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -43,7 +42,7 @@ func BenchmarkFlush(b *testing.B) {
 		count()
 		b.StartTimer()
 		if done := r.flush(); done.Pages != pages {
-			b.Fatal(fmt.Sprintf("%+v", done))
+			b.Fatalf("%+v", done)
 		}
 	}
 }
