@@ -149,6 +149,7 @@ func accessTable() map[string]access {
 		"deleteSeed":       {least: people.Editor, scope: people.CrawlWrite},
 		"listDomains":      {least: people.Viewer, scope: people.CrawlRead},
 		"getDomain":        {least: people.Viewer, scope: people.CrawlRead},
+		"editDomain":       {least: people.Editor, scope: people.CrawlWrite},
 		"pauseDomain":      {least: people.Editor, scope: people.CrawlWrite},
 		"resumeDomain":     {least: people.Editor, scope: people.CrawlWrite},
 		"runDomain":        {least: people.Editor, scope: people.CrawlWrite},

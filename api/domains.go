@@ -31,7 +31,7 @@ func (s *Server) ListDomains(ctx context.Context, r spec.ListDomainsRequestObjec
 		out.NextCursor = optional(all[limit-1].Name)
 	}
 	for _, d := range all {
-		out.Domains = append(out.Domains, domainJSON(d, nil))
+		out.Domains = append(out.Domains, domainJSON(seeds.Domain{Domain: d}))
 	}
 	return out, nil
 }
@@ -42,13 +42,26 @@ func (s *Server) GetDomain(ctx context.Context, r spec.GetDomainRequestObject) (
 	return spec.GetDomain200JSONResponse(d), err
 }
 
+// EditDomain changes how a domain is crawled.
+func (s *Server) EditDomain(ctx context.Context, r spec.EditDomainRequestObject) (spec.EditDomainResponseObject, error) {
+	c, err := s.crawler()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Render(ctx, principal(ctx), r.Domain, r.Body.Render); err != nil {
+		return nil, err
+	}
+	d, err := s.domain(ctx, r.Domain)
+	return spec.EditDomain200JSONResponse(d), err
+}
+
 func (s *Server) domain(ctx context.Context, name string) (spec.Domain, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return spec.Domain{}, err
 	}
-	d, queues, err := c.Domain(ctx, principal(ctx), name)
-	return domainJSON(d, queues), err
+	d, err := c.Domain(ctx, principal(ctx), name)
+	return domainJSON(d), err
 }
 
 func (s *Server) control(ctx context.Context, name string, what crawl.Control) (spec.Domain, error) {
@@ -97,7 +110,7 @@ func (s *Server) DownloadWARC(ctx context.Context, r spec.DownloadWARCRequestObj
 		return nil, err
 	}
 	// Whether there is anything of the workspace is said before anything is sent.
-	if _, _, err := c.Domain(ctx, principal(ctx), r.Domain); err != nil {
+	if _, err := c.Domain(ctx, principal(ctx), r.Domain); err != nil {
 		return nil, err
 	}
 	if err := seeds.CheckRange(r.Params.From, r.Params.To); err != nil {
@@ -157,10 +170,11 @@ func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (
 	return out, nil
 }
 
-func domainJSON(d crawl.Domain, queues []crawl.Queue) spec.Domain {
+func domainJSON(d seeds.Domain) spec.Domain {
 	out := spec.Domain{Domain: d.Name, Status: "idle", PausedAt: d.PausedAt, DelayMs: int(d.Delay.Milliseconds()), Score: float32(d.Score),
 		ResponseMs: float32(d.Response.Microseconds()) / 1000, NextDue: d.NextDue, LastCrawl: d.LastCrawl, FetchedToday: d.BudgetUsed, Fetched: d.Fetched, Stored: d.Stored,
-		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Refused: d.Refused, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC()}
+		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Refused: d.Refused, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC(),
+		Render: d.Render, IgnoredParameters: append([]string{}, d.Rules.Drop...)}
 	now := time.Now()
 	switch {
 	case d.PausedAt != nil:
@@ -170,7 +184,7 @@ func domainJSON(d crawl.Domain, queues []crawl.Queue) spec.Domain {
 	case d.DrainingUntil != nil && d.DrainingUntil.After(now):
 		out.Status = "crawling"
 	}
-	if queues == nil {
+	if d.Queues == nil {
 		return out
 	}
 	list := make([]struct {
@@ -178,10 +192,18 @@ func domainJSON(d crawl.Domain, queues []crawl.Queue) spec.Domain {
 		Leased int64                 `json:"leased"`
 		State  spec.DomainQueueState `json:"state"`
 		Urls   int64                 `json:"urls"`
-	}, len(queues))
-	for i, q := range queues {
+	}, len(d.Queues))
+	for i, q := range d.Queues {
 		list[i].State, list[i].Urls, list[i].Due, list[i].Leased = spec.DomainQueueState(q.State), q.URLs, q.Due, q.Leased
 	}
 	out.Queue = &list
+	problems := make([]spec.DomainProblem, len(d.Problems))
+	for i, p := range d.Problems {
+		problems[i] = spec.DomainProblem{Url: p.URL, State: spec.DomainProblemState(p.State), Why: p.Why, At: p.At}
+		if p.Status != 0 {
+			problems[i].Status = &p.Status
+		}
+	}
+	out.Problems = &problems
 	return out
 }

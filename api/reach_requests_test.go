@@ -98,6 +98,7 @@ func reachable() map[string]reach {
 		"deleteSeed":    editors(people.CrawlWrite, onSeed(nil)),
 		"listDomains":   viewers(people.CrawlRead, none),
 		"getDomain":     viewers(people.CrawlRead, onDomain(nil)),
+		"editDomain":    editors(people.CrawlWrite, onDomain(object{"render": false})),
 		"pauseDomain":   editors(people.CrawlWrite, onDomain(nil)),
 		"resumeDomain":  editors(people.CrawlWrite, onDomain(nil)),
 		"runDomain":     editors(people.CrawlWrite, onDomain(nil)),

@@ -133,6 +133,39 @@ func TestADomainIsSteered(t *testing.T) {
 	s.decode(s.send("POST", path+"/resume", nil), 200, &d)
 }
 
+func TestADomainSaysHowItIsCrawledAndWhatWentWrong(t *testing.T) {
+	s := start(t)
+	var made spec.Seed
+	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
+	path := domainsPath + "/news.example"
+	var d spec.Domain
+	s.decode(s.send("GET", path, nil), 200, &d)
+	if d.Render || len(d.IgnoredParameters) != 0 || d.Problems == nil || len(*d.Problems) != 0 {
+		t.Errorf("%+v", d)
+	}
+	s.decode(s.send("PATCH", path, object{"render": true}), 200, &d)
+	if !d.Render || s.Count("select count(*) from audit_log where action = 'domain.edited'") != 1 {
+		t.Errorf("%+v", d)
+	}
+	s.refused(s.send("PATCH", path, object{}), 422, "invalid_request")
+	s.refused(s.send("PATCH", domainsPath+"/nobody.example", object{"render": true}), 404, "domain_not_found")
+	s.Exec("update crawl_domains set rules = '{\"drop\": [\"nguon\"]}'")
+	_, err := s.Store.PlanSeeds(t.Context(), 10)
+	s.Must(err)
+	s.Exec("update urls set problem = 'trap: it redirects in a circle', state = 'refused', last_status = 302, last_crawl = now()")
+	d = spec.Domain{}
+	s.decode(s.send("GET", path, nil), 200, &d)
+	if !slices.Equal(d.IgnoredParameters, []string{"nguon"}) || len(*d.Problems) != 1 || (*d.Problems)[0].Why != "trap: it redirects in a circle" || *(*d.Problems)[0].Status != 302 {
+		t.Errorf("%+v", d)
+	}
+	other, _, _ := s.Found("Other desk")
+	seed := crawl.Seed{ID: someID(), WorkspaceID: other.ID, Kind: crawl.Home, Status: crawl.Active, Min: time.Minute, Max: time.Hour, Every: time.Minute}
+	s.Must(seed.URL.UnmarshalText([]byte("https://news.example/")))
+	_, _, err = s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, store.Idempotency{})
+	s.Must(err)
+	s.refused(s.send("PATCH", path, object{"render": false}), 409, "shared_domain")
+}
+
 func TestStoredPagesAreDownloadedAsWARC(t *testing.T) {
 	s := start(t)
 	var made spec.Seed

@@ -129,7 +129,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler 
 	n.Must(err)
 	raw, err := pages.New(n.Objects)
 	n.Must(err)
-	s.Crawl = &seeds.Service{Store: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Pace: crawl.StandardPace(), Log: s.Log}
+	s.Crawl = &seeds.Service{Store: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Pace: crawl.StandardPace(), Browser: true, Log: s.Log}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
 	h, err := s.Handler()
 	n.Must(err)

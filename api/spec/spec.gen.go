@@ -206,6 +206,33 @@ func (e DomainStatus) Valid() bool {
 	}
 }
 
+// Defines values for DomainProblemState.
+const (
+	DomainProblemStateDead    DomainProblemState = "dead"
+	DomainProblemStateFailed  DomainProblemState = "failed"
+	DomainProblemStateKept    DomainProblemState = "kept"
+	DomainProblemStateRefused DomainProblemState = "refused"
+	DomainProblemStateWaiting DomainProblemState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the DomainProblemState enum.
+func (e DomainProblemState) Valid() bool {
+	switch e {
+	case DomainProblemStateDead:
+		return true
+	case DomainProblemStateFailed:
+		return true
+	case DomainProblemStateKept:
+		return true
+	case DomainProblemStateRefused:
+		return true
+	case DomainProblemStateWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExportStatus.
 const (
 	ExportStatusDone    ExportStatus = "done"
@@ -1303,12 +1330,18 @@ type Domain struct {
 	Fetched int64 `json:"fetched"`
 
 	// FetchedToday Pages counted against the day's budget.
-	FetchedToday int        `json:"fetched_today"`
-	LastCrawl    *time.Time `json:"last_crawl,omitempty"`
-	NextDue      *time.Time `json:"next_due,omitempty"`
-	NotBefore    *time.Time `json:"not_before,omitempty"`
-	PausedAt     *time.Time `json:"paused_at,omitempty"`
-	Queue        *[]struct {
+	FetchedToday int `json:"fetched_today"`
+
+	// IgnoredParameters Of its URLs, learned from its pages: they do not change the page. Tracking and sessions are ignored anyway.
+	IgnoredParameters []string   `json:"ignored_parameters"`
+	LastCrawl         *time.Time `json:"last_crawl,omitempty"`
+	NextDue           *time.Time `json:"next_due,omitempty"`
+	NotBefore         *time.Time `json:"not_before,omitempty"`
+	PausedAt          *time.Time `json:"paused_at,omitempty"`
+
+	// Problems The last fetches that came to nothing, the newest first.
+	Problems *[]DomainProblem `json:"problems,omitempty"`
+	Queue    *[]struct {
 		Due    int64            `json:"due"`
 		Leased int64            `json:"leased"`
 		State  DomainQueueState `json:"state"`
@@ -1317,6 +1350,9 @@ type Domain struct {
 
 	// Refused By robots.txt.
 	Refused int64 `json:"refused"`
+
+	// Render Its pages are shown by a browser before they are stored.
+	Render bool `json:"render"`
 
 	// ResponseMs Moving average.
 	ResponseMs float32 `json:"response_ms"`
@@ -1342,6 +1378,27 @@ type DomainPage struct {
 	Domains    []Domain `json:"domains"`
 	NextCursor *string  `json:"next_cursor,omitempty"`
 }
+
+// DomainPatch defines model for DomainPatch.
+type DomainPatch struct {
+	Render bool `json:"render"`
+}
+
+// DomainProblem defines model for DomainProblem.
+type DomainProblem struct {
+	At    *time.Time         `json:"at,omitempty"`
+	State DomainProblemState `json:"state"`
+
+	// Status Of the last answer.
+	Status *int   `json:"status,omitempty"`
+	Url    string `json:"url"`
+
+	// Why A word, and a sentence for people: `trap: it redirects in a circle`.
+	Why string `json:"why"`
+}
+
+// DomainProblemState defines model for DomainProblem.State.
+type DomainProblemState string
 
 // DraftTime defines model for DraftTime.
 type DraftTime struct {
@@ -3524,6 +3581,9 @@ type DiscardDeadLettersJSONRequestBody = DeadLetterChoice
 // RetryDeadLettersJSONRequestBody defines body for RetryDeadLetters for application/json ContentType.
 type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 
+// EditDomainJSONRequestBody defines body for EditDomain for application/json ContentType.
+type EditDomainJSONRequestBody = DomainPatch
+
 // ExportWARCJSONRequestBody defines body for ExportWARC for application/json ContentType.
 type ExportWARCJSONRequestBody = NewExport
 
@@ -3685,6 +3745,9 @@ type ServerInterface interface {
 	// GetDomain Reads a domain with its figures and its queue.
 	// (GET /api/v1/domains/{domain})
 	GetDomain(c *gin.Context, domain CrawlDomain)
+	// EditDomain Changes how a domain is crawled.
+	// (PATCH /api/v1/domains/{domain})
+	EditDomain(c *gin.Context, domain CrawlDomain)
 	// GetExport Says whether an export is there, and where.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(c *gin.Context, domain CrawlDomain, export openapi_types.UUID)
@@ -4537,6 +4600,31 @@ func (siw *ServerInterfaceWrapper) GetDomain(c *gin.Context) {
 	}
 
 	siw.Handler.GetDomain(c, domain)
+}
+
+// EditDomain operation middleware
+func (siw *ServerInterfaceWrapper) EditDomain(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditDomain(c, domain)
 }
 
 // GetExport operation middleware
@@ -8176,6 +8264,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.PATCH(options.BaseURL+"/api/v1/seeds/:id", wrapper.EditSeed)
 	router.GET(options.BaseURL+"/api/v1/domains", wrapper.ListDomains)
 	router.GET(options.BaseURL+"/api/v1/domains/:domain", wrapper.GetDomain)
+	router.PATCH(options.BaseURL+"/api/v1/domains/:domain", wrapper.EditDomain)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/pause", wrapper.PauseDomain)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/resume", wrapper.ResumeDomain)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/run", wrapper.RunDomain)
@@ -9035,6 +9124,46 @@ type GetDomaindefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetDomaindefaultApplicationProblemPlusJSONResponse) VisitGetDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditDomainRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Body   *EditDomainJSONRequestBody
+}
+
+type EditDomainResponseObject interface {
+	VisitEditDomainResponse(w http.ResponseWriter) error
+}
+
+type EditDomain200JSONResponse Domain
+
+func (response EditDomain200JSONResponse) VisitEditDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditDomaindefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditDomaindefaultApplicationProblemPlusJSONResponse) VisitEditDomainResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13629,6 +13758,9 @@ type StrictServerInterface interface {
 	// GetDomain Reads a domain with its figures and its queue.
 	// (GET /api/v1/domains/{domain})
 	GetDomain(ctx context.Context, request GetDomainRequestObject) (GetDomainResponseObject, error)
+	// EditDomain Changes how a domain is crawled.
+	// (PATCH /api/v1/domains/{domain})
+	EditDomain(ctx context.Context, request EditDomainRequestObject) (EditDomainResponseObject, error)
 	// GetExport Says whether an export is there, and where.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(ctx context.Context, request GetExportRequestObject) (GetExportResponseObject, error)
@@ -14649,6 +14781,50 @@ func (sh *strictHandler) GetDomain(ctx *gin.Context, domain CrawlDomain) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(GetDomainResponseObject); ok {
 		if err := validResponse.VisitGetDomainResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditDomain operation middleware
+func (sh *strictHandler) EditDomain(ctx *gin.Context, domain CrawlDomain) {
+	var request EditDomainRequestObject
+
+	request.Domain = domain
+
+	var body EditDomainJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditDomain(ctx, request.(EditDomainRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditDomain")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditDomainResponseObject); ok {
+		if err := validResponse.VisitEditDomainResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

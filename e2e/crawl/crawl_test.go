@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"runtime/pprof"
 	"sync"
 	"syscall"
 	"testing"
@@ -50,6 +51,7 @@ type setup struct {
 	AllowPrivate                  []string
 	IPs, Factor, AtOnce           int
 	Delay                         time.Duration
+	Profile                       string // file for a CPU profile of the worker; empty: none
 }
 
 func TestMain(m *testing.M) {
@@ -94,7 +96,25 @@ func work(told string) error {
 		return err
 	}
 	w := worker.NewCrawl(c, *rig.Crawler)
+	if s.Profile != "" {
+		// It is written before the worker is killed.
+		if err := profileFor(10*time.Second, s.Profile); err != nil {
+			return err
+		}
+	}
 	return w.Run(nil) // until the process ends
+}
+
+func profileFor(span time.Duration, file string) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	time.AfterFunc(span, func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	})
+	return pprof.StartCPUProfile(f)
 }
 
 func (s setup) bucket() objects.Options {

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -9,12 +10,13 @@ import (
 	"dateline/internal/crawl/crawltest"
 )
 
-// Four workers crawl, and every few seconds one of them is killed. Every page is
-// stored in the end, and the sites notice nothing but a pause.
+// Four workers crawl, and every few seconds one of them is killed, while sites
+// ask to be left alone, and link to what they refuse. Every page is stored in the
+// end, and the sites' own log tells of nothing but pauses.
 func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	each := max(*survivors / *sites, 1)
-	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: each, OnHub: each, PageBytes: 20_000}, delay, 20)
+	s := newStage(t, crawltest.Options{Sites: *sites, IPs: 4, Articles: each, OnHub: each, PageBytes: 20_000, Traps: true}, delay, 20)
 	s.seed(crawl.Home)
 	for place := range 4 {
 		s.hire(place)
@@ -34,6 +36,7 @@ func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
 			}
 			s.kill(kills % 4)
 			s.hire(kills % 4)
+			s.world.Site(kills%*sites).Throttle([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable}[kills%2], 3*time.Second)
 			kills++
 		}
 	}()
@@ -48,9 +51,12 @@ func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
 		return left == 0
 	})
 	stop()
-	requests, again := s.world.Log(), 0
+	requests, again, throttled := s.world.Log(), 0, 0
 	last := map[string]time.Time{}
 	for _, r := range requests {
+		if !r.Pause.IsZero() {
+			throttled++
+		}
 		url := r.Host + r.Path
 		if before, ok := last[url]; ok && r.Path != "/robots.txt" {
 			again++
@@ -65,8 +71,8 @@ func TestKilledWorkersLoseNothingAndStayPolite(t *testing.T) {
 			t.Error(sentence)
 		}
 	}
-	t.Logf("%d pages of %d sites, %d kills, %d requests, %d of them for a URL once more (hubs and what a killed worker had not recorded)",
-		*survivors, *sites, kills, len(requests), again)
+	t.Logf("%d pages of %d sites, %d kills, %d requests, %d of them for a URL once more (hubs and what a killed worker had not recorded), %d answered with Retry-After",
+		*survivors, *sites, kills, len(requests), again, throttled)
 	if kills < 2 {
 		t.Errorf("only %d workers were killed: the crawl is too small to show anything", kills)
 	}

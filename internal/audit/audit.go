@@ -50,6 +50,7 @@ const (
 	DomainResumed       Action = "domain.resumed"
 	DomainRun           Action = "domain.run"
 	DomainEmptied       Action = "domain.emptied"
+	DomainEdited        Action = "domain.edited"
 )
 
 // Actor is what kind of actor did it.

@@ -11,6 +11,7 @@ import (
 	"dateline/internal/crawl/drain"
 	"dateline/internal/crawl/fetch"
 	"dateline/internal/crawl/pages"
+	"dateline/internal/crawl/render"
 	"dateline/internal/crawl/seeds"
 	"dateline/internal/crawl/seen"
 	"dateline/internal/crawl/warc"
@@ -42,12 +43,17 @@ func (p *parts) assembleCrawl(allowed []string) (err error) {
 	if c.pages, err = pages.New(p.objects); err != nil {
 		return err
 	}
-	c.fetcher, err = fetch.New(fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxy})
-	if err != nil {
+	o := fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxy}
+	if p.cfg.CrawlBrowser != "" {
+		if o.Renderer, err = render.New(render.Options{URL: p.cfg.CrawlBrowser}); err != nil {
+			return err
+		}
+	}
+	if c.fetcher, err = fetch.New(o); err != nil {
 		return err
 	}
 	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
-	c.seeds = &seeds.Service{Store: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Pace: crawl.StandardPace(), Log: p.log}
+	c.seeds = &seeds.Service{Store: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Pace: crawl.StandardPace(), Browser: o.Renderer != nil, Log: p.log}
 	p.crawl = c
 	return nil
 }
@@ -63,7 +69,7 @@ func (p *parts) crawlWorker() *worker.Crawler {
 	lasting, stop := context.WithCancel(context.Background())
 	p.stopCrawl = stop
 	filter := &seen.Filter{Redis: p.redis}
-	records := batch.Lingering(lasting, 10*time.Millisecond, 200, 4, p.store.RecordFetches)
+	records := batch.Lingering(lasting, 20*time.Millisecond, 200, 2, p.store.RecordFetches)
 	d := &drain.Drainer{Store: p.store, Gates: p.store, Fetcher: p.crawl.fetcher, Finder: drain.PageFinder{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
 		Known: &seen.Known{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: records.Do,
 		Pace: crawl.StandardPace(), Limits: limits, Log: p.log}

@@ -93,6 +93,7 @@ type Config struct {
 	CrawlVersions  int           // of a page
 	CrawlRetention time.Duration // of versions but the newest; 0: for ever
 	CrawlProxy     string
+	CrawlBrowser   string // where a Chromium is controlled; empty: none
 
 	Sandbox        bool
 	SandboxAddr    string

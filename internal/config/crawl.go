@@ -34,6 +34,8 @@ func crawlSettings() []Setting {
 		{Name: "DATELINE_CRAWL_PROXY", Secret: true, //nolint:gosec // an example
 			Accepts: "http://user:password@proxy:3128 or socks5://proxy:1080",
 			Help:    "Proxy of the crawler.", set: setCrawlProxy},
+		{Name: "DATELINE_CRAWL_BROWSER", Secret: true, Accepts: "http://chromium:9222 or ws://chromium:9222/devtools/browser/…",
+			Help: "Where a Chromium is controlled (Chrome DevTools Protocol). Pages of domains that are set to render are shown in it; without it none are.", set: setCrawlBrowser},
 	}
 }
 
@@ -55,6 +57,15 @@ func setCrawlProxy(c *Config, v string) error {
 		return errors.New("is no address of a proxy")
 	}
 	c.CrawlProxy = v
+	return nil
+}
+
+func setCrawlBrowser(c *Config, v string) error {
+	u, err := url.Parse(v)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ws" && u.Scheme != "wss" {
+		return errors.New("is no address of a browser")
+	}
+	c.CrawlBrowser = v
 	return nil
 }
 

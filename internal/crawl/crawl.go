@@ -88,6 +88,7 @@ type Domain struct {
 	PausedWhy     string
 	Epoch         int32
 	Rules         weburl.Rules
+	Render        bool // pages are shown by a browser before they are stored
 	Score         float64
 	Response      time.Duration
 	Delay         time.Duration // that robots.txt asks for
@@ -114,6 +115,15 @@ type Queue struct {
 	Leased int64
 }
 
+// Problem is a URL whose last fetch came to nothing.
+type Problem struct {
+	URL    string
+	State  State
+	Status int    // of the last answer; 0: none
+	Why    string // a sentence for people
+	At     *time.Time
+}
+
 // URL is a row of the frontier that somebody holds the lease of.
 type URL struct {
 	DomainID     int32
@@ -134,6 +144,7 @@ type URL struct {
 	ContentHash  string
 	SimHash      int64
 	RawHash      string
+	Canonical    string // that a page with parameters in its URL gives; empty: none
 }
 
 // Found is a URL that a page names and that is to be known.
@@ -205,6 +216,7 @@ type Fetched struct {
 	Response time.Duration
 	Timeout  bool
 	Failed   bool
+	Problem  string // why it came to nothing, a sentence for people; empty: it did not
 }
 
 // Crawled is a stored page that waits to be parsed.

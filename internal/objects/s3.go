@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -35,6 +36,9 @@ type Bucket struct {
 	name    string
 }
 
+// idleConnections is how many connections to the object store are kept.
+const idleConnections = 128
+
 // Open prepares a client; it does not connect. Without keys it uses the
 // machine's own AWS identity.
 func Open(ctx context.Context, o Options) (*Bucket, error) {
@@ -44,6 +48,11 @@ func Open(ctx context.Context, o Options) (*Bucket, error) {
 		// sends by default.
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
 		config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
+		// The SDK keeps ten connections; who stores hundreds of pages a second
+		// would make a new one for most of them.
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConns, t.MaxIdleConnsPerHost = idleConnections, idleConnections
+		})),
 	}
 	if o.AccessKey != "" {
 		settings = append(settings, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(o.AccessKey, o.SecretKey, "")))

@@ -1,7 +1,9 @@
 // Package s3server serves S3 from a directory, in this process, over gofakes3.
-// It suits one machine and tests: listings read the whole bucket, an object is
-// written under one lock, and a part of a key is at most 255 bytes long, as file
-// names are.
+// It suits one machine and tests: listings read the whole bucket.
+//
+// An object that was answered for is on the disk, name and content: it survives
+// the end of the process and a power cut. A crash in the middle of an upload
+// leaves the old object or none, never a part of one.
 package s3server
 
 import (
@@ -12,8 +14,6 @@ import (
 	"path/filepath"
 
 	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3afero"
-	"github.com/spf13/afero"
 )
 
 // Options say what is served.
@@ -32,11 +32,7 @@ func New(o Options) (http.Handler, error) {
 	if err := errors.Join(os.RemoveAll(incoming), os.MkdirAll(incoming, 0o700)); err != nil {
 		return nil, fmt.Errorf("prepare the S3 directory: %w", err)
 	}
-	base, err := s3afero.MultiBucket(atomicFs{afero.NewBasePathFs(afero.NewOsFs(), o.Dir)})
-	if err != nil {
-		return nil, fmt.Errorf("open the S3 directory: %w", err)
-	}
-	store, err := newBackend(base, filepath.Join(o.Dir, "uploads"))
+	store, err := newBackend(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the S3 directory: %w", err)
 	}

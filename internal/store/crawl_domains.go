@@ -46,6 +46,16 @@ func (s *Store) Queues(ctx context.Context, domain int32) ([]crawl.Queue, error)
 	return out, err
 }
 
+// Problems lists the last fetches of a domain that came to nothing, and why.
+func (s *Store) Problems(ctx context.Context, domain int32, most int) ([]crawl.Problem, error) {
+	rows, err := s.q.ProblemsOfDomain(ctx, db.ProblemsOfDomainParams{DomainID: domain, Batch: int32(most)}) //nolint:gosec // tens
+	out := make([]crawl.Problem, len(rows))
+	for i, r := range rows {
+		out[i] = crawl.Problem{URL: r.Url, State: crawl.State(r.State), Status: int(r.LastStatus), Why: r.Problem, At: r.LastCrawl}
+	}
+	return out, err
+}
+
 // OthersOnDomain says whether another workspace has seeds on a domain.
 func (s *Store) OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error) {
 	return s.q.OthersOnDomain(ctx, db.OthersOnDomainParams{DomainID: domain, WorkspaceID: workspace})
@@ -81,6 +91,16 @@ func (s *Store) ControlDomain(ctx context.Context, workspace uuid.UUID, domain s
 		return record(ctx, q, workspace, action, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain})
 	})
 	return forgotten, err
+}
+
+// RenderDomain says whether the pages of a domain are shown by a browser.
+func (s *Store) RenderDomain(ctx context.Context, workspace uuid.UUID, domain string, render bool) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.SetRendering(ctx, db.SetRenderingParams{Domain: domain, Render: render}); err != nil {
+			return err
+		}
+		return record(ctx, q, workspace, audit.DomainEdited, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain, "render": render})
+	})
 }
 
 // DueDomains lists domains that wait for a drain; all together drains at most
@@ -126,7 +146,7 @@ func (s *Store) BlockDomain(ctx context.Context, domain int32, wait time.Duratio
 }
 
 func domainFromRow(r db.CrawlDomain) crawl.Domain {
-	d := crawl.Domain{ID: r.ID, Name: r.Domain, PausedAt: r.PausedAt, PausedWhy: r.PausedWhy, Epoch: r.Epoch, Score: float64(r.Score),
+	d := crawl.Domain{ID: r.ID, Name: r.Domain, Render: r.Render, PausedAt: r.PausedAt, PausedWhy: r.PausedWhy, Epoch: r.Epoch, Score: float64(r.Score),
 		Response: time.Duration(float64(r.ResponseMs) * float64(time.Millisecond)), Delay: time.Duration(r.DelayMs) * time.Millisecond,
 		NotBefore: r.NotBefore, NextDue: r.NextDue, LastCrawl: r.LastCrawl, DrainingUntil: r.DrainingUntil, BudgetUsed: int(r.BudgetUsed),
 		Fetched: r.Fetched, Stored: r.Stored, Unchanged: r.Unchanged, Failed: r.Failed, Timeouts: r.Timeouts, Refused: r.Refused, Bytes: r.Bytes, CreatedAt: r.CreatedAt}

@@ -190,7 +190,7 @@ func (s *Store) CountURLs(ctx context.Context) (n int64, err error) {
 func urlFromRow(r db.Url) crawl.URL {
 	u := crawl.URL{DomainID: r.DomainID, ID: r.ID, URL: r.Url, Kind: crawl.Kind(r.Kind), State: crawl.State(r.State), Rank: int(r.Rank), Depth: int(r.Depth),
 		Tries: int(r.Tries), Every: time.Duration(r.EverySeconds) * time.Second, FoundAt: r.FoundAt, LastStatus: int(r.LastStatus),
-		ETag: r.Etag, LastModified: r.LastModified, ContentHash: r.ContentHash, RawHash: r.RawHash}
+		ETag: r.Etag, LastModified: r.LastModified, ContentHash: r.ContentHash, RawHash: r.RawHash, Canonical: r.Canonical}
 	if r.Lease != nil {
 		u.Lease = *r.Lease
 	}

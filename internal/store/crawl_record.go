@@ -101,6 +101,7 @@ func finishParams(fetches []crawl.Fetched) (p db.FinishURLsParams) {
 		p.Every = append(p.Every, seconds(u.Every))
 		p.Etags, p.Modified = append(p.Etags, u.ETag), append(p.Modified, u.LastModified)
 		p.Content, p.Simhashes, p.Raw = append(p.Content, u.ContentHash), append(p.Simhashes, u.SimHash), append(p.Raw, u.RawHash)
+		p.Canonicals, p.Problems = append(p.Canonicals, u.Canonical), append(p.Problems, f.Problem)
 	}
 	return p
 }

@@ -86,11 +86,18 @@ func (h Hub) Since(earlier Hub) (added, removed []weburl.Hash) {
 // Whitespace, composed or decomposed letters and invisible characters make no
 // difference.
 func Article(title, body string) Digest {
+	digest, _ := Fingerprints(title, body)
+	return digest
+}
+
+// Fingerprints are Article and the SimHash of the body, with the work done once.
+func Fingerprints(title, body string) (Digest, SimHash) {
 	hash := sha256.New()
 	hash.Write([]byte(Normal(title)))
 	hash.Write([]byte{0}) // Normal leaves no such character in a title
-	hash.Write([]byte(Normal(body)))
-	return Digest(hash.Sum(nil))
+	body = Normal(body)
+	hash.Write([]byte(body))
+	return Digest(hash.Sum(nil)), simHash(body)
 }
 
 // Normal is text in NFC, with one space for each run of whitespace and without
@@ -98,20 +105,32 @@ func Article(title, body string) Digest {
 func Normal(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
-	gap := false
+	gap, dropped := false, false
 	for _, r := range norm.NFC.String(text) {
 		switch {
+		case plainLetter(r):
 		case unicode.IsSpace(r):
 			gap = b.Len() > 0
+			continue
 		case unicode.Is(unicode.C, r):
-		default:
-			if gap {
-				b.WriteByte(' ')
-				gap = false
-			}
-			b.WriteRune(r)
+			dropped = true
+			continue
 		}
+		if gap {
+			b.WriteByte(' ')
+			gap = false
+		}
+		b.WriteRune(r)
+	}
+	if !dropped {
+		return b.String()
 	}
 	// What was taken out may have kept letters apart that now compose.
 	return norm.NFC.String(b.String())
+}
+
+// plainLetter knows most letters of Latin script, Vietnamese ones included, which
+// nearly all text is made of, without a look into Unicode's tables.
+func plainLetter(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || 0xC0 <= r && r <= 0x24F && r != 0xD7 && r != 0xF7 || 0x1EA0 <= r && r <= 0x1EF9
 }

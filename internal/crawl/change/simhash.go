@@ -30,9 +30,12 @@ func (s SimHash) Near(other SimHash) bool { return s != 0 && other != 0 && s.Dis
 
 // SimHashOf computes the fingerprint of an article's text (never of its HTML)
 // over every three words that follow each other.
-func SimHashOf(text string) SimHash {
-	words := strings.FieldsFunc(strings.ToLower(Normal(text)), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+func SimHashOf(text string) SimHash { return simHash(Normal(text)) }
+
+// simHash is SimHashOf of text in normal form.
+func simHash(text string) SimHash {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r == ' ' || !plainLetter(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	})
 	if len(words) < MinWords {
 		return 0

@@ -34,6 +34,7 @@ type Parts struct {
 	Limits  drain.Limits
 	Pace    crawl.Pace
 	Log     *slog.Logger
+	Browser fetch.Renderer // nil: pages are not rendered
 
 	// Where the synthetic web is.
 	AllowPrivate []string
@@ -54,14 +55,14 @@ func New(ctx context.Context, p Parts) (*Rig, error) {
 	r := &Rig{Parts: p}
 	var err error
 	if r.Fetcher, err = fetch.New(fetch.Options{Product: "Dateline", Version: "1", Contact: "https://dateline.example/bot", AllowPrivate: p.AllowPrivate,
-		Resolver: p.Resolver, Limits: fetch.Limits{Total: p.Limits.Fetch}}); err != nil {
+		Resolver: p.Resolver, Renderer: p.Browser, Limits: fetch.Limits{Total: p.Limits.Fetch}}); err != nil {
 		return nil, err
 	}
 	if r.Pages, err = pages.New(p.Objects); err != nil {
 		return nil, err
 	}
 	filter := &seen.Filter{Redis: p.Redis}
-	records := batch.Lingering(ctx, 5*time.Millisecond, 200, 2, p.Store.RecordFetches)
+	records := batch.Lingering(ctx, 20*time.Millisecond, 200, 2, p.Store.RecordFetches)
 	r.Drainer = &drain.Drainer{Store: p.Store, Gates: p.Store, Fetcher: r.Fetcher, Finder: drain.PageFinder{}, Resolver: r.Fetcher,
 		Known: &seen.Known{Filter: filter, Redis: p.Redis, Store: p.Store}, Pages: r.Pages, Record: records.Do, Pace: p.Pace, Limits: p.Limits, Log: p.Log}
 	r.Drainer.Robots = drain.NewRobots("Dateline", drain.RobotsStore{Redis: p.Redis}, r.Drainer.FetchRobots)

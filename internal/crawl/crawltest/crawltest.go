@@ -37,6 +37,8 @@ type Options struct {
 	Delay     time.Duration // Crawl-delay in robots.txt; 0: none
 	Traps     bool          // hubs link to traps and to what robots.txt refuses
 	Proxied   bool          // URLs have no port: the World is used as a proxy
+	Parameter string        // that hubs add to half of their links to articles, without a meaning; empty: none
+	Scripts   bool          // articles are empty until a script has filled them
 	// Now is the World's clock; nil: time.Now.
 	Now func() time.Time
 }

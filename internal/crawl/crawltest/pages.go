@@ -17,19 +17,22 @@ func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
 	articles := s.latest(section, (number-1)*s.world.options.OnHub, s.world.options.OnHub)
 	s.mu.Lock()
 	s.asked++
-	asked, churn := s.asked, s.churn
+	asked, churn, bare := s.asked, s.churn, s.bare
 	s.mu.Unlock()
 
 	var b strings.Builder
 	s.head(&b, "Tin mới nhất", s.URL(r.URL.Path), asked, churn)
-	fmt.Fprintf(&b, `<link rel="alternate" type="application/rss+xml" title="RSS" href="/rss/tin-moi-nhat.rss"></head><body>`)
+	if !bare {
+		b.WriteString(`<link rel="alternate" type="application/rss+xml" title="RSS" href="/rss/tin-moi-nhat.rss">`)
+	}
+	b.WriteString(`</head><body>`)
 	s.menu(&b, asked)
 	b.WriteString(`<section class="list-news ">`)
 	for i, a := range articles {
 		path := strings.TrimPrefix(a.URL, s.URL(""))
 		fmt.Fprintf(&b, `<article class="item-news v%d"><h3 class="title-news"><a href="%s?utm_source=home&amp;vn_zone=%d" title="%s">%s</a></h3>`+
-			`<a class="thumb" href="%s"><img src="/i/%d.jpg" alt=""></a><p class="description">%s</p><span class="time">%s</span></article>`,
-			churn, path, i, html.EscapeString(a.Title), html.EscapeString(a.Title), path, a.Number,
+			`<a class="thumb" href="%s%s"><img src="/i/%d.jpg" alt=""></a><p class="description">%s</p><span class="time">%s</span></article>`,
+			churn, path, i, html.EscapeString(a.Title), html.EscapeString(a.Title), path, s.meaningless(a), a.Number,
 			html.EscapeString(firstWords(a.Body, 25)), shownDate(a.At))
 	}
 	fmt.Fprintf(&b, `</section><nav class="pagination"><a href="?page=%d">Trang sau</a></nav>`, number+1)
@@ -37,11 +40,20 @@ func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
 		month := s.world.options.Now()
 		fmt.Fprintf(&b, `<div><a href="/lich/%d/%d">Lịch</a> <a href="/phien;jsessionid=%032X">Phiên</a> <a href="/loop/1">Vòng</a>
 			<a href="/huge">To</a> <a href="/bomb">Nổ</a> <a href="/drip">Nhỏ giọt</a> <a href="/hang">Treo</a>
-			<a href="/private/1">Kín</a> <a href="/tim-kiem?q=a">Tìm</a> <a href="/go/1">Chia sẻ</a></div>`,
+			<a href="/private/1">Kín</a> <a href="/private/bai-viet-noi-bo-khong-danh-cho-ai-4899999.html">Bài nội bộ</a> <a href="/tim-kiem?q=a">Tìm</a> <a href="/go/1">Chia sẻ</a></div>`,
 			month.Year(), month.Month(), asked)
 	}
 	s.foot(&b, asked)
 	s.writeTagged(out, r, fmt.Sprint("hub", asked), []byte(b.String()))
+}
+
+// meaningless is a query that does not change the page, as some sites add it to
+// tell where somebody came from.
+func (s *Site) meaningless(a Published) string {
+	if s.world.options.Parameter == "" {
+		return ""
+	}
+	return "?" + s.world.options.Parameter + "=" + strconv.Itoa(a.Number%7+1)
 }
 
 func (s *Site) head(b *strings.Builder, title, canonical string, asked, churn int) {
@@ -74,8 +86,10 @@ func (s *Site) articlePage(a Published, related []Published, asked, churn int) [
 	s.menu(&b, asked)
 	fmt.Fprintf(&b, `<div class="page-detail"><span class="date">%s</span><h1 class="title-detail">%s</h1><article class="fck_detail ">`,
 		shownDate(a.At), title)
-	for paragraph := range strings.SplitSeq(a.Body, "\n\n") {
-		fmt.Fprintf(&b, `<p class="Normal">%s</p>`, html.EscapeString(paragraph))
+	if s.world.options.Scripts {
+		fmt.Fprintf(&b, `<div id="than"></div><script src="/js/bai.js?%d"></script>`, a.Number)
+	} else {
+		s.paragraphs(&b, a)
 	}
 	fmt.Fprintf(&b, `<p class="Normal" style="text-align:right;"><strong>%s</strong></p></article></div><aside class="box-%d"><h2>Xem thêm</h2><ul>`,
 		html.EscapeString(a.Author), churn)
@@ -89,6 +103,25 @@ func (s *Site) articlePage(a Published, related []Published, asked, churn int) [
 	}
 	s.foot(&b, asked)
 	return []byte(b.String())
+}
+
+func (s *Site) paragraphs(b *strings.Builder, a Published) {
+	for paragraph := range strings.SplitSeq(a.Body, "\n\n") {
+		fmt.Fprintf(b, `<p class="Normal">%s</p>`, html.EscapeString(paragraph))
+	}
+}
+
+// script fills an article: /js/bai.js?12.
+func (s *Site) script(out http.ResponseWriter, r *http.Request) {
+	number, err := strconv.Atoi(r.URL.RawQuery)
+	articles := s.Articles()
+	if err != nil || number < 1 || number > len(articles) {
+		http.NotFound(out, r)
+		return
+	}
+	var body strings.Builder
+	s.paragraphs(&body, articles[number-1])
+	s.write(out, r, "text/javascript; charset=utf-8", fmt.Appendf(nil, "document.getElementById('than').innerHTML = %q;", body.String()))
 }
 
 // shownDate writes a date as Vietnamese sites show it.

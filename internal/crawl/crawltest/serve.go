@@ -32,6 +32,8 @@ func (s *Site) serve(out http.ResponseWriter, r *http.Request) {
 		s.serveSitemap(out, r)
 	case path == "/":
 		s.hub(out, r, "")
+	case path == "/js/bai.js":
+		s.script(out, r)
 	case articlePath.MatchString(path):
 		s.serveArticle(out, r)
 	case strings.HasPrefix(path, "/go/"):
@@ -88,6 +90,9 @@ func (s *Site) robotsText() string {
 	text := "User-agent: *\nDisallow: " + strings.Join(refusedPaths(), "\nDisallow: ") + "\n"
 	if delay := s.world.options.Delay; delay > 0 {
 		text += "Crawl-delay: " + strconv.FormatFloat(delay.Seconds(), 'f', -1, 64) + "\n"
+	}
+	if s.bare {
+		return text
 	}
 	return text + "\nSitemap: " + s.URL("/sitemap.xml") + "\n"
 }

@@ -33,6 +33,7 @@ type Site struct {
 	asked    int         // how many pages were made: templates show it
 	churn    int         // how often the template changed
 	robots   string      // empty: made from the options
+	bare     bool        // it names neither feeds nor sitemaps
 	trouble  trouble
 }
 
@@ -112,6 +113,14 @@ func (s *Site) Churn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.churn++
+}
+
+// HideLists has the site name its feed and its sitemaps nowhere: what is new is
+// on its hubs alone.
+func (s *Site) HideLists() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bare = true
 }
 
 // SetRobots replaces robots.txt. What Impolite reports does not follow it.

@@ -29,8 +29,8 @@ func (h *hub) date(t time.Time) {
 func (h *hub) vote() {
 	shapes := map[string]int{}
 	strong := 0
-	for _, link := range h.page.Links {
-		if link.Kind == Article && numbered(link.URL) {
+	for i, link := range h.page.Links {
+		if link.Kind == Article && h.targets[i].numbered {
 			strong++
 		}
 	}
@@ -38,20 +38,28 @@ func (h *hub) vote() {
 		link := &h.page.Links[i]
 		// Where articles have numbers, what has none is a section with a long
 		// name. Where they have none, an article is linked with its headline.
-		if link.Kind == Article && !numbered(link.URL) &&
+		if link.Kind == Article && !h.targets[i].numbered &&
 			(strong >= alike || h.ranks[i] < inHeading && len(strings.Fields(link.Title)) < headline) {
 			link.Kind = Section
 		}
 		if link.Kind == Article {
-			shapes[Shape(link.URL)]++
+			shapes[h.shape(i)]++
 		}
 	}
 	for i := range h.page.Links {
 		link := &h.page.Links[i]
-		if (link.Kind == Other || link.Kind == Section) && numbered(link.URL) && shapes[Shape(link.URL)] >= alike {
+		if (link.Kind == Other || link.Kind == Section) && h.targets[i].numbered && shapes[h.targets[i].shape] >= alike {
 			link.Kind = Article
 		}
 	}
+}
+
+// shape is that of a link. What its text alone made an article has none yet.
+func (h *hub) shape(i int) string {
+	if t := h.targets[i]; t.shape != "" {
+		return t.shape
+	}
+	return Shape(h.targets[i].url)
 }
 
 // clean is text of a page in one line, not too long. Some sites escape their

@@ -85,6 +85,8 @@ type Options struct {
 	Now time.Time
 	// Zone is where the site writes dates without a zone; nil: UTC.
 	Zone *time.Location
+	// Memo remembers the links of the site from page to page; nil: nothing does.
+	Memo *Memo
 	// Max is how many links are taken; 0: 2,000 of a page, 5,000 of a feed,
 	// 50,000 of a sitemap (as sitemaps.org allows).
 	Max int

@@ -32,7 +32,7 @@ const (
 
 // Hub reads a page, in UTF-8, that was found at a URL.
 func Hub(doc []byte, at weburl.URL, o Options) HubPage {
-	h := &hub{options: o, at: at, base: at, dates: o.dates(), places: map[weburl.URL]int{}, most: o.most(maxHubLinks)}
+	h := &hub{options: o, at: at, base: at, domain: at.Domain(), dates: o.dates(), places: map[weburl.URL]int{}, most: o.most(maxHubLinks)}
 	h.read(doc)
 	h.vote()
 	return h.page
@@ -44,10 +44,12 @@ type hub struct {
 	at      weburl.URL
 	base    weburl.URL
 	based   bool // <base> was seen
+	domain  string
 	dates   when.Reader
 	page    HubPage
 	places  map[weburl.URL]int // in page.Links
 	ranks   []int              // of the titles of page.Links
+	targets []target           // of page.Links
 	most    int
 
 	menu    int // depth of nav, header, footer
@@ -79,7 +81,14 @@ func (h *hub) read(doc []byte) {
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
-			h.start(atom.Lookup(name), attributes(z, more))
+			tag := atom.Lookup(name)
+			switch {
+			case tag == 0:
+			case h.reads(tag):
+				h.start(tag, attributes(z, more))
+			default:
+				h.start(tag, nil)
+			}
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			h.end(atom.Lookup(name))
@@ -101,6 +110,20 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 		}
 	}
 	return all
+}
+
+// reads says whether the attributes of a tag matter. To read them all is most of
+// the work.
+func (h *hub) reads(tag atom.Atom) bool {
+	switch tag {
+	case atom.Base, atom.Link, atom.Meta, atom.A:
+		return true
+	case atom.Img:
+		return h.open && h.text.Len() == 0
+	case atom.Time, atom.Span, atom.Div, atom.P, atom.Em, atom.Small:
+		return h.dateAt >= 0 && h.page.Links[h.dateAt].Published.IsZero()
+	}
+	return false
 }
 
 func (h *hub) start(tag atom.Atom, attr map[string]string) {
@@ -130,6 +153,9 @@ func (h *hub) start(tag atom.Atom, attr map[string]string) {
 			h.text.WriteString(attr["alt"])
 		}
 	case atom.Time:
+		if attr == nil {
+			return
+		}
 		if t := h.dates.Time(attr["datetime"]); !t.IsZero() {
 			h.date(t)
 			return
@@ -187,7 +213,7 @@ func (h *hub) add(href string, kind Kind, title string) {
 	if _, known := h.places[u]; !known {
 		h.places[u] = len(h.page.Links)
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Title: clean(title)})
-		h.ranks = append(h.ranks, inAttribute)
+		h.ranks, h.targets = append(h.ranks, inAttribute), append(h.targets, target{url: u})
 	}
 }
 
@@ -202,8 +228,9 @@ func (h *hub) anchor(attr map[string]string) {
 			return
 		}
 	}
-	u, err := h.base.Resolve(href, h.options.Rules)
-	if err != nil || u == h.at || u == h.page.Canonical || u.Domain() != h.at.Domain() {
+	to := h.target(href)
+	u := to.url
+	if to.err != nil || to.domain != h.domain || u == h.at || u == h.page.Canonical {
 		return
 	}
 	place, known := h.places[u]
@@ -211,11 +238,10 @@ func (h *hub) anchor(attr map[string]string) {
 		if len(h.page.Links) >= h.most {
 			return
 		}
-		kind, score := Classify(u)
 		place = len(h.page.Links)
 		h.places[u] = place
-		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Score: score, Published: DateOf(u, h.options.Zone)})
-		h.ranks = append(h.ranks, noTitle)
+		h.page.Links = append(h.page.Links, Link{URL: u, Kind: to.kind, Score: to.score, Published: to.published})
+		h.ranks, h.targets = append(h.ranks, noTitle), append(h.targets, to)
 	}
 	link := &h.page.Links[place]
 	if h.heading > 0 && h.menu == 0 {

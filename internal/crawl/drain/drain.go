@@ -34,6 +34,8 @@ type Store interface {
 	AddURLs(ctx context.Context, found []crawl.Found) (map[uuid.UUID]bool, error)
 	BlockDomain(ctx context.Context, domain int32, wait time.Duration) error
 	SetDelay(ctx context.Context, domain int32, delay time.Duration) error
+	Observations(ctx context.Context, domain int32, most int) ([]weburl.Observation, error)
+	LearnRules(ctx context.Context, domain crawl.Domain, rules weburl.Rules) error
 }
 
 // Gates hold requests back, for all workers together.
@@ -83,13 +85,15 @@ type Pages interface {
 type Finds struct {
 	Links    []discover.Link
 	NoFollow bool // it asks that its links are not followed
-	Title    string
-	Text     string // of an article, as far as it matters for telling changes
+	// Canonical is the URL that an article gives itself; zero: none.
+	Canonical weburl.URL
+	Title     string
+	Text      string // of an article, as far as it matters for telling changes
 }
 
-// Finder reads pages.
+// Finder reads pages. memo remembers the links of the site that a page is of.
 type Finder interface {
-	Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules, links bool) (Finds, error)
+	Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules, memo *discover.Memo, links bool) (Finds, error)
 }
 
 // Limits bound the crawl.
@@ -157,6 +161,7 @@ func (d *Drainer) Drain(ctx context.Context, domain string, stop <-chan struct{}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	r.giveBack(ending)
+	r.learn(ending)
 	next, ended := d.Store.EndDrain(ending, dom.ID)
 	if err == nil {
 		err = ended

@@ -14,6 +14,7 @@ import (
 	"dateline/internal/crawl/crawlrig"
 	"dateline/internal/crawl/crawltest"
 	"dateline/internal/crawl/drain"
+	"dateline/internal/crawl/fetch"
 	"dateline/internal/enginetest"
 	"dateline/internal/people"
 )
@@ -38,6 +39,11 @@ func limits() drain.Limits {
 
 func newField(t *testing.T, o crawltest.Options, l drain.Limits) *field {
 	t.Helper()
+	return newFieldWith(t, o, l, nil)
+}
+
+func newFieldWith(t *testing.T, o crawltest.Options, l drain.Limits, browser fetch.Renderer) *field {
+	t.Helper()
 	world, err := crawltest.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +55,7 @@ func newField(t *testing.T, o crawltest.Options, l drain.Limits) *field {
 	f := &field{t: t, world: world}
 	f.Rig, err = crawlrig.New(ctx, crawlrig.Parts{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: enginetest.S3(t), Limits: l,
 		Pace: crawl.StandardPace().Scaled(30), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver()})
+		AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(), Browser: browser})
 	f.must(err)
 	t.Cleanup(f.Fetcher.Close)
 	f.db, err = pgx.Connect(ctx, url)
@@ -89,19 +95,26 @@ func (f *field) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// stored says whether an article is kept, and its page can be read back.
-func (f *field) stored(a crawltest.Published) bool {
+// page reads what is kept of an article from the object store.
+func (f *field) page(a crawltest.Published) (page string, kept bool) {
 	f.t.Helper()
 	var domain, hash string
 	var id [16]byte
 	err := f.db.QueryRow(f.t.Context(), `select d.domain, u.id, u.raw_hash from urls u join crawl_domains d on d.id = u.domain_id
 		where u.url = $1 and u.state = 'kept' and u.raw_hash <> ''`, a.URL).Scan(&domain, &id, &hash)
 	if err != nil {
-		return false
+		return "", false
 	}
 	raw, err := f.Pages.Get(f.t.Context(), crawl.Key(domain, id, hash), hash)
 	f.must(err)
-	return strings.Contains(string(raw), a.Title)
+	return string(raw), true
+}
+
+// stored says whether an article is kept, and its page can be read back.
+func (f *field) stored(a crawltest.Published) bool {
+	f.t.Helper()
+	page, kept := f.page(a)
+	return kept && strings.Contains(page, a.Title)
 }
 
 func (f *field) wantPolite(delay time.Duration) {

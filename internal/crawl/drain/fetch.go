@@ -71,11 +71,15 @@ func (r *run) check(ctx context.Context, p *pass, u weburl.URL) (Verdict, error)
 	return v, err
 }
 
-// fetch gets one URL and says what became of it; nil: it is given back.
-func (r *run) fetch(ctx context.Context, u crawl.URL) (*crawl.Fetched, error) {
+// fetch gets one URL and says what became of it; nil: it is given back. fetched
+// is called when the answer is there, before anything is stored.
+func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func()) (*crawl.Fetched, error) {
 	at, err := weburl.Parse(u.URL, weburl.Rules{DropNothing: true})
 	if err != nil {
 		return r.refuse(u, r.Pace.Dead), nil //nolint:nilerr // no URL at all: it was stored by another build
+	}
+	if f, err := r.renamed(ctx, u); f != nil || err != nil {
+		return f, err
 	}
 	p := &pass{run: r, holder: uuid.New()}
 	defer func() { p.done(ctx, r.pause()) }()
@@ -88,7 +92,7 @@ func (r *run) fetch(ctx context.Context, u crawl.URL) (*crawl.Fetched, error) {
 		return nil, err
 	}
 	if !verdict.Allowed {
-		return r.forbidden(u, verdict.Later), nil
+		return r.forbidden(u, verdict), nil
 	}
 	if err := p.enter(ctx, at); err != nil {
 		if errors.Is(err, errCrowded) || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
@@ -99,7 +103,7 @@ func (r *run) fetch(ctx context.Context, u crawl.URL) (*crawl.Fetched, error) {
 	within, cancel := p.within(ctx)
 	defer cancel()
 	h := &hops{run: r, pass: p}
-	res, err := r.Fetcher.Fetch(within, fetch.Request{URL: u.URL, Kind: kindOf(u.Kind), ETag: u.ETag, LastModified: u.LastModified, Allowed: h.allowed})
+	res, err := r.Fetcher.Fetch(within, r.request(u, h))
 	if res, err = timedOut(ctx, u.URL, res, err); err != nil {
 		return nil, err
 	}
@@ -107,7 +111,19 @@ func (r *run) fetch(ctx context.Context, u crawl.URL) (*crawl.Fetched, error) {
 		p.least = r.throttle(res)
 	}
 	p.done(ctx, r.pause())
+	fetched()
 	return r.judge(ctx, u, res, h, verdict)
+}
+
+// request is what is asked for. A page that is to be rendered is asked for in
+// full: the document that its scripts fill may stay the same while its text does
+// not.
+func (r *run) request(u crawl.URL, h *hops) fetch.Request {
+	q := fetch.Request{URL: u.URL, Kind: kindOf(u.Kind), ETag: u.ETag, LastModified: u.LastModified, Allowed: h.allowed}
+	if q.Render = r.domain.Render && q.Kind == fetch.Page; q.Render {
+		q.ETag, q.LastModified = "", ""
+	}
+	return q
 }
 
 // hops lets the requests of a chain of redirects through.

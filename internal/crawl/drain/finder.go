@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"dateline/internal/crawl"
 	"dateline/internal/crawl/discover"
@@ -20,12 +21,12 @@ type PageFinder struct {
 
 // Find implements Finder. Of an article it reads the links only where they are
 // wanted.
-func (p PageFinder) Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules, links bool) (Finds, error) {
+func (p PageFinder) Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules, memo *discover.Memo, links bool) (Finds, error) {
 	at, err := weburl.Parse(res.Final, rules)
 	if err != nil {
 		return Finds{}, err
 	}
-	o := discover.Options{Rules: rules, Now: res.Started, Zone: p.Zone}
+	o := discover.Options{Rules: rules, Now: res.Started, Zone: p.Zone, Memo: memo}
 	doc := res.Text
 	if doc == nil {
 		doc = res.Body
@@ -46,10 +47,14 @@ func (p PageFinder) Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules,
 	var out Finds
 	if links {
 		page := discover.Hub(doc, at, o)
-		out.Links, out.NoFollow = page.Links, page.NoFollow
+		out.Links, out.NoFollow, out.Canonical = page.Links, page.NoFollow, page.Canonical
 	}
 	if kind == crawl.Article {
-		out.Title, out.Text = paragraphs(doc)
+		var canonical string
+		out.Title, out.Text, canonical = paragraphs(doc)
+		if u, err := at.Resolve(canonical, rules); err == nil && canonical != "" {
+			out.Canonical = u
+		}
 	}
 	return out, nil
 }
@@ -67,8 +72,9 @@ func articles(links []discover.Link) []discover.Link {
 
 // paragraphs is the text of a page's headings and paragraphs: what tells whether
 // an article changed. Menus, counters and scripts, which change all the time,
-// are no paragraphs; what a reader sees is found with care by the parser.
-func paragraphs(doc []byte) (title, text string) {
+// are no paragraphs; what a reader sees is found with care by the parser. It
+// gives the canonical URL too, as the page writes it.
+func paragraphs(doc []byte) (title, text, canonical string) {
 	tokens := html.NewTokenizer(bytes.NewReader(doc))
 	var headline, body strings.Builder
 	var into *strings.Builder
@@ -76,26 +82,30 @@ func paragraphs(doc []byte) (title, text string) {
 	for {
 		switch tokens.Next() {
 		case html.ErrorToken:
-			return headline.String(), body.String()
-		case html.StartTagToken:
-			name, _ := tokens.TagName()
-			switch string(name) {
-			case "p":
+			return headline.String(), body.String(), canonical
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := tokens.TagName()
+			switch atom.Lookup(name) {
+			case atom.P:
 				into = &body
-			case "h1":
+			case atom.H1:
 				into = &headline
-			case "script", "style", "noscript", "nav", "footer", "aside", "form":
+			case atom.Link:
+				if canonical == "" && more {
+					canonical = canonicalOf(tokens)
+				}
+			case atom.Script, atom.Style, atom.Noscript, atom.Nav, atom.Footer, atom.Aside, atom.Form:
 				skip++
 			}
 		case html.EndTagToken:
 			name, _ := tokens.TagName()
-			switch string(name) {
-			case "p", "h1", "div", "article", "section", "td", "li":
+			switch atom.Lookup(name) {
+			case atom.P, atom.H1, atom.Div, atom.Article, atom.Section, atom.Td, atom.Li:
 				if into != nil {
 					into.WriteByte('\n')
 				}
 				into = nil
-			case "script", "style", "noscript", "nav", "footer", "aside", "form":
+			case atom.Script, atom.Style, atom.Noscript, atom.Nav, atom.Footer, atom.Aside, atom.Form:
 				skip = max(skip-1, 0)
 			}
 		case html.TextToken:
@@ -104,4 +114,23 @@ func paragraphs(doc []byte) (title, text string) {
 			}
 		}
 	}
+}
+
+// canonicalOf is the address of a link element that names the canonical URL.
+func canonicalOf(tokens *html.Tokenizer) (href string) {
+	canonical := false
+	for more := true; more; {
+		var key, value []byte
+		key, value, more = tokens.TagAttr()
+		switch string(key) {
+		case "rel":
+			canonical = strings.EqualFold(string(value), "canonical")
+		case "href":
+			href = strings.TrimSpace(string(value))
+		}
+	}
+	if !canonical {
+		return ""
+	}
+	return href
 }

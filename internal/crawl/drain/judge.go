@@ -19,6 +19,9 @@ func (r *run) judge(ctx context.Context, u crawl.URL, res *fetch.Result, h *hops
 	}
 	f := &crawl.Fetched{URL: u, Requests: res.Requests, Bytes: res.WireBytes, Response: res.FirstByte}
 	f.URL.LastStatus = res.Status
+	if res.Outcome != fetch.OK && res.Outcome != fetch.NotModified {
+		f.Problem = limited(string(res.Outcome) + ": " + res.Reason)
+	}
 	var err error
 	switch res.Outcome {
 	case fetch.OK:
@@ -146,15 +149,17 @@ func (r *run) tellSeeds(ctx context.Context, f *crawl.Fetched, found bool, probl
 	return r.Store.SeedsCrawled(ctx, r.domain.ID, f.URL.ID, found, problem)
 }
 
-// forbidden is a URL that robots.txt refuses. later: only for now, because the
-// robots.txt could not be read (RFC 9309 §2.3.1.4).
-func (r *run) forbidden(u crawl.URL, later bool) *crawl.Fetched {
-	if later {
-		f := &crawl.Fetched{URL: u}
+// forbidden is a URL that robots.txt refuses, or that is left alone for now,
+// because the robots.txt could not be read (RFC 9309 §2.3.1.4).
+func (r *run) forbidden(u crawl.URL, v Verdict) *crawl.Fetched {
+	f := &crawl.Fetched{URL: u}
+	if v.Later {
 		r.fails(f)
-		return f
+	} else {
+		f = r.refuse(u, 24*r.Pace.Refresh)
 	}
-	return r.refuse(u, 24*r.Pace.Refresh)
+	f.Problem = limited(string(fetch.BlockedByRobots) + ": " + v.Why)
+	return f
 }
 
 func (r *run) refuse(u crawl.URL, wait time.Duration) *crawl.Fetched {

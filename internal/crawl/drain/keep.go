@@ -26,18 +26,19 @@ func (r *run) keep(ctx context.Context, f *crawl.Fetched, res *fetch.Result, v V
 	}
 	seed := r.seeds[u.SeedNo]
 	follow := u.Kind.Hub() || u.Depth < seed.Rules.Depth
-	finds, err := r.Finder.Find(u.Kind, res, r.domain.Rules, follow)
+	finds, err := r.Finder.Find(u.Kind, res, r.domain.Rules, r.memo, follow)
 	if err != nil {
 		r.Log.Debug("a page could not be read", "domain", r.domain.Name, "url", u.ID, "error", err)
 	}
+	r.parameters(u, finds)
 	raw := pages.Hash(res.Body)
 	content := raw
 	switch {
 	case u.Kind.Hub():
 		content = hubDigest(finds.Links)
 	case finds.Text != "":
-		content = change.Article(finds.Title, finds.Text).String()
-		u.SimHash = int64(change.SimHashOf(finds.Text)) //nolint:gosec // bits, whatever the sign
+		digest, hash := change.Fingerprints(finds.Title, finds.Text)
+		content, u.SimHash = digest.String(), int64(hash) //nolint:gosec // bits, whatever the sign
 	}
 	if err := r.store(ctx, f, res, raw, content); err != nil {
 		return err
@@ -108,51 +109,72 @@ func hubDigest(links []discover.Link) string {
 
 // wanted chooses, among what a page names, what its seed wants to have.
 func (r *run) wanted(u crawl.URL, seed crawl.Seed, links []discover.Link, v Verdict) []crawl.Found {
-	var out []crawl.Found
-	seen := map[weburl.URL]bool{}
-	put := func(to weburl.URL, kind crawl.Kind, rank, depth int) {
-		if !seen[to] && to.Domain() == r.domain.Name && crawl.ID(to) != u.ID {
-			seen[to] = true
-			out = append(out, crawl.Found{DomainID: r.domain.ID, URL: to, Kind: kind, Rank: rank, Depth: depth, SeedNo: u.SeedNo})
-		}
-	}
+	w := wishes{run: r, page: u, self: u.URL, seen: map[weburl.URL]bool{}}
 	if u.Kind == crawl.Home {
 		for _, text := range v.Sitemaps {
 			if to, err := weburl.Parse(text, r.domain.Rules); err == nil {
-				put(to, crawl.Sitemap, crawl.HubRank(crawl.Sitemap), u.Depth)
+				w.put(to, crawl.Sitemap, crawl.HubRank(crawl.Sitemap), u.Depth)
 			}
 		}
 	}
-	allow := patterns(seed.Rules)
+	allow, ok := r.allow[u.SeedNo]
+	if !ok {
+		allow = patterns(seed.Rules)
+	}
 	archive := u.Kind == crawl.Sitemap && !r.isSeed(u)
 	for _, l := range links {
+		at := later(l.Published, l.Modified)
 		// Sitemaps that nobody asked for may list a site's whole past.
-		if at := later(l.Published, l.Modified); archive && (at.IsZero() || time.Since(at) > lately) {
-			continue
-		}
-		if discover.Trap(l.URL, time.Now()) != "" {
+		if archive && (at.IsZero() || time.Since(at) > lately) {
 			continue
 		}
 		switch l.Kind {
 		case discover.Feed, discover.Sitemap:
 			if u.Kind.Hub() && (u.Kind != crawl.Section || u.Depth == 0) {
-				put(l.URL, crawl.Kind(l.Kind), crawl.HubRank(crawl.Kind(l.Kind)), u.Depth)
+				w.put(l.URL, crawl.Kind(l.Kind), crawl.HubRank(crawl.Kind(l.Kind)), u.Depth)
 			}
 		case discover.Section:
 			if u.Depth+1 < seed.Rules.Depth && allow(l.URL) {
-				put(l.URL, crawl.Section, crawl.HubRank(crawl.Section), u.Depth+1)
+				w.put(l.URL, crawl.Section, crawl.HubRank(crawl.Section), u.Depth+1)
 			}
 		case discover.Article:
 			if u.Depth+1 <= seed.Rules.Depth && allow(l.URL) {
 				var age time.Duration
-				if at := later(l.Published, l.Modified); !at.IsZero() {
+				if !at.IsZero() {
 					age = max(time.Since(at), time.Second)
 				}
-				put(l.URL, crawl.Article, crawl.NewRank(u.Kind, u.Depth+1, age, seed.Priority), u.Depth+1)
+				w.put(l.URL, crawl.Article, crawl.NewRank(u.Kind, u.Depth+1, age, seed.Priority), u.Depth+1)
 			}
 		}
 	}
-	return out
+	return w.found
+}
+
+// wishes are the URLs of a page that its seed wants to have.
+type wishes struct {
+	run   *run
+	page  crawl.URL
+	self  string // its URL
+	seen  map[weburl.URL]bool
+	found []crawl.Found
+}
+
+// put takes a URL that is of this domain, no trap, and not known by this run.
+func (w *wishes) put(to weburl.URL, kind crawl.Kind, rank, depth int) {
+	if w.seen[to] || to.String() == w.self {
+		return
+	}
+	w.seen[to] = true
+	if w.run.knows(to) || to.Domain() != w.run.domain.Name || discover.Trap(to, time.Now()) != "" {
+		return
+	}
+	w.found = append(w.found, crawl.Found{DomainID: w.run.domain.ID, URL: to, Kind: kind, Rank: rank, Depth: depth, SeedNo: w.page.SeedNo})
+}
+
+func (r *run) knows(u weburl.URL) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known[u]
 }
 
 // lately is how old an entry of a sitemap may be that no seed names.
@@ -186,15 +208,13 @@ func patterns(rules crawl.Rules) func(weburl.URL) bool {
 // add puts URLs into the frontier that are not there yet, and says how many
 // were new.
 func (r *run) add(ctx context.Context, found []crawl.Found) (fresh int, err error) {
-	r.mu.Lock()
 	var ids []uuid.UUID
 	var ask []crawl.Found
 	for _, f := range found {
-		if id := crawl.ID(f.URL); !r.known[id] {
-			ids, ask = append(ids, id), append(ask, f)
+		if !r.knows(f.URL) {
+			ids, ask = append(ids, crawl.ID(f.URL)), append(ask, f)
 		}
 	}
-	r.mu.Unlock()
 	if len(ids) == 0 {
 		return 0, nil
 	}
@@ -218,8 +238,8 @@ func (r *run) add(ctx context.Context, found []crawl.Found) (fresh int, err erro
 	}
 	r.Known.Remember(ctx, r.domain.ID, r.domain.Epoch, remember)
 	r.mu.Lock()
-	for _, id := range ids {
-		r.known[id] = true
+	for _, f := range ask {
+		r.known[f.URL] = true
 	}
 	r.out.Found += len(added)
 	r.mu.Unlock()

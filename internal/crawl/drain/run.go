@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/crawl"
+	"dateline/internal/crawl/discover"
+	"dateline/internal/crawl/weburl"
 )
 
 // run is one drain of one domain.
@@ -16,22 +18,26 @@ type run struct {
 	*Drainer
 	domain crawl.Domain
 	seeds  map[int32]crawl.Seed
+	allow  map[int32]func(weburl.URL) bool // by seed
+	memo   *discover.Memo
 	lease  uuid.UUID
 	delay  atomic.Int64 // between two requests, as far as it is known
 	halt   atomic.Bool  // nothing new is begun
 
 	mu     sync.Mutex
-	open   map[uuid.UUID]bool // leased and not recorded
-	known  map[uuid.UUID]bool // in the frontier, as this run has seen
-	failed int                // fetches in a row that got no answer
-	rest   time.Duration      // that what is given back rests
+	open   map[uuid.UUID]bool  // leased and not recorded
+	known  map[weburl.URL]bool // in the frontier, as this run has seen
+	failed int                 // fetches in a row that got no answer
+	rest   time.Duration       // that what is given back rests
 	out    Result
+	params bool // new pages with parameters in their URLs were stored
 }
 
 func newRun(d *Drainer, dom crawl.Domain, seeds []crawl.Seed) *run {
-	r := &run{Drainer: d, domain: dom, lease: uuid.New(), seeds: map[int32]crawl.Seed{}, open: map[uuid.UUID]bool{}, known: map[uuid.UUID]bool{}}
+	r := &run{Drainer: d, domain: dom, lease: uuid.New(), memo: discover.NewMemo(), seeds: map[int32]crawl.Seed{}, allow: map[int32]func(weburl.URL) bool{},
+		open: map[uuid.UUID]bool{}, known: map[weburl.URL]bool{}}
 	for _, n := range seeds {
-		r.seeds[n.No] = n
+		r.seeds[n.No], r.allow[n.No] = n, patterns(n.Rules)
 	}
 	r.delay.Store(int64(d.delayFor(dom.Delay)))
 	return r
@@ -55,24 +61,40 @@ func (r *run) drain(ctx context.Context, stop <-chan struct{}, beat func(Result)
 	ended := make(chan struct{})
 	defer close(ended)
 	renewing.Go(func() { r.renew(ctx, ended, stop, beat) })
-	until := time.Now().Add(r.Limits.Run)
-	for !r.halt.Load() && ctx.Err() == nil && time.Now().Before(until) {
+	return r.work(ctx, time.Now().Add(r.Limits.Run))
+}
+
+// work leases URLs and hands them to those who fetch, until nothing is due.
+func (r *run) work(ctx context.Context, until time.Time) error {
+	c := r.hire(ctx, until)
+	defer c.dismiss()
+	for found := false; !r.halt.Load() && ctx.Err() == nil && time.Now().Before(until); {
 		urls, err := r.Store.LeaseURLs(ctx, crawl.Lease{Domain: r.domain, ID: r.lease, Most: r.batch(), TTL: r.Limits.Lease,
 			Budget: r.Limits.Budget, Idle: r.Pace.Refresh})
 		if err != nil {
 			return err
 		}
 		if len(urls) == 0 {
-			break
+			if !found {
+				break
+			}
+			// What is under way may still find something.
+			found = false
+			c.wait()
+			continue
 		}
+		found = true
 		r.mu.Lock()
 		for _, u := range urls {
 			r.open[u.ID] = true
 		}
 		r.mu.Unlock()
-		if err := r.fetchAll(ctx, urls, until); err != nil {
-			return err
+		for _, u := range urls {
+			c.give(u)
 		}
+	}
+	if err := c.dismiss(); err != nil {
+		return err
 	}
 	return ctx.Err()
 }
@@ -86,41 +108,11 @@ func (r *run) batch() int {
 	return r.Limits.Batch
 }
 
-// fetchAll fetches URLs one after the other, or side by side where politeness
-// is lifted.
-func (r *run) fetchAll(ctx context.Context, urls []crawl.URL, until time.Time) error {
-	parallel := 1
-	if r.Limits.Delay == 0 {
-		parallel = max(r.Limits.Parallel, 1)
-	}
-	queue := make(chan crawl.URL)
-	var all sync.WaitGroup
-	var once sync.Once
-	var problem error
-	for range parallel {
-		all.Go(func() {
-			for u := range queue {
-				if r.halt.Load() || ctx.Err() != nil || time.Now().After(until) {
-					continue // given back in the end
-				}
-				if err := r.one(ctx, u); err != nil {
-					once.Do(func() { problem = err })
-					r.halt.Store(true)
-				}
-			}
-		})
-	}
-	for _, u := range urls {
-		queue <- u
-	}
-	close(queue)
-	all.Wait()
-	return problem
-}
-
-// one fetches a URL and records what became of it.
-func (r *run) one(ctx context.Context, u crawl.URL) error {
-	f, err := r.fetch(ctx, u)
+// one fetches a URL and records what became of it. It calls fetched, once or
+// more, when it makes no more requests.
+func (r *run) one(ctx context.Context, u crawl.URL, fetched func()) error {
+	defer fetched()
+	f, err := r.fetch(ctx, u, fetched)
 	if err != nil || f == nil {
 		return err // f is nil when the URL is given back
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,9 @@ var (
 // settled is how much is decompressed before its ratio counts: small pages of
 // one repeated letter are no bombs.
 const settled = 1 << 20
+
+// firstBlock is what is made ready for a body: most pages fit.
+const firstBlock = 32 << 10
 
 // maxLayers is how many content encodings may be on top of each other.
 const maxLayers = 2
@@ -84,21 +88,23 @@ func (a *attempt) read(res *http.Response, stop context.CancelFunc) (body, error
 
 // capped reads all of a body that is as big as pages may be.
 func capped(from io.Reader, wire *wireReader, limit, ratio int64, cut bool) ([]byte, error) {
-	var b bytes.Buffer
-	block := make([]byte, 32<<10)
+	b := make([]byte, 0, min(firstBlock, limit+1))
 	for {
-		n, err := from.Read(block)
-		b.Write(block[:min(int64(n), limit+1-int64(b.Len()))])
-		size := int64(b.Len())
+		if len(b) == cap(b) {
+			b = slices.Grow(b, len(b)) // twice as much
+		}
+		n, err := from.Read(b[len(b):min(int64(cap(b)), limit+1)])
+		b = b[:len(b)+n]
+		size := int64(len(b))
 		switch {
 		case size > limit && cut:
-			return b.Bytes()[:limit], nil
+			return b[:limit], nil
 		case size > limit:
 			return nil, errBody
 		case size > settled && wire.read > 0 && size/wire.read > ratio:
 			return nil, errRatio
 		case errors.Is(err, io.EOF):
-			return b.Bytes(), nil
+			return b, nil
 		case err != nil:
 			return nil, err
 		}

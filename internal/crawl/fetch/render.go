@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -46,11 +47,19 @@ func (f *Fetcher) render(ctx context.Context, one *attempt) (*Result, error) {
 	defer cancel()
 	page := RenderPage{URL: result.Final, ContentType: "text/html; charset=utf-8", Body: result.Text, Agent: f.agent,
 		MaxBytes: f.limits.bytes(one.request)}
+	// One at a time, as sites are asked; a browser asks for all at once.
+	var turn sync.Mutex
 	page.Get = func(ctx context.Context, address string) (Resource, error) {
+		turn.Lock()
+		defer turn.Unlock()
+		if ctx.Err() != nil {
+			return Resource{}, ctx.Err()
+		}
 		got, err := f.Fetch(ctx, Request{URL: address, Kind: resource, Proxy: one.request.Proxy, Allowed: one.request.Allowed})
 		if err != nil {
 			return Resource{}, err
 		}
+		result.Requests, result.WireBytes = result.Requests+got.Requests, result.WireBytes+got.WireBytes
 		if got.Outcome != OK {
 			return Resource{}, fmt.Errorf("%s: %s", got.Outcome, got.Reason)
 		}

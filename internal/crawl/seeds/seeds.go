@@ -32,8 +32,10 @@ type Store interface {
 	DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
 	DomainsOfWorkspace(ctx context.Context, workspace uuid.UUID, after string, limit int) ([]crawl.Domain, error)
 	Queues(ctx context.Context, domain int32) ([]crawl.Queue, error)
+	Problems(ctx context.Context, domain int32, most int) ([]crawl.Problem, error)
 	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
 	ControlDomain(ctx context.Context, workspace uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error)
+	RenderDomain(ctx context.Context, workspace uuid.UUID, domain string, render bool) error
 }
 
 // Workflows tells Temporal what was done with a domain.
@@ -49,6 +51,7 @@ type Service struct {
 	Guard     *netguard.Guard
 	Objects   Objects
 	Pace      crawl.Pace
+	Browser   bool // there is one that pages may be rendered in
 	Log       *slog.Logger
 }
 
@@ -150,14 +153,26 @@ func (s *Service) Domains(ctx context.Context, who people.Principal, after strin
 	return s.Store.DomainsOfWorkspace(ctx, who.WorkspaceID, after, limit)
 }
 
-// Domain reads a domain with its queues.
-func (s *Service) Domain(ctx context.Context, who people.Principal, name string) (crawl.Domain, []crawl.Queue, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name)
-	if err != nil {
-		return d, nil, err
+// Domain is a domain with what is known of its URLs.
+type Domain struct {
+	crawl.Domain
+	Queues   []crawl.Queue
+	Problems []crawl.Problem // the last ones
+}
+
+// mostProblems is how many are shown with a domain.
+const mostProblems = 20
+
+// Domain reads a domain with its queues and its last problems.
+func (s *Service) Domain(ctx context.Context, who people.Principal, name string) (d Domain, err error) {
+	if d.Domain, err = s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name); err != nil {
+		return d, err
 	}
-	queues, err := s.Store.Queues(ctx, d.ID)
-	return d, queues, err
+	if d.Queues, err = s.Store.Queues(ctx, d.ID); err != nil {
+		return d, err
+	}
+	d.Problems, err = s.Store.Problems(ctx, d.ID, mostProblems)
+	return d, err
 }
 
 // Control pauses, resumes, runs or empties the crawl of a domain. The database
@@ -169,12 +184,8 @@ func (s *Service) Control(ctx context.Context, who people.Principal, name string
 		return 0, err
 	}
 	if what == crawl.Pause || what == crawl.Empty {
-		shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
-		if err != nil {
+		if err := s.alone(ctx, who, d, "Pause or delete your own seeds on it."); err != nil {
 			return 0, err
-		}
-		if shared {
-			return 0, &post.Error{Kind: post.Conflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too. Pause or delete your own seeds on it."}
 		}
 	}
 	if forgotten, err = s.Store.ControlDomain(ctx, who.WorkspaceID, name, what, "by a member"); err != nil {
@@ -184,4 +195,29 @@ func (s *Service) Control(ctx context.Context, who people.Principal, name string
 		s.Log.Warn("Temporal was not told; the crawl reads the row within seconds", "domain", name, "error", err)
 	}
 	return forgotten, nil
+}
+
+// alone refuses what would change the crawl for other workspaces.
+func (s *Service) alone(ctx context.Context, who people.Principal, d crawl.Domain, instead string) error {
+	shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
+	if err == nil && shared {
+		err = &post.Error{Kind: post.Conflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too. " + instead}
+	}
+	return err
+}
+
+// Render says whether the pages of a domain are shown by a browser before they
+// are stored.
+func (s *Service) Render(ctx context.Context, who people.Principal, name string, render bool) error {
+	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name)
+	if err != nil {
+		return err
+	}
+	if render && !s.Browser {
+		return &post.Error{Kind: post.Conflict, Code: "no_browser", Message: "There is no browser to render pages in: set DATELINE_CRAWL_BROWSER."}
+	}
+	if err := s.alone(ctx, who, d, "Ask them first."); err != nil {
+		return err
+	}
+	return s.Store.RenderDomain(ctx, who.WorkspaceID, name, render)
 }

@@ -25,6 +25,28 @@ type Rules struct {
 	HTTPS bool `json:"https,omitempty"`
 }
 
+// With adds what was learned to the rules of a site. Rules that settle all
+// parameters are left as they are.
+func (r Rules) With(learned Rules) Rules {
+	if r.DropNothing || r.DropOthers {
+		return r
+	}
+	r.Drop, r.Keep = union(r.Drop, learned.Drop), union(r.Keep, learned.Keep)
+	return r
+}
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Equal says whether two sets of rules are the same.
+func (r Rules) Equal(other Rules) bool {
+	return slices.Equal(r.Drop, other.Drop) && slices.Equal(r.Keep, other.Keep) &&
+		r.DropOthers == other.DropOthers && r.DropNothing == other.DropNothing && r.HTTPS == other.HTTPS
+}
+
 // drops says whether a parameter, its name as parameterName gives it, goes.
 func (r Rules) drops(name, value string) bool {
 	switch {

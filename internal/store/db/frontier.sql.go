@@ -105,7 +105,7 @@ func (q *Queries) AddVersions(ctx context.Context, arg AddVersionsParams) error 
 const beginDrain = `-- name: BeginDrain :one
 update crawl_domains set draining_until = clock_timestamp() + make_interval(secs => $1::float8),
     budget_used = case when budget_day = current_date then budget_used else 0 end, budget_day = current_date
-where domain = $2 and paused_at is null returning id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at
+where domain = $2 and paused_at is null returning id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at, render
 `
 
 type BeginDrainParams struct {
@@ -140,6 +140,7 @@ func (q *Queries) BeginDrain(ctx context.Context, arg BeginDrainParams) (CrawlDo
 		&i.Refused,
 		&i.Bytes,
 		&i.CreatedAt,
+		&i.Render,
 	)
 	return i, err
 }
@@ -156,6 +157,41 @@ type BlockDomainParams struct {
 func (q *Queries) BlockDomain(ctx context.Context, arg BlockDomainParams) error {
 	_, err := q.db.Exec(ctx, blockDomain, arg.Seconds, arg.ID)
 	return err
+}
+
+const contentOf = `-- name: ContentOf :many
+select url, canonical, content_hash from urls where domain_id = $1 and id = any($2::uuid[]) and kind = 'article' and state = 'kept'
+`
+
+type ContentOfParams struct {
+	DomainID int32
+	Ids      []uuid.UUID
+}
+
+type ContentOfRow struct {
+	Url         string
+	Canonical   string
+	ContentHash string
+}
+
+func (q *Queries) ContentOf(ctx context.Context, arg ContentOfParams) ([]ContentOfRow, error) {
+	rows, err := q.db.Query(ctx, contentOf, arg.DomainID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ContentOfRow
+	for rows.Next() {
+		var i ContentOfRow
+		if err := rows.Scan(&i.Url, &i.Canonical, &i.ContentHash); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const countFetches = `-- name: CountFetches :exec
@@ -242,7 +278,7 @@ func (q *Queries) CrawledDone(ctx context.Context, ids []int64) error {
 }
 
 const domainOfWorkspace = `-- name: DomainOfWorkspace :one
-select d.id, d.domain, d.paused_at, d.paused_why, d.epoch, d.rules, d.score, d.response_ms, d.delay_ms, d.not_before, d.next_due, d.last_crawl, d.draining_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.refused, d.bytes, d.created_at from crawl_domains d where d.domain = $1 and exists (select 1 from seeds s where s.domain_id = d.id and s.workspace_id = $2)
+select d.id, d.domain, d.paused_at, d.paused_why, d.epoch, d.rules, d.score, d.response_ms, d.delay_ms, d.not_before, d.next_due, d.last_crawl, d.draining_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.refused, d.bytes, d.created_at, d.render from crawl_domains d where d.domain = $1 and exists (select 1 from seeds s where s.domain_id = d.id and s.workspace_id = $2)
 `
 
 type DomainOfWorkspaceParams struct {
@@ -277,12 +313,13 @@ func (q *Queries) DomainOfWorkspace(ctx context.Context, arg DomainOfWorkspacePa
 		&i.Refused,
 		&i.Bytes,
 		&i.CreatedAt,
+		&i.Render,
 	)
 	return i, err
 }
 
 const domainsOfWorkspace = `-- name: DomainsOfWorkspace :many
-select d.id, d.domain, d.paused_at, d.paused_why, d.epoch, d.rules, d.score, d.response_ms, d.delay_ms, d.not_before, d.next_due, d.last_crawl, d.draining_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.refused, d.bytes, d.created_at from crawl_domains d
+select d.id, d.domain, d.paused_at, d.paused_why, d.epoch, d.rules, d.score, d.response_ms, d.delay_ms, d.not_before, d.next_due, d.last_crawl, d.draining_until, d.budget_day, d.budget_used, d.fetched, d.stored, d.unchanged, d.failed, d.timeouts, d.refused, d.bytes, d.created_at, d.render from crawl_domains d
 where d.domain > $1 and exists (select 1 from seeds s where s.domain_id = d.id and s.workspace_id = $2)
 order by d.domain limit $3
 `
@@ -326,6 +363,7 @@ func (q *Queries) DomainsOfWorkspace(ctx context.Context, arg DomainsOfWorkspace
 			&i.Refused,
 			&i.Bytes,
 			&i.CreatedAt,
+			&i.Render,
 		); err != nil {
 			return nil, err
 		}
@@ -423,34 +461,36 @@ func (q *Queries) EndDrain(ctx context.Context, id int32) (*time.Time, error) {
 
 const finishURLs = `-- name: FinishURLs :many
 update urls u set lease = null, due_at = case when f.never then null else clock_timestamp() + make_interval(secs => f.due_in) end, state = f.state::url_state, tries = f.tries, last_status = f.last_status, rank = f.rank,
-    every_seconds = f.every_seconds, etag = f.etag, last_modified = f.last_modified, content_hash = f.content_hash, simhash = f.simhash, raw_hash = f.raw_hash,
+    every_seconds = f.every_seconds, etag = f.etag, last_modified = f.last_modified, content_hash = f.content_hash, simhash = f.simhash, raw_hash = f.raw_hash, canonical = f.canonical, problem = f.problem,
     changed_at = case when f.changed then clock_timestamp() else u.changed_at end
 from (select unnest($1::int[]) as domain_id, unnest($2::uuid[]) as id, unnest($3::uuid[]) as lease,
         unnest($4::boolean[]) as never, unnest($5::float8[]) as due_in,
         unnest($6::text[]) as state, unnest($7::smallint[]) as tries, unnest($8::smallint[]) as last_status, unnest($9::smallint[]) as rank,
         unnest($10::int[]) as every_seconds, unnest($11::text[]) as etag, unnest($12::text[]) as last_modified,
-        unnest($13::text[]) as content_hash, unnest($14::bigint[]) as simhash, unnest($15::text[]) as raw_hash, unnest($16::boolean[]) as changed) f
+        unnest($13::text[]) as content_hash, unnest($14::bigint[]) as simhash, unnest($15::text[]) as raw_hash, unnest($16::text[]) as canonical, unnest($17::text[]) as problem, unnest($18::boolean[]) as changed) f
 where u.domain_id = f.domain_id and u.id = f.id and u.lease = f.lease
 returning u.domain_id, u.id, u.found_at
 `
 
 type FinishURLsParams struct {
-	DomainIds []int32
-	Ids       []uuid.UUID
-	Leases    []uuid.UUID
-	Never     []bool
-	DueIn     []float64
-	States    []string
-	Tries     []int16
-	Statuses  []int16
-	Ranks     []int16
-	Every     []int32
-	Etags     []string
-	Modified  []string
-	Content   []string
-	Simhashes []int64
-	Raw       []string
-	Changed   []bool
+	DomainIds  []int32
+	Ids        []uuid.UUID
+	Leases     []uuid.UUID
+	Never      []bool
+	DueIn      []float64
+	States     []string
+	Tries      []int16
+	Statuses   []int16
+	Ranks      []int16
+	Every      []int32
+	Etags      []string
+	Modified   []string
+	Content    []string
+	Simhashes  []int64
+	Raw        []string
+	Canonicals []string
+	Problems   []string
+	Changed    []bool
 }
 
 type FinishURLsRow struct {
@@ -477,6 +517,8 @@ func (q *Queries) FinishURLs(ctx context.Context, arg FinishURLsParams) ([]Finis
 		arg.Content,
 		arg.Simhashes,
 		arg.Raw,
+		arg.Canonicals,
+		arg.Problems,
 		arg.Changed,
 	)
 	if err != nil {
@@ -551,7 +593,7 @@ func (q *Queries) FrontierHas(ctx context.Context, arg FrontierHasParams) (bool,
 }
 
 const getCrawlDomain = `-- name: GetCrawlDomain :one
-select id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at from crawl_domains where domain = $1
+select id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at, render from crawl_domains where domain = $1
 `
 
 func (q *Queries) GetCrawlDomain(ctx context.Context, domain string) (CrawlDomain, error) {
@@ -581,12 +623,13 @@ func (q *Queries) GetCrawlDomain(ctx context.Context, domain string) (CrawlDomai
 		&i.Refused,
 		&i.Bytes,
 		&i.CreatedAt,
+		&i.Render,
 	)
 	return i, err
 }
 
 const getURL = `-- name: GetURL :one
-select domain_id, id, due_at, lease, found_at, last_crawl, changed_at, simhash, seed_no, every_seconds, rank, depth, tries, last_status, kind, state, url, etag, last_modified, content_hash, raw_hash from urls where domain_id = $1 and id = $2
+select domain_id, id, due_at, lease, found_at, last_crawl, changed_at, simhash, seed_no, every_seconds, rank, depth, tries, last_status, kind, state, url, etag, last_modified, content_hash, raw_hash, canonical, problem from urls where domain_id = $1 and id = $2
 `
 
 type GetURLParams struct {
@@ -619,6 +662,8 @@ func (q *Queries) GetURL(ctx context.Context, arg GetURLParams) (Url, error) {
 		&i.LastModified,
 		&i.ContentHash,
 		&i.RawHash,
+		&i.Canonical,
+		&i.Problem,
 	)
 	return i, err
 }
@@ -688,7 +733,7 @@ from (select p.id from generate_series($4::int, $5::int) r,
                  order by q.due_at limit $6 for update skip locked) p
       order by p.rank, p.due_at limit $6) picked
 where u.domain_id = $3 and u.id = picked.id
-returning u.domain_id, u.id, u.due_at, u.lease, u.found_at, u.last_crawl, u.changed_at, u.simhash, u.seed_no, u.every_seconds, u.rank, u.depth, u.tries, u.last_status, u.kind, u.state, u.url, u.etag, u.last_modified, u.content_hash, u.raw_hash
+returning u.domain_id, u.id, u.due_at, u.lease, u.found_at, u.last_crawl, u.changed_at, u.simhash, u.seed_no, u.every_seconds, u.rank, u.depth, u.tries, u.last_status, u.kind, u.state, u.url, u.etag, u.last_modified, u.content_hash, u.raw_hash, u.canonical, u.problem
 `
 
 type LeaseRanksParams struct {
@@ -740,6 +785,8 @@ func (q *Queries) LeaseRanks(ctx context.Context, arg LeaseRanksParams) ([]Url, 
 			&i.LastModified,
 			&i.ContentHash,
 			&i.RawHash,
+			&i.Canonical,
+			&i.Problem,
 		); err != nil {
 			return nil, err
 		}
@@ -752,7 +799,7 @@ func (q *Queries) LeaseRanks(ctx context.Context, arg LeaseRanksParams) ([]Url, 
 }
 
 const lockDomain = `-- name: LockDomain :one
-select id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at from crawl_domains where id = $1 for no key update
+select id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at, render from crawl_domains where id = $1 for no key update
 `
 
 func (q *Queries) LockDomain(ctx context.Context, id int32) (CrawlDomain, error) {
@@ -782,6 +829,7 @@ func (q *Queries) LockDomain(ctx context.Context, id int32) (CrawlDomain, error)
 		&i.Refused,
 		&i.Bytes,
 		&i.CreatedAt,
+		&i.Render,
 	)
 	return i, err
 }
@@ -822,6 +870,44 @@ func (q *Queries) NewEpoch(ctx context.Context, id int32) error {
 	return err
 }
 
+const parameterPages = `-- name: ParameterPages :many
+select url, canonical, content_hash from urls
+where domain_id = $1 and kind = 'article' and state = 'kept' and position('?' in url) > 0
+order by found_at desc limit $2
+`
+
+type ParameterPagesParams struct {
+	DomainID int32
+	Batch    int32
+}
+
+type ParameterPagesRow struct {
+	Url         string
+	Canonical   string
+	ContentHash string
+}
+
+// The newest pages of a domain with parameters in their URLs.
+func (q *Queries) ParameterPages(ctx context.Context, arg ParameterPagesParams) ([]ParameterPagesRow, error) {
+	rows, err := q.db.Query(ctx, parameterPages, arg.DomainID, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ParameterPagesRow
+	for rows.Next() {
+		var i ParameterPagesRow
+		if err := rows.Scan(&i.Url, &i.Canonical, &i.ContentHash); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const pauseCrawl = `-- name: PauseCrawl :execrows
 update crawl_domains set paused_at = coalesce(paused_at, clock_timestamp()), paused_why = $1 where domain = $2
 `
@@ -837,6 +923,51 @@ func (q *Queries) PauseCrawl(ctx context.Context, arg PauseCrawlParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const problemsOfDomain = `-- name: ProblemsOfDomain :many
+select url, problem, last_status, state, last_crawl from urls where domain_id = $1 and problem <> ''
+order by last_crawl desc limit $2
+`
+
+type ProblemsOfDomainParams struct {
+	DomainID int32
+	Batch    int32
+}
+
+type ProblemsOfDomainRow struct {
+	Url        string
+	Problem    string
+	LastStatus int16
+	State      UrlState
+	LastCrawl  *time.Time
+}
+
+// The last fetches that came to nothing.
+func (q *Queries) ProblemsOfDomain(ctx context.Context, arg ProblemsOfDomainParams) ([]ProblemsOfDomainRow, error) {
+	rows, err := q.db.Query(ctx, problemsOfDomain, arg.DomainID, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ProblemsOfDomainRow
+	for rows.Next() {
+		var i ProblemsOfDomainRow
+		if err := rows.Scan(
+			&i.Url,
+			&i.Problem,
+			&i.LastStatus,
+			&i.State,
+			&i.LastCrawl,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const releaseGate = `-- name: ReleaseGate :exec
@@ -980,6 +1111,42 @@ type SetDelayParams struct {
 func (q *Queries) SetDelay(ctx context.Context, arg SetDelayParams) error {
 	_, err := q.db.Exec(ctx, setDelay, arg.DelayMs, arg.ID)
 	return err
+}
+
+const setRendering = `-- name: SetRendering :execrows
+update crawl_domains set render = $1 where domain = $2
+`
+
+type SetRenderingParams struct {
+	Render bool
+	Domain string
+}
+
+func (q *Queries) SetRendering(ctx context.Context, arg SetRenderingParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setRendering, arg.Render, arg.Domain)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setRules = `-- name: SetRules :execrows
+update crawl_domains set rules = $1 where id = $2 and rules = $3
+`
+
+type SetRulesParams struct {
+	Rules json.RawMessage
+	ID    int32
+	Was   json.RawMessage
+}
+
+// Only over the rules that were read: an operator may have changed them.
+func (q *Queries) SetRules(ctx context.Context, arg SetRulesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setRules, arg.Rules, arg.ID, arg.Was)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const spendDomain = `-- name: SpendDomain :exec

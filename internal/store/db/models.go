@@ -1033,6 +1033,7 @@ type CrawlDomain struct {
 	Refused       int64
 	Bytes         int64
 	CreatedAt     time.Time
+	Render        bool
 }
 
 type CrawlGate struct {
@@ -1405,6 +1406,8 @@ type Url struct {
 	LastModified string
 	ContentHash  string
 	RawHash      string
+	Canonical    string
+	Problem      string
 }
 
 type User struct {

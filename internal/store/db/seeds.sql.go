@@ -25,7 +25,7 @@ func (q *Queries) CountSeeds(ctx context.Context, workspaceID uuid.UUID) (int64,
 const crawlDomain = `-- name: CrawlDomain :one
 insert into crawl_domains (domain) values ($1)
 on conflict (domain) do update set domain = excluded.domain
-returning id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at
+returning id, domain, paused_at, paused_why, epoch, rules, score, response_ms, delay_ms, not_before, next_due, last_crawl, draining_until, budget_day, budget_used, fetched, stored, unchanged, failed, timeouts, refused, bytes, created_at, render
 `
 
 // The row of a domain, made where there is none.
@@ -56,6 +56,7 @@ func (q *Queries) CrawlDomain(ctx context.Context, domain string) (CrawlDomain, 
 		&i.Refused,
 		&i.Bytes,
 		&i.CreatedAt,
+		&i.Render,
 	)
 	return i, err
 }

@@ -112,6 +112,27 @@ returning greatest(extract(epoch from next_at - clock_timestamp()) - @spacing::f
 -- name: BlockDomain :exec
 update crawl_domains set not_before = greatest(not_before, clock_timestamp() + make_interval(secs => @seconds::float8)) where id = @id;
 
+-- name: SetRendering :execrows
+update crawl_domains set render = @render where domain = @domain;
+
+-- name: SetRules :execrows
+-- Only over the rules that were read: an operator may have changed them.
+update crawl_domains set rules = @rules where id = @id and rules = @was;
+
+-- name: ParameterPages :many
+-- The newest pages of a domain with parameters in their URLs.
+select url, canonical, content_hash from urls
+where domain_id = @domain_id and kind = 'article' and state = 'kept' and position('?' in url) > 0
+order by found_at desc limit @batch;
+
+-- name: ContentOf :many
+select url, canonical, content_hash from urls where domain_id = @domain_id and id = any(@ids::uuid[]) and kind = 'article' and state = 'kept';
+
+-- name: ProblemsOfDomain :many
+-- The last fetches that came to nothing.
+select url, problem, last_status, state, last_crawl from urls where domain_id = @domain_id and problem <> ''
+order by last_crawl desc limit @batch;
+
 -- name: KnownURLs :many
 select id from urls where domain_id = @domain_id and id = any(@ids::uuid[]);
 
@@ -126,13 +147,13 @@ returning domain_id, id;
 -- name: FinishURLs :many
 -- Records fetches of those who still hold the lease.
 update urls u set lease = null, due_at = case when f.never then null else clock_timestamp() + make_interval(secs => f.due_in) end, state = f.state::url_state, tries = f.tries, last_status = f.last_status, rank = f.rank,
-    every_seconds = f.every_seconds, etag = f.etag, last_modified = f.last_modified, content_hash = f.content_hash, simhash = f.simhash, raw_hash = f.raw_hash,
+    every_seconds = f.every_seconds, etag = f.etag, last_modified = f.last_modified, content_hash = f.content_hash, simhash = f.simhash, raw_hash = f.raw_hash, canonical = f.canonical, problem = f.problem,
     changed_at = case when f.changed then clock_timestamp() else u.changed_at end
 from (select unnest(@domain_ids::int[]) as domain_id, unnest(@ids::uuid[]) as id, unnest(@leases::uuid[]) as lease,
         unnest(@never::boolean[]) as never, unnest(@due_in::float8[]) as due_in,
         unnest(@states::text[]) as state, unnest(@tries::smallint[]) as tries, unnest(@statuses::smallint[]) as last_status, unnest(@ranks::smallint[]) as rank,
         unnest(@every::int[]) as every_seconds, unnest(@etags::text[]) as etag, unnest(@modified::text[]) as last_modified,
-        unnest(@content::text[]) as content_hash, unnest(@simhashes::bigint[]) as simhash, unnest(@raw::text[]) as raw_hash, unnest(@changed::boolean[]) as changed) f
+        unnest(@content::text[]) as content_hash, unnest(@simhashes::bigint[]) as simhash, unnest(@raw::text[]) as raw_hash, unnest(@canonicals::text[]) as canonical, unnest(@problems::text[]) as problem, unnest(@changed::boolean[]) as changed) f
 where u.domain_id = f.domain_id and u.id = f.id and u.lease = f.lease
 returning u.domain_id, u.id, u.found_at;
 

@@ -1,0 +1,146 @@
+package s3server
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+)
+
+// place is where the file of a key lies, and whose turn it is to write there.
+// The name is a hash: keys may be of any length, have any characters, and be
+// the beginning of other keys.
+func (b *backend) place(bucket, key string) (path string, turn *sync.Mutex) {
+	sum := sha256.Sum256([]byte(key))
+	turn = &b.turns[(int(sum[30])<<8|int(sum[31]))%len(b.turns)]
+	return filepath.Join(b.bucket(bucket), hex.EncodeToString(sum[:1]), hex.EncodeToString(sum[:20])), turn
+}
+
+// open finds an object.
+func (b *backend) open(bucket, key string) (*object, error) {
+	if exists, err := b.BucketExists(bucket); err != nil || !exists {
+		return nil, errors.Join(err, gofakes3.BucketNotFound(bucket))
+	}
+	path, _ := b.place(bucket, key)
+	o, err := openFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, gofakes3.KeyNotFound(key)
+	}
+	return o, err
+}
+
+// HeadObject implements gofakes3.Backend.
+func (b *backend) HeadObject(bucket, key string) (*gofakes3.Object, error) {
+	o, err := b.open(bucket, key)
+	if err != nil {
+		return nil, err
+	}
+	return o.as(http.NoBody, nil), o.Close()
+}
+
+func (o *object) as(contents io.ReadCloser, within *gofakes3.ObjectRange) *gofakes3.Object {
+	return &gofakes3.Object{Name: o.Key, Metadata: o.Meta, Size: o.Size, Hash: o.MD5, Range: within, Contents: contents}
+}
+
+// GetObject implements gofakes3.Backend.
+func (b *backend) GetObject(bucket, key string, asked *gofakes3.ObjectRangeRequest) (*gofakes3.Object, error) {
+	o, err := b.open(bucket, key)
+	if err != nil {
+		return nil, err
+	}
+	within, err := asked.Range(o.Size)
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	part := io.NewSectionReader(o, 0, o.Size)
+	if within != nil {
+		part = io.NewSectionReader(o, within.Start, within.Length)
+	}
+	return o.as(struct {
+		io.Reader
+		io.Closer
+	}{part, o}, within), nil
+}
+
+// PutObject implements gofakes3.Backend.
+func (b *backend) PutObject(bucket, key string, meta map[string]string, input io.Reader, _ int64, conditions *gofakes3.PutConditions) (out gofakes3.PutObjectResult, err error) {
+	if exists, err := b.BucketExists(bucket); err != nil || !exists {
+		return out, errors.Join(err, gofakes3.BucketNotFound(bucket))
+	}
+	w, err := newWriter(filepath.Join(b.dir, "incoming"))
+	if err != nil {
+		return out, err
+	}
+	defer w.drop()
+	if _, err := io.Copy(w, input); err != nil {
+		return out, err
+	}
+	path, turn := b.place(bucket, key)
+	turn.Lock()
+	defer turn.Unlock()
+	if err := check(conditions, path); err != nil {
+		return out, err
+	}
+	return out, w.keep(record{Key: key, Meta: maps.Clone(meta), At: time.Now().UTC()}, path)
+}
+
+// check refuses what is not to be written over what is there.
+func check(conditions *gofakes3.PutConditions, path string) error {
+	if conditions == nil {
+		return nil
+	}
+	there := &gofakes3.ConditionalObjectInfo{}
+	o, err := openFile(path)
+	switch {
+	case err == nil:
+		there.Exists, there.Hash = true, o.MD5
+		if err := o.Close(); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return gofakes3.CheckPutConditions(conditions, there)
+}
+
+// CopyObject implements gofakes3.Backend.
+func (b *backend) CopyObject(fromBucket, from, toBucket, to string, meta map[string]string) (gofakes3.CopyObjectResult, error) {
+	return gofakes3.CopyObject(b, fromBucket, from, toBucket, to, meta)
+}
+
+// DeleteObject implements gofakes3.Backend.
+func (b *backend) DeleteObject(bucket, key string) (out gofakes3.ObjectDeleteResult, err error) {
+	if exists, err := b.BucketExists(bucket); err != nil || !exists {
+		return out, errors.Join(err, gofakes3.BucketNotFound(bucket))
+	}
+	path, turn := b.place(bucket, key)
+	turn.Lock()
+	defer turn.Unlock()
+	if err := os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+		return out, nil // as S3 answers
+	} else if err != nil {
+		return out, err
+	}
+	return out, syncDir(filepath.Dir(path))
+}
+
+// DeleteMulti implements gofakes3.Backend.
+func (b *backend) DeleteMulti(bucket string, keys ...string) (out gofakes3.MultiDeleteResult, err error) {
+	for _, key := range keys {
+		if _, err := b.DeleteObject(bucket, key); err != nil {
+			out.Error = append(out.Error, gofakes3.ErrorResult{Code: gofakes3.ErrInternal, Message: gofakes3.ErrInternal.Message(), Key: key})
+			continue
+		}
+		out.Deleted = append(out.Deleted, gofakes3.ObjectID{Key: key})
+	}
+	return out, nil
+}

@@ -1,0 +1,133 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/crawl"
+)
+
+func TestTheMostImportantIsLeasedFirstAndRefreshesAreNotForgotten(t *testing.T) {
+	n := open(t)
+	s, d := n.seed(n.workspace.ID, "https://news.example/")
+	n.discover(s, 20, 6)
+	n.discover(s, 20, 3)
+	n.discover(s, 20, crawl.FirstRefresh)
+	_, err := n.PlanSeeds(t.Context(), 10)
+	n.must(err)
+	urls := n.lease(d, 16)
+	ranks := map[int]int{}
+	for _, u := range urls {
+		ranks[u.Rank]++
+	}
+	if len(urls) != 16 || urls[0].Kind != crawl.Home || ranks[0] != 1 || ranks[3] != 11 || ranks[crawl.FirstRefresh] != 4 {
+		t.Errorf("%d leased, by rank %v", len(urls), ranks)
+	}
+	// Nobody gets what somebody holds; all get all.
+	for i := 0; ; i++ {
+		more := n.lease(d, 16)
+		if len(more) == 0 {
+			break
+		}
+		urls = append(urls, more...)
+	}
+	seen := map[uuid.UUID]bool{}
+	for _, u := range urls {
+		if seen[u.ID] {
+			t.Errorf("%s was leased twice", u.URL)
+		}
+		seen[u.ID] = true
+	}
+	if len(seen) != 61 {
+		t.Errorf("%d URLs were leased", len(seen))
+	}
+}
+
+func TestALeaseRunsOutAndItsHolderIsTooLate(t *testing.T) {
+	n := open(t)
+	s, d := n.seed(n.workspace.ID, "https://news.example/")
+	n.discover(s, 1, 3)
+	first := n.lease(d, 1)
+	n.exec("update urls set due_at = now() where lease is not null")
+	second := n.lease(d, 1)
+	if len(first) != 1 || len(second) != 1 || first[0].ID != second[0].ID || first[0].Lease == second[0].Lease {
+		t.Fatalf("%+v then %+v", first, second)
+	}
+	record := func(u crawl.URL) bool {
+		t.Helper()
+		u.State, u.RawHash = crawl.Kept, "aa"
+		f := crawl.Fetched{URL: u, DueIn: time.Hour, Requests: 1, First: true, ObjectKey: crawl.Key(d.Name, u.ID, "aa"),
+			Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}}
+		held, err := n.RecordFetches(t.Context(), []crawl.Fetched{f})
+		n.must(err)
+		return held[0]
+	}
+	if record(first[0]) {
+		t.Error("who lost the lease recorded all the same")
+	}
+	if !record(second[0]) {
+		t.Error("who holds the lease could not record")
+	}
+	if record(second[0]) {
+		t.Error("a fetch was recorded twice")
+	}
+	pages, err := n.TakeCrawled(t.Context(), 10, time.Minute)
+	if n.must(err); len(pages) != 1 || pages[0].URL != second[0].URL || !pages[0].First || pages[0].ObjectKey == "" {
+		t.Fatalf("handed on: %+v", pages)
+	}
+	// At least once: what is not declared done comes again.
+	if none, err := n.TakeCrawled(t.Context(), 10, time.Minute); len(none) != 0 || err != nil {
+		t.Errorf("handed on while it is worked on: %+v %v", none, err)
+	}
+	n.exec("update crawled_pages set taken_until = now()")
+	again, err := n.TakeCrawled(t.Context(), 10, time.Minute)
+	if n.must(err); len(again) != 1 || again[0].Tries != 2 {
+		t.Fatalf("handed on again: %+v", again)
+	}
+	n.must(n.CrawledDone(t.Context(), []int64{again[0].ID}))
+	if got := n.count("select count(*) from crawled_pages"); got != 0 {
+		t.Errorf("%d pages are left", got)
+	}
+}
+
+func TestBudgetsAreOfTheSeedAndOfTheDomain(t *testing.T) {
+	n := open(t)
+	s, d := n.seed(n.workspace.ID, "https://news.example/", func(s *crawl.Seed) { s.Rules.Budget = 3 })
+	other, _ := n.seed(n.workspace.ID, "https://news.example/the-thao", func(s *crawl.Seed) { s.Kind = crawl.Section })
+	n.discover(s, 10, 3)
+	n.discover(other, 10, 5)
+	n.must(n.drainOnce(d))
+	urls := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 })
+	by := map[int32]int{}
+	for _, u := range urls {
+		by[u.SeedNo]++
+	}
+	if by[s.No] != 3 || by[other.No] != 4 {
+		t.Errorf("leased by seed: %v", by)
+	}
+	if more := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 }); len(more) != 0 {
+		t.Errorf("%d more", len(more))
+	}
+	// Hubs are fetched all the same, and tomorrow is another day.
+	_, err := n.PlanSeeds(t.Context(), 10)
+	n.must(err)
+	if hubs := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 }); len(hubs) != 2 {
+		t.Errorf("%d hubs", len(hubs))
+	}
+	n.exec("update urls set due_at = due_at - interval '1 day' where lease is null; update seeds set budget_day = budget_day - 1; update crawl_domains set budget_day = budget_day - 1")
+	n.must(n.drainOnce(d))
+	if next := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 }); len(next) != 7 {
+		t.Errorf("%d the next day", len(next))
+	}
+}
+
+func (n *newsroom) drainOnce(d crawl.Domain) error {
+	_, drains, err := n.BeginDrain(n.t.Context(), d.Name, time.Minute)
+	if err == nil && !drains {
+		err = errors.New("the domain is not drained")
+	}
+	return err
+}
