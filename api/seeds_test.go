@@ -147,7 +147,7 @@ func TestADomainSaysHowItIsCrawledAndWhatWentWrong(t *testing.T) {
 	if !d.Render || s.Count("select count(*) from audit_log where action = 'domain.edited'") != 1 {
 		t.Errorf("%+v", d)
 	}
-	s.refused(s.send("PATCH", path, object{}), 422, "invalid_request")
+	s.refused(s.send("PATCH", path, object{}), 400, "invalid_request", "render")
 	s.refused(s.send("PATCH", domainsPath+"/nobody.example", object{"render": true}), 404, "domain_not_found")
 	s.Exec("update crawl_domains set rules = '{\"drop\": [\"nguon\"]}'")
 	_, err := s.Store.PlanSeeds(t.Context(), 10)

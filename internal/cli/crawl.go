@@ -69,7 +69,7 @@ func (p *parts) crawlWorker() *worker.Crawler {
 	lasting, stop := context.WithCancel(context.Background())
 	p.stopCrawl = stop
 	filter := &seen.Filter{Redis: p.redis}
-	records := batch.Lingering(lasting, 20*time.Millisecond, 200, 2, p.store.RecordFetches)
+	records := batch.Lingering(lasting, 25*time.Millisecond, 200, 2, p.store.RecordFetches)
 	d := &drain.Drainer{Store: p.store, Gates: p.store, Fetcher: p.crawl.fetcher, Finder: drain.PageFinder{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
 		Known: &seen.Known{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: records.Do,
 		Pace: crawl.StandardPace(), Limits: limits, Log: p.log}

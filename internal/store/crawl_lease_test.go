@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,4 +132,25 @@ func (n *newsroom) drainOnce(d crawl.Domain) error {
 		err = errors.New("the domain is not drained")
 	}
 	return err
+}
+
+// Where more domains are due than can be drained, those go first that have waited,
+// that bring news, and that answer fast.
+func TestDomainsAreDrainedByWhatIsKnownOfThem(t *testing.T) {
+	n := open(t)
+	for _, name := range []string{"waiting", "newsy", "plain", "slow"} {
+		n.seed(n.workspace.ID, "https://"+name+".example/")
+	}
+	n.exec(`update crawl_domains set next_due = now() - interval '1 minute', score = 0.2, response_ms = 100`)
+	n.exec(`update crawl_domains set next_due = now() - interval '1 hour' where domain = 'waiting.example'`)
+	n.exec(`update crawl_domains set score = 0.9 where domain = 'newsy.example'`)
+	n.exec(`update crawl_domains set response_ms = 20000 where domain = 'slow.example'`)
+	due, err := n.DueDomains(t.Context(), 100)
+	n.must(err)
+	if got := strings.Join(due, " "); got != "waiting.example newsy.example plain.example slow.example" {
+		t.Errorf("they are drained in this order: %s", got)
+	}
+	if first, err := n.DueDomains(t.Context(), 2); err != nil || !slices.Equal(first, due[:2]) {
+		t.Errorf("of two places: %v %v", first, err)
+	}
 }

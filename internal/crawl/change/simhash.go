@@ -40,20 +40,52 @@ func simHash(text string) SimHash {
 	if len(words) < MinWords {
 		return 0
 	}
-	var counts [64]int
+	var ones tally
 	for i := 0; i+shingle <= len(words); i++ {
-		h := fingerprint(words[i : i+shingle])
-		for bit := range counts {
-			counts[bit] += int(h>>bit&1)*2 - 1
-		}
+		ones.add(fingerprint(words[i : i+shingle]))
 	}
+	counts, features := ones.counts(), len(words)-shingle+1
 	var s SimHash
 	for bit, count := range counts {
-		if count > 0 {
+		if 2*count > features {
 			s |= 1 << bit
 		}
 	}
 	return s
+}
+
+// tally counts, of many numbers, how often each bit is set. It counts eight bits
+// at a time, in the bytes of a word: lane k has bit k of every byte.
+type tally struct {
+	lanes [8]uint64
+	added int // to the lanes; a byte holds up to 255
+	total [64]int
+}
+
+const everyByte = 0x0101010101010101
+
+func (t *tally) add(h uint64) {
+	if t.added == 255 {
+		t.flush()
+	}
+	t.added++
+	for k := range t.lanes {
+		t.lanes[k] += h >> k & everyByte
+	}
+}
+
+func (t *tally) flush() {
+	for k, lane := range t.lanes {
+		for b := range 8 {
+			t.total[8*b+k] += int(lane >> (8 * b) & 0xFF) //nolint:gosec // a byte
+		}
+	}
+	t.lanes, t.added = [8]uint64{}, 0
+}
+
+func (t *tally) counts() [64]int {
+	t.flush()
+	return t.total
 }
 
 // fingerprint is FNV-1a with a final mix: the plain hash of short texts moves

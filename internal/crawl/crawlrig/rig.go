@@ -62,7 +62,7 @@ func New(ctx context.Context, p Parts) (*Rig, error) {
 		return nil, err
 	}
 	filter := &seen.Filter{Redis: p.Redis}
-	records := batch.Lingering(ctx, 20*time.Millisecond, 200, 2, p.Store.RecordFetches)
+	records := batch.Lingering(ctx, 25*time.Millisecond, 200, 2, p.Store.RecordFetches)
 	r.Drainer = &drain.Drainer{Store: p.Store, Gates: p.Store, Fetcher: r.Fetcher, Finder: drain.PageFinder{}, Resolver: r.Fetcher,
 		Known: &seen.Known{Filter: filter, Redis: p.Redis, Store: p.Store}, Pages: r.Pages, Record: records.Do, Pace: p.Pace, Limits: p.Limits, Log: p.Log}
 	r.Drainer.Robots = drain.NewRobots("Dateline", drain.RobotsStore{Redis: p.Redis}, r.Drainer.FetchRobots)

@@ -68,15 +68,25 @@ func clean(text string) string {
 	if strings.Contains(text, "&") {
 		text = html.UnescapeString(text)
 	}
-	text = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.Is(unicode.C, r) && !unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, text)
+	if strings.ContainsFunc(text, invisible) {
+		text = strings.Map(func(r rune) rune {
+			if invisible(r) {
+				return -1
+			}
+			return r
+		}, text)
+	}
 	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) > maxTitle {
+	if len(text) > maxTitle && utf8.RuneCountInString(text) > maxTitle {
 		text = string([]rune(text)[:maxTitle]) + "…"
 	}
 	return text
+}
+
+// invisible says whether a character is taken out of texts.
+func invisible(r rune) bool {
+	if ' ' <= r && r < 0x7f || 0xC0 <= r && r <= 0x24F || 0x1EA0 <= r && r <= 0x1EF9 {
+		return false // most text, without a look into Unicode's tables
+	}
+	return r == utf8.RuneError || unicode.Is(unicode.C, r) && !unicode.IsSpace(r)
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"dateline/internal/crawl/weburl"
 )
@@ -22,7 +23,6 @@ var (
 	// idOfCMS is the number that a widespread Vietnamese CMS gives: three digits
 	// of the site, the time as yymmddhhmmss, milliseconds.
 	idOfCMS  = regexp.MustCompile(`(?:^|[-_/])\d{3}(2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d)[0-5]\d\d{3}$`)
-	wordLike = regexp.MustCompile(`\pL`)
 	pageTurn = regexp.MustCompile(`^(?:page|trang|p)-?\d+$|[-/](?:page|trang|p)-?\d{1,4}$`)
 )
 
@@ -55,7 +55,7 @@ func Classify(u weburl.URL) (kind Kind, score int) {
 	}
 	last := segments[len(segments)-1]
 	last = strings.TrimSuffix(last, path.Ext(last))
-	if pageTurn.MatchString(last) {
+	if endsInDigit(last) && pageTurn.MatchString(last) {
 		return Section, 0
 	}
 	score = articleScore(lower, last)
@@ -76,7 +76,7 @@ func articleScore(lower, last string) int {
 	score := 0
 	words := 0
 	for word := range strings.SplitSeq(strings.ReplaceAll(last, "_", "-"), "-") {
-		if wordLike.MatchString(word) && !strings.Contains(word, "%") || strings.Contains(word, "%e1%") {
+		if strings.ContainsFunc(word, unicode.IsLetter) && !strings.Contains(word, "%") || strings.Contains(word, "%e1%") {
 			words++
 		}
 	}
@@ -88,10 +88,10 @@ func articleScore(lower, last string) int {
 	case words == 3:
 		score++
 	}
-	if id := trailingID.FindStringSubmatch(last); id != nil {
+	if endsInDigit(last) && trailingID.MatchString(last) {
 		score += 3
 	}
-	if dayInPath.MatchString(lower) {
+	if hasDay(lower) {
 		score += 3
 	}
 	return score
@@ -100,8 +100,16 @@ func articleScore(lower, last string) int {
 // numbered says whether a URL has the number or the date of an article in it.
 func numbered(u weburl.URL) bool {
 	lower := strings.ToLower(u.Path())
-	return trailingID.MatchString(strings.TrimSuffix(lower, path.Ext(lower))) || dayInPath.MatchString(lower)
+	bare := strings.TrimSuffix(lower, path.Ext(lower))
+	return endsInDigit(bare) && trailingID.MatchString(bare) || hasDay(lower)
 }
+
+// The expressions are dear, and most URLs cannot match them.
+func endsInDigit(s string) bool {
+	return s != "" && '0' <= s[len(s)-1] && s[len(s)-1] <= '9'
+}
+
+func hasDay(lower string) bool { return strings.Contains(lower, "/20") && dayInPath.MatchString(lower) }
 
 // DateOf reads the day of publication from a URL, such as /2026/03/07/ or an
 // article's number that begins with it; zero: there is none. zone is the site's.
@@ -110,12 +118,16 @@ func DateOf(u weburl.URL, zone *time.Location) time.Time {
 		zone = time.UTC
 	}
 	lower := strings.ToLower(u.Path())
-	if f := dayInPath.FindStringSubmatch(lower); f != nil {
+	if hasDay(lower) {
+		f := dayInPath.FindStringSubmatch(lower)
 		if at, err := time.ParseInLocation("20060102", f[1]+f[2]+f[3], zone); err == nil {
 			return at
 		}
 	}
 	bare := strings.TrimSuffix(lower, path.Ext(lower))
+	if !endsInDigit(bare) {
+		return time.Time{}
+	}
 	if f := idOfCMS.FindStringSubmatch(bare); f != nil {
 		if at, err := time.ParseInLocation("0601021504", f[1], zone); err == nil {
 			return at

@@ -40,6 +40,9 @@ type HubPage struct {
 	Links     []Link     // each URL once, in the order of the page
 	NoFollow  bool       // its robots meta says that links are not to be followed
 	NoIndex   bool
+	// Of its prose, where Options ask for it.
+	Title string
+	Text  string
 }
 
 // Articles are the URLs of the articles, for change.NewHub.
@@ -85,6 +88,8 @@ type Options struct {
 	Now time.Time
 	// Zone is where the site writes dates without a zone; nil: UTC.
 	Zone *time.Location
+	// Prose has the text of a page read along with its links.
+	Prose bool
 	// Memo remembers the links of the site from page to page; nil: nothing does.
 	Memo *Memo
 	// Max is how many links are taken; 0: 2,000 of a page, 5,000 of a feed,

@@ -35,6 +35,7 @@ func Hub(doc []byte, at weburl.URL, o Options) HubPage {
 	h := &hub{options: o, at: at, base: at, domain: at.Domain(), dates: o.dates(), places: map[weburl.URL]int{}, most: o.most(maxHubLinks)}
 	h.read(doc)
 	h.vote()
+	h.page.Title, h.page.Text = h.prose.title.String(), h.prose.body.String()
 	return h.page
 }
 
@@ -61,55 +62,107 @@ type hub struct {
 	dating  bool
 	dateTxt strings.Builder
 	dateTag atom.Atom
+	prose   prose
 }
 
 func (h *hub) read(doc []byte) {
 	h.current, h.dateAt = -1, -1
 	z := html.NewTokenizer(bytes.NewReader(doc))
-	z.SetMaxBuf(1 << 20)
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
 			h.endLink()
 			return
 		case html.TextToken:
-			if h.open && h.text.Len() < 4*maxTitle {
-				h.text.Write(z.Text())
-			}
-			if h.dating && h.dateTxt.Len() < maxTitle {
-				h.dateTxt.Write(z.Text())
+			if h.open || h.dating || h.prose.wants() {
+				h.write(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
 			tag := atom.Lookup(name)
+			if h.options.Prose {
+				h.prose.start(tag)
+			}
 			switch {
 			case tag == 0:
 			case h.reads(tag):
-				h.start(tag, attributes(z, more))
+				h.start(tag, readAttrs(z, more))
 			default:
-				h.start(tag, nil)
+				h.start(tag, attrs{})
 			}
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			h.end(atom.Lookup(name))
+			tag := atom.Lookup(name)
+			if h.options.Prose {
+				h.prose.end(tag)
+			}
+			h.end(tag)
 		}
 	}
 }
 
-// attributes are those of a tag that matter, and not too many.
-func attributes(z *html.Tokenizer, more bool) map[string]string {
-	all := map[string]string{}
-	for range 64 {
-		if !more {
-			break
-		}
+// write takes text to where it belongs. Tokens give their text once.
+func (h *hub) write(text []byte) {
+	if h.open && h.text.Len() < 4*maxTitle {
+		h.text.Write(text)
+	}
+	if h.dating && h.dateTxt.Len() < maxTitle {
+		h.dateTxt.Write(text)
+	}
+	if h.prose.wants() {
+		h.prose.into.Write(text)
+	}
+}
+
+// attrs are the attributes of a tag that matter to a hub. The first of a name
+// counts (HTML Standard §13.2.5.33).
+type attrs struct {
+	href, title, rel, class, datetime, name, content, kind, alt attr
+}
+
+type attr struct {
+	value string
+	given bool
+}
+
+// relates says whether a link has a relation.
+func (a *attrs) relates(as string) bool {
+	return slices.Contains(strings.Fields(strings.ToLower(a.rel.value)), as)
+}
+
+func readAttrs(z *html.Tokenizer, more bool) (a attrs) {
+	for n := 0; more && n < maxAttributes; n++ {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if _, twice := all[string(key)]; !twice && len(value) <= 16<<10 {
-			all[string(key)] = string(value)
+		if to := a.place(key); to != nil && !to.given && len(value) <= maxAttribute {
+			to.value, to.given = string(value), true
 		}
 	}
-	return all
+	return a
+}
+
+func (a *attrs) place(key []byte) *attr {
+	switch string(key) {
+	case "href":
+		return &a.href
+	case "title":
+		return &a.title
+	case "rel":
+		return &a.rel
+	case "class":
+		return &a.class
+	case "datetime":
+		return &a.datetime
+	case "name":
+		return &a.name
+	case "content":
+		return &a.content
+	case "type":
+		return &a.kind
+	case "alt":
+		return &a.alt
+	}
+	return nil
 }
 
 // reads says whether the attributes of a tag matter. To read them all is most of
@@ -121,23 +174,26 @@ func (h *hub) reads(tag atom.Atom) bool {
 	case atom.Img:
 		return h.open && h.text.Len() == 0
 	case atom.Time, atom.Span, atom.Div, atom.P, atom.Em, atom.Small:
-		return h.dateAt >= 0 && h.page.Links[h.dateAt].Published.IsZero()
+		return h.undated()
 	}
 	return false
 }
 
-func (h *hub) start(tag atom.Atom, attr map[string]string) {
+// undated says whether a date is looked for.
+func (h *hub) undated() bool { return h.dateAt >= 0 && h.page.Links[h.dateAt].Published.IsZero() }
+
+func (h *hub) start(tag atom.Atom, a attrs) {
 	switch tag {
 	case atom.Base:
 		// Only the first counts (HTML Standard §4.2.3).
-		if u, err := h.at.Resolve(attr["href"], weburl.Rules{DropNothing: true}); err == nil && !h.based && attr["href"] != "" {
+		if u, err := h.at.Resolve(a.href.value, weburl.Rules{DropNothing: true}); err == nil && !h.based && a.href.value != "" {
 			h.base, h.based = u, true
 		}
 	case atom.Link:
-		h.link(attr)
+		h.link(a)
 	case atom.Meta:
-		if name := strings.ToLower(attr["name"]); name == "robots" {
-			content := strings.ToLower(attr["content"])
+		if name := strings.ToLower(a.name.value); name == "robots" {
+			content := strings.ToLower(a.content.value)
 			h.page.NoFollow = h.page.NoFollow || strings.Contains(content, "nofollow") || strings.Contains(content, "none")
 			h.page.NoIndex = h.page.NoIndex || strings.Contains(content, "noindex") || strings.Contains(content, "none")
 		}
@@ -147,22 +203,22 @@ func (h *hub) start(tag atom.Atom, attr map[string]string) {
 		h.heading++
 	case atom.A:
 		h.endLink()
-		h.anchor(attr)
+		h.anchor(a)
 	case atom.Img:
 		if h.open && h.text.Len() == 0 {
-			h.text.WriteString(attr["alt"])
+			h.text.WriteString(a.alt.value)
 		}
 	case atom.Time:
-		if attr == nil {
+		if !h.undated() {
 			return
 		}
-		if t := h.dates.Time(attr["datetime"]); !t.IsZero() {
+		if t := h.dates.Time(a.datetime.value); !t.IsZero() {
 			h.date(t)
 			return
 		}
 		h.beginDate(tag)
 	case atom.Span, atom.Div, atom.P, atom.Em, atom.Small:
-		if class := strings.ToLower(attr["class"]); strings.Contains(class, "time") || strings.Contains(class, "date") {
+		if class := strings.ToLower(a.class.value); strings.Contains(class, "time") || strings.Contains(class, "date") {
 			h.beginDate(tag)
 		}
 	}
@@ -184,9 +240,9 @@ func (h *hub) end(tag atom.Atom) {
 }
 
 // link reads a link element of the head.
-func (h *hub) link(attr map[string]string) {
-	rel := strings.Fields(strings.ToLower(attr["rel"]))
-	href := strings.TrimSpace(attr["href"])
+func (h *hub) link(a attrs) {
+	rel := strings.Fields(strings.ToLower(a.rel.value))
+	href := strings.TrimSpace(a.href.value)
 	if href == "" {
 		return
 	}
@@ -196,12 +252,12 @@ func (h *hub) link(attr map[string]string) {
 			h.page.Canonical = u
 		}
 	case slices.Contains(rel, "alternate"):
-		switch kind, _, _ := strings.Cut(strings.ToLower(attr["type"]), ";"); strings.TrimSpace(kind) {
+		switch kind, _, _ := strings.Cut(strings.ToLower(a.kind.value), ";"); strings.TrimSpace(kind) {
 		case "application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml":
-			h.add(href, Feed, attr["title"])
+			h.add(href, Feed, a.title.value)
 		}
 	case slices.Contains(rel, "sitemap"):
-		h.add(href, Sitemap, attr["title"])
+		h.add(href, Sitemap, a.title.value)
 	}
 }
 
@@ -218,12 +274,12 @@ func (h *hub) add(href string, kind Kind, title string) {
 }
 
 // anchor begins a link in the page.
-func (h *hub) anchor(attr map[string]string) {
-	href := strings.TrimSpace(attr["href"])
+func (h *hub) anchor(a attrs) {
+	href := strings.TrimSpace(a.href.value)
 	if href == "" || href[0] == '#' {
 		return
 	}
-	for rel := range strings.FieldsSeq(strings.ToLower(attr["rel"])) {
+	for rel := range strings.FieldsSeq(strings.ToLower(a.rel.value)) {
 		if rel == "nofollow" || rel == "sponsored" {
 			return
 		}
@@ -247,7 +303,7 @@ func (h *hub) anchor(attr map[string]string) {
 	if h.heading > 0 && h.menu == 0 {
 		link.Score++
 	}
-	if title := clean(attr["title"]); title != "" && h.ranks[place] < inAttribute {
+	if title := clean(a.title.value); title != "" && h.ranks[place] < inAttribute {
 		link.Title, h.ranks[place] = title, inAttribute
 	}
 	h.current, h.open = place, true

@@ -121,3 +121,22 @@ func plain(text string) string {
 	}
 	return clean(text)
 }
+
+// Bounds of what is read of one tag.
+const (
+	maxAttributes = 64
+	maxAttribute  = 16 << 10
+)
+
+// attributes are those of a tag, and not too many.
+func attributes(z *html.Tokenizer, more bool) map[string]string {
+	all := map[string]string{}
+	for n := 0; more && n < maxAttributes; n++ {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		if _, twice := all[string(key)]; !twice && len(value) <= maxAttribute {
+			all[string(key)] = string(value)
+		}
+	}
+	return all
+}

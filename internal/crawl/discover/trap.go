@@ -45,7 +45,7 @@ func Shape(u weburl.URL) string {
 
 var (
 	digits   = regexp.MustCompile(`\d+`)
-	calendar = regexp.MustCompile(`(?:^|[/=-])((?:19|20|21)\d{2})[/-](0?[1-9]|1[0-2])(?:[/-](0?[1-9]|[12]\d|3[01]))?(?:$|[/&?-])`)
+	calendar = regexp.MustCompile(`[/=-]((?:19|20|21)\d{2})[/-](0?[1-9]|1[0-2])(?:[/-](0?[1-9]|[12]\d|3[01]))?(?:$|[/&?-])`)
 )
 
 // Bounds of URLs that are no traps.
@@ -71,12 +71,27 @@ func Trap(u weburl.URL, now time.Time) string {
 			return "trap: the path repeats itself"
 		}
 	}
-	if f := calendar.FindStringSubmatch(u.RequestURI()); f != nil {
+	if f := monthOf(u.RequestURI()); f != nil {
 		if month, err := time.Parse("2006-1", f[1]+"-"+f[2]); err == nil && (month.After(now.AddDate(0, 1, 0)) || month.Year() < 1990) {
 			return "trap: a calendar beyond its news"
 		}
 	}
 	return ""
+}
+
+// monthOf finds a year and a month. It looks for what may be a year first: the
+// expression is dear, and most URLs have none.
+func monthOf(uri string) []string {
+	for i := range max(len(uri)-4, 0) {
+		if strings.IndexByte("/=-", uri[i]) < 0 {
+			continue
+		}
+		switch uri[i+1 : i+3] {
+		case "19", "20", "21":
+			return calendar.FindStringSubmatch(uri)
+		}
+	}
+	return nil
 }
 
 // Meter bounds how many URLs of one shape are taken from a site, articles apart:

@@ -1,12 +1,7 @@
 package drain
 
 import (
-	"bytes"
-	"strings"
 	"time"
-
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"dateline/internal/crawl"
 	"dateline/internal/crawl/discover"
@@ -44,17 +39,15 @@ func (p PageFinder) Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules,
 		}
 		return out, err
 	}
-	var out Finds
 	if links {
+		o.Prose = kind == crawl.Article
 		page := discover.Hub(doc, at, o)
-		out.Links, out.NoFollow, out.Canonical = page.Links, page.NoFollow, page.Canonical
+		return Finds{Links: page.Links, NoFollow: page.NoFollow, Canonical: page.Canonical, Title: page.Title, Text: page.Text}, nil
 	}
-	if kind == crawl.Article {
-		var canonical string
-		out.Title, out.Text, canonical = paragraphs(doc)
-		if u, err := at.Resolve(canonical, rules); err == nil && canonical != "" {
-			out.Canonical = u
-		}
+	prose := discover.ReadProse(doc)
+	out := Finds{Title: prose.Title, Text: prose.Text}
+	if u, err := at.Resolve(prose.Canonical, rules); err == nil && prose.Canonical != "" {
+		out.Canonical = u
 	}
 	return out, nil
 }
@@ -68,69 +61,4 @@ func articles(links []discover.Link) []discover.Link {
 		}
 	}
 	return links
-}
-
-// paragraphs is the text of a page's headings and paragraphs: what tells whether
-// an article changed. Menus, counters and scripts, which change all the time,
-// are no paragraphs; what a reader sees is found with care by the parser. It
-// gives the canonical URL too, as the page writes it.
-func paragraphs(doc []byte) (title, text, canonical string) {
-	tokens := html.NewTokenizer(bytes.NewReader(doc))
-	var headline, body strings.Builder
-	var into *strings.Builder
-	skip := 0
-	for {
-		switch tokens.Next() {
-		case html.ErrorToken:
-			return headline.String(), body.String(), canonical
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, more := tokens.TagName()
-			switch atom.Lookup(name) {
-			case atom.P:
-				into = &body
-			case atom.H1:
-				into = &headline
-			case atom.Link:
-				if canonical == "" && more {
-					canonical = canonicalOf(tokens)
-				}
-			case atom.Script, atom.Style, atom.Noscript, atom.Nav, atom.Footer, atom.Aside, atom.Form:
-				skip++
-			}
-		case html.EndTagToken:
-			name, _ := tokens.TagName()
-			switch atom.Lookup(name) {
-			case atom.P, atom.H1, atom.Div, atom.Article, atom.Section, atom.Td, atom.Li:
-				if into != nil {
-					into.WriteByte('\n')
-				}
-				into = nil
-			case atom.Script, atom.Style, atom.Noscript, atom.Nav, atom.Footer, atom.Aside, atom.Form:
-				skip = max(skip-1, 0)
-			}
-		case html.TextToken:
-			if into != nil && skip == 0 {
-				into.Write(tokens.Text())
-			}
-		}
-	}
-}
-
-// canonicalOf is the address of a link element that names the canonical URL.
-func canonicalOf(tokens *html.Tokenizer) (href string) {
-	canonical := false
-	for more := true; more; {
-		var key, value []byte
-		key, value, more = tokens.TagAttr()
-		switch string(key) {
-		case "rel":
-			canonical = strings.EqualFold(string(value), "canonical")
-		case "href":
-			href = strings.TrimSpace(string(value))
-		}
-	}
-	if !canonical {
-		return ""
-	}
-	return href
 }

@@ -122,7 +122,7 @@ func (r *run) wanted(u crawl.URL, seed crawl.Seed, links []discover.Link, v Verd
 		allow = patterns(seed.Rules)
 	}
 	archive := u.Kind == crawl.Sitemap && !r.isSeed(u)
-	for _, l := range links {
+	for _, l := range r.news(links) {
 		at := later(l.Published, l.Modified)
 		// Sitemaps that nobody asked for may list a site's whole past.
 		if archive && (at.IsZero() || time.Since(at) > lately) {
@@ -165,10 +165,23 @@ func (w *wishes) put(to weburl.URL, kind crawl.Kind, rank, depth int) {
 		return
 	}
 	w.seen[to] = true
-	if w.run.knows(to) || to.Domain() != w.run.domain.Name || discover.Trap(to, time.Now()) != "" {
+	if to.Domain() != w.run.domain.Name || discover.Trap(to, time.Now()) != "" {
 		return
 	}
 	w.found = append(w.found, crawl.Found{DomainID: w.run.domain.ID, URL: to, Kind: kind, Rank: rank, Depth: depth, SeedNo: w.page.SeedNo})
+}
+
+// news are the links whose URLs this run has not put into the frontier yet. On
+// most pages few are.
+func (r *run) news(links []discover.Link) (out []discover.Link) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range links {
+		if !r.known[l.URL] {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 func (r *run) knows(u weburl.URL) bool {

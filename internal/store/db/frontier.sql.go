@@ -405,11 +405,12 @@ const dueDomains = `-- name: DueDomains :many
 select domain from crawl_domains
 where paused_at is null and next_due <= clock_timestamp()
   and (not_before is null or not_before <= clock_timestamp()) and (draining_until is null or draining_until <= clock_timestamp())
-order by next_due limit $1
+order by next_due - make_interval(secs => 600 * score - least(response_ms, 6000) / 100) limit $1
 `
 
-// Whom to drain next. A domain whose drain has died is due again when its time
-// is over.
+// Whom to drain next, where not all can be: who has waited longest, sites that
+// bring news up to ten minutes ahead, slow ones up to a minute behind. A domain
+// whose drain has died is due again when its time is over.
 func (q *Queries) DueDomains(ctx context.Context, batch int32) ([]string, error) {
 	rows, err := q.db.Query(ctx, dueDomains, batch)
 	if err != nil {

@@ -31,12 +31,13 @@ delete from urls where domain_id = @domain_id and (state <> 'kept' or kind <> 'a
 update crawl_domains set epoch = epoch + 1, next_due = clock_timestamp() where id = @id;
 
 -- name: DueDomains :many
--- Whom to drain next. A domain whose drain has died is due again when its time
--- is over.
+-- Whom to drain next, where not all can be: who has waited longest, sites that
+-- bring news up to ten minutes ahead, slow ones up to a minute behind. A domain
+-- whose drain has died is due again when its time is over.
 select domain from crawl_domains
 where paused_at is null and next_due <= clock_timestamp()
   and (not_before is null or not_before <= clock_timestamp()) and (draining_until is null or draining_until <= clock_timestamp())
-order by next_due limit @batch;
+order by next_due - make_interval(secs => 600 * score - least(response_ms, 6000) / 100) limit @batch;
 
 -- name: Draining :one
 select count(*) from crawl_domains where draining_until > clock_timestamp();

@@ -1,0 +1,79 @@
+package discover
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Prose is the text of a page's headings and paragraphs: what tells whether an
+// article changed. Menus, counters and scripts, which change all the time, are no
+// paragraphs. What a reader sees is found with care by the parser.
+type Prose struct {
+	Title     string
+	Text      string
+	Canonical string // the canonical URL, as the page writes it; empty: none
+}
+
+// ReadProse reads it from a page in UTF-8.
+func ReadProse(doc []byte) Prose {
+	z := html.NewTokenizer(bytes.NewReader(doc))
+	var p prose
+	canonical := ""
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return Prose{Title: p.title.String(), Text: p.body.String(), Canonical: canonical}
+		case html.TextToken:
+			if p.wants() {
+				p.into.Write(z.Text())
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			tag := atom.Lookup(name)
+			if tag == atom.Link && canonical == "" {
+				if a := readAttrs(z, more); a.relates("canonical") {
+					canonical = strings.TrimSpace(a.href.value)
+				}
+			}
+			p.start(tag)
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			p.end(atom.Lookup(name))
+		}
+	}
+}
+
+// prose is text while it is read.
+type prose struct {
+	title, body strings.Builder
+	into        *strings.Builder // nil: neither heading nor paragraph
+	skip        int              // depth of what is no text of the page's own
+}
+
+func (p *prose) wants() bool { return p.into != nil && p.skip == 0 }
+
+func (p *prose) start(tag atom.Atom) {
+	switch tag {
+	case atom.P:
+		p.into = &p.body
+	case atom.H1:
+		p.into = &p.title
+	case atom.Script, atom.Style, atom.Noscript, atom.Nav, atom.Footer, atom.Aside, atom.Form:
+		p.skip++
+	}
+}
+
+func (p *prose) end(tag atom.Atom) {
+	switch tag {
+	case atom.P, atom.H1, atom.Div, atom.Article, atom.Section, atom.Td, atom.Li:
+		if p.into != nil {
+			p.into.WriteByte('\n')
+		}
+		p.into = nil
+	case atom.Script, atom.Style, atom.Noscript, atom.Nav, atom.Footer, atom.Aside, atom.Form:
+		p.skip = max(p.skip-1, 0)
+	}
+}
