@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"runtime/pprof"
 	"sync"
 	"syscall"
@@ -55,6 +56,8 @@ type setup struct {
 }
 
 func TestMain(m *testing.M) {
+	// As main sets it: workers, and the S3 server that is in this process.
+	debug.SetGCPercent(300)
 	if told := os.Getenv(childVariable); told != "" {
 		if err := work(told); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -135,6 +135,13 @@ func (s *Store) EndDrain(ctx context.Context, domain int32) (*time.Time, error) 
 	return s.q.EndDrain(ctx, domain)
 }
 
+// DueIn is how long it is until the first of a domain's URLs is due; never: none
+// ever is.
+func (s *Store) DueIn(ctx context.Context, domain int32) (wait time.Duration, never bool, err error) {
+	left, err := s.q.DueIn(ctx, domain)
+	return time.Duration(left * float64(time.Second)), left < 0, err
+}
+
 // SetDelay notes what a domain's robots.txt asks for.
 func (s *Store) SetDelay(ctx context.Context, domain int32, delay time.Duration) error {
 	return s.q.SetDelay(ctx, db.SetDelayParams{ID: domain, DelayMs: int32(min(delay, 24*time.Hour).Milliseconds())}) //nolint:gosec // a day

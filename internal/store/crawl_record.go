@@ -47,6 +47,10 @@ func (s *Store) AddURLs(ctx context.Context, found []crawl.Found) (map[uuid.UUID
 func (s *Store) RecordFetches(ctx context.Context, fetches []crawl.Fetched) (held []bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		held = make([]bool, len(fetches))
+		counts := countFetches(fetches)
+		if err := q.LockDomains(ctx, counts.Ids); err != nil {
+			return err
+		}
 		rows, err := q.FinishURLs(ctx, finishParams(fetches))
 		if err != nil {
 			return err
@@ -81,10 +85,6 @@ func (s *Store) RecordFetches(ctx context.Context, fetches []crawl.Fetched) (hel
 			if err := q.HandOn(ctx, handed); err != nil {
 				return err
 			}
-		}
-		counts := countFetches(fetches)
-		if err := q.LockDomains(ctx, counts.Ids); err != nil {
-			return err
 		}
 		return q.CountFetches(ctx, counts)
 	})

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,11 +46,12 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempot
 		if int(have)+len(seeds) > mostSeeds {
 			return &post.Error{Kind: post.Conflict, Code: "too_many_seeds", Message: fmt.Sprintf("A workspace may have %d seeds. Delete some first.", mostSeeds)}
 		}
+		domains, err := domainsOf(ctx, q, seeds)
+		if err != nil {
+			return err
+		}
 		for _, n := range seeds {
-			d, err := q.CrawlDomain(ctx, n.URL.Domain())
-			if err != nil {
-				return err
-			}
+			d := domains[n.URL.Domain()]
 			row, err := q.InsertSeed(ctx, db.InsertSeedParams{ID: n.ID, WorkspaceID: workspace, DomainID: d.ID, UrlID: crawl.ID(n.URL), Url: n.URL.String(),
 				Kind: db.UrlKind(n.Kind), Title: n.Title, Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), //nolint:gosec // 0 to 100
 				MinSeconds: seconds(n.Min), MaxSeconds: seconds(n.Max), EverySeconds: seconds(n.Every),
@@ -67,6 +70,23 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempot
 		return nil
 	})
 	return out, replayed, err
+}
+
+// domainsOf reads the domains of seeds, and makes those that are missing. It
+// locks them, in the order of LockDomains.
+func domainsOf(ctx context.Context, q *db.Queries, seeds []crawl.Seed) (map[string]db.CrawlDomain, error) {
+	all := map[string]db.CrawlDomain{}
+	for _, n := range seeds {
+		all[n.URL.Domain()] = db.CrawlDomain{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		d, err := q.CrawlDomain(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = d
+	}
+	return all, nil
 }
 
 // Seed reads a seed, if it belongs to workspace.
@@ -128,13 +148,19 @@ func (s *Store) DeleteSeed(ctx context.Context, workspace, id uuid.UUID) error {
 // PlanSeeds makes the URLs of seeds due that are due, and says how many.
 func (s *Store) PlanSeeds(ctx context.Context, batch int) (planned int, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		rows, err := q.PlanSeeds(ctx, int32(batch)) //nolint:gosec // thousands
+		domains, err := q.DomainsToPlan(ctx, int32(batch)) //nolint:gosec // thousands
+		if err != nil || len(domains) == 0 {
+			return err
+		}
+		if err := q.LockDomains(ctx, domains); err != nil {
+			return err
+		}
+		rows, err := q.PlanSeeds(ctx, db.PlanSeedsParams{Domains: domains, Batch: int32(batch)}) //nolint:gosec // thousands
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		planned = len(rows)
 		var hubs db.PutHubsParams
-		var domains []int32
 		seen := map[uuid.UUID]bool{} // a statement may touch a row once
 		for _, row := range rows {
 			if seen[row.UrlID] {
@@ -144,15 +170,11 @@ func (s *Store) PlanSeeds(ctx context.Context, batch int) (planned int, err erro
 			hubs.DomainIds, hubs.Ids, hubs.Urls = append(hubs.DomainIds, row.DomainID), append(hubs.Ids, row.UrlID), append(hubs.Urls, row.Url)
 			hubs.Kinds, hubs.SeedNos = append(hubs.Kinds, string(row.Kind)), append(hubs.SeedNos, row.No)
 			hubs.Ranks = append(hubs.Ranks, int16(crawl.HubRank(crawl.Kind(row.Kind)))) //nolint:gosec // 0 to 15
-			domains = append(domains, row.DomainID)
 		}
 		if err := q.PutHubs(ctx, hubs); err != nil {
 			return err
 		}
-		if err := q.LockDomains(ctx, domains); err != nil {
-			return err
-		}
-		return q.DueNow(ctx, domains)
+		return q.DueNow(ctx, hubs.DomainIds)
 	})
 	return planned, err
 }

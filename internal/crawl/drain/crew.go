@@ -56,11 +56,11 @@ func (r *run) hire(ctx context.Context, until time.Time) *crew {
 func (c *crew) one(ctx context.Context, u crawl.URL, until time.Time) error {
 	c.fetches <- struct{}{}
 	fetched := sync.OnceFunc(func() { <-c.fetches })
-	if c.run.halt.Load() || ctx.Err() != nil || time.Now().After(until) {
-		fetched()
-		return nil // given back in the end
+	if goOn := !c.run.halt.Load() && ctx.Err() == nil && time.Now().Before(until); goOn {
+		return c.run.one(ctx, u, fetched)
 	}
-	return c.run.one(ctx, u, fetched)
+	fetched()
+	return nil // it is given back in the end
 }
 
 // give hands a URL to who is free.

@@ -26,6 +26,7 @@ type Store interface {
 	BeginDrain(ctx context.Context, domain string, ttl time.Duration) (crawl.Domain, bool, error)
 	RenewDrain(ctx context.Context, d crawl.Domain, ttl time.Duration) (goOn bool, err error)
 	EndDrain(ctx context.Context, domain int32) (*time.Time, error)
+	DueIn(ctx context.Context, domain int32) (wait time.Duration, never bool, err error)
 	LeaseURLs(ctx context.Context, l crawl.Lease) ([]crawl.URL, error)
 	RenewLeases(ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, ttl time.Duration) error
 	ReleaseLeases(ctx context.Context, domain int32, lease uuid.UUID, ids []uuid.UUID, wait time.Duration) error
@@ -105,6 +106,7 @@ type Limits struct {
 	Lease    time.Duration // after which a dead worker's URLs are due again
 	Block    time.Duration // the longest that a Retry-After is obeyed
 	Run      time.Duration // one drain
+	Linger   time.Duration // that a drain waits for what is due soon, rather than end and be started again
 	Batch    int           // URLs leased at once
 	Parallel int           // requests to a domain at once, where politeness is lifted
 	Budget   int           // pages of a domain a day; 0: no limit
@@ -113,7 +115,7 @@ type Limits struct {
 // StandardLimits is what production runs by.
 func StandardLimits() Limits {
 	return Limits{Delay: time.Second, MaxDelay: 30 * time.Second, IPDelay: 100 * time.Millisecond, Fetch: 45 * time.Second, Lease: 90 * time.Second,
-		Block: 24 * time.Hour, Run: 4 * time.Minute, Batch: 100, Parallel: 1, Budget: 20_000}
+		Block: 24 * time.Hour, Run: 4 * time.Minute, Linger: 15 * time.Second, Batch: 100, Parallel: 1, Budget: 20_000}
 }
 
 // Drainer drains domains. It is safe for concurrent use.

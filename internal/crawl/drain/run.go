@@ -67,7 +67,7 @@ func (r *run) drain(ctx context.Context, stop <-chan struct{}, beat func(Result)
 // work leases URLs and hands them to those who fetch, until nothing is due.
 func (r *run) work(ctx context.Context, until time.Time) error {
 	c := r.hire(ctx, until)
-	defer c.dismiss()
+	defer func() { _ = c.dismiss() }() // it says the same again
 	for found := false; !r.halt.Load() && ctx.Err() == nil && time.Now().Before(until); {
 		urls, err := r.Store.LeaseURLs(ctx, crawl.Lease{Domain: r.domain, ID: r.lease, Most: r.batch(), TTL: r.Limits.Lease,
 			Budget: r.Limits.Budget, Idle: r.Pace.Refresh})
@@ -75,7 +75,7 @@ func (r *run) work(ctx context.Context, until time.Time) error {
 			return err
 		}
 		if len(urls) == 0 {
-			if !found {
+			if !found && !r.linger(ctx, until) {
 				break
 			}
 			// What is under way may still find something.
@@ -97,6 +97,29 @@ func (r *run) work(ctx context.Context, until time.Time) error {
 		return err
 	}
 	return ctx.Err()
+}
+
+// look is how often a drain that waits looks for what became due meanwhile.
+const look = time.Second
+
+// linger waits for what is due soon, and says whether to go on. To end a drain
+// and to start the next one costs Temporal more than to wait.
+func (r *run) linger(ctx context.Context, until time.Time) bool {
+	for most := time.Now().Add(r.Limits.Linger); !r.halt.Load() && time.Now().Before(until); {
+		wait, never, err := r.Store.DueIn(ctx, r.domain.ID)
+		if err != nil || never || time.Now().Add(wait).After(most) {
+			return false
+		}
+		// What is due and was not leased is held by somebody, or will be noticed to
+		// be paused: it is not asked for at once.
+		if sleep(ctx, min(max(wait, look/20), look)) != nil {
+			return false
+		}
+		if wait <= look {
+			return true
+		}
+	}
+	return false
 }
 
 // batch is how many URLs are leased at once: few where each takes long, so that

@@ -431,6 +431,19 @@ func (q *Queries) DueDomains(ctx context.Context, batch int32) ([]string, error)
 	return items, nil
 }
 
+const dueIn = `-- name: DueIn :one
+select coalesce(greatest(extract(epoch from min(first.due_at) - clock_timestamp()), 0), -1)::float8 as seconds from generate_series(0, 15) r,
+    lateral (select q.due_at from urls q where q.domain_id = $1 and q.rank = r::smallint and q.due_at is not null order by q.due_at limit 1) first
+`
+
+// Seconds until the first of a domain's URLs is due; -1: none ever is.
+func (q *Queries) DueIn(ctx context.Context, domainID int32) (float64, error) {
+	row := q.db.QueryRow(ctx, dueIn, domainID)
+	var seconds float64
+	err := row.Scan(&seconds)
+	return seconds, err
+}
+
 const emptyFrontier = `-- name: EmptyFrontier :execrows
 delete from urls where domain_id = $1 and (state <> 'kept' or kind <> 'article')
 `
@@ -836,10 +849,11 @@ func (q *Queries) LockDomain(ctx context.Context, id int32) (CrawlDomain, error)
 }
 
 const lockDomains = `-- name: LockDomains :exec
-select id from crawl_domains where id = any($1::int[]) order by id for no key update
+select id from crawl_domains where id = any($1::int[]) order by domain for no key update
 `
 
-// In one order, so that writers of several domains wait for one another only once.
+// Whoever changes a domain's seeds or URLs holds its row first, and of several
+// domains in the order of their names: so nobody waits for who waits for him.
 func (q *Queries) LockDomains(ctx context.Context, ids []int32) error {
 	_, err := q.db.Exec(ctx, lockDomains, ids)
 	return err

@@ -104,6 +104,34 @@ func (q *Queries) DeleteSeed(ctx context.Context, arg DeleteSeedParams) (Seed, e
 	return i, err
 }
 
+const domainsToPlan = `-- name: DomainsToPlan :many
+select distinct picked.domain_id from (
+    select due.domain_id from seeds due join crawl_domains d on d.id = due.domain_id
+    where due.status = 'active' and due.next_crawl <= clock_timestamp() and d.paused_at is null
+    order by due.next_crawl limit $1) picked
+`
+
+// The domains of the seeds that have been due for longest.
+func (q *Queries) DomainsToPlan(ctx context.Context, batch int32) ([]int32, error) {
+	rows, err := q.db.Query(ctx, domainsToPlan, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int32
+	for rows.Next() {
+		var domain_id int32
+		if err := rows.Scan(&domain_id); err != nil {
+			return nil, err
+		}
+		items = append(items, domain_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const dueNow = `-- name: DueNow :exec
 update crawl_domains set next_due = least(next_due, clock_timestamp()) where id = any($1::int[])
 `
@@ -330,16 +358,21 @@ func (q *Queries) OthersOnDomain(ctx context.Context, arg OthersOnDomainParams) 
 const planSeeds = `-- name: PlanSeeds :many
 update seeds s set next_crawl = clock_timestamp() + make_interval(secs => s.every_seconds), last_crawl = clock_timestamp()
 from (select due.id from seeds due join crawl_domains d on d.id = due.domain_id
-      where due.status = 'active' and due.next_crawl <= clock_timestamp() and d.paused_at is null
-      order by due.next_crawl limit $1 for update of due skip locked) picked
+      where due.domain_id = any($1::int[]) and due.status = 'active' and due.next_crawl <= clock_timestamp() and d.paused_at is null
+      order by due.next_crawl limit $2 for update of due skip locked) picked
 where s.id = picked.id
 returning s.id, s.no, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_seconds, s.max_seconds, s.every_seconds, s.allow, s.deny, s.depth, s.budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_problem, s.version, s.created_at, s.updated_at
 `
 
+type PlanSeedsParams struct {
+	Domains []int32
+	Batch   int32
+}
+
 // Takes the seeds that are due. Those that a run takes and cannot plan come
 // again at their next time.
-func (q *Queries) PlanSeeds(ctx context.Context, batch int32) ([]Seed, error) {
-	rows, err := q.db.Query(ctx, planSeeds, batch)
+func (q *Queries) PlanSeeds(ctx context.Context, arg PlanSeedsParams) ([]Seed, error) {
+	rows, err := q.db.Query(ctx, planSeeds, arg.Domains, arg.Batch)
 	if err != nil {
 		return nil, err
 	}

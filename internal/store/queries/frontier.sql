@@ -85,6 +85,11 @@ update crawl_domains d set draining_until = null, next_due = (
       lateral (select q.due_at from urls q where q.domain_id = d.id and q.rank = r::smallint and q.due_at is not null order by q.due_at limit 1) first)
 where d.id = @id returning d.next_due;
 
+-- name: DueIn :one
+-- Seconds until the first of a domain's URLs is due; -1: none ever is.
+select coalesce(greatest(extract(epoch from min(first.due_at) - clock_timestamp()), 0), -1)::float8 as seconds from generate_series(0, 15) r,
+    lateral (select q.due_at from urls q where q.domain_id = @domain_id and q.rank = r::smallint and q.due_at is not null order by q.due_at limit 1) first;
+
 -- name: RenewDrain :one
 update crawl_domains set draining_until = clock_timestamp() + make_interval(secs => @seconds::float8) where id = @id
 returning paused_at, epoch;
@@ -169,8 +174,9 @@ select unnest(@domain_ids::int[]), unnest(@url_ids::uuid[]), unnest(@fetched::ti
     unnest(@found::timestamptz[]), unnest(@first::boolean[]);
 
 -- name: LockDomains :exec
--- In one order, so that writers of several domains wait for one another only once.
-select id from crawl_domains where id = any(@ids::int[]) order by id for no key update;
+-- Whoever changes a domain's seeds or URLs holds its row first, and of several
+-- domains in the order of their names: so nobody waits for who waits for him.
+select id from crawl_domains where id = any(@ids::int[]) order by domain for no key update;
 
 -- name: CountFetches :exec
 update crawl_domains d set last_crawl = clock_timestamp(), fetched = d.fetched + c.fetched, stored = d.stored + c.stored, unchanged = d.unchanged + c.unchanged,
