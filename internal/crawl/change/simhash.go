@@ -2,8 +2,8 @@ package change
 
 import (
 	"math/bits"
-	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Near is the distance up to which two articles are the same story. Between
@@ -34,9 +34,7 @@ func SimHashOf(text string) SimHash { return simHash(Normal(text)) }
 
 // simHash is SimHashOf of text in normal form.
 func simHash(text string) SimHash {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return r == ' ' || !plainLetter(r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
-	})
+	words := words(text)
 	if len(words) < MinWords {
 		return 0
 	}
@@ -52,6 +50,41 @@ func simHash(text string) SimHash {
 		}
 	}
 	return s
+}
+
+// words are the words of a text in small letters: letters, digits and marks.
+func words(text string) (all []string) {
+	small := make([]byte, 0, len(text)+16)
+	ends := make([]int, 0, len(text)/4) // begin and end of each word
+	inside := false
+	for _, r := range text {
+		if word := r != ' ' && (plainLetter(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)); word != inside {
+			inside = word
+			ends = append(ends, len(small))
+		}
+		if inside {
+			small = utf8.AppendRune(small, lower(r))
+		}
+	}
+	if inside {
+		ends = append(ends, len(small))
+	}
+	lowered := string(small)
+	for i := 0; i+1 < len(ends); i += 2 {
+		all = append(all, lowered[ends[i]:ends[i+1]])
+	}
+	return all
+}
+
+// lower is unicode.ToLower, with a short way for Vietnamese.
+func lower(r rune) rune {
+	switch {
+	case 'a' <= r && r <= 'z', '0' <= r && r <= '9', 0xE0 <= r && r <= 0xFE:
+		return r
+	case 0x1EA0 <= r && r <= 0x1EF9:
+		return r | 1
+	}
+	return unicode.ToLower(r)
 }
 
 // tally counts, of many numbers, how often each bit is set. It counts eight bits

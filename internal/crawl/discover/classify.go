@@ -14,12 +14,8 @@ import (
 const sure = 4
 
 var (
-	// trailingID is the number of an article at the end of its path:
-	// gia-vang-4819273.html, gia-vang-20260307101500.htm, post123456.html,
-	// 4819273, a-d123456.html
-	trailingID = regexp.MustCompile(`(?:^|[-_/.]|post|id|ar|[a-z])(\d{5,20})$`)
-	dayInPath  = regexp.MustCompile(`/(20\d{2})[/-]?(0[1-9]|1[0-2])[/-]?(0[1-9]|[12]\d|3[01])(?:/|-|\d{0,12}(?:$|[./-]))`)
-	idWithDay  = regexp.MustCompile(`(?:^|[-_/])(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])([01]\d|2[0-3])?([0-5]\d)?\d{0,8}$`)
+	dayInPath = regexp.MustCompile(`/(20\d{2})[/-]?(0[1-9]|1[0-2])[/-]?(0[1-9]|[12]\d|3[01])(?:/|-|\d{0,12}(?:$|[./-]))`)
+	idWithDay = regexp.MustCompile(`(?:^|[-_/])(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])([01]\d|2[0-3])?([0-5]\d)?\d{0,8}$`)
 	// idOfCMS is the number that a widespread Vietnamese CMS gives: three digits
 	// of the site, the time as yymmddhhmmss, milliseconds.
 	idOfCMS  = regexp.MustCompile(`(?:^|[-_/])\d{3}(2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])[0-5]\d)[0-5]\d\d{3}$`)
@@ -55,7 +51,7 @@ func Classify(u weburl.URL) (kind Kind, score int) {
 	}
 	last := segments[len(segments)-1]
 	last = strings.TrimSuffix(last, path.Ext(last))
-	if endsInDigit(last) && pageTurn.MatchString(last) {
+	if digitsAtEnd(last) > 0 && pageTurn.MatchString(last) {
 		return Section, 0
 	}
 	score = articleScore(lower, last)
@@ -88,7 +84,7 @@ func articleScore(lower, last string) int {
 	case words == 3:
 		score++
 	}
-	if endsInDigit(last) && trailingID.MatchString(last) {
+	if hasID(last) {
 		score += 3
 	}
 	if hasDay(lower) {
@@ -101,14 +97,32 @@ func articleScore(lower, last string) int {
 func numbered(u weburl.URL) bool {
 	lower := strings.ToLower(u.Path())
 	bare := strings.TrimSuffix(lower, path.Ext(lower))
-	return endsInDigit(bare) && trailingID.MatchString(bare) || hasDay(lower)
+	return hasID(bare) || hasDay(lower)
 }
 
-// The expressions are dear, and most URLs cannot match them.
-func endsInDigit(s string) bool {
-	return s != "" && '0' <= s[len(s)-1] && s[len(s)-1] <= '9'
+// hasID finds the number of an article at the end of its path, of 5 to 20 digits:
+// gia-vang-4819273.html, gia-vang-20260307101500.htm, post123456.html,
+// 4819273, a-d123456.html
+func hasID(s string) bool {
+	n := digitsAtEnd(s)
+	if n < 5 || n > 20 {
+		return false
+	}
+	if n == len(s) {
+		return true
+	}
+	before := s[len(s)-n-1]
+	return 'a' <= before && before <= 'z' || strings.IndexByte("-_/.", before) >= 0
 }
 
+func digitsAtEnd(s string) (n int) {
+	for n < len(s) && '0' <= s[len(s)-1-n] && s[len(s)-1-n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// Expressions are dear, and most URLs cannot match this one.
 func hasDay(lower string) bool { return strings.Contains(lower, "/20") && dayInPath.MatchString(lower) }
 
 // DateOf reads the day of publication from a URL, such as /2026/03/07/ or an
@@ -125,8 +139,8 @@ func DateOf(u weburl.URL, zone *time.Location) time.Time {
 		}
 	}
 	bare := strings.TrimSuffix(lower, path.Ext(lower))
-	if !endsInDigit(bare) {
-		return time.Time{}
+	if digitsAtEnd(bare) < 8 {
+		return time.Time{} // too short for a day
 	}
 	if f := idOfCMS.FindStringSubmatch(bare); f != nil {
 		if at, err := time.ParseInLocation("0601021504", f[1], zone); err == nil {

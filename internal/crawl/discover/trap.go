@@ -25,7 +25,7 @@ func Shape(u weburl.URL) string {
 		switch name := strings.TrimSuffix(segment, ext); {
 		case strings.Count(name, "-") >= 3 || strings.Contains(name, "%"):
 			b.WriteByte('*')
-			if trailingID.MatchString(name) {
+			if hasID(name) {
 				b.WriteByte('N')
 			}
 		default:
