@@ -151,9 +151,13 @@ func preparedOf(s network.Submission) json.RawMessage {
 	return raw
 }
 
-// restored is the submission that call was made with.
+// restored is the submission that call was made with. One without a key is only
+// supposed, since a database was restored: it would have been made as now.
 func (j *job) restored(call post.Call) network.Submission {
 	s := j.submission(call.Segment)
+	if call.IdempotencyKey == "" {
+		return s
+	}
 	var was prepared
 	if json.Unmarshal(call.Prepared, &was) == nil {
 		s.MediaIDs, s.ReplyTo, s.Handle = was.MediaIDs, was.ReplyTo, was.Handle

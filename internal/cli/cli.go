@@ -36,6 +36,9 @@ func (p *Program) commands() []command {
 		{"login", "print a link that logs the first owner in once, with a browser", p.login},
 		{"keyset", "keyset new FILE: make the keys that seal account tokens", p.keyset},
 		{"keys", "list, rotate, reseal and retire the keys that seal account tokens", p.keys},
+		{"backup", "write everything that is kept in the database to one file, while all goes on", p.backup},
+		{"restore", "load a backup into an empty database; what may be published already waits for a person", p.restore},
+		{"doctor", "look at settings, engines, clocks, permissions and keys, and say what to do (--json)", p.doctor},
 		{"healthcheck", "ask a local api (or, with the argument worker, worker) whether it is ready", p.healthcheck},
 		{"build-temporald", "build the embedded Temporal server", p.buildTemporald},
 		{"version", "print the version", func(context.Context, []string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -93,7 +94,7 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 			e.watch(keeping, started[i], log)
 		}
 	}
-	if err := firstCause(errs); err != nil {
+	if err := errors.Join(firstCause(errs), e.note()); err != nil {
 		// The caller's context may be over already; the children must go all the same.
 		return nil, errors.Join(err, e.Stop(context.WithoutCancel(ctx)))
 	}
@@ -143,6 +144,7 @@ func (e *Engines) Stop(ctx context.Context) error {
 		for i := len(e.running) - 1; i >= 0; i-- {
 			errs = append(errs, e.running[i].stop(ctx))
 		}
+		_ = os.Remove(e.host.path("run", enginesFile))
 		e.host.Close()
 	})
 	return errors.Join(errs...)

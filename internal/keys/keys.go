@@ -175,3 +175,25 @@ func markOfPrimary(all []secret.Key, mark string) bool {
 	}
 	return false
 }
+
+// Unopenable counts what was sealed with keys that the keyset does not have, or
+// has retired.
+func (k *Keeper) Unopenable(ctx context.Context) (lost int, err error) {
+	all, err := secret.Keys(ctx, k.Source)
+	if err != nil {
+		return 0, err
+	}
+	counts, err := k.Counts(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, key := range all {
+		if key.Enabled {
+			delete(counts, string(key.Mark))
+		}
+	}
+	for _, n := range counts {
+		lost += n
+	}
+	return lost, nil
+}

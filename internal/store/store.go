@@ -7,15 +7,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 
 	"dateline/internal/store/db"
 )
@@ -62,37 +57,6 @@ func (s *Store) Close() {
 
 // Ping says whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
-
-// Migrate brings the schema up to this build's version. Concurrent callers
-// wait for one another on an advisory lock.
-func (s *Store) Migrate(ctx context.Context, log *slog.Logger) error {
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	// Whoever waits looks every second, for at most five minutes.
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
-	if err != nil {
-		return err
-	}
-	sqlDB := stdlib.OpenDBFromPool(s.pool)
-	defer func() { _ = sqlDB.Close() }()
-	provider, err := goose.NewProvider(goose.DialectPostgres, sqlDB, dir, goose.WithSessionLocker(locker))
-	if err != nil {
-		return err
-	}
-	results, err := provider.Up(ctx)
-	if err != nil {
-		return fmt.Errorf("migrating the database: %w", err)
-	}
-	for _, r := range results {
-		log.Info("migrated the database", "migration", r.Source.Path, "took", r.Duration)
-	}
-	if len(results) == 0 {
-		return nil
-	}
-	return s.fillFingerprints(ctx)
-}
 
 // inTx runs f in a transaction that commits when f returns nil.
 func (s *Store) inTx(ctx context.Context, f func(q *db.Queries) error) error {

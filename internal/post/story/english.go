@@ -80,13 +80,15 @@ func english() map[string]string {
 		"ambiguous.timeout":           "Sent to {handle}[ at {sent}]; no answer came in time.",
 		"ambiguous.unreadable_answer": "Sent to {handle}[ at {sent}]; an answer came that cannot be read.",
 		"ambiguous.interrupted":       "May have been sent to {handle}[ at {sent}]: the publisher stopped before it noted an answer.",
+		"ambiguous.restored":          "May have been posted to {handle} already: it was due before the database was restored from a backup. It is looked for first.",
 		"ambiguous.media_gone":        "Refused by the network of {handle}: the attachments are gone or belong to another post, which may be an earlier send of this one[, made at {sent}].",
 
 		"reconciled":        "Looked for on {handle}.[ {evidence}]",
 		"reconciled.found":  "Found live on {handle}[ as {url} ][: {evidence}]",
 		"reconciled.absent": "Looked for on {handle} and not found[: {evidence}]",
 
-		"uncertain": "Whether it was posted to {handle} is not certain: it was sent, and neither an answer nor the post itself could be found. A person has to look.",
+		"uncertain.restored": "Whether it was posted to {handle} is not certain: it was due before the database was restored from a backup. A person has to look.",
+		"uncertain":          "Whether it was posted to {handle} is not certain: it was sent, and neither an answer nor the post itself could be found. A person has to look.",
 
 		"retrying":                 "Not posted to {handle} yet.[ {message}][ Next try at {retry_at}.]",
 		"retrying.not_sent":        "Not sent to {handle} yet.[ {message}][ Next try at {retry_at}.]",
