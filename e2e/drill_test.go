@@ -80,7 +80,7 @@ func drill(t *testing.T, hold string) {
 	account := n.connect(d, "desk")
 	to := map[string]any{"accounts": []string{account}}
 
-	d.schedule("out before the backup", 0, to)
+	d.schedule("out before the backup", 2*time.Second, to)
 	page := d.readerCounts()
 	domain := d.crawl(paper.URL)
 	eventually(t, 60*time.Second, "the first post to be out", func() bool { return n.copies("out before the backup") == 1 })

@@ -168,7 +168,7 @@ func TestTheDatabaseIsNotAsItShouldBe(t *testing.T) {
 	p.options.Config.DatabaseURL = whole
 	p.Exec("alter database " + strings.TrimPrefix(u.Path, "/") + " set default_transaction_read_only = on")
 	p.want("database writable", doctor.Failure, "takes no writes", "primary")
-	p.Exec("set default_transaction_read_only = off; alter database " + strings.TrimPrefix(u.Path, "/") + " reset default_transaction_read_only")
+	p.Exec("begin read write; alter database " + strings.TrimPrefix(u.Path, "/") + " reset default_transaction_read_only; commit")
 	p.Exec("insert into goose_db_version (version_id, is_applied) values (99999, true)")
 	p.want("database schema", doctor.Warning, "99999", "Finish the rollout")
 	p.Exec("delete from goose_db_version where version_id > 2")

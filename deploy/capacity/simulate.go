@@ -1,0 +1,171 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+)
+
+// Day is how a simulated day went.
+type Day struct {
+	Posts       int
+	Arrived     int
+	PeakHour    float64 // posts a second
+	WorstSecond int     // targets that were due at one
+	LateP50     float64 // seconds
+	LateP99     float64
+	LateMax     float64
+	Backlog     float64 // s of work at most that waited for Temporal
+	Busy        float64 // share of Temporal's capacity in the busiest minute
+}
+
+// Simulate lives through a day second by second: posts become due with the
+// hours' ups and downs and in crowds at round times; each has to be handed out
+// by Temporal ahead of its time, and claimed by the database at it. Temporal's
+// cores are those that Needs asks for. What the formulas leave out, queues, is
+// what it is for.
+//
+// scale makes the day smaller, everything in proportion: a thousandth of the
+// posts on a thousandth of the machines is late by as much.
+func (m *Model) Simulate(scale float64, seed uint64) Day {
+	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a simulation
+	var d Day
+	cores := m.capacity()
+	perSecond := cores * m.get("temporal.core") * scale / m.postTransitions() // posts that Temporal hands out
+	claims := m.get("herd.claims")                                            // one database, whatever the scale of the rest
+	due := m.dueBySecond(scale, r)
+	const ahead = 600 // a crowd is armed at most so long before its time
+	armed := make([]float64, len(due))
+	// Handing out: the work of each second goes into the seconds before it, the
+	// latest that are free first.
+	free := make([]float64, len(due))
+	for i := range free {
+		free[i] = perSecond
+	}
+	var lates []late
+	for s, n := range due {
+		d.Posts += n
+		d.WorstSecond = max(d.WorstSecond, int(float64(n)*m.get("targets")))
+		left := float64(n)
+		for at := s; at >= max(0, s-ahead) && left > 0; at-- {
+			use := math.Min(free[at], left)
+			free[at] -= use
+			left -= use
+			armed[at] += use
+		}
+		// What did not fit goes out as soon as it can, late.
+		for at := s + 1; at < len(due) && left > 0; at++ {
+			use := math.Min(free[at], left)
+			free[at] -= use
+			left -= use
+			armed[at] += use
+			if use > 0 {
+				lates = append(lates, late{float64(at - s), use})
+			}
+			d.Backlog = math.Max(d.Backlog, float64(at-s))
+		}
+		d.Arrived += n - int(math.Ceil(left))
+		// Claims begin up to two seconds ahead; the rest of the crowd waits for them.
+		wait := math.Max(0, float64(n)*m.get("targets")/scale/claims-2)
+		lates = append(lates, late{wait / 2, float64(n)})
+		d.LateMax = math.Max(d.LateMax, wait)
+	}
+	for hour := range 24 {
+		sum := 0
+		for _, n := range due[hour*3600 : (hour+1)*3600] {
+			sum += n
+		}
+		d.PeakHour = math.Max(d.PeakHour, float64(sum)/3600/scale)
+	}
+	for minute := range len(due) / 60 {
+		sum := 0.0
+		for _, n := range armed[minute*60 : (minute+1)*60] {
+			sum += n
+		}
+		d.Busy = math.Max(d.Busy, sum/60/perSecond)
+	}
+	d.LateP50, d.LateP99 = quantile(lates, 0.5), quantile(lates, 0.99)
+	for _, l := range lates {
+		d.LateMax = math.Max(d.LateMax, l.by)
+	}
+	return d
+}
+
+// capacity is Temporal's cores as Needs asks for them.
+func (m *Model) capacity() float64 {
+	return m.PostRate() * m.postTransitions() / m.get("temporal.core") / m.get("use")
+}
+
+// dueBySecond draws a day: a curve with its peak, and at each full hour a crowd.
+func (m *Model) dueBySecond(scale float64, r *rand.Rand) []int {
+	due := make([]int, int(day))
+	total := m.get("posts") * scale
+	peak := m.get("posts.peak")
+	var weights [24]float64
+	sum := 0.0
+	for h := range weights {
+		// A bell over the day, sharp enough for its top to be the peak.
+		weights[h] = math.Pow(math.Max(0.02, math.Cos((float64(h)-14)/24*2*math.Pi)/2+0.5), shape(peak))
+		sum += weights[h]
+	}
+	for h, w := range weights {
+		posts := total * w / sum
+		crowd := posts * m.get("posts.second")
+		due[h*3600] += poisson(r, crowd)
+		for s := range 3600 {
+			due[h*3600+s] += poisson(r, (posts-crowd)/3600)
+		}
+	}
+	return due
+}
+
+// shape finds how sharp the bell has to be for the busiest hour to be so many
+// times the mean.
+func shape(peak float64) float64 {
+	low, high := 0.0, 40.0
+	for range 60 {
+		mid := (low + high) / 2
+		sum := 0.0
+		for h := range 24 {
+			sum += math.Pow(math.Max(0.02, math.Cos((float64(h)-14)/24*2*math.Pi)/2+0.5), mid)
+		}
+		if 24/sum < peak {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// poisson draws how many of something rare come; by the normal distribution
+// where there are many.
+func poisson(r *rand.Rand, mean float64) int {
+	if mean > 30 {
+		return max(0, int(math.Round(mean+math.Sqrt(mean)*r.NormFloat64())))
+	}
+	limit, product, n := math.Exp(-mean), r.Float64(), 0
+	for product > limit {
+		product *= r.Float64()
+		n++
+	}
+	return n
+}
+
+// late is how late so many posts were.
+type late struct{ by, posts float64 }
+
+func quantile(all []late, q float64) float64 {
+	sort.Slice(all, func(i, j int) bool { return all[i].by < all[j].by })
+	total := 0.0
+	for _, l := range all {
+		total += l.posts
+	}
+	seen := 0.0
+	for _, l := range all {
+		if seen += l.posts; seen >= q*total {
+			return l.by
+		}
+	}
+	return 0
+}
