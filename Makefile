@@ -54,6 +54,7 @@ generate: $(SQLC) $(OAPI) ## write the generated code anew: queries, API, settin
 test: build temporald ## run all tests on real engines (Postgres, Redis, Temporal, S3)
 	go test -timeout 15m ./...
 	cd temporald && go test -timeout 5m ./...
+	cd deploy/check && go test ./...
 
 .PHONY: race
 race: build temporald ## the tests again under the race detector
@@ -84,6 +85,22 @@ bench-views-http: ## views per second over HTTP against the naive way, on keep-a
 survive: temporald ## kill program and engines around the second of 1,000 posts: all out once, within 30 s (HERD=1000)
 	go test ./e2e -run TestHerdSurvives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v
 
+.PHONY: soak
+soak: temporald ## posts, readers and a crawl for DURATION=30m: all out once, memory and goroutines flat, no error without a cause
+	go test ./e2e -run TestSoak -count=1 -timeout 0 -soak $(or $(DURATION),30m) -soak-report $(CURDIR)/bin/soak.jsonl -v
+
+.PHONY: rollout
+rollout: temporald ## from one version to the next and back while posts wait and fire (FROM=a tag or commit; default: this checkout twice)
+	go test ./e2e/rollout -run TestRollout -count=1 -timeout 30m -rollout-from "$(FROM)" -v
+
+.PHONY: drill
+drill: temporald ## back up, lose everything, restore: what waits goes out once, and nothing twice
+	go test ./e2e -run TestDrill -count=1 -timeout 30m -v
+
+.PHONY: capacity
+capacity: ## how many of what a newsroom needs (ARGS="-set posts=1e6 -figures")
+	@go run ./deploy/capacity $(ARGS)
+
 .PHONY: survive-crawl
 survive-crawl: temporald ## kill -9 crawl workers every few seconds through 20,000 pages: all stored, politely (PAGES=20000)
 	go test ./e2e/crawl -run TestKilledWorkers -timeout 60m -crawl-pages $(or $(PAGES),20000) -crawl-sites 200 -v
@@ -106,9 +123,11 @@ fuzz: ## every fuzz test for a while (FUZZTIME=30s)
 lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, deterministic workflows
 	$(GOLANGCI) run ./...
 	cd temporald && $(GOLANGCI) run ./...
+	cd deploy/check && $(GOLANGCI) run ./...
 	$(WFCHECK) ./workflows/...
 	go mod tidy -diff
 	cd temporald && go mod tidy -diff
+	cd deploy/check && go mod tidy -diff
 
 .PHONY: stale
 stale: generate ## fail when generated code is not what its source says

@@ -201,7 +201,7 @@ func TestPodsGetTimeToDrain(t *testing.T) {
 }
 
 func TestWorkersGrowWithTheBacklog(t *testing.T) {
-	c := build(t, "../kubernetes/keda")
+	c := build(t, "../keda")
 	s, ok := c.scaled["dateline-worker"]
 	if !ok || c.deployments[s.Spec.ScaleTargetRef.Name] == nil {
 		t.Fatalf("nothing scales the workers: %+v", c.scaled)

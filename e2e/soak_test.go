@@ -1,0 +1,346 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var (
+	soakFor    = flag.Duration("soak", 40*time.Second, "how long TestSoak keeps all three jobs under load; `make soak` asks for 30 minutes")
+	soakPosts  = flag.Float64("soak-posts", 4, "posts a second")
+	soakViews  = flag.Float64("soak-views", 150, "views a second")
+	soakReport = flag.String("soak-report", "", "file for the samples, as JSON lines")
+)
+
+// settle is how long memory and goroutines may still find their level. Shorter
+// soaks show whether everything works, not whether anything grows.
+const settle = 2 * time.Minute
+
+// The bounds of growth from the first third to the last, of what is left after
+// settling: a leak grows on, and what fluctuates does not.
+const (
+	heapGrowth      = 1.25
+	heapSlack       = 24 << 20
+	goroutineGrowth = 1.10
+	goroutineSlack  = 40
+)
+
+// TestSoak publishes, counts and crawls for as long as it is told to. Every post
+// is out once, every view is counted, new articles are stored; memory and
+// goroutines stay where they were; and nothing is logged as a warning or an
+// error but what has a cause that is known.
+func TestSoak(t *testing.T) {
+	n, paper := newNetwork(t), newDaily(t)
+	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host()+","+strings.TrimPrefix(paper.URL, "http://"), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_LOG_FORMAT=json", "DATELINE_LOG_LEVEL=warn")
+	d.start()
+	d.ready()
+	s := &soak{dateline: d, network: n, until: time.Now().Add(*soakFor)}
+	for i := range herdAccounts {
+		s.accounts = append(s.accounts, n.connect(d, fmt.Sprintf("desk%d", i)))
+	}
+	page := d.readerCounts() // makes a site
+	s.page, s.views = page, int64(page.views)
+	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": paper.URL + "/", "min_interval_seconds": 60, "max_interval_seconds": 60}, nil); status != http.StatusCreated {
+		t.Fatalf("making a seed: %d", status)
+	}
+	var jobs sync.WaitGroup
+	jobs.Go(s.publish)
+	jobs.Go(s.read)
+	jobs.Go(s.sample)
+	jobs.Go(s.follow)
+	jobs.Wait()
+	s.wantAllOut()
+	s.wantAllCounted()
+	if *soakFor > 150*time.Second {
+		if _, stored := d.domain(); stored < paper.published()/2 {
+			t.Errorf("%d articles were stored of %d", stored, paper.published())
+		}
+	}
+	s.wantFlat()
+	s.wantNoErrors()
+}
+
+// soak is one run.
+type soak struct {
+	*dateline
+	network  *network
+	until    time.Time
+	accounts []string
+	page     counted
+
+	scheduled atomic.Int64
+	views     int64
+	samples   []sample
+}
+
+// sample is how the process stands.
+type sample struct {
+	At         time.Time `json:"at"`
+	Heap       float64   `json:"heap_bytes"`
+	Resident   float64   `json:"resident_bytes"`
+	Goroutines float64   `json:"goroutines"`
+	Files      float64   `json:"open_files"`
+	Out        int       `json:"posts_out"`
+}
+
+// every does something so many times a second until the end.
+func (s *soak) every(rate float64, do func(i int)) {
+	tick := time.NewTicker(time.Duration(float64(time.Second) / rate))
+	defer tick.Stop()
+	for i := 0; time.Now().Before(s.until); i++ {
+		<-tick.C
+		do(i)
+	}
+}
+
+func (s *soak) publish() {
+	s.every(*soakPosts, func(i int) {
+		body := map[string]any{"content": fmt.Sprintf("soak %d", i), "accounts": []string{s.accounts[i%len(s.accounts)]},
+			"scheduled_time": time.Now().Add(time.Duration(2+i%20) * time.Second).Format(time.RFC3339Nano)}
+		if status, err := s.try(http.MethodPost, "/api/v1/posts", body, nil); err != nil || status != http.StatusCreated {
+			s.t.Errorf("post %d: %d %v", i, status, err)
+			return
+		}
+		s.scheduled.Add(1)
+	})
+}
+
+// read sends views of many readers, ten a time, as a server does.
+func (s *soak) read() {
+	var site struct {
+		ID  string `json:"id"`
+		Key string `json:"secret_key"`
+	}
+	if status := s.call(http.MethodPost, "/api/v1/sites", map[string]any{"name": "Soak", "uniques": "hyperloglog"}, &site); status != http.StatusCreated {
+		s.t.Errorf("making a site: %d", status)
+		return
+	}
+	s.page = counted{d: s.dateline, path: "/api/v1/sites/" + site.ID + "/pages/stats?page=/soak"}
+	s.views = 0
+	const batch = 10
+	s.every(*soakViews/batch, func(i int) {
+		var hits []map[string]any
+		for j := range batch {
+			hits = append(hits, map[string]any{"type": "view", "page": "/soak", "user": fmt.Sprintf("reader %d", i*batch+j), "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "address": fmt.Sprintf("203.0.%d.%d", i%250, j)})
+		}
+		raw, err := json.Marshal(hits)
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		request, err := http.NewRequest(http.MethodPost, s.API+"/v1/batch", strings.NewReader(string(raw)))
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		request.Header.Set("Authorization", "Bearer "+site.Key)
+		request.Header.Set("Content-Type", "application/json")
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		said, _ := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if answer.StatusCode/100 != 2 {
+			s.t.Errorf("views: %s: %s", answer.Status, said)
+			return
+		}
+		s.views += batch
+	})
+}
+
+// follow keeps streams open and lets them go, as dashboards do.
+func (s *soak) follow() {
+	s.every(0.5, func(int) {
+		client := &http.Client{Timeout: 3 * time.Second}
+		request, err := http.NewRequest(http.MethodGet, s.API+"/api/v1/events", nil)
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		request.Header.Set("Authorization", "Bearer "+s.Token)
+		answer, err := client.Do(request)
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		_, _ = io.Copy(io.Discard, answer.Body) // until the client's time is over
+		_ = answer.Body.Close()
+	})
+}
+
+// sample reads /metrics.
+func (s *soak) sample() {
+	s.every(0.2, func(int) {
+		answer, err := http.Get(s.metrics)
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		defer func() { _ = answer.Body.Close() }()
+		one := sample{At: time.Now(), Out: len(s.network.Posts())}
+		into := map[string]*float64{"go_memstats_heap_inuse_bytes": &one.Heap, "process_resident_memory_bytes": &one.Resident, "go_goroutines": &one.Goroutines, "process_open_fds": &one.Files}
+		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+			name, value, _ := strings.Cut(lines.Text(), " ")
+			if to, ok := into[name]; ok {
+				*to, _ = strconv.ParseFloat(value, 64)
+			}
+		}
+		if one.Goroutines == 0 || one.Heap == 0 {
+			s.t.Errorf("%s does not tell of goroutines and memory", s.metrics)
+			return
+		}
+		s.samples = append(s.samples, one)
+	})
+}
+
+func (s *soak) wantAllOut() {
+	s.t.Helper()
+	copies := map[string]int{}
+	eventually(s.t, 2*time.Minute, "every post to be out", func() bool {
+		clear(copies)
+		for _, p := range s.network.Posts() {
+			copies[p.Text]++
+		}
+		return len(copies) == int(s.scheduled.Load())
+	})
+	for text, n := range copies {
+		if n != 1 {
+			s.t.Errorf("%q exists %d times", text, n)
+		}
+	}
+	s.t.Logf("%d posts are out, once; %d views", len(copies), s.views)
+}
+
+func (s *soak) wantAllCounted() {
+	s.t.Helper()
+	eventually(s.t, 30*time.Second, fmt.Sprintf("%d views to be counted", s.views), func() bool { return int64(s.page.read()) == s.views })
+}
+
+// wantFlat compares the first third of what is left after settling with the
+// last.
+func (s *soak) wantFlat() {
+	s.t.Helper()
+	if *soakReport != "" {
+		f, err := os.Create(*soakReport)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, one := range s.samples {
+			if err := json.NewEncoder(f).Encode(one); err != nil {
+				s.t.Error(err)
+			}
+		}
+		_ = f.Close()
+	}
+	first := s.until.Add(-*soakFor).Add(min(settle, *soakFor/2))
+	rest := slices.DeleteFunc(slices.Clone(s.samples), func(one sample) bool { return one.At.Before(first) })
+	if len(rest) < 3 {
+		s.t.Fatalf("%d samples", len(rest))
+	}
+	third := len(rest) / 3
+	early, lately := median(rest[:third]), median(rest[len(rest)-third:])
+	s.t.Logf("heap %.0f → %.0f MB, resident %.0f → %.0f MB, goroutines %.0f → %.0f, files %.0f → %.0f", early.Heap/1e6, lately.Heap/1e6,
+		early.Resident/1e6, lately.Resident/1e6, early.Goroutines, lately.Goroutines, early.Files, lately.Files)
+	if *soakFor < settle+time.Minute {
+		s.t.Logf("%s is too short to tell whether anything grows", *soakFor)
+		return
+	}
+	if lately.Heap > early.Heap*heapGrowth+heapSlack {
+		s.t.Errorf("memory grows: %.0f MB, then %.0f MB", early.Heap/1e6, lately.Heap/1e6)
+	}
+	for what, pair := range map[string][2]float64{"goroutines": {early.Goroutines, lately.Goroutines}, "open files": {early.Files, lately.Files}} {
+		if pair[1] > pair[0]*goroutineGrowth+goroutineSlack {
+			s.t.Errorf("%s grow: %.0f, then %.0f", what, pair[0], pair[1])
+		}
+	}
+}
+
+func median(all []sample) sample {
+	of := func(get func(sample) float64) float64 {
+		values := make([]float64, len(all))
+		for i, one := range all {
+			values[i] = get(one)
+		}
+		slices.Sort(values)
+		return values[len(values)/2]
+	}
+	return sample{Heap: of(func(s sample) float64 { return s.Heap }), Resident: of(func(s sample) float64 { return s.Resident }),
+		Goroutines: of(func(s sample) float64 { return s.Goroutines }), Files: of(func(s sample) float64 { return s.Files })}
+}
+
+// causes are warnings that a soak on one busy machine may bring, and why they
+// are no trouble.
+func causes() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"a poller's request ends when the program starts or stops":          regexp.MustCompile(`Failed to poll for task`),
+		"a busy machine is late by a moment, and says so once a post":       regexp.MustCompile(`"a post is late"`),
+		"the first question for readiness comes before the worker":          regexp.MustCompile(`"not ready"`),
+		"Temporal was slow to answer on a busy machine; it was asked again": regexp.MustCompile(`context deadline exceeded|Task processing failed with error|the next run tries`),
+	}
+}
+
+// wantNoErrors looks through what the program has logged.
+func (s *soak) wantNoErrors() {
+	s.t.Helper()
+	for line := range strings.Lines(s.log.String()) {
+		if !strings.Contains(line, `"level":"WARN"`) && !strings.Contains(line, `"level":"ERROR"`) {
+			continue
+		}
+		known := false
+		for _, cause := range causes() {
+			known = known || cause.MatchString(line)
+		}
+		if !known {
+			s.t.Errorf("a line without a cause: %s", line)
+		}
+	}
+}
+
+// daily is a newspaper with a new article every few seconds.
+type daily struct {
+	*httptest.Server
+	began time.Time
+}
+
+const articleEvery = 5 * time.Second
+
+func newDaily(t *testing.T) *daily {
+	t.Helper()
+	d := &daily{began: time.Now()}
+	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		switch {
+		case r.URL.Path == "/robots.txt":
+			w.WriteHeader(http.StatusNotFound)
+		case r.URL.Path == "/":
+			_, _ = io.WriteString(w, "<html><body>")
+			for i := d.published(); i > max(0, d.published()-60); i-- {
+				_, _ = fmt.Fprintf(w, `<p><a href="/2026/11/22/bai-viet-so-%d-%d.html">Bài viết số %d của chúng tôi hôm nay</a></p>`, i, 100000+i, i)
+			}
+			_, _ = io.WriteString(w, "</body></html>")
+		default:
+			_, _ = fmt.Fprintf(w, "<html><head><title>%s</title></head><body><article><h1>%[1]s</h1>%s</article></body></html>", r.URL.Path,
+				strings.Repeat("<p>Một đoạn văn dài của bài viết "+r.URL.Path+".</p>", 40))
+		}
+	}))
+	t.Cleanup(d.Close)
+	return d
+}
+
+func (d *daily) published() int { return int(time.Since(d.began)/articleEvery) + 1 }
