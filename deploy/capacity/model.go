@@ -128,6 +128,9 @@ func (m *Model) Needs() []Need {
 	crowd := rate * 3600 * m.get("posts.second") * m.get("targets")
 	transitions := rate*m.postTransitions() + (hubs+pages)*m.get("crawl.transitions")
 	postCores := rate * m.get("post.cpu.dateline") * m.get("targets") / 1e3
+	crawlCores := (pages + hubs*m.get("hub.new")) * m.get("crawl.cpu") / 1e3
+	intake := m.get("views") * m.get("view.cpu.intake") / 1e6
+	flush := m.get("pages.minute") / 60 * m.get("view.flush.row") / 1e3
 	redis := m.get("views") * m.get("view.cpu.redis") / 1e6 / m.get("redis.core") / m.get("use")
 	claims := rate * m.get("targets") * m.get("post.cpu.postgres") / 1e3
 	return []Need{
@@ -136,6 +139,7 @@ func (m *Model) Needs() []Need {
 		{"posts due at one second", crowd, "", "posts.second: they are armed up to 10 minutes ahead"},
 		{"Temporal: state transitions a second", transitions, "/s", "post.transitions, crawl.transitions"},
 		{"Temporal: cores of history and matching", transitions / m.get("temporal.core") / m.get("use"), "cores", "temporal.core"},
+		{"Temporal: cores, by one machine's figure", rate * m.get("post.cpu.temporal") / 1e3 / m.get("use"), "cores", "post.cpu.temporal: to compare, of a single server on SQLite"},
 		{"Temporal: history shards", shards(transitions), "", "about 2 transitions a second and shard, a power of two; cannot be changed later"},
 		{"Temporal: histories", m.get("posts") * m.get("post.history") * m.get("history.kept") / 1e12, "TB", "post.history, history.kept"},
 		{"workers: cores", (postCores + crawlCores) / m.get("use"), "cores", "post.cpu.dateline, crawl.cpu"},
@@ -145,6 +149,7 @@ func (m *Model) Needs() []Need {
 		{"database: cores", (claims + flush) / m.get("use"), "cores", "post.cpu.postgres, view.flush.row"},
 		{"database: posts", m.get("posts") * m.get("post.kept") * m.get("post.rows") / 1e9, "TB", "post.rows, post.kept"},
 		{"database: frontier", m.get("sites") * m.get("url.known") * m.get("crawl.row") / 1e12, "TB", "url.known, crawl.row"},
+		{"API: cores for views", intake / m.get("use"), "cores", "view.cpu.intake"},
 		{"API: nodes", m.nodes(intake), "nodes", "node.cores"},
 		{"Redis: masters", math.Max(m.get("replicas"), math.Ceil(redis)), "nodes", "view.cpu.redis: a master runs scripts on one core; at most 16, the number of shards"},
 		{"Redis: memory", (m.get("pages.active")*m.get("view.page.memory")*1e3 + m.get("views")*m.get("views.mean")*7200*m.get("view.visit.memory")) / 1e9, "GB", "view.page.memory, view.visit.memory"},
