@@ -163,6 +163,8 @@ func accessTable() map[string]access {
 		"getWorkspace":    {least: people.Viewer, scope: people.WorkspaceRead},
 		"listWorkspaces":  {least: people.Viewer, scope: people.WorkspaceRead},
 		"editWorkspace":   {least: people.Owner, scope: people.WorkspaceWrite},
+		"exportWorkspace": {least: people.Owner, scope: people.WorkspaceRead},
+		"importWorkspace": {least: people.Owner, scope: people.WorkspaceWrite},
 		"createWorkspace": {least: people.Owner, scope: people.WorkspaceWrite},
 		"listMembers":     {least: people.Editor, scope: people.MembersRead},
 		"inviteMember":    {least: people.Owner, scope: people.MembersWrite},

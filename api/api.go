@@ -27,6 +27,7 @@ import (
 	"dateline/internal/login"
 	"dateline/internal/media"
 	"dateline/internal/people"
+	"dateline/internal/portable"
 	"dateline/internal/post"
 	"dateline/internal/secret"
 	"dateline/internal/store"
@@ -39,6 +40,8 @@ var document []byte
 
 // Store is the database as the API reads it.
 type Store interface {
+	portable.Source
+	portable.Store
 	Bearer(ctx context.Context, tokenHash []byte) (people.Principal, people.Standing, error)
 	User(ctx context.Context, id uuid.UUID) (people.User, error)
 	Workspace(ctx context.Context, id uuid.UUID) (people.Workspace, error)

@@ -320,6 +320,10 @@ func reachable() map[string]reach {
 		"getWorkspace":   viewers(people.WorkspaceRead, none),
 		"listWorkspaces": viewers(people.WorkspaceRead, none),
 		"editWorkspace":  owners(people.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
+		"exportWorkspace": owners(people.WorkspaceRead, none),
+		"importWorkspace": owners(people.WorkspaceWrite, func(x *things) request {
+			return request{body: emptyArchive(x), contentType: "application/zstd"}
+		}),
 		"createWorkspace": owners(people.WorkspaceWrite, func(*things) request {
 			return request{body: object{"name": "Sports"}}
 		}),

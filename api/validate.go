@@ -72,7 +72,7 @@ func (v *validator) limit() gin.HandlerFunc {
 }
 
 func isUpload(c *gin.Context) bool {
-	return c.Request.Method == http.MethodPost && c.FullPath() == "/api/v1/media"
+	return c.Request.Method == http.MethodPost && (c.FullPath() == "/api/v1/media" || c.FullPath() == "/api/v1/workspace/import")
 }
 
 // isBulk says of a request that its handler reads the body row by row.

@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -194,29 +196,49 @@ type counted struct {
 func (d *dateline) readerCounts() counted {
 	d.t.Helper()
 	var site struct {
-		ID       string `json:"id"`
-		WriteKey string `json:"write_key"`
+		ID  string `json:"id"`
+		Key string `json:"secret_key"`
 	}
 	if status := d.call(http.MethodPost, "/api/v1/sites", map[string]any{"name": "Báo"}, &site); status != http.StatusCreated {
 		d.t.Fatalf("making a site: %d", status)
 	}
-	c := counted{d: d, path: "/api/v1/sites/" + site.ID + "/pages/stats?page=/bai-viet", views: 3}
-	for i := range c.views {
-		body := fmt.Sprintf(`{"site": %q, "page": "/bai-viet", "user": "reader %d"}`, site.WriteKey, i)
-		request, err := http.NewRequest(http.MethodPost, d.API+"/v1/view", strings.NewReader(body))
-		if err != nil {
+	c := counted{d: d, path: "/api/v1/sites/" + site.ID + "/pages/stats?page=/bai-viet"}
+	for i := range 3 {
+		if err := d.hits(site.Key, "/bai-viet", i, 1); err != nil {
 			d.t.Fatal(err)
 		}
-		request.Header.Set("Content-Type", "application/json")
-		request.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
-		request.Header.Set("Accept-Language", "vi")
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			d.t.Fatal(err)
-		}
-		_ = answer.Body.Close()
+		c.views++
 	}
 	return c
+}
+
+// hits sends views of so many readers, as a server does.
+func (d *dateline) hits(key, page string, reader, n int) error {
+	var hits []map[string]any
+	for i := range n {
+		hits = append(hits, map[string]any{"page": page, "user": fmt.Sprintf("reader %d", reader+i), "address": fmt.Sprintf("203.0.%d.%d", (reader+i)/250%250, (reader+i)%250),
+			"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"})
+	}
+	raw, err := json.Marshal(hits)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequest(http.MethodPost, d.API+"/v1/batch", bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+key)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	said, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusAccepted {
+		err = fmt.Errorf("views: %s: %s", answer.Status, said)
+	}
+	return err
 }
 
 func (c counted) read() int {
@@ -286,7 +308,7 @@ func (c crawled) same() {
 	if _, stored := c.d.domain(); stored < c.stored {
 		c.d.t.Errorf("%d pages of %s are stored, were %d", stored, c.name, c.stored)
 	}
-	request, err := http.NewRequest(http.MethodGet, c.d.API+"/api/v1/domains/"+c.name+"/warc", nil)
+	request, err := http.NewRequest(http.MethodGet, c.d.API+"/api/v1/domains/"+c.name+"/warc?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z", nil)
 	if err != nil {
 		c.d.t.Fatal(err)
 	}

@@ -133,31 +133,8 @@ func (s *soak) read() {
 	s.views = 0
 	const batch = 10
 	s.every(*soakViews/batch, func(i int) {
-		var hits []map[string]any
-		for j := range batch {
-			hits = append(hits, map[string]any{"type": "view", "page": "/soak", "user": fmt.Sprintf("reader %d", i*batch+j), "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "address": fmt.Sprintf("203.0.%d.%d", i%250, j)})
-		}
-		raw, err := json.Marshal(hits)
-		if err != nil {
+		if err := s.hits(site.Key, "/soak", i*batch, batch); err != nil {
 			s.t.Error(err)
-			return
-		}
-		request, err := http.NewRequest(http.MethodPost, s.API+"/v1/batch", strings.NewReader(string(raw)))
-		if err != nil {
-			s.t.Error(err)
-			return
-		}
-		request.Header.Set("Authorization", "Bearer "+site.Key)
-		request.Header.Set("Content-Type", "application/json")
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			s.t.Error(err)
-			return
-		}
-		said, _ := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		if answer.StatusCode/100 != 2 {
-			s.t.Errorf("views: %s: %s", answer.Status, said)
 			return
 		}
 		s.views += batch

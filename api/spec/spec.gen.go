@@ -1499,6 +1499,15 @@ type HitSummary struct {
 // HitType defines model for HitType.
 type HitType string
 
+// ImportedWorkspace defines model for ImportedWorkspace.
+type ImportedWorkspace struct {
+	// Added How many of each section came in.
+	Added map[string]int64 `json:"added"`
+
+	// LeftOut What was left out, and why.
+	LeftOut []string `json:"left_out"`
+}
+
 // Invitation defines model for Invitation.
 type Invitation struct {
 	Email string `json:"email"`
@@ -4054,6 +4063,12 @@ type ServerInterface interface {
 	// EditWorkspace Changes the workspace's settings.
 	// (PATCH /api/v1/workspace)
 	EditWorkspace(c *gin.Context)
+	// ExportWorkspace Streams everything that the workspace owns as one archive.
+	// (GET /api/v1/workspace/export)
+	ExportWorkspace(c *gin.Context)
+	// ImportWorkspace Takes an exported archive into the workspace.
+	// (POST /api/v1/workspace/import)
+	ImportWorkspace(c *gin.Context)
 	// ListWorkspaces Lists the workspaces that you are a member of.
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(c *gin.Context)
@@ -8066,6 +8081,32 @@ func (siw *ServerInterfaceWrapper) EditWorkspace(c *gin.Context) {
 	siw.Handler.EditWorkspace(c)
 }
 
+// ExportWorkspace operation middleware
+func (siw *ServerInterfaceWrapper) ExportWorkspace(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ExportWorkspace(c)
+}
+
+// ImportWorkspace operation middleware
+func (siw *ServerInterfaceWrapper) ImportWorkspace(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ImportWorkspace(c)
+}
+
 // ListWorkspaces operation middleware
 func (siw *ServerInterfaceWrapper) ListWorkspaces(c *gin.Context) {
 
@@ -8254,6 +8295,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 	router.GET(options.BaseURL+"/api/v1/workspace", wrapper.GetWorkspace)
 	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.EditWorkspace)
+	router.GET(options.BaseURL+"/api/v1/workspace/export", wrapper.ExportWorkspace)
+	router.POST(options.BaseURL+"/api/v1/workspace/import", wrapper.ImportWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
 	router.POST(options.BaseURL+"/api/v1/workspaces", wrapper.CreateWorkspace)
 	router.GET(options.BaseURL+"/api/v1/seeds", wrapper.ListSeeds)
@@ -13555,6 +13598,97 @@ func (response EditWorkspacedefaultApplicationProblemPlusJSONResponse) VisitEdit
 	return err
 }
 
+type ExportWorkspaceRequestObject struct {
+}
+
+type ExportWorkspaceResponseObject interface {
+	VisitExportWorkspaceResponse(w http.ResponseWriter) error
+}
+
+type ExportWorkspace200ResponseHeaders struct {
+	ContentDisposition *string
+}
+
+type ExportWorkspace200ApplicationzstdResponse struct {
+	Body          io.Reader
+	Headers       ExportWorkspace200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ExportWorkspace200ApplicationzstdResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/zstd")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ExportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ExportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportWorkspaceRequestObject struct {
+	Body io.Reader
+}
+
+type ImportWorkspaceResponseObject interface {
+	VisitImportWorkspaceResponse(w http.ResponseWriter) error
+}
+
+type ImportWorkspace200JSONResponse ImportedWorkspace
+
+func (response ImportWorkspace200JSONResponse) VisitImportWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ImportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ImportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitImportWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListWorkspacesRequestObject struct {
 }
 
@@ -14067,6 +14201,12 @@ type StrictServerInterface interface {
 	// EditWorkspace Changes the workspace's settings.
 	// (PATCH /api/v1/workspace)
 	EditWorkspace(ctx context.Context, request EditWorkspaceRequestObject) (EditWorkspaceResponseObject, error)
+	// ExportWorkspace Streams everything that the workspace owns as one archive.
+	// (GET /api/v1/workspace/export)
+	ExportWorkspace(ctx context.Context, request ExportWorkspaceRequestObject) (ExportWorkspaceResponseObject, error)
+	// ImportWorkspace Takes an exported archive into the workspace.
+	// (POST /api/v1/workspace/import)
+	ImportWorkspace(ctx context.Context, request ImportWorkspaceRequestObject) (ImportWorkspaceResponseObject, error)
 	// ListWorkspaces Lists the workspaces that you are a member of.
 	// (GET /api/v1/workspaces)
 	ListWorkspaces(ctx context.Context, request ListWorkspacesRequestObject) (ListWorkspacesResponseObject, error)
@@ -18043,6 +18183,56 @@ func (sh *strictHandler) EditWorkspace(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(EditWorkspaceResponseObject); ok {
 		if err := validResponse.VisitEditWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ExportWorkspace operation middleware
+func (sh *strictHandler) ExportWorkspace(ctx *gin.Context) {
+	var request ExportWorkspaceRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportWorkspace(ctx, request.(ExportWorkspaceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportWorkspace")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ExportWorkspaceResponseObject); ok {
+		if err := validResponse.VisitExportWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ImportWorkspace operation middleware
+func (sh *strictHandler) ImportWorkspace(ctx *gin.Context) {
+	var request ImportWorkspaceRequestObject
+
+	request.Body = ctx.Request.Body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ImportWorkspace(ctx, request.(ImportWorkspaceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ImportWorkspace")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ImportWorkspaceResponseObject); ok {
+		if err := validResponse.VisitImportWorkspaceResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

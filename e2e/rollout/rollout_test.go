@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+
 	"dateline/internal/enginetest"
 	"dateline/internal/s3server"
 	"dateline/internal/starter/temporaltest"
@@ -121,8 +123,7 @@ func open(t *testing.T) *site {
 	}
 	s3 := httptest.NewServer(handler)
 	t.Cleanup(s3.Close)
-	redis, _ := enginetest.StoppableRedis(t)
-	s.env = append(os.Environ(), "DATABASE_URL="+enginetest.Postgres(t), "REDIS_URL="+redis, "TEMPORAL_ADDRESS="+temporaltest.Start(t),
+	s.env = append(os.Environ(), "DATABASE_URL="+enginetest.Postgres(t), "REDIS_URL="+redis(t), "TEMPORAL_ADDRESS="+temporaltest.Start(t),
 		"TEMPORAL_NAMESPACE="+temporaltest.Namespace, "S3_ENDPOINT="+s3.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test", "S3_SECRET_KEY=test",
 		"DATELINE_KEYSET="+filepath.Join(t.TempDir(), "keyset.json"), "DATELINE_METRICS_ADDR=off", "DATELINE_LOG_LEVEL=warn",
 		"DATELINE_ALLOW_PRIVATE_HOSTS="+strings.TrimPrefix(s.net.URL(), "http://"))
@@ -132,6 +133,39 @@ func open(t *testing.T) *site {
 		}
 	})
 	return s
+}
+
+// redis starts one that listens on TCP, as the settings want it.
+func redis(t *testing.T) (url string) {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("redis-server is not installed")
+		}
+		t.Log("redis-server is not installed; a stand-in takes its place")
+		return "redis://" + miniredis.RunT(t).Addr()
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_ = l.Close()
+	cmd := exec.Command(program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	for range 100 {
+		c, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			_ = c.Close()
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return "redis://127.0.0.1:" + port
 }
 
 // run carries out a command to its end.

@@ -38,6 +38,8 @@ func (p *Program) commands() []command {
 		{"keys", "list, rotate, reseal and retire the keys that seal account tokens", p.keys},
 		{"backup", "write everything that is kept in the database to one file, while all goes on", p.backup},
 		{"restore", "load a backup into an empty database; what may be published already waits for a person", p.restore},
+		{"export", "write everything that a workspace owns to one file, without secrets", p.export},
+		{"import", "take such a file into a workspace; nothing of it goes out by itself", p.importing},
 		{"doctor", "look at settings, engines, clocks, permissions and keys, and say what to do (--json)", p.doctor},
 		{"healthcheck", "ask a local api (or, with the argument worker, worker) whether it is ready", p.healthcheck},
 		{"build-temporald", "build the embedded Temporal server", p.buildTemporald},

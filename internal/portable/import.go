@@ -1,0 +1,424 @@
+package portable
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/zstd"
+
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/seeds"
+	"dateline/internal/idempotency"
+	"dateline/internal/people"
+	"dateline/internal/post"
+	"dateline/internal/site"
+	"dateline/internal/views"
+)
+
+// Into is where an archive is taken in.
+type Into struct {
+	Store   Store
+	Objects Objects
+	Media   Library
+	Sites   SiteMaker // nil: sites are left out
+	Seeds   SeedMaker // nil: seeds are left out
+	Who     people.Principal
+}
+
+// Imported says what came in, and what did not.
+type Imported struct {
+	Added map[Section]int64
+	Left  []string // what was left out, and why
+}
+
+// ErrNoArchive says that something is no export of a workspace.
+var ErrNoArchive = errors.New("this is no export of a workspace")
+
+// mostLine is how long a row may be.
+const mostLine = 16 << 20
+
+// Import takes an archive in. Everything gets ids of its own, always the same in
+// one workspace, so that doing it twice adds nothing twice.
+//
+// What would publish by itself does not: the installation that the archive comes
+// from may still run. Waiting posts become drafts with their time, series are
+// paused, and accounts have to be connected. A post that was being sent, and a
+// dead letter that would come back by itself, is cancelled.
+func Import(ctx context.Context, r io.Reader, into Into) (done Imported, err error) {
+	z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return done, err
+	}
+	defer z.Close()
+	dir, err := os.MkdirTemp("", "dateline-import-*")
+	if err != nil {
+		return done, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	in := &importer{Into: into, dir: dir, done: Imported{Added: map[Section]int64{}}, known: map[uuid.UUID]uuid.UUID{}, keys: map[uuid.UUID]string{}}
+	if err := in.unpack(tar.NewReader(z)); err != nil {
+		return done, fmt.Errorf("%w: %w", ErrNoArchive, err)
+	}
+	for _, load := range []func(context.Context) error{in.accounts, in.media, in.series, in.posts, in.links, in.sites, in.seeds} {
+		if err := load(ctx); err != nil {
+			return in.done, err
+		}
+	}
+	return in.done, nil
+}
+
+type importer struct {
+	Into
+	dir   string
+	done  Imported
+	known map[uuid.UUID]uuid.UUID // ids of the archive and their new ones
+	keys  map[uuid.UUID]string    // where new files lie
+	first []map[string]any        // replies, until the posts that they answer are there
+}
+
+// names are those that an archive's entries may have.
+var names = regexp.MustCompile(`^(manifest\.json|[a-z]+/[0-9]{6}\.jsonl|files/[0-9a-f]{64})$`) //nolint:gochecknoglobals // a constant in all but name
+
+// unpack writes the entries to disk: files come last and are needed early.
+func (i *importer) unpack(t *tar.Reader) error {
+	for n := 0; ; n++ {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) && n > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !names.MatchString(h.Name) {
+			return fmt.Errorf("it holds %q", h.Name)
+		}
+		if n == 0 {
+			var m Manifest
+			if err := json.NewDecoder(io.LimitReader(t, mostLine)).Decode(&m); err != nil || h.Name != "manifest.json" || m.Format != Format {
+				return errors.Join(errors.New("its manifest cannot be read, or is of another version"), err)
+			}
+			continue
+		}
+		path := filepath.Join(i.dir, filepath.FromSlash(h.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(f, t) //nolint:gosec // who may import may fill the disk of the import, and no more
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+}
+
+// each reads a section row by row.
+func (i *importer) each(s Section, do func(row map[string]any) error) error {
+	files, err := filepath.Glob(filepath.Join(i.dir, string(s), "*.jsonl"))
+	if err != nil {
+		return err
+	}
+	for _, name := range files { // sorted by Glob
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		lines := bufio.NewScanner(bytes.NewReader(raw))
+		lines.Buffer(nil, mostLine)
+		for lines.Scan() {
+			var row map[string]any
+			decoder := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+			decoder.UseNumber()
+			if err := decoder.Decode(&row); err != nil {
+				return fmt.Errorf("%w: %s: %w", ErrNoArchive, s, err)
+			}
+			if err := do(row); err != nil {
+				return fmt.Errorf("%s: %w", s, err)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fresh gives an id of the archive its new one.
+func (i *importer) fresh(row map[string]any, field string) (uuid.UUID, error) {
+	text, _ := row[field].(string)
+	old, err := uuid.Parse(text)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("a row has no %s", field)
+	}
+	if id, ok := i.known[old]; ok {
+		return id, nil
+	}
+	id := uuid.NewSHA1(i.Who.WorkspaceID, old[:])
+	i.known[old] = id
+	return id, nil
+}
+
+// renamed replaces the ids of what came in, wherever they stand.
+func (i *importer) renamed(v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(v) != 36 {
+			return v
+		}
+		if old, err := uuid.Parse(v); err == nil {
+			if id, ok := i.known[old]; ok {
+				return id.String()
+			}
+		}
+		return v
+	case []any:
+		for n := range v {
+			v[n] = i.renamed(v[n])
+		}
+		return v
+	case map[string]any:
+		for k := range v {
+			v[k] = i.renamed(v[k])
+		}
+		return v
+	default:
+		return v
+	}
+}
+
+// own makes a row the workspace's.
+func (i *importer) own(row map[string]any) {
+	row["workspace_id"], row["user_id"] = i.Who.WorkspaceID, i.Who.UserID
+}
+
+func (i *importer) add(ctx context.Context, s Section, table Table, row map[string]any) (bool, error) {
+	n, err := i.Store.ImportRows(ctx, table, []map[string]any{row})
+	if s != "" {
+		i.done.Added[s] += n
+	}
+	return n > 0, err
+}
+
+func (i *importer) left(format string, args ...any) {
+	i.done.Left = append(i.done.Left, fmt.Sprintf(format, args...))
+}
+
+func (i *importer) accounts(ctx context.Context) error {
+	return i.each(Accounts, func(row map[string]any) error {
+		id, err := i.fresh(row, "id")
+		if err != nil {
+			return err
+		}
+		old := uuid.MustParse(row["id"].(string)) // fresh has read it
+		row["id"], row["workspace_id"], row["status"], row["token"] = id, i.Who.WorkspaceID, "disconnected", `\x`
+		if _, err := i.add(ctx, Accounts, AccountRows, row); err != nil {
+			return err
+		}
+		// One that is connected here already stays, and gets the posts.
+		here, err := i.Store.AccountsByRemote(ctx, i.Who.WorkspaceID)
+		text := func(k string) string { s, _ := row[k].(string); return s }
+		if there, ok := here[RemoteAccount{text("network"), text("base_url"), text("remote_id")}]; ok {
+			i.known[old] = there
+		}
+		return err
+	})
+}
+
+func (i *importer) media(ctx context.Context) error {
+	return i.each(Media, func(row map[string]any) error {
+		raw, err := json.Marshal(row)
+		if err != nil {
+			return err
+		}
+		var m mediaRow
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return err
+		}
+		if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(m.SHA256) {
+			return errors.New("a file has no hash")
+		}
+		f, err := os.Open(filepath.Join(i.dir, "files", m.SHA256))
+		if err != nil {
+			i.left("the file %s (%s): it is not in the archive", m.FileName, m.ID)
+			return nil
+		}
+		defer func() { _ = f.Close() }()
+		item, err := i.Media.Upload(ctx, i.Who, m.FileName, m.AltText, f)
+		var refused *post.Error
+		if errors.As(err, &refused) {
+			i.left("the file %s: %s", m.FileName, refused.Message)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		i.known[m.ID], i.keys[item.ID] = item.ID, item.ObjectKey
+		i.done.Added[Media]++
+		return nil
+	})
+}
+
+func (i *importer) series(ctx context.Context) error {
+	return i.each(Series, func(row map[string]any) error {
+		id, err := i.fresh(row, "id")
+		if err != nil {
+			return err
+		}
+		notes, _ := row["notes"].([]any)
+		row["id"] = id
+		row["template"] = i.renamed(row["template"])
+		if row["status"] == "active" {
+			row["status"] = "paused"
+		}
+		i.own(row)
+		if _, err := i.add(ctx, Series, SeriesRows, row); err != nil {
+			return err
+		}
+		for _, n := range notes {
+			note, ok := n.(map[string]any)
+			if !ok {
+				continue
+			}
+			note["series_id"] = id
+			if _, err := i.add(ctx, "", NoteRows, note); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (i *importer) links(ctx context.Context) error {
+	return i.each(Links, func(row map[string]any) error {
+		i.own(row)
+		for _, k := range []string{"post_id", "account_id"} {
+			row[k] = i.ours(row[k])
+		}
+		if row["post_id"] == nil {
+			row["account_id"] = nil
+		}
+		ok, err := i.add(ctx, Links, LinkRows, row)
+		if err == nil && !ok {
+			i.left("the short link %v: its code is taken", row["code"])
+		}
+		return err
+	})
+}
+
+// ours is the new id of something that came in, and nothing for anything else:
+// an archive must not reach what is not its own.
+func (i *importer) ours(v any) any {
+	text, _ := v.(string)
+	old, err := uuid.Parse(text)
+	if err != nil {
+		return nil
+	}
+	if id, ok := i.known[old]; ok {
+		return id.String()
+	}
+	return nil
+}
+
+func (i *importer) sites(ctx context.Context) error {
+	if i.Sites == nil {
+		return nil
+	}
+	here, err := i.Sites.List(ctx, i.Who)
+	if err != nil {
+		return err
+	}
+	return i.each(Sites, func(row map[string]any) error {
+		var s struct {
+			Name          string   `json:"name"`
+			Domains       []string `json:"domains"`
+			TimeZone      string   `json:"time_zone"`
+			WindowSeconds int      `json:"window_seconds"`
+			Uniques       string   `json:"uniques"`
+			MaxID         int64    `json:"max_id"`
+			RateHits      int      `json:"rate_hits"`
+			RateSeconds   int      `json:"rate_seconds"`
+			Visitors      string   `json:"visitors"`
+			WeeklyUniques bool     `json:"weekly_uniques"`
+			PublicCounts  bool     `json:"public_counts"`
+		}
+		if err := remarshal(row, &s); err != nil {
+			return err
+		}
+		for _, h := range here {
+			if h.Name == s.Name && strings.Join(h.Domains, ",") == strings.Join(s.Domains, ",") {
+				return nil
+			}
+		}
+		_, _, _, err := i.Sites.Create(ctx, i.Who, site.Site{Name: s.Name, Domains: s.Domains, TimeZone: s.TimeZone, WindowSeconds: s.WindowSeconds, Uniques: views.Way(s.Uniques),
+			MaxID: s.MaxID, RateHits: s.RateHits, RateSeconds: s.RateSeconds, Visitors: site.Mode(s.Visitors), WeeklyUniques: s.WeeklyUniques, PublicCounts: s.PublicCounts}, idempotency.Key{})
+		var refused *post.Error
+		if errors.As(err, &refused) {
+			i.left("the site %s: %s", s.Name, refused.Message)
+			return nil
+		}
+		if err == nil {
+			i.done.Added[Sites]++
+		}
+		return err
+	})
+}
+
+func (i *importer) seeds(ctx context.Context) error {
+	if i.Seeds == nil {
+		return nil
+	}
+	return i.each(Seeds, func(row map[string]any) error {
+		var s struct {
+			URL      string   `json:"url"`
+			Kind     string   `json:"kind"`
+			Title    string   `json:"title"`
+			Status   string   `json:"status"`
+			Priority int      `json:"priority"`
+			Min      int      `json:"min_seconds"`
+			Max      int      `json:"max_seconds"`
+			Allow    []string `json:"allow"`
+			Deny     []string `json:"deny"`
+			Depth    int      `json:"depth"`
+			Budget   int      `json:"budget"`
+		}
+		if err := remarshal(row, &s); err != nil {
+			return err
+		}
+		least, most := time.Duration(s.Min)*time.Second, time.Duration(s.Max)*time.Second
+		_, _, err := i.Seeds.Create(ctx, i.Who, seeds.Draft{URL: s.URL, Kind: crawl.Kind(s.Kind), Title: s.Title, Paused: s.Status == "paused", Priority: &s.Priority,
+			Min: &least, Max: &most, Allow: s.Allow, Deny: s.Deny, Depth: &s.Depth, Budget: &s.Budget}, idempotency.Key{})
+		var refused *post.Error
+		switch {
+		case errors.As(err, &refused) && refused.Code == "seed_exists":
+			return nil
+		case errors.As(err, &refused):
+			i.left("the seed %s: %s", s.URL, refused.Message)
+			return nil
+		case err == nil:
+			i.done.Added[Seeds]++
+		}
+		return err
+	})
+}
+
+func remarshal(row map[string]any, into any) error {
+	raw, err := json.Marshal(row)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}

@@ -1,0 +1,20 @@
+package portable_test
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/portable"
+)
+
+// nothing is a database that forgets everything, for what is read before it.
+type nothing struct{}
+
+func (nothing) ImportRows(context.Context, portable.Table, []map[string]any) (int64, error) {
+	return 0, nil
+}
+
+func (nothing) AccountsByRemote(context.Context, uuid.UUID) (map[portable.RemoteAccount]uuid.UUID, error) {
+	return nil, nil
+}

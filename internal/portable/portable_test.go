@@ -1,0 +1,239 @@
+package portable_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/zstd"
+
+	"dateline/internal/desk"
+	"dateline/internal/enginetest"
+	"dateline/internal/newsroomtest"
+	"dateline/internal/people"
+	"dateline/internal/portable"
+	"dateline/internal/post"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// room is a newsroom that somebody moves out of.
+type room struct{ *newsroomtest.Newsroom }
+
+func open(t *testing.T) room { return room{newsroomtest.Open(t)} }
+
+func (r room) export() []byte {
+	r.T.Helper()
+	var out bytes.Buffer
+	_, err := portable.Export(r.T.Context(), &out, r.Store, r.Objects, r.Workspace.ID, "test")
+	r.Must(err)
+	return out.Bytes()
+}
+
+func (r room) into(who people.Principal) portable.Into {
+	return portable.Into{Store: r.Store, Objects: r.Objects, Media: r.Media, Sites: r.Sites, Who: who}
+}
+
+func (r room) take(raw []byte, who people.Principal) portable.Imported {
+	r.T.Helper()
+	done, err := portable.Import(r.T.Context(), bytes.NewReader(raw), r.into(who))
+	r.Must(err)
+	return done
+}
+
+func picture(t *testing.T) io.Reader {
+	t.Helper()
+	m := image.NewRGBA(image.Rect(0, 0, 8, 8))
+	m.Set(1, 1, color.White)
+	var out bytes.Buffer
+	if err := png.Encode(&out, m); err != nil {
+		t.Fatal(err)
+	}
+	return &out
+}
+
+func TestAWorkspaceMovesToAnotherInstallation(t *testing.T) {
+	from, to := open(t), open(t)
+	account := from.Connect("desk")
+	item, err := from.Media.Upload(t.Context(), from.Owner, "chart.png", "Biểu đồ", picture(t))
+	from.Must(err)
+	waiting := from.Schedule(func(d *desk.Draft) { d.Content, d.Attachments = "Chờ đến giờ", []string{item.ID.String()} })
+	posted := from.Finish(from.Claim(from.Schedule(func(d *desk.Draft) { d.Content = "Đã đăng" })), post.TargetPosted)
+	answer := from.Schedule(func(d *desk.Draft) { d.Content, d.ThreadParentID = "Trả lời", posted.ID.String() })
+	from.Dead(from.Schedule(func(d *desk.Draft) { d.Content = "Không chắc" }), post.TargetUncertain)
+	from.Exec("insert into series (id, workspace_id, user_id, rule, starts, time_zone, template) values (gen_random_uuid(), $1, $2, 'FREQ=DAILY', '2030-01-01T08:00:00', 'Asia/Ho_Chi_Minh', jsonb_build_object('content', 'Mỗi ngày', 'accounts', jsonb_build_array($3::text)))",
+		from.Workspace.ID, from.Owner.UserID, account.ID.String())
+	from.Exec("insert into links (code, workspace_id, user_id, url) values ('abcdefghij', $1, $2, 'https://news.example/bai')", from.Workspace.ID, from.Owner.UserID)
+	from.Site()
+
+	raw := from.export()
+	text := unpacked(t, raw)
+	for _, secret := range []string{"write_key", "secret_hash", "visitor_key", `"token"`} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the archive tells of %s", secret)
+		}
+	}
+	done := to.take(raw, to.Owner)
+	if len(done.Left) != 0 {
+		t.Errorf("left out: %v", done.Left)
+	}
+	want := map[portable.Section]int64{portable.Accounts: 1, portable.Media: 1, portable.Posts: 4, portable.Series: 1, portable.Links: 1, portable.Sites: 1}
+	for section, n := range want {
+		if done.Added[section] != n {
+			t.Errorf("%s: %d came in of %d", section, done.Added[section], n)
+		}
+	}
+	count := func(what string, n int, sql string, args ...any) {
+		t.Helper()
+		if got := to.Count(sql, args...); got != n {
+			t.Errorf("%s: %d, want %d", what, got, n)
+		}
+	}
+	// What waited is a draft with its time and file, on the account that has to be connected.
+	count("waiting posts", 1, `select count(*) from scheduled_posts p join post_targets t using (post_id) join accounts a on a.id = t.account_id
+		where p.content = 'Chờ đến giờ' and p.status = 'draft' and p.scheduled_time = $1 and cardinality(p.attachment_ids) = 1 and a.status = 'disconnected' and a.workspace_id = $2`, waiting.ScheduledTime, to.Workspace.ID)
+	count("files of it", 1, "select count(*) from media m join scheduled_posts p on m.id = any(p.attachment_ids) where m.file_name = 'chart.png' and m.alt_text = 'Biểu đồ'")
+	count("posted", 1, "select count(*) from scheduled_posts p join post_targets t using (post_id) join remote_posts r on r.target_id = t.id where p.content = 'Đã đăng' and p.status = 'posted' and t.remote_url = $1", posted.Targets[0].RemoteURL)
+	count("answers", 1, "select count(*) from scheduled_posts c join scheduled_posts p on p.post_id = c.thread_parent_id where c.content = 'Trả lời' and p.content = 'Đã đăng'")
+	count("uncertain", 1, "select count(*) from scheduled_posts where content = 'Không chắc' and status = 'cancelled'")
+	count("series", 1, "select count(*) from series s join accounts a on s.template -> 'accounts' ->> 0 = a.id::text where s.status = 'paused'")
+	count("what would go out by itself", 0, "select count(*) from scheduled_posts where status in ('scheduled', 'publishing')")
+	_ = answer
+
+	// Round trip: what comes out of there is what came in, but for ids.
+	if a, b := shape(t, raw), shape(t, to.export()); !slices.Equal(a[portable.Links], b[portable.Links]) || !slices.Equal(a[portable.Sites], b[portable.Sites]) || len(a[portable.Posts]) != len(b[portable.Posts]) {
+		t.Errorf("went in as\n%v\ncame out as\n%v", a, b)
+	}
+	// And again: nothing is there twice but the file's second entry in the library.
+	again := to.take(raw, to.Owner)
+	for section, n := range again.Added {
+		if n != 0 && section != portable.Media {
+			t.Errorf("again: %d of %s came in", n, section)
+		}
+	}
+}
+
+// An account that is connected already gets the posts.
+func TestAConnectedAccountStaysConnected(t *testing.T) {
+	from := open(t)
+	from.Connect("desk")
+	from.Schedule()
+	raw := from.export()
+	from.take(raw, from.Owner)
+	if n := from.Count("select count(*) from accounts"); n != 1 {
+		t.Errorf("%d accounts", n)
+	}
+	if n := from.Count("select count(*) from scheduled_posts p join post_targets t using (post_id) join accounts a on a.id = t.account_id where p.status = 'draft' and a.status = 'connected'"); n != 1 {
+		t.Errorf("%d copies", n)
+	}
+}
+
+// Somebody who writes an archive by hand reaches nothing that is not his.
+func TestAnArchiveReachesNothingElse(t *testing.T) {
+	r := open(t)
+	account := r.Connect("theirs")
+	theirs := r.Schedule()
+	_, mine, _ := r.Found("Mine")
+	entry := func(name, body string) []byte {
+		var out bytes.Buffer
+		z, err := zstd.NewWriter(&out)
+		r.Must(err)
+		w := tar.NewWriter(z)
+		for _, e := range [][2]string{{"manifest.json", `{"format":1}`}, {name, body}} {
+			r.Must(w.WriteHeader(&tar.Header{Name: e[0], Mode: 0o600, Size: int64(len(e[1]))}))
+			_, err := io.WriteString(w, e[1])
+			r.Must(err)
+		}
+		r.Must(errors.Join(w.Close(), z.Close()))
+		return out.Bytes()
+	}
+	id := uuid.NewString()
+	for name, body := range map[string]string{
+		"another's account":  `{"post_id":"` + id + `","content":"x","status":"draft","time_zone":"UTC","targets":[{"id":"` + id + `","account_id":"` + account.ID.String() + `","status":"scheduled"}]}`,
+		"a post that is due": `{"post_id":"` + id + `","content":"y","status":"scheduled","time_zone":"UTC","scheduled_time":"2020-01-01T00:00:00Z","workspace_id":"` + r.Workspace.ID.String() + `"}`,
+	} {
+		_, err := portable.Import(t.Context(), bytes.NewReader(entry("posts/000000.jsonl", body)), r.into(mine))
+		if strings.Contains(name, "account") != (err != nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := r.Count("select count(*) from post_targets where account_id = $1", account.ID); n != 1 {
+		t.Errorf("their account has %d posts", n)
+	}
+	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and post_id <> $2", r.Workspace.ID, theirs.ID); n != 0 {
+		t.Errorf("%d posts came into another workspace", n)
+	}
+	if n := r.Count("select count(*) from scheduled_posts where content = 'y' and status = 'draft'"); n != 1 {
+		t.Error("it would go out by itself")
+	}
+	for _, name := range []string{"../../etc/passwd", "files/../x", "posts/x.sh"} {
+		if _, err := portable.Import(t.Context(), bytes.NewReader(entry(name, "{}")), r.into(mine)); err == nil {
+			t.Errorf("took %s", name)
+		}
+	}
+}
+
+func unpacked(t testing.TB, raw []byte) string {
+	t.Helper()
+	z, err := zstd.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	out, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// shape gives the lines of an archive by section.
+func shape(t testing.TB, raw []byte) map[portable.Section][]string {
+	t.Helper()
+	in := tar.NewReader(strings.NewReader(unpacked(t, raw)))
+	out := map[portable.Section][]string{}
+	for {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		section, _, _ := strings.Cut(h.Name, "/")
+		body, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if section != "files" {
+			out[portable.Section(section)] = append(out[portable.Section(section)], strings.Split(strings.TrimSpace(string(body)), "\n")...)
+		}
+	}
+}
+
+// FuzzImport reads what somebody else made up, as far as it needs no database.
+func FuzzImport(f *testing.F) {
+	f.Add([]byte(`{"format":1}`), "posts/000000.jsonl", []byte(`{"post_id":1}`))
+	f.Fuzz(func(t *testing.T, manifest []byte, name string, body []byte) {
+		var out bytes.Buffer
+		z, err := zstd.NewWriter(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := tar.NewWriter(z)
+		_ = w.WriteHeader(&tar.Header{Name: "manifest.json", Size: int64(len(manifest))})
+		_, _ = w.Write(manifest)
+		_ = w.WriteHeader(&tar.Header{Name: name, Size: int64(len(body))})
+		_, _ = w.Write(body)
+		_, _ = w.Close(), z.Close()
+		_, _ = portable.Import(t.Context(), bytes.NewReader(out.Bytes()), portable.Into{Store: nothing{}})
+	})
+}
