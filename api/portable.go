@@ -16,7 +16,7 @@ func (s *Server) ExportWorkspace(ctx context.Context, _ spec.ExportWorkspaceRequ
 }
 
 type moving struct {
-	ctx    context.Context //nolint:containedctx // of the request, which is answered later
+	ctx    context.Context
 	server *Server
 }
 

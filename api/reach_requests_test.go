@@ -316,10 +316,10 @@ func reachable() map[string]reach {
 		"postStats":        viewers(people.ViewsRead, onPost(nil)),
 		"trending":         viewers(people.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
-		"getMe":          viewers("", none),
-		"getWorkspace":   viewers(people.WorkspaceRead, none),
-		"listWorkspaces": viewers(people.WorkspaceRead, none),
-		"editWorkspace":  owners(people.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
+		"getMe":           viewers("", none),
+		"getWorkspace":    viewers(people.WorkspaceRead, none),
+		"listWorkspaces":  viewers(people.WorkspaceRead, none),
+		"editWorkspace":   owners(people.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
 		"exportWorkspace": owners(people.WorkspaceRead, none),
 		"importWorkspace": owners(people.WorkspaceWrite, func(x *things) request {
 			return request{body: emptyArchive(x), contentType: "application/zstd"}

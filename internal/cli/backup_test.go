@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"dateline/internal/enginetest"
+	"dateline/internal/newsroomtest"
+	"dateline/internal/s3server"
+)
+
+// remote is an installation whose engines are all elsewhere, but for Temporal,
+// which none of these commands needs.
+type remote struct {
+	*newsroomtest.Newsroom
+	t       *testing.T
+	dir     string
+	environ []string
+	redis   *miniredis.Miniredis
+}
+
+func openRemote(t *testing.T) *remote {
+	t.Helper()
+	n := newsroomtest.Open(t)
+	n.Connect("desk")
+	handler, err := s3server.New(s3server.Options{Dir: t.TempDir(), Bucket: "dateline", AccessKey: "test", SecretKey: "test"})
+	n.Must(err)
+	s3 := httptest.NewServer(handler)
+	t.Cleanup(s3.Close)
+	r := &remote{Newsroom: n, t: t, dir: t.TempDir(), redis: miniredis.RunT(t)}
+	r.environ = []string{"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=redis://" + r.redis.Addr(), "S3_ENDPOINT=" + s3.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test",
+		"S3_SECRET_KEY=test", "DATELINE_KEYSET=" + n.Keyset.Path, "DATELINE_DATA_DIR=" + r.dir, "TEMPORAL_ADDRESS=127.0.0.1:1"}
+	return r
+}
+
+// run carries out a command; later settings are stronger.
+func (r *remote) run(status int, environ []string, args ...string) string {
+	r.t.Helper()
+	var said bytes.Buffer
+	p := Program{Version: "test", Stdout: &said, Stderr: &said, Environ: append(append([]string{}, r.environ...), environ...)}
+	if got := p.Run(r.t.Context(), args); got != status {
+		r.t.Fatalf("%s gives %d, want %d: %s", strings.Join(args, " "), got, status, said.String())
+	}
+	return said.String()
+}
+
+func (r *remote) says(said string, want ...string) {
+	r.t.Helper()
+	for _, w := range want {
+		if !strings.Contains(said, w) {
+			r.t.Errorf("%q is not said:\n%s", w, said)
+		}
+	}
+}
+
+func TestBackupAndRestoreFromTheCommandLine(t *testing.T) {
+	r := openRemote(t)
+	due := r.Schedule()
+	r.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute' where post_id = $1", due.ID)
+	file, passphrase := filepath.Join(r.dir, "a.backup"), filepath.Join(r.dir, "passphrase")
+	r.Must(os.WriteFile(passphrase, []byte("correct horse battery\nsecond line\n"), 0o600))
+	r.says(r.run(0, nil, "backup", "-o", file), "rows of", "The keyset is NOT in it", r.Keyset.Path)
+	r.says(r.run(1, nil, "backup", "-o", file), "is there already")
+	sealed := filepath.Join(r.dir, "b.backup")
+	r.says(r.run(0, nil, "backup", "-o", sealed, "--passphrase-file", passphrase, "--objects", "media"), "files are in it", "sealed with the passphrase")
+	r.says(r.run(1, nil, "backup", "--objects", "some"), "none, media or all")
+	r.says(r.run(1, nil, "restore"), "--from FILE")
+	r.says(r.run(1, nil, "restore", "--from", file), "is not empty", "--replace")
+
+	empty := []string{"DATABASE_URL=" + enginetest.Postgres(t), "DATELINE_KEYSET=" + filepath.Join(r.dir, "other", "keyset.json")}
+	r.Must(r.redis.Set("a count", "of before"))
+	r.says(r.run(1, empty, "restore", "--from", file), "1 keys", "--flush-redis")
+	r.says(r.run(0, empty, "restore", "--from", file, "--flush-redis"), "as of", "1 are held", "The keyset cannot be read")
+	if len(r.redis.Keys()) != 0 {
+		t.Error("Redis still counts from before")
+	}
+	// With its keyset, into another one.
+	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
+	wrong := filepath.Join(r.dir, "wrong")
+	r.Must(os.WriteFile(wrong, []byte("incorrect horse battery"), 0o600))
+	r.says(r.run(1, empty, "restore", "--from", sealed, "--passphrase-file", wrong), "does not open")
+	r.says(r.run(0, empty, "restore", "--from", sealed, "--passphrase-file", passphrase, "--hold", "look"), "Wrote the keyset", "is looked for at its network")
+	before, err := os.ReadFile(r.Keyset.Path)
+	r.Must(err)
+	after, err := os.ReadFile(strings.TrimPrefix(empty[1], "DATELINE_KEYSET="))
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the keyset is another one (%v)", err)
+	}
+	// Another keyset in its place is not lost.
+	empty[0] = "DATABASE_URL=" + enginetest.Postgres(t)
+	r.run(0, nil, "keyset", "new", filepath.Join(r.dir, "third.json"))
+	third := append(empty, "DATELINE_KEYSET="+filepath.Join(r.dir, "third.json"))
+	r.says(r.run(1, third, "restore", "--from", sealed, "--passphrase-file", passphrase), "another keyset")
+	r.says(r.run(0, third, "restore", "--from", file), "open with no key of this keyset")
+}
+
+func TestTheDoctorHasAStatus(t *testing.T) {
+	r := openRemote(t)
+	r.says(r.run(1, nil, "doctor"), "database schema", "temporal", "does not answer", "something does not work")
+	var out struct {
+		OK       bool `json:"ok"`
+		Findings []struct{ Check, Level, Advice string }
+	}
+	said := r.run(1, nil, "doctor", "--json")
+	if err := json.NewDecoder(strings.NewReader(said)).Decode(&out); err != nil || out.OK || len(out.Findings) < 10 {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+func TestAWorkspaceIsMovedFromTheCommandLine(t *testing.T) {
+	r := openRemote(t)
+	r.Schedule()
+	file := filepath.Join(r.dir, "workspace.tar.zst")
+	r.says(r.run(0, nil, "export", "-o", file), "posts      1", "accounts   1")
+	r.says(r.run(1, nil, "export", "-o", file), "exists")
+	other, _, _ := r.Found("Elsewhere")
+	r.says(r.run(1, nil, "import", "--from", file), "several workspaces")
+	r.says(r.run(0, nil, "import", "--from", file, "--workspace", other.ID.String()), "posts      1", "Nothing goes out by itself")
+	if n := r.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", other.ID); n != 1 {
+		t.Errorf("%d drafts came in", n)
+	}
+	r.says(r.run(1, nil, "export", "--workspace", "x"), "is no id")
+}
