@@ -39,6 +39,7 @@ const (
 // goroutines stay where they were; and nothing is logged as a warning or an
 // error but what has a cause that is known.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	n, paper := newNetwork(t), newDaily(t)
 	d := newDateline(t, "DATELINE_ALLOW_PRIVATE_HOSTS="+n.host()+","+strings.TrimPrefix(paper.URL, "http://"), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_LOG_FORMAT=json", "DATELINE_LOG_LEVEL=warn")
 	d.start()

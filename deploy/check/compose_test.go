@@ -34,7 +34,7 @@ func checkout(t *testing.T) (dir string) {
 func load(t *testing.T, dir string) (*types.Project, error) {
 	t.Helper()
 	options, err := cli.NewProjectOptions([]string{filepath.Join(dir, "docker-compose.yml")},
-		cli.WithWorkingDirectory(dir), cli.WithEnvFiles(), cli.WithDotEnv, cli.WithResolvedPaths(true), cli.WithDefaultProfiles())
+		cli.WithWorkingDirectory(dir), cli.WithEnvFiles(), cli.WithDotEnv, cli.WithResolvedPaths(true), cli.WithDefaultProfiles("tools"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func project(t *testing.T) *types.Project {
 
 func TestComposeTakesIt(t *testing.T) {
 	p := project(t)
-	for _, name := range []string{"api", "worker", "migrate", "keyset", "temporal", "temporal-ui", "postgres", "redis", "s3", "meilisearch"} {
+	for _, name := range []string{"api", "worker", "operator", "migrate", "keyset", "temporal", "temporal-ui", "postgres", "redis", "s3", "meilisearch"} {
 		if _, ok := p.Services[name]; !ok {
 			t.Errorf("there is no service %s", name)
 		}
@@ -189,6 +189,9 @@ func TestDependenciesAreMet(t *testing.T) {
 				t.Errorf("%s waits for %s to be %s, not %s", name, on, d.Condition, want)
 			}
 		}
+	}
+	if profiles := p.Services["operator"].Profiles; len(profiles) != 1 {
+		t.Errorf("the operator's tools start by themselves: %v", profiles)
 	}
 	for _, name := range []string{"api", "worker"} {
 		if _, ok := p.Services[name].DependsOn["migrate"]; !ok {

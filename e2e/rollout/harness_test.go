@@ -230,6 +230,7 @@ func (p *process) drain() {
 		}
 	}
 	p.mu.Unlock()
+	time.Sleep(time.Second) // as preStop waits for balancers to notice
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		p.Fatal(err)
 	}

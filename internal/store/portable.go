@@ -105,9 +105,9 @@ func (s *Store) ImportRows(ctx context.Context, table portable.Table, rows []map
 	if len(rows) == 0 {
 		return 0, nil
 	}
-	// A column that no row has keeps its default.
+	// A column that no row has a value for keeps its default.
 	columns = slices.DeleteFunc(slices.Clone(columns), func(c string) bool {
-		return !slices.ContainsFunc(rows, func(r map[string]any) bool { _, ok := r[c]; return ok })
+		return !slices.ContainsFunc(rows, func(r map[string]any) bool { return r[c] != nil })
 	})
 	raw, err := json.Marshal(rows)
 	if err != nil {
