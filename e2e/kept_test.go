@@ -80,8 +80,12 @@ func (d *dateline) hits(key, page string, reader, n int) error {
 	}
 	defer func() { _ = answer.Body.Close() }()
 	said, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusAccepted {
-		err = fmt.Errorf("views: %s: %s", answer.Status, said)
+	var counted struct{ Counted int }
+	if err == nil {
+		err = json.Unmarshal(said, &counted)
+	}
+	if err == nil && (answer.StatusCode != http.StatusAccepted || counted.Counted != n) {
+		err = fmt.Errorf("%d views: %s: %s", n, answer.Status, said)
 	}
 	return err
 }

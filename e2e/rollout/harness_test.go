@@ -250,11 +250,15 @@ func (s *site) call(n int, method, path string, body, out any) (int, error) {
 	s.mu.Lock()
 	at := s.apis[n%len(s.apis)]
 	s.mu.Unlock()
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return 0, err
+	var sent io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return 0, err
+		}
+		sent = bytes.NewReader(raw)
 	}
-	request, err := http.NewRequest(method, at+path, bytes.NewReader(raw))
+	request, err := http.NewRequest(method, at+path, sent)
 	if err != nil {
 		return 0, err
 	}
@@ -265,7 +269,7 @@ func (s *site) call(n int, method, path string, body, out any) (int, error) {
 		return 0, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	raw, err = io.ReadAll(answer.Body)
+	raw, err := io.ReadAll(answer.Body)
 	if err == nil && out != nil {
 		err = json.Unmarshal(raw, out)
 	}
@@ -289,4 +293,29 @@ func keysetOf(env []string) string {
 		}
 	}
 	return ""
+}
+
+// wantAllKnown waits until every post is posted, and tells the story of one that
+// is not.
+func (s *site) wantAllKnown() {
+	s.Helper()
+	var page struct {
+		Posts []struct{ ID, Status string } `json:"posts"`
+	}
+	var status int
+	var err error
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		status, err = s.call(0, http.MethodGet, "/api/v1/posts?limit=20&status=draft,scheduled,publishing,partly_posted,failed,cancelled", nil, &page)
+		if err == nil && status == http.StatusOK && len(page.Posts) == 0 {
+			return
+		}
+	}
+	s.Errorf("%d, %v: %d posts are not known as posted", status, err, len(page.Posts))
+	for _, p := range page.Posts[:min(3, len(page.Posts))] {
+		var story struct {
+			Entries []struct{ At, Text string } `json:"entries"`
+		}
+		_, _ = s.call(0, http.MethodGet, "/api/v1/posts/"+p.ID+"/timeline", nil, &story)
+		s.Logf("%s is %s: %+v", p.ID, p.Status, story)
+	}
 }

@@ -102,13 +102,7 @@ func TestRollout(t *testing.T) {
 	}
 	total := *posts + *herd
 	s.eventually(2*time.Minute, "every post to be out", func() bool { return count() == total })
-	s.eventually(time.Minute, "every post to be known as posted", func() bool {
-		var page struct {
-			Posts []struct{ ID string } `json:"posts"`
-		}
-		status, err := s.call(0, http.MethodGet, "/api/v1/posts?limit=1&status=draft,scheduled,publishing,partly_posted,failed,cancelled", nil, &page)
-		return err == nil && status == http.StatusOK && len(page.Posts) == 0
-	})
+	s.wantAllKnown()
 	count()
 	for text, n := range texts {
 		if n != 1 {
