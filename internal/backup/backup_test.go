@@ -37,7 +37,7 @@ func open(t *testing.T) room {
 func (r room) backup(change ...func(*backup.Source)) []byte {
 	r.t.Helper()
 	var out bytes.Buffer
-	s := backup.Source{Database: r.DatabaseURL, Version: "test", Log: slog.New(slog.DiscardHandler)}
+	s := backup.Source{Database: r.DatabaseURL, Version: "test"}
 	for _, f := range change {
 		f(&s)
 	}

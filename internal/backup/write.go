@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,7 +35,6 @@ type Source struct {
 	Passphrase secret.Text // that seals the keyset
 	Bucket     Bucket      // needed unless Objects is none
 	Objects    string      // none, media or all; empty: none
-	Log        *slog.Logger
 }
 
 // Write writes an archive. Everybody may go on working meanwhile.

@@ -25,14 +25,14 @@ func (p *Program) backup(ctx context.Context, args []string) error {
 	out := set.String("o", "", "`file` to write; - for standard output (default dateline-<time>.backup)")
 	which := set.String("objects", backup.NoObjects, "`files` of the bucket to put in: none, media, or all with crawled pages")
 	passphrase := set.String("passphrase-file", "", "`file` with a passphrase that the keyset is sealed with; without it, the keyset is not in the backup")
-	cfg, log, err := p.settingsWith(set, file, args)
+	cfg, _, err := p.settingsWith(set, file, args)
 	if err != nil {
 		return err
 	}
 	if *which != backup.NoObjects && *which != backup.MediaObjects && *which != backup.AllObjects {
 		return fmt.Errorf("--objects %s: none, media or all", *which)
 	}
-	source := backup.Source{Database: cfg.DatabaseURL, Version: p.Version, Objects: *which, Log: log}
+	source := backup.Source{Database: cfg.DatabaseURL, Version: p.Version, Objects: *which}
 	if source.Database == "" {
 		if source.Database, err = embedded.RunningDatabase(cfg.DataDir); err != nil {
 			return err
