@@ -107,10 +107,10 @@ func newDaily(t *testing.T) *daily {
 	d := &daily{began: time.Now()}
 	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		switch {
-		case r.URL.Path == "/robots.txt":
+		switch r.URL.Path {
+		case "/robots.txt":
 			w.WriteHeader(http.StatusNotFound)
-		case r.URL.Path == "/":
+		case "/":
 			_, _ = io.WriteString(w, "<html><body>")
 			for i := d.published(); i > max(0, d.published()-60); i-- {
 				_, _ = fmt.Fprintf(w, `<p><a href="/2026/11/22/bai-viet-so-%d-%d.html">Bài viết số %d của chúng tôi hôm nay</a></p>`, i, 100000+i, i)

@@ -133,7 +133,7 @@ func (r *restoring) cache(ctx context.Context) (redis.UniversalClient, error) {
 	}
 	keys, err := client.DBSize(ctx).Result()
 	if err != nil {
-		return nil, fmt.Errorf("Redis does not answer: %w", err)
+		return nil, fmt.Errorf("the Redis of REDIS_URL does not answer: %w", err)
 	}
 	if keys > 0 && !r.flushRedis {
 		return nil, fmt.Errorf("the database of REDIS_URL holds %d keys; its counts belong to another state. Name an empty one, or empty it with --flush-redis", keys)

@@ -2,7 +2,7 @@ package portable
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/google/uuid"
 )
@@ -125,7 +125,7 @@ func (i *importer) target(ctx context.Context, postID uuid.UUID, t map[string]an
 	}
 	account := i.ours(t["account_id"])
 	if account == nil {
-		return fmt.Errorf("a post goes to an account that the archive does not have")
+		return errors.New("a post goes to an account that the archive does not have")
 	}
 	published, _ := t["published"].([]any)
 	t["id"], t["post_id"], t["account_id"] = id, postID, account

@@ -100,7 +100,10 @@ func breaches(sql string) map[string]string {
 		}
 		for _, part := range parts {
 			for _, r := range rules() {
-				if r.like.MatchString(part) && (r.unless == nil || !r.unless.MatchString(part)) && !(r.old && fresh[table]) {
+				if r.old && fresh[table] || r.unless != nil && r.unless.MatchString(part) {
+					continue
+				}
+				if r.like.MatchString(part) {
 					found[r.name] = part
 				}
 			}
