@@ -80,6 +80,7 @@ func drill(t *testing.T, hold string) {
 	page := d.readerCounts()
 	domain := d.crawl(paper.URL)
 	eventually(t, 60*time.Second, "the first post to be out", func() bool { return n.copies("out before the backup") == 1 })
+	page.settled()
 	between := d.schedule("out between backup and disaster", 25*time.Second, to)
 	waiting := d.schedule("waits through the disaster", 100*time.Second, to)
 
@@ -88,7 +89,6 @@ func drill(t *testing.T, hold string) {
 	if err := os.WriteFile(passphrase, []byte("a passphrase for the drill\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	page.settled()
 	said, err := d.run("backup", "-o", file, "--objects", "all", "--passphrase-file", passphrase)
 	if err != nil || !strings.Contains(said, "The keyset is in it") {
 		t.Fatalf("%v: %s", err, said)

@@ -90,31 +90,46 @@ func (d *dateline) hits(key, page string, reader, n int) error {
 	return err
 }
 
-func (c counted) read() int {
+func (c counted) read() (views int, said json.RawMessage) {
+	c.d.t.Helper()
+	c.d.call(http.MethodGet, c.path, nil, &said)
 	var stats struct {
 		Pages []struct {
 			Views int `json:"views"`
 		} `json:"pages"`
 	}
-	c.d.call(http.MethodGet, c.path, nil, &stats)
-	if len(stats.Pages) == 0 {
-		return 0
+	if err := json.Unmarshal(said, &stats); err != nil || len(stats.Pages) == 0 {
+		return 0, said
 	}
-	return stats.Pages[0].Views
+	return stats.Pages[0].Views, said
+}
+
+// wait waits until so many views are shown, and says what is shown else.
+func (c counted) wait(within time.Duration) {
+	c.d.t.Helper()
+	var said json.RawMessage
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		var views int
+		if views, said = c.read(); views == c.views {
+			return
+		}
+	}
+	c.d.t.Errorf("%d views are not shown after %s, but %s", c.views, within, said)
 }
 
 // settled waits until what was counted is in the database.
 func (c counted) settled() {
 	c.d.t.Helper()
-	eventually(c.d.t, 30*time.Second, "the readers to be counted", func() bool { return c.read() == c.views })
+	c.wait(20 * time.Second)
 	eventually(c.d.t, 150*time.Second, "the counts to be in the database", func() bool {
 		return c.d.number("select coalesce(sum(views), 0) from view_pages where page = '/bai-viet'") == c.views
 	})
 }
 
+// same looks whether readers are counted as before.
 func (c counted) same() {
 	c.d.t.Helper()
-	eventually(c.d.t, 120*time.Second, "the readers to be counted as before", func() bool { return c.read() == c.views })
+	c.wait(120 * time.Second)
 }
 
 // crawled is a site whose pages are stored.

@@ -48,8 +48,6 @@ func TestSoak(t *testing.T) {
 	for i := range herdAccounts {
 		s.accounts = append(s.accounts, n.connect(d, fmt.Sprintf("desk%d", i)))
 	}
-	page := d.readerCounts() // makes a site
-	s.page, s.views = page, int64(page.views)
 	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": paper.URL + "/", "min_interval_seconds": 60, "max_interval_seconds": 60}, nil); status != http.StatusCreated {
 		t.Fatalf("making a seed: %d", status)
 	}
@@ -126,7 +124,6 @@ func (s *soak) read() {
 		return
 	}
 	s.page = counted{d: s.dateline, path: "/api/v1/sites/" + site.ID + "/pages/stats?page=/soak"}
-	s.views = 0
 	const batch = 10
 	s.every(*soakViews/batch, func(i int) {
 		if err := s.hits(site.Key, "/soak", i*batch, batch); err != nil {
@@ -202,5 +199,6 @@ func (s *soak) wantAllOut() {
 
 func (s *soak) wantAllCounted() {
 	s.t.Helper()
-	eventually(s.t, 30*time.Second, fmt.Sprintf("%d views to be counted", s.views), func() bool { return int64(s.page.read()) == s.views })
+	s.page.views = int(s.views)
+	s.page.wait(30 * time.Second)
 }
