@@ -40,21 +40,30 @@ type counted struct {
 
 func (d *dateline) readerCounts() counted {
 	d.t.Helper()
-	var site struct {
-		ID  string `json:"id"`
-		Key string `json:"secret_key"`
-	}
-	if status := d.call(http.MethodPost, "/api/v1/sites", map[string]any{"name": "Báo"}, &site); status != http.StatusCreated {
-		d.t.Fatalf("making a site: %d", status)
-	}
-	c := counted{d: d, path: "/api/v1/sites/" + site.ID + "/pages/stats?page=/bai-viet"}
+	id, key := d.site("Báo")
+	c := counted{d: d, path: "/api/v1/sites/" + id + "/pages/stats?page=/bai-viet"}
 	for i := range 3 {
-		if err := d.hits(site.Key, "/bai-viet", i, 1); err != nil {
+		if err := d.hits(key, "/bai-viet", i, 1); err != nil {
 			d.t.Fatal(err)
 		}
 		c.views++
 	}
 	return c
+}
+
+// site makes one whose readers are counted, and gives its id and key.
+func (d *dateline) site(name string) (id, key string) {
+	d.t.Helper()
+	var made struct {
+		Key  string `json:"secret_key"`
+		Site struct {
+			ID string `json:"id"`
+		} `json:"site"`
+	}
+	if status := d.call(http.MethodPost, "/api/v1/sites", map[string]any{"name": name}, &made); status != http.StatusCreated {
+		d.t.Fatalf("making a site: %d", status)
+	}
+	return made.Site.ID, made.Key
 }
 
 // hits sends views of so many readers, as a server does.

@@ -115,18 +115,11 @@ func (s *soak) publish() {
 
 // read sends views of many readers, ten a time, as a server does.
 func (s *soak) read() {
-	var site struct {
-		ID  string `json:"id"`
-		Key string `json:"secret_key"`
-	}
-	if status := s.call(http.MethodPost, "/api/v1/sites", map[string]any{"name": "Soak", "uniques": "hyperloglog"}, &site); status != http.StatusCreated {
-		s.t.Errorf("making a site: %d", status)
-		return
-	}
-	s.page = counted{d: s.dateline, path: "/api/v1/sites/" + site.ID + "/pages/stats?page=/soak"}
+	id, key := s.site("Soak")
+	s.page = counted{d: s.dateline, path: "/api/v1/sites/" + id + "/pages/stats?page=/soak"}
 	const batch = 10
 	s.every(*soakViews/batch, func(i int) {
-		if err := s.hits(site.Key, "/soak", i*batch, batch); err != nil {
+		if err := s.hits(key, "/soak", i*batch, batch); err != nil {
 			s.t.Error(err)
 			return
 		}
