@@ -30,12 +30,14 @@ const (
 	ViewsWrite     Scope = "views:write"
 	CrawlRead      Scope = "crawl:read"
 	CrawlWrite     Scope = "crawl:write"
+	ArticlesRead   Scope = "articles:read"
+	ArticlesWrite  Scope = "articles:write" // how they are read from pages
 )
 
 // Scopes lists all scopes but Everything.
 func Scopes() []Scope {
 	return []Scope{PostsRead, PostsWrite, AccountsRead, AccountsWrite, MediaRead, MediaWrite, WebhooksRead, WebhooksWrite,
-		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite, CrawlRead, CrawlWrite}
+		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite, CrawlRead, CrawlWrite, ArticlesRead, ArticlesWrite}
 }
 
 // Has says whether the principal was given a scope. Its role has to allow what

@@ -139,6 +139,64 @@ func AllApprovalStateValues() []ApprovalState {
 	}
 }
 
+type ChangeKind string
+
+const (
+	ChangeKindUpsert ChangeKind = "upsert"
+	ChangeKindDelete ChangeKind = "delete"
+)
+
+func (e *ChangeKind) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = ChangeKind(s)
+	case string:
+		*e = ChangeKind(s)
+	default:
+		return fmt.Errorf("unsupported scan type for ChangeKind: %T", src)
+	}
+	return nil
+}
+
+type NullChangeKind struct {
+	ChangeKind ChangeKind
+	Valid      bool // Valid is true if ChangeKind is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullChangeKind) Scan(value interface{}) error {
+	if value == nil {
+		ns.ChangeKind, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.ChangeKind.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullChangeKind) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.ChangeKind), nil
+}
+
+func (e ChangeKind) Valid() bool {
+	switch e {
+	case ChangeKindUpsert,
+		ChangeKindDelete:
+		return true
+	}
+	return false
+}
+
+func AllChangeKindValues() []ChangeKind {
+	return []ChangeKind{
+		ChangeKindUpsert,
+		ChangeKindDelete,
+	}
+}
+
 type DeliveryStatus string
 
 const (
@@ -468,6 +526,192 @@ func AllSeedStatusValues() []SeedStatus {
 	return []SeedStatus{
 		SeedStatusActive,
 		SeedStatusPaused,
+	}
+}
+
+type SelectorMaker string
+
+const (
+	SelectorMakerLearned SelectorMaker = "learned"
+	SelectorMakerPerson  SelectorMaker = "person"
+	SelectorMakerModel   SelectorMaker = "model"
+)
+
+func (e *SelectorMaker) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = SelectorMaker(s)
+	case string:
+		*e = SelectorMaker(s)
+	default:
+		return fmt.Errorf("unsupported scan type for SelectorMaker: %T", src)
+	}
+	return nil
+}
+
+type NullSelectorMaker struct {
+	SelectorMaker SelectorMaker
+	Valid         bool // Valid is true if SelectorMaker is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullSelectorMaker) Scan(value interface{}) error {
+	if value == nil {
+		ns.SelectorMaker, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.SelectorMaker.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullSelectorMaker) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.SelectorMaker), nil
+}
+
+func (e SelectorMaker) Valid() bool {
+	switch e {
+	case SelectorMakerLearned,
+		SelectorMakerPerson,
+		SelectorMakerModel:
+		return true
+	}
+	return false
+}
+
+func AllSelectorMakerValues() []SelectorMaker {
+	return []SelectorMaker{
+		SelectorMakerLearned,
+		SelectorMakerPerson,
+		SelectorMakerModel,
+	}
+}
+
+type SelectorState string
+
+const (
+	SelectorStateCandidate  SelectorState = "candidate"
+	SelectorStateActive     SelectorState = "active"
+	SelectorStateRetired    SelectorState = "retired"
+	SelectorStateRolledBack SelectorState = "rolled_back"
+)
+
+func (e *SelectorState) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = SelectorState(s)
+	case string:
+		*e = SelectorState(s)
+	default:
+		return fmt.Errorf("unsupported scan type for SelectorState: %T", src)
+	}
+	return nil
+}
+
+type NullSelectorState struct {
+	SelectorState SelectorState
+	Valid         bool // Valid is true if SelectorState is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullSelectorState) Scan(value interface{}) error {
+	if value == nil {
+		ns.SelectorState, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.SelectorState.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullSelectorState) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.SelectorState), nil
+}
+
+func (e SelectorState) Valid() bool {
+	switch e {
+	case SelectorStateCandidate,
+		SelectorStateActive,
+		SelectorStateRetired,
+		SelectorStateRolledBack:
+		return true
+	}
+	return false
+}
+
+func AllSelectorStateValues() []SelectorState {
+	return []SelectorState{
+		SelectorStateCandidate,
+		SelectorStateActive,
+		SelectorStateRetired,
+		SelectorStateRolledBack,
+	}
+}
+
+type SelectorWish string
+
+const (
+	SelectorWishNone     SelectorWish = "none"
+	SelectorWishLearn    SelectorWish = "learn"
+	SelectorWishRollBack SelectorWish = "roll_back"
+)
+
+func (e *SelectorWish) Scan(src interface{}) error {
+	switch s := src.(type) {
+	case []byte:
+		*e = SelectorWish(s)
+	case string:
+		*e = SelectorWish(s)
+	default:
+		return fmt.Errorf("unsupported scan type for SelectorWish: %T", src)
+	}
+	return nil
+}
+
+type NullSelectorWish struct {
+	SelectorWish SelectorWish
+	Valid        bool // Valid is true if SelectorWish is not NULL
+}
+
+// Scan implements the Scanner interface.
+func (ns *NullSelectorWish) Scan(value interface{}) error {
+	if value == nil {
+		ns.SelectorWish, ns.Valid = "", false
+		return nil
+	}
+	ns.Valid = true
+	return ns.SelectorWish.Scan(value)
+}
+
+// Value implements the driver Valuer interface.
+func (ns NullSelectorWish) Value() (driver.Value, error) {
+	if !ns.Valid {
+		return nil, nil
+	}
+	return string(ns.SelectorWish), nil
+}
+
+func (e SelectorWish) Valid() bool {
+	switch e {
+	case SelectorWishNone,
+		SelectorWishLearn,
+		SelectorWishRollBack:
+		return true
+	}
+	return false
+}
+
+func AllSelectorWishValues() []SelectorWish {
+	return []SelectorWish{
+		SelectorWishNone,
+		SelectorWishLearn,
+		SelectorWishRollBack,
 	}
 }
 
@@ -975,6 +1219,67 @@ type ApiToken struct {
 	Scopes      []string
 }
 
+type Article struct {
+	ID              uuid.UUID
+	DomainID        int32
+	UrlID           uuid.UUID
+	PageID          uuid.UUID
+	Url             string
+	CanonicalUrl    string
+	Title           string
+	Authors         []string
+	PublishedAt     *time.Time
+	ModifiedAt      *time.Time
+	DateOnly        bool
+	FirstSeenAt     time.Time
+	DatedAt         time.Time
+	Lead            string
+	BodyText        string
+	BodyHtml        string
+	ImageUrl        string
+	Section         string
+	Tags            []string
+	Language        string
+	SiteName        string
+	Origins         []byte
+	ContentHash     string
+	Simhash         int64
+	GroupID         uuid.UUID
+	ObjectKey       string
+	FetchedAt       time.Time
+	SelectorVersion int32
+	Version         int64
+	UpdatedAt       time.Time
+}
+
+type ArticleChange struct {
+	ID         int64
+	ArticleID  uuid.UUID
+	Kind       ChangeKind
+	ChangedAt  time.Time
+	Tries      int32
+	TakenUntil time.Time
+}
+
+type ArticleRevision struct {
+	ArticleID       uuid.UUID
+	Version         int64
+	SeenAt          time.Time
+	Changed         []string
+	Title           string
+	Authors         []string
+	PublishedAt     *time.Time
+	ModifiedAt      *time.Time
+	Lead            string
+	BodyText        string
+	ImageUrl        string
+	Section         string
+	Tags            []string
+	ContentHash     string
+	ObjectKey       string
+	SelectorVersion int32
+}
+
 type AuditLog struct {
 	ID          int64
 	WorkspaceID uuid.UUID
@@ -1161,6 +1466,11 @@ type Member struct {
 	Role        MemberRole
 	CreatedAt   time.Time
 	JoinedAt    *time.Time
+}
+
+type ModelUsage struct {
+	Day    pgtype.Date
+	Tokens int64
 }
 
 type NetworkApp struct {
@@ -1382,6 +1692,40 @@ type Site struct {
 type SiteChange struct {
 	One     bool
 	Version int64
+}
+
+type SiteMonitor struct {
+	DomainID      int32
+	Monitor       []byte
+	Zone          string
+	Learning      bool
+	Wish          SelectorWish
+	WishField     string
+	WishWhy       string
+	WishAt        *time.Time
+	Pages         int64
+	Articles      int64
+	Others        int64
+	Failed        int64
+	LastProblem   string
+	LastProblemAt *time.Time
+	UpdatedAt     time.Time
+}
+
+type SiteSelector struct {
+	DomainID    int32
+	Version     int32
+	Config      []byte
+	MadeBy      SelectorMaker
+	Maker       string
+	State       SelectorState
+	Reason      string
+	Ended       string
+	Scores      []byte
+	Pages       int32
+	CreatedAt   time.Time
+	ActivatedAt *time.Time
+	EndedAt     *time.Time
 }
 
 type Url struct {
