@@ -19,8 +19,9 @@ import (
 
 // Crawler is what the crawler's worker can do.
 type Crawler struct {
-	Crawl *activities.Crawl
-	Keep  *activities.CrawlKeeper
+	Crawl    *activities.Crawl
+	Keep     *activities.CrawlKeeper
+	Articles *activities.Articles
 }
 
 // NewCrawl prepares the worker of the crawler's queue. Its drains mostly wait.
@@ -34,6 +35,9 @@ func NewCrawl(c client.Client, a Crawler) worker.Worker {
 	RegisterCrawl(w)
 	w.RegisterActivityWithOptions(a.Crawl, activity.RegisterOptions{})
 	w.RegisterActivityWithOptions(a.Keep, activity.RegisterOptions{})
+	if a.Articles != nil {
+		w.RegisterActivityWithOptions(a.Articles, activity.RegisterOptions{})
+	}
 	return w
 }
 
@@ -44,6 +48,8 @@ func RegisterCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.RebuildSeen, workflow.RegisterOptions{Name: workflows.RebuildSeenWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.SweepPages, workflow.RegisterOptions{Name: workflows.SweepPagesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ReadArticles, workflow.RegisterOptions{Name: workflows.ReadArticlesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
 }
 
 // crawlSchedules are those of the crawler, see schedules.
@@ -60,6 +66,7 @@ func crawlSchedules() []client.ScheduleOptions {
 	}
 	return []client.ScheduleOptions{
 		every(workflows.CrawlSchedule, workflows.CrawlWorkflow, time.Minute, 0, true),
+		every(workflows.ReadArticlesSchedule, workflows.ReadArticlesWorkflow, time.Minute, 0, true),
 		every(workflows.RebuildSeenSchedule, workflows.RebuildSeenWorkflow, 24*time.Hour, 19*time.Hour, false), // 02:00 in Vietnam
 		every(workflows.SweepPagesSchedule, workflows.SweepPagesWorkflow, 24*time.Hour, 20*time.Hour, false),
 	}

@@ -51,6 +51,7 @@ const (
 	DomainRun           Action = "domain.run"
 	DomainEmptied       Action = "domain.emptied"
 	DomainEdited        Action = "domain.edited"
+	DomainReading       Action = "domain.reading_changed"
 )
 
 // Actor is what kind of actor did it.

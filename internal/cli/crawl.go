@@ -15,7 +15,9 @@ import (
 	"dateline/internal/crawl/seeds"
 	"dateline/internal/crawl/seen"
 	"dateline/internal/crawl/warc"
+	"dateline/internal/model"
 	"dateline/internal/netguard"
+	"dateline/internal/reading"
 	"dateline/worker"
 )
 
@@ -28,6 +30,8 @@ type crawler struct {
 	archives *warc.Exporter
 	fetcher  *fetch.Fetcher
 	pages    *pages.Pages
+	sites    *reading.Sites
+	model    *model.Client // nil: there is none
 }
 
 // assembleCrawl prepares the crawl, unless it is switched off.
@@ -54,6 +58,10 @@ func (p *parts) assembleCrawl(allowed []string) (err error) {
 	}
 	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
 	c.seeds = &seeds.Service{Store: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Pace: crawl.StandardPace(), Browser: o.Renderer != nil, Log: p.log}
+	c.sites = &reading.Sites{Store: p.store, Redis: p.redis, Log: p.log}
+	if c.model, err = p.languageModel(); err != nil {
+		return err
+	}
 	p.crawl = c
 	return nil
 }
@@ -79,7 +87,8 @@ func (p *parts) crawlWorker() *worker.Crawler {
 		age = 100 * 365 * 24 * time.Hour
 	}
 	return &worker.Crawler{
-		Crawl: &activities.Crawl{Frontier: p.store, Drainer: d, Most: p.cfg.CrawlDomains},
+		Articles: p.articleWorker(),
+		Crawl:    &activities.Crawl{Frontier: p.store, Drainer: d, Most: p.cfg.CrawlDomains},
 		Keep: &activities.CrawlKeeper{Rows: p.store, Filter: filter, Drop: p.objects.Delete, Export: p.crawl.archives,
 			Keep: p.cfg.CrawlVersions, Age: age},
 	}

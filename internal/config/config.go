@@ -95,6 +95,13 @@ type Config struct {
 	CrawlProxy     string
 	CrawlBrowser   string // where a Chromium is controlled; empty: none
 
+	ModelURL     string // empty: no language model
+	ModelName    string
+	ModelKey     string
+	ModelContext int           // tokens of a question with its answer
+	ModelTokens  int           // a day
+	ModelTimeout time.Duration // of a question
+
 	Sandbox        bool
 	SandboxAddr    string
 	TemporalPort   int
@@ -229,6 +236,9 @@ func (c *Config) conflicts() Problems {
 	if (c.S3AccessKey == "") != (c.S3SecretKey == "") {
 		out = append(out, Problem{Name: "S3_ACCESS_KEY", Wrong: "and S3_SECRET_KEY go together, one of them is missing",
 			Accepts: "both or neither (neither: the machine's own AWS identity)"})
+	}
+	if (c.ModelURL == "") != (c.ModelName == "") {
+		out = append(out, Problem{Name: "DATELINE_MODEL", Wrong: "is set without DATELINE_MODEL_URL, or the other way round", Accepts: "both, or neither"})
 	}
 	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
 		out = append(out, Problem{Name: "OIDC_ISSUER", Wrong: "and OIDC_CLIENT_ID go together, one of them is missing", Accepts: "both or neither"})

@@ -41,6 +41,7 @@ func settings() []Setting {
 		{"Service", serviceSettings()},
 		{"Login at an OpenID provider; none is needed", loginSettings()},
 		{"Crawler", crawlSettings()},
+		{"Language model for pages that no rule can read; none is needed", modelSettings()},
 		{"Social networks: the applications that are set up there; the sandbox, and networks not named here, need none", networkSettings()},
 		{"On one machine: what `dateline up` starts itself", localSettings()},
 	} {

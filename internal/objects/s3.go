@@ -102,9 +102,13 @@ func (b *Bucket) Put(ctx context.Context, key, contentType string, size int64, b
 	return err
 }
 
-// Get opens an object for reading; the caller closes it.
+// Get opens an object for reading; the caller closes it. ErrNone says that there
+// is no such object.
 func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key})
+	if status(err) == http.StatusNotFound {
+		return nil, fmt.Errorf("reading %s from the object store: %w", key, ErrNone)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s from the object store: %w", key, err)
 	}

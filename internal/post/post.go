@@ -197,6 +197,10 @@ const (
 	EventExpiring        = "expiring"         // of an account: access ends in so many days
 	EventDisconnected    = "disconnected"     // of an account, by a person
 	EventWebhookDisabled = "webhook_disabled" // of an endpoint
+
+	EventSelectorsLearned    = "selectors_learned"     // of a domain: other selectors are in use
+	EventSelectorsRolledBack = "selectors_rolled_back" // of a domain: those before are in use again
+	EventSelectorsFailed     = "selectors_failed"      // of a domain: those in use do badly, and none better were learned
 )
 
 // Actors besides "user:<id>".

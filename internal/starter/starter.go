@@ -226,3 +226,22 @@ func (s *Starter) StartExport(ctx context.Context, domain, export, key string, f
 	}
 	return nil
 }
+
+// StartLearning has the selectors of a site seen to. One that is at it reads
+// from the database what is to be done.
+func (s *Starter) StartLearning(ctx context.Context, domain string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err := s.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       workflows.LearnSelectorsID(domain),
+		TaskQueue:                workflows.CrawlQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		TypedSearchAttributes:    temporal.NewSearchAttributes(workflows.DomainKey.ValueSet(domain)),
+		StaticSummary:            "Selectors of " + domain,
+	}, workflows.LearnSelectorsWorkflow, workflows.LearnSelectorsInput{Domain: domain})
+	if err != nil {
+		return fmt.Errorf("telling Temporal about the selectors of %s: %w", domain, err)
+	}
+	return nil
+}

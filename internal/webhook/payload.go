@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"encoding/json"
+	"net/url"
 	"strings"
 	"time"
 
@@ -32,6 +33,12 @@ type postData struct {
 	Note          string     `json:"note,omitempty"`    // why a post is rejected
 	EndsAt        *millis    `json:"ends_at,omitempty"` // access to the account
 	Days          int        `json:"days,omitempty"`    // at most so many until then
+	Domain        string     `json:"domain,omitempty"`
+	Version       *int       `json:"version,omitempty"`  // of the selectors in use; 0: none
+	Previous      int        `json:"previous,omitempty"` // that were in use until now
+	Field         string     `json:"field,omitempty"`    // that the selectors did not find any more
+	Reason        string     `json:"reason,omitempty"`
+	Problem       string     `json:"problem,omitempty"` // why no better ones were learned
 	Link          string     `json:"link,omitempty"`    // in the API
 }
 
@@ -68,6 +75,13 @@ type recorded struct {
 	EndsAt  *time.Time `json:"ends_at"`
 	Days    int        `json:"days"`
 	Note    string     `json:"note"`
+
+	Domain   string `json:"domain"`
+	Version  *int   `json:"version"`
+	Previous int    `json:"previous"`
+	Field    string `json:"field"`
+	Reason   string `json:"reason"`
+	Problem  string `json:"problem"`
 }
 
 // Body builds what is sent for an event. publicURL is where people find the API.
@@ -86,6 +100,9 @@ func (e Event) Body(publicURL string) (string, error) {
 	switch e.Type {
 	case post.EventNeedsReconnect, post.EventExpiring:
 		d.Link, d.EndsAt, d.Days = base+"accounts/"+e.AccountID.String(), orNone(r.EndsAt), r.Days
+	case post.EventSelectorsLearned, post.EventSelectorsRolledBack, post.EventSelectorsFailed:
+		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.Problem = r.Domain, r.Version, r.Previous, r.Field, r.Reason, r.Problem
+		d.Link = base + "domains/" + url.PathEscape(r.Domain) + "/selectors"
 	default:
 		if e.PostID != nil {
 			d.Link = base + "posts/" + e.PostID.String()

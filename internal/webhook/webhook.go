@@ -130,13 +130,17 @@ const testType = "webhook.test"
 
 // Types lists the types of events that an endpoint may ask for.
 func Types() []string {
-	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring"}
+	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring",
+		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed"}
 }
 
 // TypeOf gives the type under which an event is sent.
 func TypeOf(event string) string {
-	if event == post.EventNeedsReconnect || event == post.EventExpiring {
+	switch event {
+	case post.EventNeedsReconnect, post.EventExpiring:
 		return "account." + event
+	case post.EventSelectorsLearned, post.EventSelectorsRolledBack, post.EventSelectorsFailed:
+		return "domain." + event
 	}
 	return "post." + event
 }

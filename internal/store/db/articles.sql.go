@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -610,6 +611,24 @@ func (q *Queries) EndSelectors(ctx context.Context, arg EndSelectorsParams) erro
 	return err
 }
 
+const finishCrawled = `-- name: FinishCrawled :execrows
+delete from crawled_pages where id = $1 and tries = $2
+`
+
+type FinishCrawledParams struct {
+	ID    int64
+	Tries int16
+}
+
+// None: somebody else has taken the page meanwhile.
+func (q *Queries) FinishCrawled(ctx context.Context, arg FinishCrawledParams) (int64, error) {
+	result, err := q.db.Exec(ctx, finishCrawled, arg.ID, arg.Tries)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const getMonitor = `-- name: GetMonitor :one
 select domain_id, monitor, zone, learning, wish, wish_field, wish_why, wish_at, pages, articles, others, failed, last_problem, last_problem_at, updated_at from site_monitors where domain_id = $1
 `
@@ -983,6 +1002,16 @@ func (q *Queries) LockSimilar(ctx context.Context, parts []int32) error {
 	return err
 }
 
+const moveArticle = `-- name: MoveArticle :exec
+update articles set url_id = page_id, canonical_url = url where id = $1
+`
+
+// An article goes back to the name of the page that it was read from.
+func (q *Queries) MoveArticle(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, moveArticle, id)
+	return err
+}
+
 const nearestArticle = `-- name: NearestArticle :one
 select id, group_id, bit_count((simhash # $1::bigint)::bit(64))::int as distance from articles
 where simhash <> 0 and id <> $2
@@ -1037,8 +1066,40 @@ func (q *Queries) NoteArticleChange(ctx context.Context, arg NoteArticleChangePa
 	return err
 }
 
+const pageHeader = `-- name: PageHeader :one
+select d.domain, d.rules, coalesce(v.final_url, '')::text as final_url, coalesce(v.header, '{}')::jsonb as header
+from crawl_domains d left join page_versions v on v.domain_id = d.id and v.url_id = $1 and v.fetched_at = $2
+where d.id = $3
+`
+
+type PageHeaderParams struct {
+	UrlID     uuid.UUID
+	FetchedAt time.Time
+	DomainID  int32
+}
+
+type PageHeaderRow struct {
+	Domain   string
+	Rules    json.RawMessage
+	FinalUrl string
+	Header   []byte
+}
+
+// How a page was served, and by whom; the version may have been swept.
+func (q *Queries) PageHeader(ctx context.Context, arg PageHeaderParams) (PageHeaderRow, error) {
+	row := q.db.QueryRow(ctx, pageHeader, arg.UrlID, arg.FetchedAt, arg.DomainID)
+	var i PageHeaderRow
+	err := row.Scan(
+		&i.Domain,
+		&i.Rules,
+		&i.FinalUrl,
+		&i.Header,
+	)
+	return i, err
+}
+
 const pagesToLearn = `-- name: PagesToLearn :many
-select page_id, url, object_key, fetched_at from articles where domain_id = $1 order by fetched_at desc, id desc limit $2
+select id, url, page_id, object_key, fetched_at from articles where domain_id = $1 order by fetched_at desc, id desc limit $2
 `
 
 type PagesToLearnParams struct {
@@ -1047,8 +1108,9 @@ type PagesToLearnParams struct {
 }
 
 type PagesToLearnRow struct {
-	PageID    uuid.UUID
+	ID        uuid.UUID
 	Url       string
+	PageID    uuid.UUID
 	ObjectKey string
 	FetchedAt time.Time
 }
@@ -1064,8 +1126,9 @@ func (q *Queries) PagesToLearn(ctx context.Context, arg PagesToLearnParams) ([]P
 	for rows.Next() {
 		var i PagesToLearnRow
 		if err := rows.Scan(
-			&i.PageID,
+			&i.ID,
 			&i.Url,
+			&i.PageID,
 			&i.ObjectKey,
 			&i.FetchedAt,
 		); err != nil {
@@ -1079,18 +1142,35 @@ func (q *Queries) PagesToLearn(ctx context.Context, arg PagesToLearnParams) ([]P
 	return items, nil
 }
 
+const releaseCrawled = `-- name: ReleaseCrawled :exec
+update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => $1::float8), tries = tries - 1 where id = $2 and tries = $3
+`
+
+type ReleaseCrawledParams struct {
+	Seconds float64
+	ID      int64
+	Tries   int16
+}
+
+// Gives a page back that could not be read now. What is left in tries counts
+// those who took a page and never came back.
+func (q *Queries) ReleaseCrawled(ctx context.Context, arg ReleaseCrawledParams) error {
+	_, err := q.db.Exec(ctx, releaseCrawled, arg.Seconds, arg.ID, arg.Tries)
+	return err
+}
+
 const renewCrawled = `-- name: RenewCrawled :exec
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => $1::float8) where id = any($2::bigint[]) and tries = any($3::smallint[])
+update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => $1::float8)
+where id = any($2::bigint[]) and taken_until > clock_timestamp()
 `
 
 type RenewCrawledParams struct {
 	Seconds float64
 	Ids     []int64
-	Tries   []int16
 }
 
 func (q *Queries) RenewCrawled(ctx context.Context, arg RenewCrawledParams) error {
-	_, err := q.db.Exec(ctx, renewCrawled, arg.Seconds, arg.Ids, arg.Tries)
+	_, err := q.db.Exec(ctx, renewCrawled, arg.Seconds, arg.Ids)
 	return err
 }
 
@@ -1139,10 +1219,38 @@ func (q *Queries) SetReading(ctx context.Context, arg SetReadingParams) error {
 	return err
 }
 
+const siteReading = `-- name: SiteReading :one
+select d.id, d.domain, coalesce(m.zone, '')::text as zone, coalesce(s.version, 0)::int as version, s.config
+from crawl_domains d left join site_monitors m on m.domain_id = d.id left join site_selectors s on s.domain_id = d.id and s.state = 'active'
+where d.id = $1
+`
+
+type SiteReadingRow struct {
+	ID      int32
+	Domain  string
+	Zone    string
+	Version int32
+	Config  []byte
+}
+
+// How the pages of a site are read right now.
+func (q *Queries) SiteReading(ctx context.Context, id int32) (SiteReadingRow, error) {
+	row := q.db.QueryRow(ctx, siteReading, id)
+	var i SiteReadingRow
+	err := row.Scan(
+		&i.ID,
+		&i.Domain,
+		&i.Zone,
+		&i.Version,
+		&i.Config,
+	)
+	return i, err
+}
+
 const spendTokens = `-- name: SpendTokens :one
 insert into model_usage as u (day, tokens) select current_date, $1::bigint where $1::bigint <= $2::bigint
 on conflict (day) do update set tokens = u.tokens + excluded.tokens where u.tokens + excluded.tokens <= $2::bigint
-returning tokens
+returning day
 `
 
 type SpendTokensParams struct {
@@ -1151,11 +1259,11 @@ type SpendTokensParams struct {
 }
 
 // No row: the day's budget does not suffice.
-func (q *Queries) SpendTokens(ctx context.Context, arg SpendTokensParams) (int64, error) {
+func (q *Queries) SpendTokens(ctx context.Context, arg SpendTokensParams) (pgtype.Date, error) {
 	row := q.db.QueryRow(ctx, spendTokens, arg.Tokens, arg.Budget)
-	var tokens int64
-	err := row.Scan(&tokens)
-	return tokens, err
+	var day pgtype.Date
+	err := row.Scan(&day)
+	return day, err
 }
 
 const takeArticleChanges = `-- name: TakeArticleChanges :many
@@ -1234,14 +1342,15 @@ func (q *Queries) TokensToday(ctx context.Context) (int64, error) {
 }
 
 const updateArticle = `-- name: UpdateArticle :exec
-update articles set page_id = $1, url = $2, canonical_url = $3, title = $4, authors = $5, published_at = $6,
-    modified_at = $7, date_only = $8, first_seen_at = least(first_seen_at, $9), lead = $10, body_text = $11, body_html = $12,
-    image_url = $13, section = $14, tags = $15, language = $16, site_name = $17, origins = $18, content_hash = $19, simhash = $20,
-    group_id = $21, object_key = $22, fetched_at = $23, selector_version = $24, version = $25, updated_at = clock_timestamp()
-where id = $26
+update articles set url_id = $1, page_id = $2, url = $3, canonical_url = $4, title = $5, authors = $6, published_at = $7,
+    modified_at = $8, date_only = $9, first_seen_at = least(first_seen_at, $10), lead = $11, body_text = $12, body_html = $13,
+    image_url = $14, section = $15, tags = $16, language = $17, site_name = $18, origins = $19, content_hash = $20, simhash = $21,
+    group_id = $22, object_key = $23, fetched_at = $24, selector_version = $25, version = $26, updated_at = clock_timestamp()
+where id = $27
 `
 
 type UpdateArticleParams struct {
+	UrlID           uuid.UUID
 	PageID          uuid.UUID
 	Url             string
 	CanonicalUrl    string
@@ -1272,6 +1381,7 @@ type UpdateArticleParams struct {
 
 func (q *Queries) UpdateArticle(ctx context.Context, arg UpdateArticleParams) error {
 	_, err := q.db.Exec(ctx, updateArticle,
+		arg.UrlID,
 		arg.PageID,
 		arg.Url,
 		arg.CanonicalUrl,

@@ -26,11 +26,15 @@ values (@id, @domain_id, @url_id, @page_id, @url, @canonical_url, @title, @autho
     @image_url, @section, @tags, @language, @site_name, @origins, @content_hash, @simhash, @group_id, @object_key, @fetched_at, @selector_version);
 
 -- name: UpdateArticle :exec
-update articles set page_id = @page_id, url = @url, canonical_url = @canonical_url, title = @title, authors = @authors, published_at = sqlc.narg('published_at'),
+update articles set url_id = @url_id, page_id = @page_id, url = @url, canonical_url = @canonical_url, title = @title, authors = @authors, published_at = sqlc.narg('published_at'),
     modified_at = sqlc.narg('modified_at'), date_only = @date_only, first_seen_at = least(first_seen_at, @first_seen_at), lead = @lead, body_text = @body_text, body_html = @body_html,
     image_url = @image_url, section = @section, tags = @tags, language = @language, site_name = @site_name, origins = @origins, content_hash = @content_hash, simhash = @simhash,
     group_id = @group_id, object_key = @object_key, fetched_at = @fetched_at, selector_version = @selector_version, version = @version, updated_at = clock_timestamp()
 where id = @id;
+
+-- name: MoveArticle :exec
+-- An article goes back to the name of the page that it was read from.
+update articles set url_id = page_id, canonical_url = url where id = @id;
 
 -- name: SeenArticle :exec
 -- Its page was fetched anew and says the same.
@@ -99,8 +103,24 @@ select * from article_revisions where article_id = @article_id and version = @ve
 -- Pages that wait to be read, up to a number.
 select count(*) from (select 1 from crawled_pages where taken_until <= clock_timestamp() limit @most) waiting;
 
+-- name: FinishCrawled :execrows
+-- None: somebody else has taken the page meanwhile.
+delete from crawled_pages where id = @id and tries = @tries;
+
+-- name: ReleaseCrawled :exec
+-- Gives a page back that could not be read now. What is left in tries counts
+-- those who took a page and never came back.
+update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8), tries = tries - 1 where id = @id and tries = @tries;
+
 -- name: RenewCrawled :exec
-update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8) where id = any(@ids::bigint[]) and tries = any(@tries::smallint[]);
+update crawled_pages set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8)
+where id = any(@ids::bigint[]) and taken_until > clock_timestamp();
+
+-- name: PageHeader :one
+-- How a page was served, and by whom; the version may have been swept.
+select d.domain, d.rules, coalesce(v.final_url, '')::text as final_url, coalesce(v.header, '{}')::jsonb as header
+from crawl_domains d left join page_versions v on v.domain_id = d.id and v.url_id = @url_id and v.fetched_at = @fetched_at
+where d.id = @domain_id;
 
 -- name: GetMonitor :one
 select * from site_monitors where domain_id = @domain_id;
@@ -162,16 +182,22 @@ select distinct s.workspace_id, @type::text, @actor::text, @data::jsonb from see
 
 -- name: PagesToLearn :many
 -- The newest pages of a site that gave an article.
-select page_id, url, object_key, fetched_at from articles where domain_id = @domain_id order by fetched_at desc, id desc limit @batch;
+select id, url, page_id, object_key, fetched_at from articles where domain_id = @domain_id order by fetched_at desc, id desc limit @batch;
 
 -- name: SpendTokens :one
 -- No row: the day's budget does not suffice.
 insert into model_usage as u (day, tokens) select current_date, @tokens::bigint where @tokens::bigint <= @budget::bigint
 on conflict (day) do update set tokens = u.tokens + excluded.tokens where u.tokens + excluded.tokens <= @budget::bigint
-returning tokens;
+returning day;
 
 -- name: CorrectTokens :exec
 update model_usage set tokens = greatest(tokens + @tokens::bigint, 0) where day = @day;
 
 -- name: TokensToday :one
 select coalesce((select tokens from model_usage where day = current_date), 0)::bigint;
+
+-- name: SiteReading :one
+-- How the pages of a site are read right now.
+select d.id, d.domain, coalesce(m.zone, '')::text as zone, coalesce(s.version, 0)::int as version, s.config
+from crawl_domains d left join site_monitors m on m.domain_id = d.id left join site_selectors s on s.domain_id = d.id and s.state = 'active'
+where d.id = @id;

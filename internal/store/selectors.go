@@ -1,0 +1,254 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/article"
+	"dateline/internal/article/selector"
+	"dateline/internal/crawl"
+	"dateline/internal/post"
+	"dateline/internal/reading"
+	"dateline/internal/store/db"
+)
+
+// SiteReading says how the pages of a site are read.
+func (s *Store) SiteReading(ctx context.Context, domain int32) (site reading.Site, err error) {
+	r, err := s.q.SiteReading(ctx, domain)
+	if err != nil {
+		return site, err
+	}
+	site = reading.Site{DomainID: r.ID, Domain: r.Domain, Zone: r.Zone, Version: int(r.Version)}
+	if r.Version > 0 {
+		err = json.Unmarshal(r.Config, &site.Config)
+	}
+	return site, err
+}
+
+// WishedSelectors lists domains about whose selectors nobody has done for a
+// while what is to be done.
+func (s *Store) WishedSelectors(ctx context.Context, age time.Duration, most int) ([]string, error) {
+	return s.q.WishedSelectors(ctx, db.WishedSelectorsParams{Seconds: age.Seconds(), Batch: int32(most)}) //nolint:gosec // dozens
+}
+
+// ReadingHealth says how the reading of a site goes.
+func (s *Store) ReadingHealth(ctx context.Context, domain int32) (h reading.Health, err error) {
+	r, err := s.q.GetMonitor(ctx, domain)
+	if noRows(err) {
+		return reading.Health{Learning: true, Wish: selector.Keep}, nil
+	}
+	if err != nil {
+		return h, err
+	}
+	h = reading.Health{Zone: r.Zone, Learning: r.Learning, Wish: wishFromRow(r.Wish), WishField: article.Field(r.WishField), WishWhy: r.WishWhy, WishAt: r.WishAt,
+		Pages: r.Pages, Articles: r.Articles, Others: r.Others, Failed: r.Failed, LastProblem: r.LastProblem, LastProblemAt: r.LastProblemAt}
+	return h, json.Unmarshal(r.Monitor, &h.Monitor)
+}
+
+func wishFromRow(w db.SelectorWish) selector.Action {
+	if w == db.SelectorWishNone {
+		return selector.Keep
+	}
+	return selector.Action(w)
+}
+
+// SelectorsOf lists the versions of a site's selectors below before, the newest first.
+func (s *Store) SelectorsOf(ctx context.Context, domain int32, before, limit int) ([]reading.Selectors, error) {
+	rows, err := s.q.ListSelectors(ctx, db.ListSelectorsParams{DomainID: domain, Before: int32(before), PageSize: int32(limit)}) //nolint:gosec // small
+	if err != nil {
+		return nil, err
+	}
+	out := make([]reading.Selectors, len(rows))
+	for i, r := range rows {
+		if out[i], err = selectorsFromRow(r); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// SelectorsAt reads one version of a site's selectors.
+func (s *Store) SelectorsAt(ctx context.Context, domain int32, version int) (reading.Selectors, error) {
+	r, err := s.q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain, Version: int32(version)}) //nolint:gosec // counted up one by one
+	if err != nil {
+		return reading.Selectors{}, orMissing(err, "selectors")
+	}
+	return selectorsFromRow(r)
+}
+
+// PagesToLearn lists the newest pages of a site that gave an article.
+func (s *Store) PagesToLearn(ctx context.Context, domain int32, limit int) ([]reading.Raw, error) {
+	rows, err := s.q.PagesToLearn(ctx, db.PagesToLearnParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // dozens
+	out := make([]reading.Raw, len(rows))
+	for i, r := range rows {
+		out[i] = reading.Raw{Article: r.ID, URL: r.Url, PageID: r.PageID, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt}
+	}
+	return out, err
+}
+
+// WishSelectors notes what is to be done about the selectors of a site.
+func (s *Store) WishSelectors(ctx context.Context, domain int32, what selector.Action, why string) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.LockMonitor(ctx, domain); err != nil {
+			return err
+		}
+		return q.WishSelectors(ctx, db.WishSelectorsParams{DomainID: domain, Wish: db.SelectorWish(what), Why: why})
+	})
+}
+
+// SetReading sets how a site is read besides its selectors.
+func (s *Store) SetReading(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string, learning bool) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.LockMonitor(ctx, domain.ID); err != nil {
+			return err
+		}
+		if err := q.SetReading(ctx, db.SetReadingParams{DomainID: domain.ID, Zone: zone, Learning: learning}); err != nil {
+			return err
+		}
+		return recordReading(ctx, q, domain, workspace, 0)
+	})
+}
+
+// AddSelectors stores a version of a site's selectors, and takes it into use
+// where n.State says so. What a wish asked for is done when nobody else has done
+// it; done says whether this call has.
+func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n reading.Selectors, wished bool) (made reading.Selectors, done bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		if done = !wished || row.Wish == db.SelectorWishLearn; !done {
+			return nil
+		}
+		version, err := q.NextSelectorVersion(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		n.Config.Version = int(version)
+		config, err := json.Marshal(n.Config)
+		if err != nil {
+			return err
+		}
+		scores, err := json.Marshal(scoresOf(n.Config))
+		if err != nil {
+			return err
+		}
+		stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, MadeBy: db.SelectorMaker(n.Maker),
+			Maker: n.By, Reason: n.Reason, Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
+		if err != nil {
+			return err
+		}
+		if made, err = selectorsFromRow(stored); err != nil {
+			return err
+		}
+		if n.State == reading.Active {
+			if err := activate(ctx, q, domain, row, &made, post.EventSelectorsLearned, n.Reason); err != nil {
+				return err
+			}
+		}
+		return recordReading(ctx, q, domain, workspace, int(version))
+	})
+	return made, done, err
+}
+
+// ActivateSelectors takes a version into use.
+func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, why string) (made reading.Selectors, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		stored, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain.ID, Version: int32(version)}) //nolint:gosec // counted up one by one
+		if err != nil {
+			return orMissing(err, "selectors")
+		}
+		if made, err = selectorsFromRow(stored); err != nil || made.State == reading.Active {
+			return err
+		}
+		if err := activate(ctx, q, domain, row, &made, post.EventSelectorsLearned, why); err != nil {
+			return err
+		}
+		return recordReading(ctx, q, domain, workspace, version)
+	})
+	return made, err
+}
+
+// RollBackSelectors takes the version before the one in use into use again.
+// done is false where somebody else did what a wish asked for, and where no
+// version is in use.
+func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, why string, wished bool) (back reading.Selectors, done bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		back, done = reading.Selectors{}, false
+		if wished {
+			if row.Wish != db.SelectorWishRollBack {
+				return nil
+			}
+			why = row.WishWhy
+		}
+		now, err := q.ActiveSelectors(ctx, domain.ID)
+		if noRows(err) {
+			return unwish(ctx, q, domain.ID)
+		}
+		if err != nil {
+			return err
+		}
+		done = true
+		if back, err = before(ctx, q, row, now); err != nil {
+			return err
+		}
+		return rollBack(ctx, q, domain, workspace, row, now, &back, why)
+	})
+	return back, done, err
+}
+
+// GiveUpLearning notes that there is nothing to learn from a site for now.
+func (s *Store) GiveUpLearning(ctx context.Context, domain crawl.Domain, why string) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil || row.Wish != db.SelectorWishLearn {
+			return err
+		}
+		var m selector.Monitor
+		if err := json.Unmarshal(row.Monitor, &m); err != nil {
+			return err
+		}
+		if err := saveMonitor(ctx, q, domain.ID, m.Tried()); err != nil {
+			return err
+		}
+		if m.Version > 0 { // a site without selectors is read well enough
+			data := selectorEvent{Domain: domain.Name, Version: m.Version, Field: row.WishField, Reason: row.WishWhy, Problem: why}
+			if err := tell(ctx, q, domain.ID, post.EventSelectorsFailed, data); err != nil {
+				return err
+			}
+		}
+		return unwish(ctx, q, domain.ID)
+	})
+}
+
+func selectorsFromRow(r db.SiteSelector) (out reading.Selectors, err error) {
+	out = reading.Selectors{DomainID: r.DomainID, Version: int(r.Version), Maker: reading.Maker(r.MadeBy), By: r.Maker, State: reading.State(r.State), Reason: r.Reason,
+		Ended: r.Ended, Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt, EndedAt: r.EndedAt}
+	if err = json.Unmarshal(r.Config, &out.Config); err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(r.Scores, &out.Scores)
+}
+
+// scoresOf are the best that validation gave a field in any template.
+func scoresOf(c selector.Config) map[article.Field]float64 {
+	out := map[article.Field]float64{}
+	for _, v := range c.Variants {
+		for f, s := range v.Scores {
+			out[f] = max(out[f], s)
+		}
+	}
+	return out
+}
