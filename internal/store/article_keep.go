@@ -138,7 +138,7 @@ func updateArticle(ctx context.Context, q *db.Queries, r reading.Read, old db.Ar
 		p.PublishedAt, p.DateOnly = old.PublishedAt, old.DateOnly
 	}
 	k.Changed = differences(old, p)
-	if len(k.Changed) == 0 && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == place && old.Language == p.Language && old.SiteName == p.SiteName {
+	if len(k.Changed) == 0 && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == place && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName {
 		return q.SeenArticle(ctx, db.SeenArticleParams{ID: old.ID, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt})
 	}
 	group, err := groupOf(ctx, q, old.ID, old.GroupID, r.SimHash)
