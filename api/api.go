@@ -29,6 +29,7 @@ import (
 	"dateline/internal/people"
 	"dateline/internal/portable"
 	"dateline/internal/post"
+	"dateline/internal/reading"
 	"dateline/internal/secret"
 	"dateline/internal/store"
 	"dateline/internal/tally"
@@ -156,7 +157,7 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server answers requests. All fields but Views, Crawl, Archives, Clock, Meter,
+// Server answers requests. All fields but Views, Crawl, Archives, Articles, Clock, Meter,
 // BucketOrigin, TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Store     Store
@@ -171,9 +172,10 @@ type Server struct {
 	Links     *links.Service
 	Redirect  *links.Redirect
 	Tally     Tally
-	Views     *Views         // nil: readers are not counted
-	Crawl     *seeds.Service // nil: the crawler is switched off
-	Archives  *warc.Exporter // of what was crawled; with Crawl
+	Views     *Views           // nil: readers are not counted
+	Crawl     *seeds.Service   // nil: the crawler is switched off
+	Archives  *warc.Exporter   // of what was crawled; with Crawl
+	Articles  *reading.Service // likewise
 	Checks    map[string]Check
 	Clock     Clock        // nil: not checked
 	Meter     Meter        // nil: nothing is counted

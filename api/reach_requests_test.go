@@ -83,7 +83,32 @@ func reachable() map[string]reach {
 	}
 	const lastYear = "from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z"
 
+	onArticle := func(x *things) request { return request{args: []any{x.article().ID}} }
+	onSelectors := func(x *things) request {
+		a := x.article()
+		return request{args: []any{a.Domain, 1}}
+	}
+	onReading := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.article().Domain}, body: body} }
+	}
+	someConfig := object{"variants": []object{{"name": "a", "body": []string{"//article"}}}}
+
 	return map[string]reach{
+		"listArticles":         viewers(people.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
+		"getArticle":           viewers(people.ArticlesRead, onArticle),
+		"getArticleRaw":        editors(people.ArticlesRead, onArticle),
+		"listArticleRevisions": viewers(people.ArticlesRead, onArticle),
+		"getArticleRevision":   viewers(people.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
+		"similarArticles":      viewers(people.ArticlesRead, onArticle),
+		"getReading":           viewers(people.ArticlesRead, onReading(nil)),
+		"editReading":          editors(people.ArticlesWrite, onReading(object{"time_zone": "Europe/Paris"})),
+		"listSelectors":        viewers(people.ArticlesRead, onReading(nil)),
+		"addSelectors":         editors(people.ArticlesWrite, onReading(object{"config": someConfig})),
+		"previewSelectors":     editors(people.ArticlesRead, onReading(object{"config": someConfig})),
+		"rollBackSelectors":    editors(people.ArticlesWrite, onReading(nil)),
+		"learnSelectors":       editors(people.ArticlesWrite, onReading(nil)),
+		"getSelectors":         viewers(people.ArticlesRead, onSelectors),
+		"activateSelectors":    editors(people.ArticlesWrite, onSelectors),
 		"listSeeds": viewers(people.CrawlRead, func(x *things) request {
 			return request{query: "domain=" + x.domain()}
 		}),

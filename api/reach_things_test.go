@@ -18,6 +18,7 @@ import (
 	"dateline/internal/newsroomtest"
 	"dateline/internal/people"
 	"dateline/internal/post"
+	"dateline/internal/reading"
 	"dateline/internal/secret"
 	"dateline/internal/site"
 	"dateline/internal/store"
@@ -251,3 +252,10 @@ func (x *things) seed() crawl.Seed {
 }
 
 func (x *things) domain() string { return x.seed().Domain }
+
+// article gives an article on a domain of its own, which has selectors in use.
+func (x *things) article() reading.Stored {
+	return thing(x, reading.Stored{Entry: reading.Entry{ID: someID(), Domain: someID().String() + ".example"}}, func() reading.Stored {
+		return x.s.article(x.seed().Domain, "/1.html", paragraphs("river", 6))
+	})
+}

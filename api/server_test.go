@@ -29,6 +29,7 @@ import (
 	"dateline/internal/netguard"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/post"
+	"dateline/internal/reading"
 )
 
 func TestMain(m *testing.M) {
@@ -131,6 +132,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler 
 	n.Must(err)
 	s.Crawl = &seeds.Service{Store: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Pace: crawl.StandardPace(), Browser: true, Log: s.Log}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
+	s.Articles = &reading.Service{Store: n.Store, Pages: raw, Sites: &reading.Sites{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
 	h, err := s.Handler()
 	n.Must(err)
 	return h
@@ -144,6 +146,13 @@ func (w *temporal) SignalCrawl(_ context.Context, domain string, what crawl.Cont
 }
 
 func (w *temporal) StartExport(context.Context, string, string, string, time.Time, time.Time) error {
+	return w.down
+}
+
+func (w *temporal) StartLearning(_ context.Context, domain string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.crawls = append(w.crawls, "learn "+domain)
 	return w.down
 }
 

@@ -425,6 +425,24 @@ func (e RateLimitScope) Valid() bool {
 	}
 }
 
+// Defines values for ReadingWish.
+const (
+	Learn    ReadingWish = "learn"
+	RollBack ReadingWish = "roll_back"
+)
+
+// Valid indicates whether the value is a known member of the ReadingWish enum.
+func (e ReadingWish) Valid() bool {
+	switch e {
+	case Learn:
+		return true
+	case RollBack:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	RoleAuthor Role = "author"
@@ -453,6 +471,8 @@ func (e Role) Valid() bool {
 const (
 	AccountsRead   Scope = "accounts:read"
 	AccountsWrite  Scope = "accounts:write"
+	ArticlesRead   Scope = "articles:read"
+	ArticlesWrite  Scope = "articles:write"
 	Asterisk       Scope = "*"
 	AuditRead      Scope = "audit:read"
 	CrawlRead      Scope = "crawl:read"
@@ -479,6 +499,10 @@ func (e Scope) Valid() bool {
 	case AccountsRead:
 		return true
 	case AccountsWrite:
+		return true
+	case ArticlesRead:
+		return true
+	case ArticlesWrite:
 		return true
 	case Asterisk:
 		return true
@@ -596,6 +620,51 @@ func (e SeedStatus) Valid() bool {
 	case SeedStatusActive:
 		return true
 	case SeedStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SelectorsMadeBy.
+const (
+	SelectorsMadeByLearned SelectorsMadeBy = "learned"
+	SelectorsMadeByModel   SelectorsMadeBy = "model"
+	SelectorsMadeByPerson  SelectorsMadeBy = "person"
+)
+
+// Valid indicates whether the value is a known member of the SelectorsMadeBy enum.
+func (e SelectorsMadeBy) Valid() bool {
+	switch e {
+	case SelectorsMadeByLearned:
+		return true
+	case SelectorsMadeByModel:
+		return true
+	case SelectorsMadeByPerson:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SelectorsState.
+const (
+	SelectorsStateActive     SelectorsState = "active"
+	SelectorsStateCandidate  SelectorsState = "candidate"
+	SelectorsStateRetired    SelectorsState = "retired"
+	SelectorsStateRolledBack SelectorsState = "rolled_back"
+)
+
+// Valid indicates whether the value is a known member of the SelectorsState enum.
+func (e SelectorsState) Valid() bool {
+	switch e {
+	case SelectorsStateActive:
+		return true
+	case SelectorsStateCandidate:
+		return true
+	case SelectorsStateRetired:
+		return true
+	case SelectorsStateRolledBack:
 		return true
 	default:
 		return false
@@ -775,15 +844,18 @@ func (e WebhookEditStatus) Valid() bool {
 
 // Defines values for WebhookType.
 const (
-	AccountExpiring       WebhookType = "account.expiring"
-	AccountNeedsReconnect WebhookType = "account.needs_reconnect"
-	PostApproved          WebhookType = "post.approved"
-	PostFailed            WebhookType = "post.failed"
-	PostLate              WebhookType = "post.late"
-	PostPosted            WebhookType = "post.posted"
-	PostRejected          WebhookType = "post.rejected"
-	PostSubmitted         WebhookType = "post.submitted"
-	PostUncertain         WebhookType = "post.uncertain"
+	AccountExpiring           WebhookType = "account.expiring"
+	AccountNeedsReconnect     WebhookType = "account.needs_reconnect"
+	DomainSelectorsFailed     WebhookType = "domain.selectors_failed"
+	DomainSelectorsLearned    WebhookType = "domain.selectors_learned"
+	DomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
+	PostApproved              WebhookType = "post.approved"
+	PostFailed                WebhookType = "post.failed"
+	PostLate                  WebhookType = "post.late"
+	PostPosted                WebhookType = "post.posted"
+	PostRejected              WebhookType = "post.rejected"
+	PostSubmitted             WebhookType = "post.submitted"
+	PostUncertain             WebhookType = "post.uncertain"
 )
 
 // Valid indicates whether the value is a known member of the WebhookType enum.
@@ -792,6 +864,12 @@ func (e WebhookType) Valid() bool {
 	case AccountExpiring:
 		return true
 	case AccountNeedsReconnect:
+		return true
+	case DomainSelectorsFailed:
+		return true
+	case DomainSelectorsLearned:
+		return true
+	case DomainSelectorsRolledBack:
 		return true
 	case PostApproved:
 		return true
@@ -1048,6 +1126,144 @@ type Approval struct {
 
 // ApprovalState A post that is `pending` or `rejected` is a draft.
 type ApprovalState string
+
+// Article defines model for Article.
+type Article struct {
+	Authors      []string `json:"authors"`
+	CanonicalUrl string   `json:"canonical_url"`
+
+	// ContentHash SHA-256 of title and text.
+	ContentHash string `json:"content_hash"`
+
+	// DateOnly No time of day of the publication is known.
+	DateOnly bool `json:"date_only"`
+
+	// DatedAt `published_at`, else `first_seen_at`.
+	DatedAt time.Time `json:"dated_at"`
+	Domain  string    `json:"domain"`
+
+	// FetchedAt When the page was fetched that it was read from.
+	FetchedAt   time.Time `json:"fetched_at"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+
+	// GroupId The same for near-duplicates.
+	GroupId openapi_types.UUID `json:"group_id"`
+
+	// Html The same as HTML, made safe: a fixed list of elements, no scripts, no styles.
+	Html     string             `json:"html"`
+	Id       openapi_types.UUID `json:"id"`
+	ImageUrl *string            `json:"image_url,omitempty"`
+
+	// Language ISO 639-1.
+	Language *string `json:"language,omitempty"`
+	Lead     *string `json:"lead,omitempty"`
+
+	// ModifiedAt By its publisher.
+	ModifiedAt *time.Time `json:"modified_at,omitempty"`
+
+	// Origins Where each field came from and how sure that is.
+	Origins     map[string]FieldOrigin `json:"origins"`
+	PublishedAt *time.Time             `json:"published_at,omitempty"`
+	Section     *string                `json:"section,omitempty"`
+
+	// SelectorVersion The site's selectors that read it.
+	SelectorVersion *int `json:"selector_version,omitempty"`
+
+	// Site The publisher's name.
+	Site *string  `json:"site,omitempty"`
+	Tags []string `json:"tags"`
+
+	// Text Paragraphs with an empty line between them.
+	Text  string `json:"text"`
+	Title string `json:"title"`
+
+	// UpdatedAt When it was last changed here.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Url Where it was read.
+	Url     string `json:"url"`
+	Version int64  `json:"version"`
+}
+
+// ArticlePage defines model for ArticlePage.
+type ArticlePage struct {
+	Articles   []ArticleSummary `json:"articles"`
+	NextCursor *string          `json:"next_cursor,omitempty"`
+}
+
+// ArticleRevision defines model for ArticleRevision.
+type ArticleRevision struct {
+	// Added Paragraphs that the version before has not.
+	Added   *[]string `json:"added,omitempty"`
+	Authors *[]string `json:"authors,omitempty"`
+
+	// Changed Fields that differ from the version before; none of the first.
+	Changed []string `json:"changed"`
+
+	// Characters Of the text.
+	Characters  int        `json:"characters"`
+	ContentHash string     `json:"content_hash"`
+	ImageUrl    *string    `json:"image_url,omitempty"`
+	Lead        *string    `json:"lead,omitempty"`
+	ModifiedAt  *time.Time `json:"modified_at,omitempty"`
+	PublishedAt *time.Time `json:"published_at,omitempty"`
+
+	// Removed Paragraphs that only the version before has.
+	Removed         *[]string `json:"removed,omitempty"`
+	Section         *string   `json:"section,omitempty"`
+	SeenAt          time.Time `json:"seen_at"`
+	SelectorVersion *int      `json:"selector_version,omitempty"`
+	Tags            *[]string `json:"tags,omitempty"`
+	Text            *string   `json:"text,omitempty"`
+	Title           string    `json:"title"`
+	Version         int64     `json:"version"`
+}
+
+// ArticleRevisionPage defines model for ArticleRevisionPage.
+type ArticleRevisionPage struct {
+	NextCursor *int64            `json:"next_cursor,omitempty"`
+	Revisions  []ArticleRevision `json:"revisions"`
+}
+
+// ArticleSummary defines model for ArticleSummary.
+type ArticleSummary struct {
+	Authors      []string `json:"authors"`
+	CanonicalUrl string   `json:"canonical_url"`
+
+	// DateOnly No time of day of the publication is known.
+	DateOnly bool `json:"date_only"`
+
+	// DatedAt `published_at`, else `first_seen_at`.
+	DatedAt     time.Time `json:"dated_at"`
+	Domain      string    `json:"domain"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+
+	// GroupId The same for near-duplicates.
+	GroupId  openapi_types.UUID `json:"group_id"`
+	Id       openapi_types.UUID `json:"id"`
+	ImageUrl *string            `json:"image_url,omitempty"`
+
+	// Language ISO 639-1.
+	Language *string `json:"language,omitempty"`
+	Lead     *string `json:"lead,omitempty"`
+
+	// ModifiedAt By its publisher.
+	ModifiedAt  *time.Time `json:"modified_at,omitempty"`
+	PublishedAt *time.Time `json:"published_at,omitempty"`
+	Section     *string    `json:"section,omitempty"`
+
+	// Site The publisher's name.
+	Site  *string  `json:"site,omitempty"`
+	Tags  []string `json:"tags"`
+	Title string   `json:"title"`
+
+	// UpdatedAt When it was last changed here.
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Url Where it was read.
+	Url     string `json:"url"`
+	Version int64  `json:"version"`
+}
 
 // AuditActor defines model for AuditActor.
 type AuditActor struct {
@@ -1422,6 +1638,15 @@ type Export struct {
 
 // ExportStatus `waiting`: it is being written, or there is none of that id.
 type ExportStatus string
+
+// FieldOrigin defines model for FieldOrigin.
+type FieldOrigin struct {
+	// Confidence 0 to 1.
+	Confidence float32 `json:"confidence"`
+
+	// Source `selector`, `json-ld`, `open-graph`, `microdata`, `meta`, `html`, `text`, `url` or `model`.
+	Source string `json:"source"`
+}
 
 // FieldProblem defines model for FieldProblem.
 type FieldProblem struct {
@@ -1856,6 +2081,15 @@ type NewSeed struct {
 	Url      string      `json:"url"`
 }
 
+// NewSelectors defines model for NewSelectors.
+type NewSelectors struct {
+	Activate *bool          `json:"activate,omitempty"`
+	Config   SelectorConfig `json:"config"`
+
+	// Note Why; shown with the version.
+	Note *string `json:"note,omitempty"`
+}
+
 // NewSeries defines model for NewSeries.
 type NewSeries struct {
 	// Rule RFC 5545: FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY (weekly; monthly with a number, like 1MO or -1FR), BYMONTHDAY (monthly), and COUNT or UNTIL.
@@ -2287,6 +2521,51 @@ type Readiness struct {
 	Ready bool          `json:"ready"`
 }
 
+// Reading defines model for Reading.
+type Reading struct {
+	Articles int64  `json:"articles"`
+	Domain   string `json:"domain"`
+
+	// Failed Pages that cannot be read.
+	Failed int64 `json:"failed"`
+
+	// Health Of each field that the selectors give: the share of the last pages on which they did, 0 to 1.
+	Health        map[string]float32 `json:"health"`
+	LastProblem   *string            `json:"last_problem,omitempty"`
+	LastProblemAt *time.Time         `json:"last_problem_at,omitempty"`
+
+	// Learning Selectors are learned when they are needed.
+	Learning bool `json:"learning"`
+
+	// Others Pages that are no articles.
+	Others int64 `json:"others"`
+	Pages  int64 `json:"pages"`
+
+	// PreviousVersion What a roll-back goes to.
+	PreviousVersion *int `json:"previous_version,omitempty"`
+
+	// SelectorVersion In use; 0: none, every page is read by general rules.
+	SelectorVersion int `json:"selector_version"`
+
+	// TimeZone Of dates without a zone; empty: that of the site's country, else UTC.
+	TimeZone string `json:"time_zone"`
+
+	// Wish What is about to be done.
+	Wish       *ReadingWish `json:"wish,omitempty"`
+	WishReason *string      `json:"wish_reason,omitempty"`
+}
+
+// ReadingWish What is about to be done.
+type ReadingWish string
+
+// ReadingEdit defines model for ReadingEdit.
+type ReadingEdit struct {
+	Learning *bool `json:"learning,omitempty"`
+
+	// TimeZone An IANA name; empty: that of the site's country.
+	TimeZone *string `json:"time_zone,omitempty"`
+}
+
 // Rejection defines model for Rejection.
 type Rejection struct {
 	// Note What is wrong with it, for its author.
@@ -2424,6 +2703,98 @@ type SegmentPreview struct {
 	Text string `json:"text"`
 }
 
+// SelectorConfig defines model for SelectorConfig.
+type SelectorConfig struct {
+	// Variants Templates of the site; the first whose body fits is taken.
+	Variants []SelectorVariant `json:"variants"`
+}
+
+// SelectorPreview defines model for SelectorPreview.
+type SelectorPreview struct {
+	Pages []SelectorPreviewPage `json:"pages"`
+}
+
+// SelectorPreviewPage defines model for SelectorPreviewPage.
+type SelectorPreviewPage struct {
+	ArticleId openapi_types.UUID      `json:"article_id"`
+	Authors   *[]string               `json:"authors,omitempty"`
+	Lead      *string                 `json:"lead,omitempty"`
+	Origins   *map[string]FieldOrigin `json:"origins,omitempty"`
+	Paths     []TakenByPath           `json:"paths"`
+
+	// Problem Why the page gives no article.
+	Problem     *string    `json:"problem,omitempty"`
+	PublishedAt *time.Time `json:"published_at,omitempty"`
+	Section     *string    `json:"section,omitempty"`
+	Text        *string    `json:"text,omitempty"`
+	Title       *string    `json:"title,omitempty"`
+	Url         string     `json:"url"`
+
+	// Variant That fits.
+	Variant *string `json:"variant,omitempty"`
+}
+
+// SelectorPreviewRequest defines model for SelectorPreviewRequest.
+type SelectorPreviewRequest struct {
+	// Articles Whose pages; without any, the newest of the domain.
+	Articles *[]openapi_types.UUID `json:"articles,omitempty"`
+	Config   SelectorConfig        `json:"config"`
+}
+
+// SelectorVariant defines model for SelectorVariant.
+type SelectorVariant struct {
+	// Body XPath 1.0, the first that finds something counts. Axes across the page, `|`, and `//` inside of conditions are not supported.
+	Body XPaths `json:"body"`
+
+	// Drop XPath 1.0, the first that finds something counts. Axes across the page, `|`, and `//` inside of conditions are not supported.
+	Drop *XPaths `json:"drop,omitempty"`
+
+	// Fields Of title, authors, published, updated, lead, image, section and tags.
+	Fields *map[string]XPaths `json:"fields,omitempty"`
+	Name   string             `json:"name"`
+}
+
+// Selectors defines model for Selectors.
+type Selectors struct {
+	ActivatedAt *time.Time     `json:"activated_at,omitempty"`
+	Config      SelectorConfig `json:"config"`
+	CreatedAt   time.Time      `json:"created_at"`
+	Domain      string         `json:"domain"`
+
+	// Ended Why it is not in use any more.
+	Ended   *string    `json:"ended,omitempty"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+
+	// MadeBy `model`: learned, with fields that a language model found.
+	MadeBy SelectorsMadeBy `json:"made_by"`
+
+	// Pages That it was learned from.
+	Pages int `json:"pages"`
+
+	// Reason Why it was made.
+	Reason string `json:"reason"`
+
+	// Scores What validation on other pages gave, per field, 0 to 1.
+	Scores map[string]float32 `json:"scores"`
+	State  SelectorsState     `json:"state"`
+
+	// User `user:<id>` of the person.
+	User    *string `json:"user,omitempty"`
+	Version int     `json:"version"`
+}
+
+// SelectorsMadeBy `model`: learned, with fields that a language model found.
+type SelectorsMadeBy string
+
+// SelectorsState defines model for Selectors.State.
+type SelectorsState string
+
+// SelectorsPage defines model for SelectorsPage.
+type SelectorsPage struct {
+	NextCursor *int        `json:"next_cursor,omitempty"`
+	Selectors  []Selectors `json:"selectors"`
+}
+
 // Series defines model for Series.
 type Series struct {
 	CreatedAt time.Time          `json:"created_at"`
@@ -2508,6 +2879,19 @@ type SessionList struct {
 	Sessions []BrowserSession `json:"sessions"`
 }
 
+// SimilarArticle defines model for SimilarArticle.
+type SimilarArticle struct {
+	Article ArticleSummary `json:"article"`
+
+	// Distance Bits that the fingerprints of the texts differ in.
+	Distance int `json:"distance"`
+}
+
+// SimilarArticles defines model for SimilarArticles.
+type SimilarArticles struct {
+	Articles []SimilarArticle `json:"articles"`
+}
+
 // Site defines model for Site.
 type Site struct {
 	CreatedAt    time.Time          `json:"created_at"`
@@ -2570,6 +2954,18 @@ type SiteWithSecret struct {
 	// SecretKey For /v1/batch. Keep it; it is not shown again.
 	SecretKey *string `json:"secret_key,omitempty"`
 	Site      Site    `json:"site"`
+}
+
+// TakenByPath defines model for TakenByPath.
+type TakenByPath struct {
+	// Field A field, `body` or `drop`.
+	Field   string `json:"field"`
+	Matches int    `json:"matches"`
+	Path    string `json:"path"`
+
+	// Values The first few, shortened.
+	Values  []string `json:"values"`
+	Variant string   `json:"variant"`
 }
 
 // Target defines model for Target.
@@ -2947,22 +3343,38 @@ type WebhookPayload struct {
 		// Days Of `account.expiring`: at most so many days until then.
 		Days *int `json:"days,omitempty"`
 
+		// Domain Of `domain.*`; so are the next five.
+		Domain *string `json:"domain,omitempty"`
+
 		// EndsAt Of `account.expiring`: when access ends.
 		EndsAt *time.Time            `json:"ends_at,omitempty"`
 		Error  *TargetErrorOfWebhook `json:"error,omitempty"`
-		Handle *string               `json:"handle,omitempty"`
-		LateMs *int64                `json:"late_ms,omitempty"`
 
-		// Link The post or the account in this API.
-		Link          *string             `json:"link,omitempty"`
-		Network       *string             `json:"network,omitempty"`
-		PostId        *openapi_types.UUID `json:"post_id,omitempty"`
+		// Field That was not found any more.
+		Field  *string `json:"field,omitempty"`
+		Handle *string `json:"handle,omitempty"`
+		LateMs *int64  `json:"late_ms,omitempty"`
+
+		// Link The post, the account or the domain's selectors in this API.
+		Link    *string             `json:"link,omitempty"`
+		Network *string             `json:"network,omitempty"`
+		PostId  *openapi_types.UUID `json:"post_id,omitempty"`
+
+		// Previous Of those in use until now.
+		Previous *int `json:"previous,omitempty"`
+
+		// Problem Why none better were learned.
+		Problem       *string             `json:"problem,omitempty"`
+		Reason        *string             `json:"reason,omitempty"`
 		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
 		SentAt        *time.Time          `json:"sent_at,omitempty"`
 		TargetId      *openapi_types.UUID `json:"target_id,omitempty"`
 
 		// Url The post at the network.
 		Url *string `json:"url,omitempty"`
+
+		// Version Of the selectors in use now; 0: none.
+		Version *int `json:"version,omitempty"`
 
 		// WebhookId Of `webhook.test`.
 		WebhookId *openapi_types.UUID `json:"webhook_id,omitempty"`
@@ -3011,8 +3423,14 @@ type WorkspaceList struct {
 	Workspaces []MyWorkspace `json:"workspaces"`
 }
 
+// XPaths XPath 1.0, the first that finds something counts. Axes across the page, `|`, and `//` inside of conditions are not supported.
+type XPaths = []string
+
 // AccountID defines model for AccountID.
 type AccountID = openapi_types.UUID
+
+// ArticleID defines model for ArticleID.
+type ArticleID = openapi_types.UUID
 
 // CountedSite defines model for CountedSite.
 type CountedSite = openapi_types.UUID
@@ -3090,6 +3508,35 @@ type SchedulePostParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListArticlesParams defines parameters for ListArticles.
+type ListArticlesParams struct {
+	// Domain Only of this registered domain.
+	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
+
+	// From At or after.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Before.
+	To    *time.Time `form:"to,omitempty" json:"to,omitempty"`
+	Limit *int       `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListArticleRevisionsParams defines parameters for ListArticleRevisions.
+type ListArticleRevisionsParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *int64 `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SimilarArticlesParams defines parameters for SimilarArticles.
+type SimilarArticlesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
 	// Actor A user's id, `operator` or `dateline`.
@@ -3130,6 +3577,21 @@ type ListDomainsParams struct {
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListSelectorsParams defines parameters for ListSelectors.
+type ListSelectorsParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *int `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// AddSelectorsParams defines parameters for AddSelectors.
+type AddSelectorsParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DownloadWARCParams defines parameters for DownloadWARC.
@@ -3593,6 +4055,15 @@ type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 // EditDomainJSONRequestBody defines body for EditDomain for application/json ContentType.
 type EditDomainJSONRequestBody = DomainPatch
 
+// EditReadingJSONRequestBody defines body for EditReading for application/json ContentType.
+type EditReadingJSONRequestBody = ReadingEdit
+
+// AddSelectorsJSONRequestBody defines body for AddSelectors for application/json ContentType.
+type AddSelectorsJSONRequestBody = NewSelectors
+
+// PreviewSelectorsJSONRequestBody defines body for PreviewSelectors for application/json ContentType.
+type PreviewSelectorsJSONRequestBody = SelectorPreviewRequest
+
 // ExportWARCJSONRequestBody defines body for ExportWARC for application/json ContentType.
 type ExportWARCJSONRequestBody = NewExport
 
@@ -3733,6 +4204,24 @@ type ServerInterface interface {
 	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(c *gin.Context, id AccountID)
+	// ListArticles Lists the articles of the domains on which the workspace has seeds, the newest first.
+	// (GET /api/v1/articles)
+	ListArticles(c *gin.Context, params ListArticlesParams)
+	// GetArticle Reads an article.
+	// (GET /api/v1/articles/{id})
+	GetArticle(c *gin.Context, id ArticleID)
+	// GetArticleRaw Downloads the page that an article was read from, as its server sent it.
+	// (GET /api/v1/articles/{id}/raw)
+	GetArticleRaw(c *gin.Context, id ArticleID)
+	// ListArticleRevisions Lists the versions of an article, the newest first.
+	// (GET /api/v1/articles/{id}/revisions)
+	ListArticleRevisions(c *gin.Context, id ArticleID, params ListArticleRevisionsParams)
+	// GetArticleRevision Reads a version of an article, with what its text gained and lost.
+	// (GET /api/v1/articles/{id}/revisions/{version})
+	GetArticleRevision(c *gin.Context, id ArticleID, version int64)
+	// SimilarArticles Lists who also reported it - near-duplicates of an article, on all sites that the workspace crawls, the oldest first.
+	// (GET /api/v1/articles/{id}/similar)
+	SimilarArticles(c *gin.Context, id ArticleID, params SimilarArticlesParams)
 	// ListAudit Lists who did what in the workspace, the newest first.
 	// (GET /api/v1/audit)
 	ListAudit(c *gin.Context, params ListAuditParams)
@@ -3766,12 +4255,39 @@ type ServerInterface interface {
 	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
 	// (POST /api/v1/domains/{domain}/pause)
 	PauseDomain(c *gin.Context, domain CrawlDomain)
+	// GetReading Says how well the pages of a domain are read.
+	// (GET /api/v1/domains/{domain}/reading)
+	GetReading(c *gin.Context, domain CrawlDomain)
+	// EditReading Sets the zone of a domain's dates, and whether selectors are learned.
+	// (PATCH /api/v1/domains/{domain}/reading)
+	EditReading(c *gin.Context, domain CrawlDomain)
 	// ResumeDomain Goes on with the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/resume)
 	ResumeDomain(c *gin.Context, domain CrawlDomain)
 	// RunDomain Looks at the seeds of a domain now, as politely as ever.
 	// (POST /api/v1/domains/{domain}/run)
 	RunDomain(c *gin.Context, domain CrawlDomain)
+	// ListSelectors Lists the versions of a domain's selectors, the newest first.
+	// (GET /api/v1/domains/{domain}/selectors)
+	ListSelectors(c *gin.Context, domain CrawlDomain, params ListSelectorsParams)
+	// AddSelectors Saves selectors that you wrote, as a new version.
+	// (POST /api/v1/domains/{domain}/selectors)
+	AddSelectors(c *gin.Context, domain CrawlDomain, params AddSelectorsParams)
+	// LearnSelectors Has selectors learned anew from the newest pages.
+	// (POST /api/v1/domains/{domain}/selectors/learn)
+	LearnSelectors(c *gin.Context, domain CrawlDomain)
+	// PreviewSelectors Shows what selectors take from pages; nothing is saved.
+	// (POST /api/v1/domains/{domain}/selectors/preview)
+	PreviewSelectors(c *gin.Context, domain CrawlDomain)
+	// RollBackSelectors Takes the version before the one in use into use again.
+	// (POST /api/v1/domains/{domain}/selectors/roll-back)
+	RollBackSelectors(c *gin.Context, domain CrawlDomain)
+	// GetSelectors Reads a version of a domain's selectors.
+	// (GET /api/v1/domains/{domain}/selectors/{version})
+	GetSelectors(c *gin.Context, domain CrawlDomain, version int)
+	// ActivateSelectors Takes a version into use.
+	// (POST /api/v1/domains/{domain}/selectors/{version}/activate)
+	ActivateSelectors(c *gin.Context, domain CrawlDomain, version int)
 	// DownloadWARC Streams the stored pages of a domain as a WARC file.
 	// (GET /api/v1/domains/{domain}/warc)
 	DownloadWARC(c *gin.Context, domain CrawlDomain, params DownloadWARCParams)
@@ -4384,6 +4900,229 @@ func (siw *ServerInterfaceWrapper) ReconnectAccount(c *gin.Context) {
 	siw.Handler.ReconnectAccount(c, id)
 }
 
+// ListArticles operation middleware
+func (siw *ServerInterfaceWrapper) ListArticles(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListArticlesParams
+
+	// ------------- Optional query parameter "domain" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "domain", c.Request.URL.Query(), &params.Domain, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListArticles(c, params)
+}
+
+// GetArticle operation middleware
+func (siw *ServerInterfaceWrapper) GetArticle(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ArticleID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetArticle(c, id)
+}
+
+// GetArticleRaw operation middleware
+func (siw *ServerInterfaceWrapper) GetArticleRaw(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ArticleID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetArticleRaw(c, id)
+}
+
+// ListArticleRevisions operation middleware
+func (siw *ServerInterfaceWrapper) ListArticleRevisions(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ArticleID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListArticleRevisionsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListArticleRevisions(c, id, params)
+}
+
+// GetArticleRevision operation middleware
+func (siw *ServerInterfaceWrapper) GetArticleRevision(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ArticleID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version int64
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetArticleRevision(c, id, version)
+}
+
+// SimilarArticles operation middleware
+func (siw *ServerInterfaceWrapper) SimilarArticles(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id ArticleID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SimilarArticlesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SimilarArticles(c, id, params)
+}
+
 // ListAudit operation middleware
 func (siw *ServerInterfaceWrapper) ListAudit(c *gin.Context) {
 
@@ -4726,6 +5465,56 @@ func (siw *ServerInterfaceWrapper) PauseDomain(c *gin.Context) {
 	siw.Handler.PauseDomain(c, domain)
 }
 
+// GetReading operation middleware
+func (siw *ServerInterfaceWrapper) GetReading(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetReading(c, domain)
+}
+
+// EditReading operation middleware
+func (siw *ServerInterfaceWrapper) EditReading(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditReading(c, domain)
+}
+
 // ResumeDomain operation middleware
 func (siw *ServerInterfaceWrapper) ResumeDomain(c *gin.Context) {
 
@@ -4774,6 +5563,242 @@ func (siw *ServerInterfaceWrapper) RunDomain(c *gin.Context) {
 	}
 
 	siw.Handler.RunDomain(c, domain)
+}
+
+// ListSelectors operation middleware
+func (siw *ServerInterfaceWrapper) ListSelectors(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSelectorsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSelectors(c, domain, params)
+}
+
+// AddSelectors operation middleware
+func (siw *ServerInterfaceWrapper) AddSelectors(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddSelectorsParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AddSelectors(c, domain, params)
+}
+
+// LearnSelectors operation middleware
+func (siw *ServerInterfaceWrapper) LearnSelectors(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.LearnSelectors(c, domain)
+}
+
+// PreviewSelectors operation middleware
+func (siw *ServerInterfaceWrapper) PreviewSelectors(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.PreviewSelectors(c, domain)
+}
+
+// RollBackSelectors operation middleware
+func (siw *ServerInterfaceWrapper) RollBackSelectors(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RollBackSelectors(c, domain)
+}
+
+// GetSelectors operation middleware
+func (siw *ServerInterfaceWrapper) GetSelectors(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version int
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSelectors(c, domain, version)
+}
+
+// ActivateSelectors operation middleware
+func (siw *ServerInterfaceWrapper) ActivateSelectors(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version int
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ActivateSelectors(c, domain, version)
 }
 
 // DownloadWARC operation middleware
@@ -8312,6 +9337,21 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/resume", wrapper.ResumeDomain)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/run", wrapper.RunDomain)
 	router.DELETE(options.BaseURL+"/api/v1/domains/:domain/frontier", wrapper.EmptyFrontier)
+	router.GET(options.BaseURL+"/api/v1/articles", wrapper.ListArticles)
+	router.GET(options.BaseURL+"/api/v1/articles/:id", wrapper.GetArticle)
+	router.GET(options.BaseURL+"/api/v1/articles/:id/raw", wrapper.GetArticleRaw)
+	router.GET(options.BaseURL+"/api/v1/articles/:id/revisions", wrapper.ListArticleRevisions)
+	router.GET(options.BaseURL+"/api/v1/articles/:id/revisions/:version", wrapper.GetArticleRevision)
+	router.GET(options.BaseURL+"/api/v1/articles/:id/similar", wrapper.SimilarArticles)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain/reading", wrapper.GetReading)
+	router.PATCH(options.BaseURL+"/api/v1/domains/:domain/reading", wrapper.EditReading)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain/selectors", wrapper.ListSelectors)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors", wrapper.AddSelectors)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors/preview", wrapper.PreviewSelectors)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors/roll-back", wrapper.RollBackSelectors)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors/learn", wrapper.LearnSelectors)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain/selectors/:version", wrapper.GetSelectors)
+	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors/:version/activate", wrapper.ActivateSelectors)
 	router.GET(options.BaseURL+"/api/v1/domains/:domain/warc", wrapper.DownloadWARC)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/warc", wrapper.ExportWARC)
 	router.GET(options.BaseURL+"/api/v1/domains/:domain/exports/:export", wrapper.GetExport)
@@ -8923,6 +9963,257 @@ func (response ReconnectAccountdefaultApplicationProblemPlusJSONResponse) VisitR
 	return err
 }
 
+type ListArticlesRequestObject struct {
+	Params ListArticlesParams
+}
+
+type ListArticlesResponseObject interface {
+	VisitListArticlesResponse(w http.ResponseWriter) error
+}
+
+type ListArticles200JSONResponse ArticlePage
+
+func (response ListArticles200JSONResponse) VisitListArticlesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListArticlesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListArticlesdefaultApplicationProblemPlusJSONResponse) VisitListArticlesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetArticleRequestObject struct {
+	Id ArticleID `json:"id"`
+}
+
+type GetArticleResponseObject interface {
+	VisitGetArticleResponse(w http.ResponseWriter) error
+}
+
+type GetArticle200JSONResponse Article
+
+func (response GetArticle200JSONResponse) VisitGetArticleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetArticledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetArticledefaultApplicationProblemPlusJSONResponse) VisitGetArticleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetArticleRawRequestObject struct {
+	Id ArticleID `json:"id"`
+}
+
+type GetArticleRawResponseObject interface {
+	VisitGetArticleRawResponse(w http.ResponseWriter) error
+}
+
+type GetArticleRaw200ResponseHeaders struct {
+	ContentDisposition *string
+}
+
+type GetArticleRaw200ApplicationoctetStreamResponse struct {
+	Body          io.Reader
+	Headers       GetArticleRaw200ResponseHeaders
+	ContentLength int64
+}
+
+func (response GetArticleRaw200ApplicationoctetStreamResponse) VisitGetArticleRawResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/octet-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ContentDisposition != nil {
+		w.Header().Set("Content-Disposition", fmt.Sprint(*response.Headers.ContentDisposition))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetArticleRawdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetArticleRawdefaultApplicationProblemPlusJSONResponse) VisitGetArticleRawResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListArticleRevisionsRequestObject struct {
+	Id     ArticleID `json:"id"`
+	Params ListArticleRevisionsParams
+}
+
+type ListArticleRevisionsResponseObject interface {
+	VisitListArticleRevisionsResponse(w http.ResponseWriter) error
+}
+
+type ListArticleRevisions200JSONResponse ArticleRevisionPage
+
+func (response ListArticleRevisions200JSONResponse) VisitListArticleRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListArticleRevisionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListArticleRevisionsdefaultApplicationProblemPlusJSONResponse) VisitListArticleRevisionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetArticleRevisionRequestObject struct {
+	Id      ArticleID `json:"id"`
+	Version int64     `json:"version"`
+}
+
+type GetArticleRevisionResponseObject interface {
+	VisitGetArticleRevisionResponse(w http.ResponseWriter) error
+}
+
+type GetArticleRevision200JSONResponse ArticleRevision
+
+func (response GetArticleRevision200JSONResponse) VisitGetArticleRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetArticleRevisiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetArticleRevisiondefaultApplicationProblemPlusJSONResponse) VisitGetArticleRevisionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SimilarArticlesRequestObject struct {
+	Id     ArticleID `json:"id"`
+	Params SimilarArticlesParams
+}
+
+type SimilarArticlesResponseObject interface {
+	VisitSimilarArticlesResponse(w http.ResponseWriter) error
+}
+
+type SimilarArticles200JSONResponse SimilarArticles
+
+func (response SimilarArticles200JSONResponse) VisitSimilarArticlesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SimilarArticlesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SimilarArticlesdefaultApplicationProblemPlusJSONResponse) VisitSimilarArticlesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListAuditRequestObject struct {
 	Params ListAuditParams
 }
@@ -9338,6 +10629,85 @@ func (response PauseDomaindefaultApplicationProblemPlusJSONResponse) VisitPauseD
 	return err
 }
 
+type GetReadingRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type GetReadingResponseObject interface {
+	VisitGetReadingResponse(w http.ResponseWriter) error
+}
+
+type GetReading200JSONResponse Reading
+
+func (response GetReading200JSONResponse) VisitGetReadingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetReadingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetReadingdefaultApplicationProblemPlusJSONResponse) VisitGetReadingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditReadingRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Body   *EditReadingJSONRequestBody
+}
+
+type EditReadingResponseObject interface {
+	VisitEditReadingResponse(w http.ResponseWriter) error
+}
+
+type EditReading200JSONResponse Reading
+
+func (response EditReading200JSONResponse) VisitEditReadingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditReadingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditReadingdefaultApplicationProblemPlusJSONResponse) VisitEditReadingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ResumeDomainRequestObject struct {
 	Domain CrawlDomain `json:"domain"`
 }
@@ -9405,6 +10775,299 @@ type RunDomaindefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RunDomaindefaultApplicationProblemPlusJSONResponse) VisitRunDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSelectorsRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Params ListSelectorsParams
+}
+
+type ListSelectorsResponseObject interface {
+	VisitListSelectorsResponse(w http.ResponseWriter) error
+}
+
+type ListSelectors200JSONResponse SelectorsPage
+
+func (response ListSelectors200JSONResponse) VisitListSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSelectorsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSelectorsdefaultApplicationProblemPlusJSONResponse) VisitListSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddSelectorsRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Params AddSelectorsParams
+	Body   *AddSelectorsJSONRequestBody
+}
+
+type AddSelectorsResponseObject interface {
+	VisitAddSelectorsResponse(w http.ResponseWriter) error
+}
+
+type AddSelectors201ResponseHeaders struct {
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type AddSelectors201JSONResponse struct {
+	Body    Selectors
+	Headers AddSelectors201ResponseHeaders
+}
+
+func (response AddSelectors201JSONResponse) VisitAddSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AddSelectorsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AddSelectorsdefaultApplicationProblemPlusJSONResponse) VisitAddSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type LearnSelectorsRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type LearnSelectorsResponseObject interface {
+	VisitLearnSelectorsResponse(w http.ResponseWriter) error
+}
+
+type LearnSelectors202JSONResponse Reading
+
+func (response LearnSelectors202JSONResponse) VisitLearnSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type LearnSelectorsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response LearnSelectorsdefaultApplicationProblemPlusJSONResponse) VisitLearnSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSelectorsRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Body   *PreviewSelectorsJSONRequestBody
+}
+
+type PreviewSelectorsResponseObject interface {
+	VisitPreviewSelectorsResponse(w http.ResponseWriter) error
+}
+
+type PreviewSelectors200JSONResponse SelectorPreview
+
+func (response PreviewSelectors200JSONResponse) VisitPreviewSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSelectorsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PreviewSelectorsdefaultApplicationProblemPlusJSONResponse) VisitPreviewSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollBackSelectorsRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type RollBackSelectorsResponseObject interface {
+	VisitRollBackSelectorsResponse(w http.ResponseWriter) error
+}
+
+type RollBackSelectors200JSONResponse Reading
+
+func (response RollBackSelectors200JSONResponse) VisitRollBackSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RollBackSelectorsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RollBackSelectorsdefaultApplicationProblemPlusJSONResponse) VisitRollBackSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSelectorsRequestObject struct {
+	Domain  CrawlDomain `json:"domain"`
+	Version int         `json:"version"`
+}
+
+type GetSelectorsResponseObject interface {
+	VisitGetSelectorsResponse(w http.ResponseWriter) error
+}
+
+type GetSelectors200JSONResponse Selectors
+
+func (response GetSelectors200JSONResponse) VisitGetSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSelectorsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSelectorsdefaultApplicationProblemPlusJSONResponse) VisitGetSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ActivateSelectorsRequestObject struct {
+	Domain  CrawlDomain `json:"domain"`
+	Version int         `json:"version"`
+}
+
+type ActivateSelectorsResponseObject interface {
+	VisitActivateSelectorsResponse(w http.ResponseWriter) error
+}
+
+type ActivateSelectors200JSONResponse Selectors
+
+func (response ActivateSelectors200JSONResponse) VisitActivateSelectorsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ActivateSelectorsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ActivateSelectorsdefaultApplicationProblemPlusJSONResponse) VisitActivateSelectorsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -13871,6 +15534,24 @@ type StrictServerInterface interface {
 	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(ctx context.Context, request ReconnectAccountRequestObject) (ReconnectAccountResponseObject, error)
+	// ListArticles Lists the articles of the domains on which the workspace has seeds, the newest first.
+	// (GET /api/v1/articles)
+	ListArticles(ctx context.Context, request ListArticlesRequestObject) (ListArticlesResponseObject, error)
+	// GetArticle Reads an article.
+	// (GET /api/v1/articles/{id})
+	GetArticle(ctx context.Context, request GetArticleRequestObject) (GetArticleResponseObject, error)
+	// GetArticleRaw Downloads the page that an article was read from, as its server sent it.
+	// (GET /api/v1/articles/{id}/raw)
+	GetArticleRaw(ctx context.Context, request GetArticleRawRequestObject) (GetArticleRawResponseObject, error)
+	// ListArticleRevisions Lists the versions of an article, the newest first.
+	// (GET /api/v1/articles/{id}/revisions)
+	ListArticleRevisions(ctx context.Context, request ListArticleRevisionsRequestObject) (ListArticleRevisionsResponseObject, error)
+	// GetArticleRevision Reads a version of an article, with what its text gained and lost.
+	// (GET /api/v1/articles/{id}/revisions/{version})
+	GetArticleRevision(ctx context.Context, request GetArticleRevisionRequestObject) (GetArticleRevisionResponseObject, error)
+	// SimilarArticles Lists who also reported it - near-duplicates of an article, on all sites that the workspace crawls, the oldest first.
+	// (GET /api/v1/articles/{id}/similar)
+	SimilarArticles(ctx context.Context, request SimilarArticlesRequestObject) (SimilarArticlesResponseObject, error)
 	// ListAudit Lists who did what in the workspace, the newest first.
 	// (GET /api/v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
@@ -13904,12 +15585,39 @@ type StrictServerInterface interface {
 	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
 	// (POST /api/v1/domains/{domain}/pause)
 	PauseDomain(ctx context.Context, request PauseDomainRequestObject) (PauseDomainResponseObject, error)
+	// GetReading Says how well the pages of a domain are read.
+	// (GET /api/v1/domains/{domain}/reading)
+	GetReading(ctx context.Context, request GetReadingRequestObject) (GetReadingResponseObject, error)
+	// EditReading Sets the zone of a domain's dates, and whether selectors are learned.
+	// (PATCH /api/v1/domains/{domain}/reading)
+	EditReading(ctx context.Context, request EditReadingRequestObject) (EditReadingResponseObject, error)
 	// ResumeDomain Goes on with the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/resume)
 	ResumeDomain(ctx context.Context, request ResumeDomainRequestObject) (ResumeDomainResponseObject, error)
 	// RunDomain Looks at the seeds of a domain now, as politely as ever.
 	// (POST /api/v1/domains/{domain}/run)
 	RunDomain(ctx context.Context, request RunDomainRequestObject) (RunDomainResponseObject, error)
+	// ListSelectors Lists the versions of a domain's selectors, the newest first.
+	// (GET /api/v1/domains/{domain}/selectors)
+	ListSelectors(ctx context.Context, request ListSelectorsRequestObject) (ListSelectorsResponseObject, error)
+	// AddSelectors Saves selectors that you wrote, as a new version.
+	// (POST /api/v1/domains/{domain}/selectors)
+	AddSelectors(ctx context.Context, request AddSelectorsRequestObject) (AddSelectorsResponseObject, error)
+	// LearnSelectors Has selectors learned anew from the newest pages.
+	// (POST /api/v1/domains/{domain}/selectors/learn)
+	LearnSelectors(ctx context.Context, request LearnSelectorsRequestObject) (LearnSelectorsResponseObject, error)
+	// PreviewSelectors Shows what selectors take from pages; nothing is saved.
+	// (POST /api/v1/domains/{domain}/selectors/preview)
+	PreviewSelectors(ctx context.Context, request PreviewSelectorsRequestObject) (PreviewSelectorsResponseObject, error)
+	// RollBackSelectors Takes the version before the one in use into use again.
+	// (POST /api/v1/domains/{domain}/selectors/roll-back)
+	RollBackSelectors(ctx context.Context, request RollBackSelectorsRequestObject) (RollBackSelectorsResponseObject, error)
+	// GetSelectors Reads a version of a domain's selectors.
+	// (GET /api/v1/domains/{domain}/selectors/{version})
+	GetSelectors(ctx context.Context, request GetSelectorsRequestObject) (GetSelectorsResponseObject, error)
+	// ActivateSelectors Takes a version into use.
+	// (POST /api/v1/domains/{domain}/selectors/{version}/activate)
+	ActivateSelectors(ctx context.Context, request ActivateSelectorsRequestObject) (ActivateSelectorsResponseObject, error)
 	// DownloadWARC Streams the stored pages of a domain as a WARC file.
 	// (GET /api/v1/domains/{domain}/warc)
 	DownloadWARC(ctx context.Context, request DownloadWARCRequestObject) (DownloadWARCResponseObject, error)
@@ -14716,6 +16424,165 @@ func (sh *strictHandler) ReconnectAccount(ctx *gin.Context, id AccountID) {
 	}
 }
 
+// ListArticles operation middleware
+func (sh *strictHandler) ListArticles(ctx *gin.Context, params ListArticlesParams) {
+	var request ListArticlesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListArticles(ctx, request.(ListArticlesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListArticles")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListArticlesResponseObject); ok {
+		if err := validResponse.VisitListArticlesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetArticle operation middleware
+func (sh *strictHandler) GetArticle(ctx *gin.Context, id ArticleID) {
+	var request GetArticleRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetArticle(ctx, request.(GetArticleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetArticle")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetArticleResponseObject); ok {
+		if err := validResponse.VisitGetArticleResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetArticleRaw operation middleware
+func (sh *strictHandler) GetArticleRaw(ctx *gin.Context, id ArticleID) {
+	var request GetArticleRawRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetArticleRaw(ctx, request.(GetArticleRawRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetArticleRaw")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetArticleRawResponseObject); ok {
+		if err := validResponse.VisitGetArticleRawResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListArticleRevisions operation middleware
+func (sh *strictHandler) ListArticleRevisions(ctx *gin.Context, id ArticleID, params ListArticleRevisionsParams) {
+	var request ListArticleRevisionsRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListArticleRevisions(ctx, request.(ListArticleRevisionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListArticleRevisions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListArticleRevisionsResponseObject); ok {
+		if err := validResponse.VisitListArticleRevisionsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetArticleRevision operation middleware
+func (sh *strictHandler) GetArticleRevision(ctx *gin.Context, id ArticleID, version int64) {
+	var request GetArticleRevisionRequestObject
+
+	request.Id = id
+	request.Version = version
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetArticleRevision(ctx, request.(GetArticleRevisionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetArticleRevision")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetArticleRevisionResponseObject); ok {
+		if err := validResponse.VisitGetArticleRevisionResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SimilarArticles operation middleware
+func (sh *strictHandler) SimilarArticles(ctx *gin.Context, id ArticleID, params SimilarArticlesParams) {
+	var request SimilarArticlesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SimilarArticles(ctx, request.(SimilarArticlesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SimilarArticles")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SimilarArticlesResponseObject); ok {
+		if err := validResponse.VisitSimilarArticlesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListAudit operation middleware
 func (sh *strictHandler) ListAudit(ctx *gin.Context, params ListAuditParams) {
 	var request ListAuditRequestObject
@@ -15051,6 +16918,76 @@ func (sh *strictHandler) PauseDomain(ctx *gin.Context, domain CrawlDomain) {
 	}
 }
 
+// GetReading operation middleware
+func (sh *strictHandler) GetReading(ctx *gin.Context, domain CrawlDomain) {
+	var request GetReadingRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetReading(ctx, request.(GetReadingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetReading")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetReadingResponseObject); ok {
+		if err := validResponse.VisitGetReadingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditReading operation middleware
+func (sh *strictHandler) EditReading(ctx *gin.Context, domain CrawlDomain) {
+	var request EditReadingRequestObject
+
+	request.Domain = domain
+
+	var body EditReadingJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditReading(ctx, request.(EditReadingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditReading")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditReadingResponseObject); ok {
+		if err := validResponse.VisitEditReadingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ResumeDomain operation middleware
 func (sh *strictHandler) ResumeDomain(ctx *gin.Context, domain CrawlDomain) {
 	var request ResumeDomainRequestObject
@@ -15096,6 +17033,228 @@ func (sh *strictHandler) RunDomain(ctx *gin.Context, domain CrawlDomain) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(RunDomainResponseObject); ok {
 		if err := validResponse.VisitRunDomainResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSelectors operation middleware
+func (sh *strictHandler) ListSelectors(ctx *gin.Context, domain CrawlDomain, params ListSelectorsParams) {
+	var request ListSelectorsRequestObject
+
+	request.Domain = domain
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSelectors(ctx, request.(ListSelectorsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSelectors")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSelectorsResponseObject); ok {
+		if err := validResponse.VisitListSelectorsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AddSelectors operation middleware
+func (sh *strictHandler) AddSelectors(ctx *gin.Context, domain CrawlDomain, params AddSelectorsParams) {
+	var request AddSelectorsRequestObject
+
+	request.Domain = domain
+	request.Params = params
+
+	var body AddSelectorsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AddSelectors(ctx, request.(AddSelectorsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddSelectors")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AddSelectorsResponseObject); ok {
+		if err := validResponse.VisitAddSelectorsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// LearnSelectors operation middleware
+func (sh *strictHandler) LearnSelectors(ctx *gin.Context, domain CrawlDomain) {
+	var request LearnSelectorsRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.LearnSelectors(ctx, request.(LearnSelectorsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "LearnSelectors")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(LearnSelectorsResponseObject); ok {
+		if err := validResponse.VisitLearnSelectorsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PreviewSelectors operation middleware
+func (sh *strictHandler) PreviewSelectors(ctx *gin.Context, domain CrawlDomain) {
+	var request PreviewSelectorsRequestObject
+
+	request.Domain = domain
+
+	var body PreviewSelectorsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewSelectors(ctx, request.(PreviewSelectorsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewSelectors")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(PreviewSelectorsResponseObject); ok {
+		if err := validResponse.VisitPreviewSelectorsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RollBackSelectors operation middleware
+func (sh *strictHandler) RollBackSelectors(ctx *gin.Context, domain CrawlDomain) {
+	var request RollBackSelectorsRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RollBackSelectors(ctx, request.(RollBackSelectorsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RollBackSelectors")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RollBackSelectorsResponseObject); ok {
+		if err := validResponse.VisitRollBackSelectorsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSelectors operation middleware
+func (sh *strictHandler) GetSelectors(ctx *gin.Context, domain CrawlDomain, version int) {
+	var request GetSelectorsRequestObject
+
+	request.Domain = domain
+	request.Version = version
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSelectors(ctx, request.(GetSelectorsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSelectors")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSelectorsResponseObject); ok {
+		if err := validResponse.VisitGetSelectorsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ActivateSelectors operation middleware
+func (sh *strictHandler) ActivateSelectors(ctx *gin.Context, domain CrawlDomain, version int) {
+	var request ActivateSelectorsRequestObject
+
+	request.Domain = domain
+	request.Version = version
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ActivateSelectors(ctx, request.(ActivateSelectorsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ActivateSelectors")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ActivateSelectorsResponseObject); ok {
+		if err := validResponse.VisitActivateSelectorsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -26,3 +26,8 @@ func (p *parts) articleWorker() *activities.Articles {
 	return &activities.Articles{Learner: learner, Waiting: p.store,
 		Drainer: &reading.Drainer{Store: p.store, Reader: reader, Learners: p.starter, Log: p.log}}
 }
+
+// articles is what members do with articles.
+func (p *parts) articles() *reading.Service {
+	return &reading.Service{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Learners: p.starter, Log: p.log}
+}

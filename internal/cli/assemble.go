@@ -250,7 +250,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Tally:    tallies{p.store},
 		Checks:   p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
 	if p.crawl != nil {
-		s.Crawl, s.Archives = p.crawl.seeds, p.crawl.archives
+		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {

@@ -158,6 +158,9 @@ func (c *Client) ask(ctx context.Context, q question) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !json.Valid(answer) {
+		return nil, ErrAnswer
+	}
 	c.cache.Put(ctx, key, answer)
 	return answer, nil
 }

@@ -22,7 +22,7 @@ type LearnStore interface {
 	CrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
 	ReadingHealth(ctx context.Context, domain int32) (Health, error)
 	PagesToLearn(ctx context.Context, domain int32, limit int) ([]Raw, error)
-	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, wished bool) (made Selectors, done bool, err error)
+	LearnedSelectors(ctx context.Context, domain crawl.Domain, n Selectors) (made Selectors, done bool, err error)
 	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, why string, wished bool) (back Selectors, done bool, err error)
 	GiveUpLearning(ctx context.Context, domain crawl.Domain, why string) error
 }
@@ -96,7 +96,7 @@ func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, beat func
 		l.Log.Info("selectors were not learned", "domain", d.Name, "reason", h.WishWhy, "problem", problem)
 		return Learnt{Action: "given_up", Version: h.Monitor.Version, Why: problem}, l.Store.GiveUpLearning(ctx, d, problem)
 	}
-	made, done, err := l.Store.AddSelectors(ctx, d, uuid.Nil, found, true)
+	made, done, err := l.Store.LearnedSelectors(ctx, d, found)
 	if err != nil || !done {
 		return Learnt{Action: "nothing"}, err
 	}
@@ -165,42 +165,60 @@ func hits(ctx context.Context, s *selector.Selector, pages []extract.Page) (n in
 	return n
 }
 
-// seenByModel is how many pages a model is asked about; the others are for
-// trying what it answers.
-const seenByModel = 2
+// seenByModel is how many pages a model is asked about, each by itself.
+const seenByModel = 3
 
 // ask has fields found that neither induction nor the pages' own statements
 // give. A model that is away, or has used up its day, leaves them empty.
+//
+// A page may talk the model into anything. So what the model says of one page
+// counts only where it agrees with what it says of another, and where it holds
+// on the pages that it was not asked about.
 func (l *Learner) ask(ctx context.Context, cfg selector.Config, pages []extract.Page, beat func()) (selector.Config, bool) {
 	fields := selector.Lacking(ctx, cfg, pages)
-	more := false
-	for i := 0; i < seenByModel && i < len(pages) && len(fields) > 0; i++ {
-		paths, err := l.Finder.Paths(ctx, pages[i], fields)
+	if len(fields) == 0 {
+		return cfg, false
+	}
+	var said []map[article.Field][]string
+	for _, p := range pages[:min(seenByModel, len(pages))] {
+		paths, err := l.Finder.Paths(ctx, p, fields)
 		beat()
 		if err != nil {
 			l.Log.Warn("the language model was of no help", "error", err)
-			return cfg, more
 		}
-		others := append(append([]extract.Page{}, pages[:i]...), pages[i+1:]...)
-		var left []article.Field
-		for _, f := range fields {
-			found := false
-			for _, p := range paths[f] {
-				better, err := selector.Suggest(ctx, cfg, f, p, others)
-				if err != nil {
-					l.Log.Debug("a path of the language model does not hold", "field", f, "error", err)
-					continue
-				}
-				cfg, found, more = better, true, true
+		said = append(said, paths)
+	}
+	more := false
+	for _, f := range fields {
+		for i := range said {
+			better, ok := l.agreed(ctx, cfg, f, said, i, pages)
+			if ok {
+				cfg, more = better, true
 				break
 			}
-			if !found {
-				left = append(left, f)
-			}
 		}
-		fields = left
 	}
 	return cfg, more
+}
+
+// agreed takes the first path of what was said of page i that another page bears
+// out.
+func (l *Learner) agreed(ctx context.Context, cfg selector.Config, f article.Field, said []map[article.Field][]string, i int, pages []extract.Page) (selector.Config, bool) {
+	others := append(append([]extract.Page{}, pages[:i]...), pages[i+1:]...)
+	for _, path := range said[i][f] {
+		for k := range said {
+			if k == i || !selector.Agree(ctx, cfg, f, path, said[k][f], pages[k]) {
+				continue
+			}
+			better, err := selector.Suggest(ctx, cfg, f, path, others)
+			if err == nil {
+				return better, true
+			}
+			l.Log.Debug("a path of the language model does not hold", "field", f, "error", err)
+			break
+		}
+	}
+	return cfg, false
 }
 
 // load reads the newest pages of a site that gave an article.

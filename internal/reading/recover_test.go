@@ -17,6 +17,7 @@ import (
 	"dateline/internal/reading"
 	"dateline/internal/starter"
 	"dateline/internal/starter/temporaltest"
+	"dateline/internal/store"
 	"dateline/internal/webhook"
 	"dateline/worker"
 	"dateline/workflows"
@@ -109,7 +110,7 @@ func TestSelectorsRecoverByThemselves(t *testing.T) {
 	// A person saves selectors that take the teasers below the text.
 	service := &reading.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: d.drainer.Learners, Log: d.log}
 	who := people.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: people.Owner}
-	bad, err := service.AddSelectors(t.Context(), who, "paper.example", reading.Draft{Config: teasers(), Note: "try this", Activate: true})
+	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example", reading.Draft{Config: teasers(), Note: "try this", Activate: true}, store.Idempotency{})
 	require.NoError(t, err)
 	require.Equal(t, 3, bad.Version)
 	pages := 0

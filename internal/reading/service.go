@@ -3,7 +3,6 @@ package reading
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -11,10 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/article"
-	"dateline/internal/article/extract"
 	"dateline/internal/article/selector"
 	"dateline/internal/crawl"
+	"dateline/internal/idempotency"
 	"dateline/internal/objects"
 	"dateline/internal/people"
 	"dateline/internal/post"
@@ -33,7 +31,7 @@ type ServiceStore interface {
 	SelectorsOf(ctx context.Context, domain int32, before, limit int) ([]Selectors, error)
 	SelectorsAt(ctx context.Context, domain int32, version int) (Selectors, error)
 	PagesToLearn(ctx context.Context, domain int32, limit int) ([]Raw, error)
-	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, wished bool) (made Selectors, done bool, err error)
+	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, key idempotency.Key) (made Selectors, replayed bool, err error)
 	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, why string) (Selectors, error)
 	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, why string, wished bool) (back Selectors, done bool, err error)
 	SetReading(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string, learning bool) error
@@ -66,6 +64,19 @@ func (s *Service) List(ctx context.Context, who people.Principal, w Window) ([]E
 // Get reads an article.
 func (s *Service) Get(ctx context.Context, who people.Principal, id uuid.UUID) (Stored, error) {
 	return s.Store.Article(ctx, who.WorkspaceID, id)
+}
+
+// Raw reads the page that an article was read from, as it was fetched.
+func (s *Service) Raw(ctx context.Context, who people.Principal, id uuid.UUID) ([]byte, error) {
+	a, err := s.Store.Article(ctx, who.WorkspaceID, id)
+	if err != nil {
+		return nil, err
+	}
+	page, err := loadPage(ctx, s.Pages, Raw{ObjectKey: a.ObjectKey}, "")
+	if errors.Is(err, objects.ErrNone) {
+		err = post.Missing("page")
+	}
+	return page.HTML, err
 }
 
 // AlsoReportedBy lists other articles of the same story.
@@ -183,16 +194,16 @@ type Draft struct {
 }
 
 // AddSelectors stores selectors that a person wrote, as a version of their own.
-func (s *Service) AddSelectors(ctx context.Context, who people.Principal, domain string, n Draft) (Selectors, error) {
+func (s *Service) AddSelectors(ctx context.Context, who people.Principal, domain string, n Draft, key idempotency.Key) (Selectors, bool, error) {
 	d, err := s.steered(ctx, who, domain)
 	if err != nil {
-		return Selectors{}, err
+		return Selectors{}, false, err
 	}
 	for i := range n.Config.Variants {
 		n.Config.Variants[i].Scores = nil // validation gives them, not people
 	}
 	if err := invalid(n.Config.Validate()); err != nil {
-		return Selectors{}, err
+		return Selectors{}, false, err
 	}
 	state := Candidate
 	if n.Activate {
@@ -202,11 +213,11 @@ func (s *Service) AddSelectors(ctx context.Context, who people.Principal, domain
 	if note == "" {
 		note = "written by a member"
 	}
-	made, _, err := s.Store.AddSelectors(ctx, d, who.WorkspaceID, Selectors{Config: n.Config, Maker: Person, By: "user:" + who.UserID.String(), State: state, Reason: note}, false)
+	made, replayed, err := s.Store.AddSelectors(ctx, d, who.WorkspaceID, Selectors{Config: n.Config, Maker: Person, By: "user:" + who.UserID.String(), State: state, Reason: note}, key)
 	if err == nil && n.Activate {
 		s.Sites.Forget(ctx, d.ID)
 	}
-	return made, err
+	return made, replayed, err
 }
 
 // Activate takes a version into use.
@@ -272,90 +283,4 @@ func invalid(err error) error {
 		return nil
 	}
 	return post.InvalidFields(post.Problem{Field: "config", Code: "invalid_selectors", Message: strings.TrimPrefix(err.Error(), selector.ErrConfig.Error()+": ")})
-}
-
-// Preview is what selectors take from one page.
-type Preview struct {
-	Page    Raw
-	Problem string // the page could not be read
-	Variant string // that fits; empty: none
-	Article *article.Article
-	Taken   []selector.Taken
-}
-
-// previewPages is how many pages are shown where none are named.
-const previewPages = 3
-
-// Preview tries selectors on pages of a domain: those of the articles named, or
-// the newest. Nothing is stored.
-func (s *Service) Preview(ctx context.Context, who people.Principal, domain string, c selector.Config, articles []uuid.UUID) ([]Preview, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
-	if err != nil {
-		return nil, err
-	}
-	sel, err := selector.Compile(c)
-	if err != nil {
-		return nil, invalid(err)
-	}
-	h, err := s.Store.ReadingHealth(ctx, d.ID)
-	if err != nil {
-		return nil, err
-	}
-	pages, err := s.previewed(ctx, who, d, articles)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Preview, 0, len(pages))
-	for _, raw := range pages {
-		one, err := s.preview(ctx, sel, raw, h.Zone)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, one)
-	}
-	return out, nil
-}
-
-func (s *Service) previewed(ctx context.Context, who people.Principal, d crawl.Domain, articles []uuid.UUID) ([]Raw, error) {
-	if len(articles) == 0 {
-		return s.Store.PagesToLearn(ctx, d.ID, previewPages)
-	}
-	var out []Raw
-	for i, id := range articles {
-		a, err := s.Store.Article(ctx, who.WorkspaceID, id)
-		if err != nil {
-			return nil, err
-		}
-		if a.DomainID != d.ID {
-			return nil, post.InvalidFields(post.Problem{Field: fmt.Sprintf("articles[%d]", i), Code: "other_domain", Message: "The article is of another domain."})
-		}
-		out = append(out, Raw{Article: a.ID, URL: a.URL, ObjectKey: a.ObjectKey, FetchedAt: a.FetchedAt})
-	}
-	return out, nil
-}
-
-func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw Raw, zone string) (Preview, error) {
-	out := Preview{Page: raw}
-	page, err := loadPage(ctx, s.Pages, raw, zone)
-	if errors.Is(err, objects.ErrNone) {
-		out.Problem = "the raw page is not stored any more"
-		return out, nil
-	}
-	if err != nil {
-		return out, err
-	}
-	doc, err := extract.Parse(ctx, page, extract.DefaultLimits())
-	if err == nil {
-		out.Taken = sel.Look(doc)
-		var o selector.Outcome
-		out.Article, o, err = sel.Article(ctx, doc, page)
-		out.Variant = o.Variant
-	}
-	if ctx.Err() != nil {
-		return out, ctx.Err()
-	}
-	if err != nil {
-		out.Problem = err.Error()
-	}
-	return out, nil
 }

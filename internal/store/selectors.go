@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"time"
 
@@ -112,47 +113,85 @@ func (s *Store) SetReading(ctx context.Context, domain crawl.Domain, workspace u
 	})
 }
 
-// AddSelectors stores a version of a site's selectors, and takes it into use
-// where n.State says so. What a wish asked for is done when nobody else has done
-// it; done says whether this call has.
-func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n reading.Selectors, wished bool) (made reading.Selectors, done bool, err error) {
+// AddSelectors stores a version of a site's selectors that a person wrote, and
+// takes it into use where n.State says so.
+func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n reading.Selectors, key Idempotency) (made reading.Selectors, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockMonitor(ctx, domain.ID)
 		if err != nil {
 			return err
 		}
-		if done = !wished || row.Wish == db.SelectorWishLearn; !done {
+		version, err := q.NextSelectorVersion(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		earlier, err := claimKey(ctx, q, workspace, key, versionID(domain.ID, version))
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			stored, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain.ID, Version: int32(binary.BigEndian.Uint32(earlier[12:]))}) //nolint:gosec // as versionID wrote it
+			if err != nil {
+				return orMissing(err, "selectors")
+			}
+			made, err = selectorsFromRow(stored)
+			return err
+		}
+		if made, err = addSelectors(ctx, q, domain, row, version, n); err != nil {
+			return err
+		}
+		return recordReading(ctx, q, domain, workspace, int(version))
+	})
+	return made, replayed, err
+}
+
+// versionID names a version of a site's selectors where a UUID is asked for.
+func versionID(domain, version int32) (id uuid.UUID) {
+	binary.BigEndian.PutUint32(id[:4], uint32(domain))   //nolint:gosec // positive
+	binary.BigEndian.PutUint32(id[12:], uint32(version)) //nolint:gosec // positive
+	return id
+}
+
+// LearnedSelectors stores a version that was learned and takes it into use. done
+// is false where somebody else did meanwhile what was to be done.
+func (s *Store) LearnedSelectors(ctx context.Context, domain crawl.Domain, n reading.Selectors) (made reading.Selectors, done bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		if done = row.Wish == db.SelectorWishLearn; !done {
 			return nil
 		}
 		version, err := q.NextSelectorVersion(ctx, domain.ID)
 		if err != nil {
 			return err
 		}
-		n.Config.Version = int(version)
-		config, err := json.Marshal(n.Config)
-		if err != nil {
-			return err
-		}
-		scores, err := json.Marshal(scoresOf(n.Config))
-		if err != nil {
-			return err
-		}
-		stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, MadeBy: db.SelectorMaker(n.Maker),
-			Maker: n.By, Reason: n.Reason, Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
-		if err != nil {
-			return err
-		}
-		if made, err = selectorsFromRow(stored); err != nil {
-			return err
-		}
-		if n.State == reading.Active {
-			if err := activate(ctx, q, domain, row, &made, post.EventSelectorsLearned, n.Reason); err != nil {
-				return err
-			}
-		}
-		return recordReading(ctx, q, domain, workspace, int(version))
+		made, err = addSelectors(ctx, q, domain, row, version, n)
+		return err
 	})
 	return made, done, err
+}
+
+func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, version int32, n reading.Selectors) (made reading.Selectors, err error) {
+	n.Config.Version = int(version)
+	config, err := json.Marshal(n.Config)
+	if err != nil {
+		return made, err
+	}
+	scores, err := json.Marshal(scoresOf(n.Config))
+	if err != nil {
+		return made, err
+	}
+	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, MadeBy: db.SelectorMaker(n.Maker),
+		Maker: n.By, Reason: n.Reason, Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
+	if err != nil {
+		return made, err
+	}
+	if made, err = selectorsFromRow(stored); err != nil || n.State != reading.Active {
+		return made, err
+	}
+	return made, activate(ctx, q, domain, row, &made, n.Reason)
 }
 
 // ActivateSelectors takes a version into use.
@@ -169,7 +208,7 @@ func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, work
 		if made, err = selectorsFromRow(stored); err != nil || made.State == reading.Active {
 			return err
 		}
-		if err := activate(ctx, q, domain, row, &made, post.EventSelectorsLearned, why); err != nil {
+		if err := activate(ctx, q, domain, row, &made, why); err != nil {
 			return err
 		}
 		return recordReading(ctx, q, domain, workspace, version)

@@ -26,7 +26,7 @@ type selectorEvent struct {
 }
 
 // activate takes a version into use in place of the one that is.
-func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, n *reading.Selectors, event, why string) error {
+func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, n *reading.Selectors, why string) error {
 	var m selector.Monitor
 	if err := json.Unmarshal(row.Monitor, &m); err != nil {
 		return err
@@ -42,7 +42,7 @@ func activate(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.Si
 		return err
 	}
 	data := selectorEvent{Domain: domain.Name, Version: n.Version, Previous: m.Version, Maker: string(n.Maker), Field: row.WishField, Reason: why}
-	if err := tell(ctx, q, domain.ID, event, data); err != nil {
+	if err := tell(ctx, q, domain.ID, post.EventSelectorsLearned, data); err != nil {
 		return err
 	}
 	return unwish(ctx, q, domain.ID)

@@ -55,16 +55,7 @@ func Suggest(ctx context.Context, c Config, f article.Field, path string, pages 
 	if !slices.Contains(learnable(), f) {
 		return c, fmt.Errorf("%w: %q is no field that is learned", ErrConfig, f)
 	}
-	better := c
-	better.Variants = slices.Clone(c.Variants)
-	for i, v := range better.Variants {
-		v.Fields = maps.Clone(v.Fields)
-		if v.Fields == nil {
-			v.Fields = map[article.Field][]string{}
-		}
-		v.Fields[f] = []string{path}
-		better.Variants[i] = v
-	}
+	better := with(c, f, path)
 	s, err := Compile(better)
 	if err != nil {
 		return c, err
@@ -106,6 +97,42 @@ func Suggest(ctx context.Context, c Config, f article.Field, path string, pages 
 		better.Variants[i] = v
 	}
 	return better, nil
+}
+
+// with gives a configuration in which all variants have one path to a field.
+func with(c Config, f article.Field, path string) Config {
+	c.Variants = slices.Clone(c.Variants)
+	for i, v := range c.Variants {
+		v.Fields = maps.Clone(v.Fields)
+		if v.Fields == nil {
+			v.Fields = map[article.Field][]string{}
+		}
+		v.Fields[f] = []string{path}
+		c.Variants[i] = v
+	}
+	return c
+}
+
+// Agree says whether a path takes the same from a page as one of several others, and takes
+// something.
+func Agree(ctx context.Context, c Config, f article.Field, path string, others []string, p extract.Page) bool {
+	value, ok := taken(ctx, with(c, f, path), f, p)
+	return ok && slices.ContainsFunc(others, func(other string) bool {
+		same, ok := taken(ctx, with(c, f, other), f, p)
+		return ok && same == value
+	})
+}
+
+func taken(ctx context.Context, c Config, f article.Field, p extract.Page) (value string, ok bool) {
+	s, err := Compile(c)
+	if err != nil {
+		return "", false
+	}
+	a, o, err := s.Extract(ctx, p)
+	if err != nil || !o.Found[f] {
+		return "", false
+	}
+	return valueOf(a, f), true
 }
 
 // valueOf writes a field down, for comparing.

@@ -1,0 +1,189 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"dateline/api/spec"
+	"dateline/internal/article"
+	"dateline/internal/post"
+	"dateline/internal/reading"
+)
+
+// reader gives what serves articles, or says that the crawler is switched off.
+func (s *Server) reader() (*reading.Service, error) {
+	if s.Articles == nil {
+		return nil, &post.Error{Kind: post.Conflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL)."}
+	}
+	return s.Articles, nil
+}
+
+func limitOf(p *int) int {
+	if p == nil {
+		return defaultPage
+	}
+	return *p
+}
+
+// ListArticles lists articles, the newest first.
+func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObject) (spec.ListArticlesResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	far := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := reading.Window{Domain: value(r.Params.Domain), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
+	if r.Params.To != nil {
+		w.To = *r.Params.To
+	}
+	if r.Params.Cursor != nil {
+		at, id, err := readCursor(*r.Params.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		w.Before, w.BeforeID = *at, *id
+	}
+	all, err := a.List(ctx, principal(ctx), w)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.ListArticles200JSONResponse{Articles: []spec.ArticleSummary{}}
+	if len(all) == w.Limit {
+		all = all[:w.Limit-1]
+		last := all[len(all)-1]
+		out.NextCursor = optional(cursor(last.Dated, last.ID))
+	}
+	for _, e := range all {
+		out.Articles = append(out.Articles, articleSummary(e))
+	}
+	return out, nil
+}
+
+// GetArticle reads an article.
+func (s *Server) GetArticle(ctx context.Context, r spec.GetArticleRequestObject) (spec.GetArticleResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	one, err := a.Get(ctx, principal(ctx), r.Id)
+	return spec.GetArticle200JSONResponse(articleJSON(one)), err
+}
+
+// GetArticleRaw gives the page that an article was read from.
+func (s *Server) GetArticleRaw(ctx context.Context, r spec.GetArticleRawRequestObject) (spec.GetArticleRawResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := a.Raw(ctx, principal(ctx), r.Id)
+	if err != nil {
+		return nil, err
+	}
+	name := `attachment; filename="` + r.Id.String() + `.html"`
+	return spec.GetArticleRaw200ApplicationoctetStreamResponse{Body: bytes.NewReader(raw), ContentLength: int64(len(raw)),
+		Headers: spec.GetArticleRaw200ResponseHeaders{ContentDisposition: &name}}, nil
+}
+
+// ListArticleRevisions lists the versions of an article.
+func (s *Server) ListArticleRevisions(ctx context.Context, r spec.ListArticleRevisionsRequestObject) (spec.ListArticleRevisionsResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	limit := limitOf(r.Params.Limit)
+	all, err := a.Revisions(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.ListArticleRevisions200JSONResponse{Revisions: []spec.ArticleRevision{}}
+	if len(all) > limit {
+		all = all[:limit]
+		out.NextCursor = &all[limit-1].Version
+	}
+	for _, v := range all {
+		out.Revisions = append(out.Revisions, revisionJSON(v))
+	}
+	return out, nil
+}
+
+// GetArticleRevision reads a version of an article.
+func (s *Server) GetArticleRevision(ctx context.Context, r spec.GetArticleRevisionRequestObject) (spec.GetArticleRevisionResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	v, added, removed, err := a.Revision(ctx, principal(ctx), r.Id, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	out := revisionJSON(v.Revision)
+	out.Authors, out.PublishedAt, out.ModifiedAt, out.Lead, out.Text = &v.Authors, utc(v.Published), utc(v.Updated), optional(v.Lead), &v.Text
+	out.ImageUrl, out.Section, out.Tags = optional(v.Image), optional(v.Section), &v.Tags
+	if added != nil {
+		out.Added = &added
+	}
+	if removed != nil {
+		out.Removed = &removed
+	}
+	return spec.GetArticleRevision200JSONResponse(out), nil
+}
+
+// SimilarArticles lists who also reported an article.
+func (s *Server) SimilarArticles(ctx context.Context, r spec.SimilarArticlesRequestObject) (spec.SimilarArticlesResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.AlsoReportedBy(ctx, principal(ctx), r.Id, limitOf(r.Params.Limit))
+	if err != nil {
+		return nil, err
+	}
+	out := spec.SimilarArticles200JSONResponse{Articles: []spec.SimilarArticle{}}
+	for _, one := range all {
+		out.Articles = append(out.Articles, spec.SimilarArticle{Article: articleSummary(one.Entry), Distance: one.Distance})
+	}
+	return out, nil
+}
+
+func revisionJSON(v reading.Revision) spec.ArticleRevision {
+	return spec.ArticleRevision{Version: v.Version, SeenAt: v.SeenAt.UTC(), Changed: v.Changed, Title: v.Title, ContentHash: v.ContentHash,
+		Characters: v.Characters, SelectorVersion: orAbsent(v.SelectorVersion)}
+}
+
+func articleSummary(e reading.Entry) spec.ArticleSummary {
+	return spec.ArticleSummary{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.Canonical, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
+		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.Dated.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC()}
+}
+
+func articleJSON(a reading.Stored) spec.Article {
+	e := a.Entry
+	return spec.Article{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.Canonical, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
+		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.Dated.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(),
+		Text: a.Text, Html: a.HTML, Origins: originsJSON(a.Origins), ContentHash: a.ContentHash, FetchedAt: a.FetchedAt.UTC(), SelectorVersion: orAbsent(a.SelectorVersion)}
+}
+
+func originsJSON(all map[article.Field]article.Origin) map[string]spec.FieldOrigin {
+	out := make(map[string]spec.FieldOrigin, len(all))
+	for f, o := range all {
+		out[string(f)] = spec.FieldOrigin{Source: string(o.Source), Confidence: float32(o.Confidence)}
+	}
+	return out
+}
+
+func orAbsent(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func utc(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	out := t.UTC()
+	return &out
+}

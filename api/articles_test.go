@@ -1,0 +1,219 @@
+package api_test
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"dateline/api/spec"
+	"dateline/internal/article/selector"
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/pages"
+	"dateline/internal/crawl/weburl"
+	"dateline/internal/enginetest"
+	"dateline/internal/reading"
+	"dateline/internal/store"
+)
+
+const articlesPath = "/api/v1/articles"
+
+func paragraphs(word string, n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf("The %s rose for the %d. time this year, and the town council met at night to speak about what it had seen on the banks.", word, i+1))
+	}
+	return out
+}
+
+// article has a page read as the worker would. Its domain has selectors.
+func (s *server) article(domain, path string, paras []string) reading.Stored {
+	s.t.Helper()
+	ctx := s.t.Context()
+	d, err := s.Store.CrawlDomain(ctx, domain)
+	s.Must(err)
+	u, err := weburl.Parse("https://"+domain+path, weburl.Rules{})
+	s.Must(err)
+	html := `<!doctype html><html lang="en"><head><title>The river rises</title><meta property="article:published_time" content="2026-03-07T10:00:00+07:00"></head><body><article><h1>The river rises</h1>` +
+		`<b class="who">Mai Lan</b><p>` + strings.Join(paras, "</p><p>") + `</p></article><script>alert(1)</script></body></html>`
+	raw, err := pages.New(s.Objects)
+	s.Must(err)
+	key := crawl.Key(domain, crawl.ID(u), pages.Hash([]byte(html)))
+	_, err = raw.Put(ctx, key, []byte(html))
+	s.Must(err)
+	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.ID(u), u.String(), key)
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	sites := &reading.Sites{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
+	drainer := &reading.Drainer{Store: s.Store, Reader: &reading.Reader{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
+		Pace: reading.Pace{Look: time.Millisecond, Idle: 20 * time.Millisecond}}
+	did, err := drainer.Drain(ctx, nil, func(reading.Drained) {})
+	s.Must(err)
+	if did.Failed+did.Others+did.Later > 0 {
+		s.t.Fatalf("%+v", did)
+	}
+	if s.Count("select count(*) from site_selectors where domain_id = $1", d.ID) == 0 {
+		_, _, err = s.Store.AddSelectors(ctx, d, s.Workspace.ID, reading.Selectors{Maker: reading.Person, State: reading.Active,
+			Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}}}, store.Idempotency{})
+		s.Must(err)
+	}
+	list, err := s.Store.Articles(ctx, reading.Window{Workspace: s.Workspace.ID, Domain: domain, To: time.Now().Add(time.Hour), Before: time.Now().Add(time.Hour), Limit: 100})
+	s.Must(err)
+	i := slices.IndexFunc(list, func(e reading.Entry) bool { return e.URL == u.String() })
+	if i < 0 {
+		s.t.Fatalf("%s is not among %+v", u, list)
+	}
+	one, err := s.Store.Article(ctx, s.Workspace.ID, list[i].ID)
+	s.Must(err)
+	return one
+}
+
+func (s *server) seeded(domains ...string) {
+	s.t.Helper()
+	for _, d := range domains {
+		var made spec.Seed
+		s.decode(s.send("POST", seedsPath, object{"url": "https://" + d + "/"}), 201, &made)
+	}
+}
+
+func TestArticlesAreRead(t *testing.T) {
+	s := start(t)
+	s.seeded("one.example", "two.example")
+	paras := paragraphs("river", 12)
+	first := s.article("one.example", "/a.html", paras)
+	s.article("two.example", "/b.html", append(slices.Clone(paras), "By our desk."))
+	s.article("one.example", "/c.html", paragraphs("engine", 5))
+	s.article("one.example", "/a.html", append(slices.Clone(paras[1:]), "A new end."))
+
+	var a spec.Article
+	s.decode(s.send("GET", articlesPath+"/"+first.ID.String(), nil), 200, &a)
+	require.Equal(t, "The river rises", a.Title)
+	require.Equal(t, "2026-03-07T03:00:00Z", a.PublishedAt.Format(time.RFC3339))
+	require.EqualValues(t, 2, a.Version)
+	require.NotContains(t, a.Html, "script")
+	require.NotEmpty(t, a.Origins["title"].Source)
+
+	var revisions spec.ArticleRevisionPage
+	s.decode(s.send("GET", articlesPath+"/"+first.ID.String()+"/revisions?limit=1", nil), 200, &revisions)
+	require.Len(t, revisions.Revisions, 1)
+	require.Contains(t, revisions.Revisions[0].Changed, "body")
+	s.decode(s.send("GET", fmt.Sprintf("%s/%s/revisions?cursor=%d", articlesPath, first.ID, *revisions.NextCursor), nil), 200, &revisions)
+	require.Len(t, revisions.Revisions, 1)
+	require.EqualValues(t, 1, revisions.Revisions[0].Version)
+	var revision spec.ArticleRevision
+	s.decode(s.send("GET", articlesPath+"/"+first.ID.String()+"/revisions/2", nil), 200, &revision)
+	require.Equal(t, []string{"A new end."}, *revision.Added)
+	require.Equal(t, paras[:1], *revision.Removed)
+
+	var similar spec.SimilarArticles
+	s.decode(s.send("GET", articlesPath+"/"+first.ID.String()+"/similar", nil), 200, &similar)
+	require.Len(t, similar.Articles, 1)
+	require.Equal(t, "two.example", similar.Articles[0].Article.Domain)
+
+	var list spec.ArticlePage
+	var seen []string
+	for next := ""; ; {
+		list = spec.ArticlePage{}
+		s.decode(s.send("GET", articlesPath+"?limit=1&cursor="+next, nil), 200, &list)
+		for _, one := range list.Articles {
+			seen = append(seen, one.Url)
+		}
+		if list.NextCursor == nil {
+			break
+		}
+		next = *list.NextCursor
+	}
+	slices.Sort(seen)
+	require.Equal(t, []string{"https://one.example/a.html", "https://one.example/c.html", "https://two.example/b.html"}, seen)
+	list = spec.ArticlePage{}
+	s.decode(s.send("GET", articlesPath+"?domain=two.example&from=2026-03-07T00:00:00Z&to=2026-03-08T00:00:00Z", nil), 200, &list)
+	require.Len(t, list.Articles, 1)
+	list = spec.ArticlePage{}
+	s.decode(s.send("GET", articlesPath+"?to=2026-03-07T00:00:00Z", nil), 200, &list)
+	require.Empty(t, list.Articles)
+
+	raw := s.send("GET", articlesPath+"/"+first.ID.String()+"/raw", nil)
+	require.Equal(t, 200, raw.StatusCode)
+	require.Contains(t, string(raw.body), "<script>alert(1)")
+	require.Contains(t, raw.Header.Get("Content-Disposition"), "attachment")
+
+	s.refused(s.send("GET", articlesPath+"?domain=three.example", nil), 404, "domain_not_found")
+	s.refused(s.send("GET", articlesPath+"/"+someID().String(), nil), 404, "article_not_found")
+	s.refused(s.send("GET", articlesPath+"/"+first.ID.String()+"/revisions/9", nil), 404, "revision_not_found")
+	_, _, token := s.Found("Rivals")
+	s.refused(s.send("GET", articlesPath+"/"+first.ID.String(), nil, "Authorization", "Bearer "+token), 404, "article_not_found")
+}
+
+func TestSelectorsAreEdited(t *testing.T) {
+	s := start(t)
+	s.seeded("one.example")
+	s.article("one.example", "/a.html", paragraphs("river", 6))
+	path := domainsPath + "/one.example"
+	config := object{"variants": []object{{"name": "articles", "body": []string{"//article"}, "drop": []string{".//h1"}, "fields": object{"authors": []string{"//b[@class='who']"}}}}}
+
+	var shown spec.SelectorPreview
+	s.decode(s.send("POST", path+"/selectors/preview", object{"config": config}), 200, &shown)
+	require.Len(t, shown.Pages, 1)
+	require.Equal(t, []string{"Mai Lan"}, *shown.Pages[0].Authors)
+	require.Equal(t, "selector", (*shown.Pages[0].Origins)["authors"].Source)
+	taken := map[string]spec.TakenByPath{}
+	for _, p := range shown.Pages[0].Paths {
+		taken[p.Field] = p
+	}
+	require.Equal(t, []string{"Mai Lan"}, taken["authors"].Values)
+	require.Equal(t, 1, taken["body"].Matches)
+	require.Contains(t, taken["drop"].Values[0], "The river rises")
+
+	var made spec.Selectors
+	answer := s.send("POST", path+"/selectors", object{"config": config, "note": "names the author"}, "Idempotency-Key", "k")
+	s.decode(answer, 201, &made)
+	require.Equal(t, 2, made.Version)
+	require.Equal(t, spec.SelectorsState("candidate"), made.State)
+	require.Equal(t, "/api/v1/domains/one.example/selectors/2", answer.Header.Get("Location"))
+	again := s.send("POST", path+"/selectors", object{"config": config, "note": "names the author"}, "Idempotency-Key", "k")
+	require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+
+	s.decode(s.send("POST", path+"/selectors/2/activate", nil), 200, &made)
+	require.Equal(t, spec.SelectorsState("active"), made.State)
+	got := s.article("one.example", "/d.html", paragraphs("bridge", 6))
+	require.Equal(t, []string{"Mai Lan"}, got.Authors)
+	require.Equal(t, 2, got.SelectorVersion)
+	var now spec.Reading
+	s.decode(s.send("GET", path+"/reading", nil), 200, &now)
+	require.Equal(t, 2, now.SelectorVersion)
+	require.EqualValues(t, 1, now.Health["authors"])
+	s.decode(s.send("POST", path+"/selectors/roll-back", nil), 200, &now)
+	require.Equal(t, 1, now.SelectorVersion)
+	var list spec.SelectorsPage
+	s.decode(s.send("GET", path+"/selectors", nil), 200, &list)
+	require.Len(t, list.Selectors, 2)
+	require.Equal(t, spec.SelectorsState("rolled_back"), list.Selectors[0].State)
+	require.Equal(t, "taken back by a member", *list.Selectors[0].Ended)
+	require.Equal(t, 2, s.Count("select count(*) from post_events where type in ('selectors_learned', 'selectors_rolled_back') and actor like 'user:%'"))
+
+	s.decode(s.send("POST", path+"/selectors/learn", nil), 202, &now)
+	require.Equal(t, spec.ReadingWish("learn"), *now.Wish)
+	require.Contains(t, s.temporal.crawls, "learn one.example")
+	s.decode(s.send("PATCH", path+"/reading", object{"time_zone": "Europe/Paris", "learning": false}), 200, &now)
+	require.Equal(t, "Europe/Paris", now.TimeZone)
+	require.False(t, now.Learning)
+
+	s.refused(s.send("PATCH", path+"/reading", object{"time_zone": "Mars/Base"}), 422, "invalid_request", "time_zone")
+	for _, bad := range []object{{"body": []string{"//div["}}, {"body": []string{"//a/following::b"}}, {"body": []string{}}, {"body": []string{"//a"}, "fields": object{"colour": []string{"//b"}}}} {
+		bad["name"] = "bad"
+		s.refused(s.send("POST", path+"/selectors", object{"config": object{"variants": []object{bad}}}), 422, "invalid_request", "config")
+	}
+	s.refused(s.send("GET", path+"/selectors/9", nil), 404, "selectors_not_found")
+
+	// Who shares a site does not change how it is read.
+	_, rival, token := s.Found("Rivals")
+	s.refused(s.send("GET", path+"/selectors", nil, "Authorization", "Bearer "+token), 404, "domain_not_found")
+	s.decode(s.send("POST", seedsPath, object{"url": "https://one.example/sport"}, "Authorization", "Bearer "+token), 201, &spec.Seed{})
+	require.NotEqual(t, s.Workspace.ID, rival.WorkspaceID)
+	s.refused(s.send("POST", path+"/selectors", object{"config": config}), 409, "shared_domain")
+	s.refused(s.send("POST", path+"/selectors/1/activate", nil), 409, "shared_domain")
+	s.decode(s.send("GET", path+"/selectors", nil, "Authorization", "Bearer "+token), 200, &list)
+}

@@ -1,0 +1,217 @@
+package api
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"dateline/api/spec"
+	"dateline/internal/article"
+	"dateline/internal/article/selector"
+	"dateline/internal/reading"
+)
+
+// GetReading says how well the pages of a domain are read.
+func (s *Server) GetReading(ctx context.Context, r spec.GetReadingRequestObject) (spec.GetReadingResponseObject, error) {
+	out, err := s.readingOf(ctx, r.Domain)
+	return spec.GetReading200JSONResponse(out), err
+}
+
+// EditReading sets how a domain is read.
+func (s *Server) EditReading(ctx context.Context, r spec.EditReadingRequestObject) (spec.EditReadingResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	h, err := a.SetReading(ctx, principal(ctx), r.Domain, r.Body.TimeZone, r.Body.Learning)
+	return spec.EditReading200JSONResponse(readingJSON(r.Domain, h)), err
+}
+
+func (s *Server) readingOf(ctx context.Context, domain string) (spec.Reading, error) {
+	a, err := s.reader()
+	if err != nil {
+		return spec.Reading{}, err
+	}
+	h, err := a.Reading(ctx, principal(ctx), domain)
+	return readingJSON(domain, h), err
+}
+
+// ListSelectors lists the versions of a domain's selectors.
+func (s *Server) ListSelectors(ctx context.Context, r spec.ListSelectorsRequestObject) (spec.ListSelectorsResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	limit := limitOf(r.Params.Limit)
+	all, err := a.Versions(ctx, principal(ctx), r.Domain, value(r.Params.Cursor), limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.ListSelectors200JSONResponse{Selectors: []spec.Selectors{}}
+	if len(all) > limit {
+		all = all[:limit]
+		out.NextCursor = &all[limit-1].Version
+	}
+	for _, v := range all {
+		out.Selectors = append(out.Selectors, selectorsJSON(r.Domain, v))
+	}
+	return out, nil
+}
+
+// GetSelectors reads a version of a domain's selectors.
+func (s *Server) GetSelectors(ctx context.Context, r spec.GetSelectorsRequestObject) (spec.GetSelectorsResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Version(ctx, principal(ctx), r.Domain, r.Version)
+	return spec.GetSelectors200JSONResponse(selectorsJSON(r.Domain, v)), err
+}
+
+// AddSelectors saves selectors that a person wrote.
+func (s *Server) AddSelectors(ctx context.Context, r spec.AddSelectorsRequestObject) (spec.AddSelectorsResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	key, err := idempotencyOf(r.Params.IdempotencyKey, "selectors of "+r.Domain, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	v, replayed, err := a.AddSelectors(ctx, principal(ctx), r.Domain,
+		reading.Draft{Config: configOf(r.Body.Config), Note: value(r.Body.Note), Activate: value(r.Body.Activate)}, key)
+	if err != nil {
+		return nil, err
+	}
+	location := "/api/v1/domains/" + url.PathEscape(r.Domain) + "/selectors/" + strconv.Itoa(v.Version)
+	return spec.AddSelectors201JSONResponse{Body: selectorsJSON(r.Domain, v),
+		Headers: spec.AddSelectors201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, nil
+}
+
+// ActivateSelectors takes a version into use.
+func (s *Server) ActivateSelectors(ctx context.Context, r spec.ActivateSelectorsRequestObject) (spec.ActivateSelectorsResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Activate(ctx, principal(ctx), r.Domain, r.Version)
+	return spec.ActivateSelectors200JSONResponse(selectorsJSON(r.Domain, v)), err
+}
+
+// RollBackSelectors takes the version before into use again.
+func (s *Server) RollBackSelectors(ctx context.Context, r spec.RollBackSelectorsRequestObject) (spec.RollBackSelectorsResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.RollBack(ctx, principal(ctx), r.Domain); err != nil {
+		return nil, err
+	}
+	out, err := s.readingOf(ctx, r.Domain)
+	return spec.RollBackSelectors200JSONResponse(out), err
+}
+
+// LearnSelectors has selectors learned anew.
+func (s *Server) LearnSelectors(ctx context.Context, r spec.LearnSelectorsRequestObject) (spec.LearnSelectorsResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Relearn(ctx, principal(ctx), r.Domain); err != nil {
+		return nil, err
+	}
+	out, err := s.readingOf(ctx, r.Domain)
+	return spec.LearnSelectors202JSONResponse(out), err
+}
+
+// PreviewSelectors shows what selectors take from pages.
+func (s *Server) PreviewSelectors(ctx context.Context, r spec.PreviewSelectorsRequestObject) (spec.PreviewSelectorsResponseObject, error) {
+	a, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.Preview(ctx, principal(ctx), r.Domain, configOf(r.Body.Config), value(r.Body.Articles))
+	if err != nil {
+		return nil, err
+	}
+	out := spec.PreviewSelectors200JSONResponse{Pages: []spec.SelectorPreviewPage{}}
+	for _, p := range all {
+		out.Pages = append(out.Pages, previewJSON(p))
+	}
+	return out, nil
+}
+
+func previewJSON(p reading.Preview) spec.SelectorPreviewPage {
+	out := spec.SelectorPreviewPage{ArticleId: p.Page.Article, Url: p.Page.URL, Problem: optional(p.Problem), Variant: optional(p.Variant), Paths: []spec.TakenByPath{}}
+	for _, t := range p.Taken {
+		values := t.Values
+		if values == nil {
+			values = []string{}
+		}
+		out.Paths = append(out.Paths, spec.TakenByPath{Variant: t.Variant, Field: t.Field, Path: t.Path, Matches: t.Matches, Values: values})
+	}
+	if a := p.Article; a != nil {
+		origins := originsJSON(a.Origins)
+		out.Title, out.Lead, out.Text, out.Section, out.Origins = optional(a.Title), optional(a.Lead), optional(a.Text), optional(a.Section), &origins
+		if len(a.Authors) > 0 {
+			out.Authors = &a.Authors
+		}
+		if !a.Published.IsZero() {
+			out.PublishedAt = &a.Published
+		}
+	}
+	return out
+}
+
+func configOf(c spec.SelectorConfig) (out selector.Config) {
+	for _, v := range c.Variants {
+		n := selector.Variant{Name: v.Name, Body: v.Body, Drop: value(v.Drop)}
+		for f, paths := range value(v.Fields) {
+			if n.Fields == nil {
+				n.Fields = map[article.Field][]string{}
+			}
+			n.Fields[article.Field(f)] = paths
+		}
+		out.Variants = append(out.Variants, n)
+	}
+	return out
+}
+
+func selectorsJSON(domain string, v reading.Selectors) spec.Selectors {
+	out := spec.Selectors{Domain: domain, Version: v.Version, MadeBy: spec.SelectorsMadeBy(v.Maker), User: optional(v.By), State: spec.SelectorsState(v.State), Reason: v.Reason,
+		Ended: optional(v.Ended), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(), ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
+		Config: spec.SelectorConfig{Variants: []spec.SelectorVariant{}}}
+	for _, c := range v.Config.Variants {
+		n := spec.SelectorVariant{Name: c.Name, Body: c.Body}
+		if len(c.Drop) > 0 {
+			n.Drop = &c.Drop
+		}
+		if len(c.Fields) > 0 {
+			fields := map[string]spec.XPaths{}
+			for f, paths := range c.Fields {
+				fields[string(f)] = paths
+			}
+			n.Fields = &fields
+		}
+		out.Config.Variants = append(out.Config.Variants, n)
+	}
+	return out
+}
+
+func readingJSON(domain string, h reading.Health) spec.Reading {
+	out := spec.Reading{Domain: domain, TimeZone: h.Zone, Learning: h.Learning, SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
+		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, Others: h.Others, Failed: h.Failed, LastProblem: optional(h.LastProblem), LastProblemAt: utc(h.LastProblemAt)}
+	if h.Wish != selector.Keep {
+		wish := spec.ReadingWish(h.Wish)
+		out.Wish, out.WishReason = &wish, optional(h.WishWhy)
+	}
+	return out
+}
+
+func shares(m map[article.Field]float64) map[string]float32 {
+	out := make(map[string]float32, len(m))
+	for f, share := range m {
+		out[string(f)] = float32(share)
+	}
+	return out
+}
