@@ -16,6 +16,7 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/crawl"
+	"dateline/internal/reading"
 	"dateline/internal/starter/temporaltest"
 	"dateline/workflows"
 )
@@ -50,6 +51,15 @@ func (s *site) RebuildSeen(context.Context) (int, error) { return 7, nil }
 func (s *site) SweepPages(context.Context) (int, error)  { return 2, nil }
 func (s *site) ExportPages(context.Context, activities.ExportInput) (activities.ExportResult, error) {
 	return activities.ExportResult{Pages: 3, Bytes: 99}, nil
+}
+
+func (s *site) PlanReading(context.Context) (int, error) { return 2, nil }
+func (s *site) ReadPages(context.Context) (reading.Drained, error) {
+	return reading.Drained{Pages: 3, Articles: 2, Others: 1}, nil
+}
+
+func (s *site) LearnSelectors(context.Context, activities.LearnInput) (reading.Learnt, error) {
+	return reading.Learnt{Action: "learned", Version: 2, Why: "the site may have changed its template"}, nil
 }
 
 func (s *site) asked() []crawl.Control {
@@ -91,6 +101,8 @@ func registerCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.RebuildSeen, workflow.RegisterOptions{Name: workflows.RebuildSeenWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.SweepPages, workflow.RegisterOptions{Name: workflows.SweepPagesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ReadArticles, workflow.RegisterOptions{Name: workflows.ReadArticlesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
 }
 
 // crawlStory is what happens to one workflow of the crawler on a real server.
@@ -131,8 +143,10 @@ func crawlStories() map[string]*crawlStory {
 			time.Sleep(time.Second) // the signal comes meanwhile
 			return done(14 * time.Second)(ctx)
 		}, done(-1)),
-		"rebuild_seen": {site: &site{}, name: workflows.RebuildSeenWorkflow},
-		"sweep_pages":  {site: &site{}, name: workflows.SweepPagesWorkflow},
+		"rebuild_seen":    {site: &site{}, name: workflows.RebuildSeenWorkflow},
+		"sweep_pages":     {site: &site{}, name: workflows.SweepPagesWorkflow},
+		"read_articles":   {site: &site{}, name: workflows.ReadArticlesWorkflow},
+		"learn_selectors": {site: &site{}, name: workflows.LearnSelectorsWorkflow, input: workflows.LearnSelectorsInput{Domain: "news.example"}},
 		"export_pages": {site: &site{}, name: workflows.ExportPagesWorkflow, input: workflows.ExportPagesInput{Domain: "news.example",
 			From: time.Unix(0, 0).UTC(), To: time.Unix(1e9, 0).UTC(), Key: "exports/news.example/1.warc.gz"}},
 		"crawl_schedule": {site: &site{plan: activities.CrawlPlan{Seeds: 2, Domains: []string{"a.example", "b.example"}},

@@ -64,6 +64,10 @@ func (c *Client) Paths(ctx context.Context, p extract.Page, fields []article.Fie
 // whatever the model adds, or the page makes it add, is dropped, and with less
 // than a few sentences left there is no article.
 func (c *Client) Read(ctx context.Context, doc *extract.Document, p extract.Page) (*article.Article, error) {
+	page := visible(doc.Root)
+	if utf8.RuneCountInString(page) < minLetters {
+		return nil, extract.ErrNoArticle // nothing to ask about
+	}
 	list := map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	one := map[string]any{"type": "string"}
 	names := []string{"title", "authors", "published", "paragraphs"}
@@ -83,7 +87,6 @@ func (c *Client) Read(ctx context.Context, doc *extract.Document, p extract.Page
 	if json.Unmarshal(raw, &said) != nil {
 		return nil, fmt.Errorf("%w (%w)", extract.ErrNoArticle, ErrAnswer)
 	}
-	page := visible(doc.Root)
 	holds := func(s string) bool { d := dense(s); return d != "" && strings.Contains(page, d) }
 	a := &article.Article{Canonical: p.URL}
 	found := func(f article.Field) { a.Found(f, article.FromModel, 0.5) }

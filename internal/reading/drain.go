@@ -56,6 +56,8 @@ const (
 	batch = 32
 	// fatal is how many workers may die with a page in hand before it is given up.
 	fatal = 5
+	// pulse is how often Temporal hears that a batch is being read.
+	pulse = 2 * time.Second
 	// wishAge is how long a wish may wait before Temporal is told once more.
 	wishAge = time.Minute
 )
@@ -141,9 +143,9 @@ func (d *Drainer) all(ctx context.Context, taken []crawl.Crawled, pace Pace, tot
 	working, done := context.WithCancel(ctx)
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
-		ticker := time.NewTicker(pace.Lease / 3)
+		ticker := time.NewTicker(min(pulse, pace.Lease/3))
 		defer ticker.Stop()
-		for {
+		for renewed := time.Now(); ; {
 			select {
 			case <-working.Done():
 				return
@@ -157,6 +159,10 @@ func (d *Drainer) all(ctx context.Context, taken []crawl.Crawled, pace Pace, tot
 			so := *total
 			mu.Unlock()
 			beat(so)
+			if time.Since(renewed) < pace.Lease/3 {
+				continue
+			}
+			renewed = time.Now()
 			if err := d.Store.RenewCrawled(working, ids, pace.Lease); err != nil && working.Err() == nil {
 				d.Log.Warn("leases of pages were not renewed; they may be read twice", "error", err)
 			}

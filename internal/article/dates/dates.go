@@ -1,10 +1,14 @@
-// Package dates reads the dates that news pages write, in English and Vietnamese: from RFC 3339
-// in metadata to "Thứ bảy, 7/3/2026, 10:00 (GMT+7)" and "1 giờ trước" below a headline.
+// Package dates reads the dates that news sites write in pages, feeds and sitemaps, in English
+// and Vietnamese: from RFC 3339 in metadata and RFC 822 with all its misspellings to "Thứ bảy,
+// 7/3/2026, 10:00 (GMT+7)" and "1 giờ trước" below a headline. The crawler and the reading of
+// articles use the same.
 package dates
 
 import (
 	"strings"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Date is a moment that was read, and how exactly the text named it.
@@ -17,7 +21,7 @@ type Date struct {
 // Options say what a text leaves open.
 type Options struct {
 	Zone       *time.Location // of the site; UTC where nil
-	Now        time.Time      // for "1 giờ trước"; such texts are not read where it is zero
+	Now        time.Time      // for "1 giờ trước" and "7/3, 10:00"; such texts are not read where it is zero
 	MonthFirst bool           // 3/7/2026 is the seventh of March
 }
 
@@ -27,8 +31,10 @@ const maxText = 200
 // Parse reads a date. Forms of ISO 8601 and RFC 3339 come before all others, so that
 // 2026-03-07 is never taken for the third of July.
 func Parse(text string, o Options) (Date, bool) {
-	text = strings.TrimSpace(text)
-	if text == "" || len(text) > maxText {
+	if len(text) > maxText {
+		return Date{}, false
+	}
+	if text = strings.TrimSpace(plain(text)); text == "" {
 		return Date{}, false
 	}
 	if o.Zone == nil {
@@ -41,10 +47,27 @@ func Parse(text string, o Options) (Date, bool) {
 		return d, true
 	}
 	p := parser{tokens: tokenize(text), o: o}
+	if d, ok := p.absolute(); ok {
+		return d, true
+	}
 	if d, ok := p.relative(); ok {
 		return d, true
 	}
-	return p.absolute()
+	return p.thisYear()
+}
+
+// Time is Parse for those who ask for no more; zero: no date.
+func (o Options) Time(text string) time.Time {
+	d, _ := Parse(text, o)
+	return d.Time
+}
+
+// Vietnam is the time zone of Vietnam, which has one and no summer time.
+func Vietnam() *time.Location { return time.FixedZone("GMT+7", 7*60*60) }
+
+// plain composes letters and takes out what nobody sees.
+func plain(text string) string {
+	return strings.NewReplacer("\u200b", "", "\u200e", "", "\u200f", "", "–", "-", "—", "-", "−", "-").Replace(norm.NFC.String(text))
 }
 
 // parseISO reads ISO 8601 and its relatives at the beginning of a text that holds no more.

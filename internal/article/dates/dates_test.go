@@ -50,6 +50,45 @@ func TestParse(t *testing.T) {
 		{"10:48, Tue, Nov 19, 2019 | UPDATED: 11:05, Tue, Nov 19, 2019", "2019-11-19T03:48:00Z"},
 		{"13/12/2019 10:00 GMT-3", "2019-12-13T13:00:00Z"},
 		{"12:00 am, 1 January 2020 UTC", "2020-01-01T00:00:00Z"},
+		// as feeds write them, well or badly
+		{"2026-03-07T10:00:00+07", "2026-03-07T03:00:00Z"},
+		{"2026/03/07 10:00", "2026-03-07T03:00:00Z"},
+		{"10:00 2026-03-07", "2026-03-07T03:00:00Z"},
+		{"20260307T100000+0700", "2026-03-07T03:00:00Z"},
+		{"Sat, 7 Mar 2026 10:00:00 +0700", "2026-03-07T03:00:00Z"},
+		{"Sat, 07 Mar 26 03:00:00 GMT", "2026-03-07T03:00:00Z"},
+		{"Sat, 07 Mar 2026 10:00:00 GMT+7", "2026-03-07T03:00:00Z"},
+		{"Sat, 07 Mar 2026 10:00:00 GMT+07:00", "2026-03-07T03:00:00Z"},
+		{"07 Mar 2026 10:00 +07:00", "2026-03-07T03:00:00Z"},
+		{"Sat, 07 Mar 2026 10:00:00", "2026-03-07T03:00:00Z"},
+		{"Sat,07 Mar 2026 10:00:00 ICT", "2026-03-07T03:00:00Z"},
+		{"Saturday, 07-Mar-26 03:00:00 UTC", "2026-03-07T03:00:00Z"},
+		{"Sat Mar  7 10:00:00 +0700 2026", "2026-03-07T03:00:00Z"},
+		{"Sat Mar  7 03:00:00 UTC 2026", "2026-03-07T03:00:00Z"},
+		{"Fri, 06 Mar 2026 22:00:00 EST", "2026-03-07T03:00:00Z"},
+		{"3/7/2026 10:00:00 AM", "2026-07-03T03:00:00Z"},
+		{"3/27/2026 1:05:00 PM", "2026-03-27T06:05:00Z"},
+		{"Mar 7, 2026 10:00 AM", "2026-03-07T03:00:00Z"},
+		{"Published 7 March 2026 at 12:05 am", "2026-03-06T17:05:00Z"},
+		// as Vietnamese sites show them
+		{"07/03/2026 | 10:00", "2026-03-07T03:00:00Z"},
+		{"07-03-2026 - 10:00 AM", "2026-03-07T03:00:00Z"},
+		{"10:00 | 07/03/2026", "2026-03-07T03:00:00Z"},
+		{"10:00, thứ 7, ngày 07/03/2026", "2026-03-07T03:00:00Z"},
+		{"Thứ 7, ngày 07/03/2026, 10:00", "2026-03-07T03:00:00Z"},
+		{"Cập nhật: 07/03/2026 03:05 CH", "2026-03-07T08:05:00Z"},
+		{"Cập nhật lúc 10:00, 07/03/2026", "2026-03-07T03:00:00Z"},
+		{"10:00 ngày 7 tháng 3 năm 2026", "2026-03-07T03:00:00Z"},
+		{"7/3, 10:00", "2026-03-07T03:00:00Z"},
+		{"30/12, 10:00", "2025-12-30T03:00:00Z"},
+		{"Th\u1ee9 b\u1ea3y, 7/3/2026, 10:00\u00a0(GMT+7)", "2026-03-07T03:00:00Z"},
+		{"2 giờ 10 phút trước", "2026-03-07T03:20:00Z"},
+		{"30 giây trước", "2026-03-07T05:29:30Z"},
+		{"một giờ trước", "2026-03-07T04:30:00Z"},
+		{"nửa giờ trước", "2026-03-07T05:00:00Z"},
+		{"5 mins ago", "2026-03-07T05:25:00Z"},
+		{"Đăng hôm kia lúc 10:00", "2026-03-05T03:00:00Z"},
+		{"Hôm nay, 7/3/2026, 09:00", "2026-03-07T02:00:00Z"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			got, ok := dates.Parse(c.text, dates.Options{Zone: hanoi, Now: now})
@@ -74,6 +113,13 @@ func TestParseDayOnly(t *testing.T) {
 		{"Ngày 7 tháng 3 năm 2026", "2026-03-07", false},
 		{"Friday, November 18, 2019", "2019-11-18", false},
 		{"22 de outubro de 2010", "2010-10-22", false},
+		{"2026-3-7", "2026-03-07", false},
+		{"20260307", "2026-03-07", false},
+		{"March 7, 2026", "2026-03-07", false},
+		{"7/3/26", "2026-03-07", false},
+		{"7/3/96", "1996-03-07", false},
+		{"7 Tháng Ba, 2026", "2026-03-07", false},
+		{"7 tháng mười hai năm 2026", "2026-12-07", false},
 	} {
 		got, ok := dates.Parse(c.text, dates.Options{MonthFirst: c.monthFirst})
 		require.True(t, ok, c.text)
@@ -82,8 +128,23 @@ func TestParseDayOnly(t *testing.T) {
 	}
 }
 
+// Days that count from now have no time of day.
+func TestParseDaysAgo(t *testing.T) {
+	now := time.Date(2026, 3, 7, 12, 30, 0, 0, dates.Vietnam())
+	for text, want := range map[string]string{"3 ngày trước": "2026-03-04", "2 tuần trước": "2026-02-21", "1 tháng trước": "2026-02-05", "yesterday": "2026-03-06", "hôm qua": "2026-03-06"} {
+		d, ok := dates.Parse(text, dates.Options{Now: now, Zone: dates.Vietnam()})
+		require.True(t, ok, text)
+		require.False(t, d.Clock, text)
+		require.Equal(t, want, d.Time.In(dates.Vietnam()).Format(time.DateOnly), text)
+	}
+	for _, text := range []string{"5' trước", "99999 giờ trước", "tỷ số 3/4", "Giá vàng tăng 10%", "192.168.1.1", "31/2/2026", "2026-13-45"} {
+		_, ok := dates.Parse(text, dates.Options{Now: now})
+		require.False(t, ok, text)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
-	for _, s := range []string{"", "tomorrow", "31/02/2026", "99/99/2026", "0000-00-00", "1.2.3.4", "version 1.2", "call 0945.54.03.03", "0001-01-01T00:00:00Z", "1 giờ trước"} {
+	for _, s := range []string{"", "tomorrow", "31/02/2026", "99/99/2026", "0000-00-00", "1.2.3.4", "version 1.2", "call 0945.54.03.03", "0001-01-01T00:00:00Z", "1 giờ trước", "hôm nay", "7/3, 10:00"} {
 		_, ok := dates.Parse(s, dates.Options{})
 		require.False(t, ok, s)
 	}

@@ -77,7 +77,7 @@ func (p *parser) numericDay(i int) (y, m, d, to int, ok bool) {
 	case p.at(i+4).digits == 4:
 		y, m, d = c, b, a
 	case p.at(i+4).digits == 2 && p.at(i).digits <= 2:
-		y, m, d = 2000+c, b, a
+		y, m, d = century(c), b, a
 	}
 	if p.at(i).digits != 4 && (p.o.MonthFirst && a <= 12 || b > 12) {
 		m, d = d, m
@@ -95,7 +95,9 @@ func (p *parser) vietnameseDay(i int) (y, m, d, to int, ok bool) {
 	if p.is(i+1, "thg") && p.is(k, ".") {
 		k++
 	}
-	m = p.num(k)
+	if m = p.num(k); m < 0 && p.is(i+1, "tháng", "thg") {
+		m, k = p.vietnameseMonth(k)
+	}
 	k++
 	if p.is(k, ",", "/", "-") {
 		k++
@@ -115,8 +117,11 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 		k := p.skip(i+1, ".")
 		d = p.num(k)
 		k = p.skip(k+1, "st", "nd", "rd", "th", ",", "'")
-		y = p.num(k)
-		return y, m, d, k + 1, valid(y, m, d)
+		if y = p.num(k); !valid(y, m, d) || p.is(k+1, ":") {
+			// Mar 7 10:00:00 +0700 2026, as Unix writes it: the day ends before the clock.
+			return p.yearBehind(k), m, d, k, valid(p.yearBehind(k), m, d)
+		}
+		return y, m, d, k + 1, true
 	}
 	if d = p.num(i); d > 0 && d < 32 {
 		k := p.skip(i+1, "st", "nd", "rd", "th", "of", ".", "-", "de", "/")
@@ -124,12 +129,34 @@ func (p *parser) namedDay(i int) (y, m, d, to int, ok bool) {
 			k = p.skip(k+1, ".", ",", "-", "de", "/")
 			y = p.num(k)
 			if p.at(k).digits == 2 {
-				y += 2000
+				y = century(y)
 			}
 			return y, m, d, k + 1, valid(y, m, d)
 		}
 	}
 	return 0, 0, 0, 0, false
+}
+
+// yearBehind finds the year that follows a time of day and its zone.
+func (p *parser) yearBehind(i int) int {
+	_, _, _, end, ok := p.clockAt(i)
+	if !ok {
+		return -1
+	}
+	for k := end; k < end+5; k++ {
+		if p.at(k).digits == 4 && p.at(k).spaced {
+			return p.num(k)
+		}
+	}
+	return -1
+}
+
+// century reads a year of two digits as RFC 5322 §4.3 does.
+func century(y int) int {
+	if y < 50 {
+		return 2000 + y
+	}
+	return 1900 + y
 }
 
 func (p *parser) skip(i int, words ...string) int {
@@ -210,60 +237,6 @@ func (p *parser) half(i int) (half, end int) {
 		return half, p.skip(i+3, ".")
 	}
 	return 0, i
-}
-
-// relative reads "1 giờ trước", "1h trước", "5 minutes ago", "hôm qua" and "vừa xong".
-func (p *parser) relative() (Date, bool) {
-	if p.o.Now.IsZero() || len(p.tokens) == 0 {
-		return Date{}, false
-	}
-	now := p.o.Now.In(p.o.Zone)
-	for i := range p.tokens {
-		n := p.num(i)
-		if p.is(i, "a", "an", "một") {
-			n = 1
-		}
-		unit, day := unitOf(p.at(i + 1).text)
-		if n >= 0 && unit > 0 && n < 10000 && p.is(i+2, "trước", "ago") {
-			t := now.Add(-time.Duration(n) * unit)
-			return Date{Time: t.UTC(), Clock: !day, Zoned: true}, true
-		}
-	}
-	back, end := -1, 0
-	switch {
-	case p.is(0, "hôm") && p.is(1, "qua"):
-		back, end = 1, 2
-	case p.is(0, "hôm") && p.is(1, "nay"):
-		back, end = 0, 2
-	case p.is(0, "yesterday"):
-		back, end = 1, 1
-	case p.is(0, "today"):
-		back, end = 0, 1
-	case p.is(0, "vừa") && p.is(1, "xong"), p.is(0, "just") && p.is(1, "now"):
-		return Date{Time: now.UTC(), Clock: true, Zoned: true}, true
-	}
-	if back < 0 {
-		return Date{}, false
-	}
-	h, m, s, clock, _ := p.clock(0, end)
-	y, mo, d := now.AddDate(0, 0, -back).Date()
-	return Date{Time: time.Date(y, mo, d, h, m, s, 0, p.o.Zone).UTC(), Clock: clock, Zoned: true}, true
-}
-
-func unitOf(w string) (unit time.Duration, day bool) {
-	switch strings.TrimSuffix(w, "s") {
-	case "giây", "second", "sec":
-		return time.Second, false
-	case "phút", "minute", "min", "p", "ph":
-		return time.Minute, false
-	case "giờ", "hour", "hr", "h", "tiếng":
-		return time.Hour, false
-	case "ngày", "day", "d":
-		return 24 * time.Hour, true
-	case "tuần", "week":
-		return 7 * 24 * time.Hour, true
-	}
-	return 0, false
 }
 
 func month(w string) int {

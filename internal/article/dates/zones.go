@@ -20,7 +20,7 @@ func (p *parser) zone(clockEnd, from, to int) (*time.Location, bool) {
 }
 
 func (p *parser) zoneAt(i int) (*time.Location, bool) {
-	named := p.is(i, "gmt", "utc")
+	named := p.is(i, "gmt", "utc", "ut")
 	if named {
 		i++
 	}
@@ -74,10 +74,14 @@ func zoneName(w string) (*time.Location, bool) {
 		hours = 2
 	case "ict":
 		hours = 7
-	case "jst":
+	case "jst", "kst":
 		hours = 9
-	case "sgt":
+	case "sgt", "hkt":
 		hours = 8
+	case "aest":
+		hours = 10
+	case "aedt":
+		hours = 11
 	case "ist":
 		return time.FixedZone("IST", 5*3600+1800), true
 	default:

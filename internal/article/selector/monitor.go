@@ -35,6 +35,8 @@ const (
 	worse = 0.15
 	// patience is how many pages pass after an attempt to learn before the next.
 	patience = 10
+	// longPatience is how many more pages pass where nothing was ever learned.
+	longPatience = 45
 )
 
 // Monitor watches the selectors of one site. It is a value that is stored between pages: all
@@ -75,9 +77,13 @@ func (m Monitor) Back(previous Config) Monitor {
 	return Monitor{Version: previous.Version, Expected: expected(previous)}
 }
 
-// Tried notes an attempt to learn that gave nothing better.
+// Tried notes an attempt to learn that gave nothing better. A site without selectors is read
+// well enough; it is left alone for longer.
 func (m Monitor) Tried() Monitor {
 	m.Waited = 0
+	if m.Version == 0 {
+		m.Waited = -longPatience
+	}
 	return m
 }
 

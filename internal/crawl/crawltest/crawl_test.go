@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/article/dates"
 	"dateline/internal/crawl/change"
 	"dateline/internal/crawl/crawltest"
 	"dateline/internal/crawl/discover"
 	"dateline/internal/crawl/fetch"
 	"dateline/internal/crawl/robots"
 	"dateline/internal/crawl/weburl"
-	"dateline/internal/crawl/when"
 )
 
 // crawler is the simplest one that the parts make: no pauses, no frontier.
@@ -105,7 +105,7 @@ func (c *crawler) run(seeds ...string) {
 }
 
 func (c *crawler) discover(kind discover.Kind, at weburl.URL, r *fetch.Result) {
-	o := discover.Options{Now: r.Started, Zone: when.Vietnam()}
+	o := discover.Options{Now: r.Started, Zone: dates.Vietnam()}
 	switch kind {
 	case discover.Feed:
 		feed, err := discover.ParseFeed(r.Text, at, o)
@@ -190,7 +190,7 @@ func TestHubsTellNews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return change.NewHub(discover.Hub(r.Text, at, discover.Options{Now: r.Started, Zone: when.Vietnam()}).Articles())
+		return change.NewHub(discover.Hub(r.Text, at, discover.Options{Now: r.Started, Zone: dates.Vietnam()}).Articles())
 	}
 	for _, s := range w.Sites() {
 		before := look(s.Home())

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"time"
 
+	"dateline/internal/article/dates"
 	"dateline/internal/crawl/weburl"
-	"dateline/internal/crawl/when"
 )
 
 // Kind is what a link seems to lead to.
@@ -104,7 +104,7 @@ func (o Options) most(otherwise int) int {
 	return otherwise
 }
 
-func (o Options) dates() when.Reader { return when.Reader{Now: o.Now, Zone: o.Zone} }
+func (o Options) dates() dates.Options { return dates.Options{Now: o.Now, Zone: o.Zone} }
 
 // What a parser says of a document that is something else.
 var (

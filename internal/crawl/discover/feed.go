@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/article/dates"
 	"dateline/internal/crawl/weburl"
-	"dateline/internal/crawl/when"
 )
 
 const (
@@ -35,7 +35,7 @@ func ParseFeed(doc []byte, at weburl.URL, o Options) (FeedDoc, error) {
 type feed struct {
 	options Options
 	at      weburl.URL
-	dates   when.Reader
+	dates   dates.Options
 	xml     *markup
 	doc     FeedDoc
 	seen    map[weburl.URL]bool

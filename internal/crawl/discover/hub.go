@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"dateline/internal/article/dates"
 	"dateline/internal/crawl/weburl"
-	"dateline/internal/crawl/when"
 )
 
 const (
@@ -46,7 +46,7 @@ type hub struct {
 	base    weburl.URL
 	based   bool // <base> was seen
 	domain  string
-	dates   when.Reader
+	dates   dates.Options
 	page    HubPage
 	places  map[weburl.URL]int // in page.Links
 	ranks   []int              // of the titles of page.Links

@@ -48,9 +48,9 @@ func english() map[string]string {
 		"disconnected":     "The account was disconnected.",
 		"webhook_disabled": "A webhook was switched off because its receiver kept failing.",
 
-		"selectors_learned":     "The pages of {domain} are read by selectors of version {version} now: {reason}.",
-		"selectors_rolled_back": "The selectors of {domain} were taken back to version {version}: {reason}.",
-		"selectors_failed":      "The selectors of {domain} do badly, and none better were learned: {problem}.",
+		"selectors_learned":     "The pages[ of {domain}] are read by other selectors now[: {reason}].",
+		"selectors_rolled_back": "The selectors[ of {domain}] were taken back[: {reason}].",
+		"selectors_failed":      "The selectors[ of {domain}] do badly, and none better were learned[: {problem}].",
 
 		"edited":                "Edited: {changes}.",
 		"edited.nothing":        "Saved again without a change.",

@@ -1,0 +1,139 @@
+package dates
+
+import (
+	"strings"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// relative reads "1 giờ trước", "1h trước", "2 giờ 10 phút trước", "5 minutes ago", "hôm qua, 22:15" and "vừa xong".
+func (p *parser) relative() (Date, bool) {
+	if p.o.Now.IsZero() {
+		return Date{}, false
+	}
+	now := p.o.Now.In(p.o.Zone)
+	for i := range p.tokens {
+		if ago, whole, ok := p.ago(i); ok {
+			return Date{Time: now.Add(-ago).UTC(), Clock: !whole, Zoned: true}, true
+		}
+	}
+	for i := range p.tokens {
+		back, end := p.named(i)
+		switch {
+		case p.is(i, "vừa") && p.is(i+1, "xong", "đăng"), p.is(i, "mới") && p.is(i+1, "đây"), p.is(i, "just") && p.is(i+1, "now"):
+			return Date{Time: now.UTC(), Clock: true, Zoned: true}, true
+		case back < 0:
+			continue
+		}
+		h, m, s, clock, _ := p.clock(i, end)
+		y, mo, d := now.AddDate(0, 0, -back).Date()
+		return Date{Time: time.Date(y, mo, d, h, m, s, 0, p.o.Zone).UTC(), Clock: clock, Zoned: true}, true
+	}
+	return Date{}, false
+}
+
+// named reads a day by its name, as so many days before today; -1: it is none.
+func (p *parser) named(i int) (back, end int) {
+	switch {
+	case p.is(i, "hôm") && p.is(i+1, "nay"):
+		return 0, i + 2
+	case p.is(i, "hôm") && p.is(i+1, "qua"):
+		return 1, i + 2
+	case p.is(i, "hôm") && p.is(i+1, "kia"):
+		return 2, i + 2
+	case p.is(i, "today"):
+		return 0, i + 1
+	case p.is(i, "yesterday"):
+		return 1, i + 1
+	}
+	return -1, 0
+}
+
+// ago reads a span that ends in "trước" or "ago". whole: it counts whole days.
+func (p *parser) ago(i int) (span time.Duration, whole, ok bool) {
+	unit := unitOf(p.at(i + 1).text)
+	if unit == 0 {
+		return 0, false, false
+	}
+	n := p.num(i)
+	switch {
+	case p.is(i, "nửa"):
+		span = unit / 2
+	case p.is(i, "vài"):
+		span = 3 * unit
+	case p.is(i, "a", "an", "one", "một"):
+		span = unit
+	case n >= 0 && n < 10000:
+		span = time.Duration(n) * unit
+	default:
+		return 0, false, false
+	}
+	k := i + 2
+	if minutes := p.num(k); minutes >= 0 && minutes < 60 && unitOf(p.at(k+1).text) == time.Minute {
+		span += time.Duration(minutes) * time.Minute
+		k += 2
+	}
+	return span, unit >= day, p.is(k, "trước", "ago") && span <= 100*365*day
+}
+
+func unitOf(w string) time.Duration {
+	if w != "s" {
+		w = strings.TrimSuffix(w, "s")
+	}
+	switch w {
+	case "giây", "second", "sec", "s":
+		return time.Second
+	case "phút", "minute", "min", "p", "ph", "m":
+		return time.Minute
+	case "giờ", "hour", "hr", "h", "g", "tiếng":
+		return time.Hour
+	case "ngày", "day", "d":
+		return day
+	case "tuần", "week", "w":
+		return 7 * day
+	case "tháng", "month":
+		return 30 * day
+	case "năm", "year":
+		return 365 * day
+	}
+	return 0
+}
+
+// thisYear reads "7/3, 10:00", of this year, or of the last one where it would lie ahead.
+func (p *parser) thisYear() (Date, bool) {
+	if p.o.Now.IsZero() {
+		return Date{}, false
+	}
+	for i := range p.tokens {
+		d, m := p.num(i), p.num(i+2)
+		if d < 0 || m < 0 || p.at(i).digits > 2 || p.at(i+2).digits > 2 || !p.is(i+1, "/") || p.is(i+3, "/") || i > 0 && p.is(i-1, "/", ".", "-", ":") {
+			continue
+		}
+		if p.o.MonthFirst && d <= 12 || m > 12 {
+			d, m = m, d
+		}
+		hour, minute, second, clock, end := p.clock(i, i+3)
+		if !clock || m < 1 || m > 12 || d < 1 {
+			return Date{}, false
+		}
+		zone, zoned := p.zone(end, i, i+3)
+		if !zoned {
+			zone = p.o.Zone
+		}
+		t := time.Date(p.o.Now.In(zone).Year(), time.Month(m), d, hour, minute, second, 0, zone)
+		if t.After(p.o.Now.Add(2 * day)) {
+			t = time.Date(t.Year()-1, time.Month(m), d, hour, minute, second, 0, zone)
+		}
+		return Date{Time: t.UTC(), Clock: true, Zoned: zoned}, t.Day() == d
+	}
+	return Date{}, false
+}
+
+// vietnameseMonth reads the name of a month, which may have two words, and gives its last token.
+func (p *parser) vietnameseMonth(i int) (m, last int) {
+	if p.is(i, "mười") && p.is(i+1, "một", "hai") {
+		return map[string]int{"một": 11, "hai": 12}[p.at(i+1).text], i + 1
+	}
+	return map[string]int{"giêng": 1, "một": 1, "hai": 2, "ba": 3, "tư": 4, "bốn": 4, "năm": 5, "sáu": 6, "bảy": 7, "tám": 8, "chín": 9, "mười": 10, "chạp": 12}[p.at(i).text], i
+}

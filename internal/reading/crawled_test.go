@@ -1,0 +1,70 @@
+package reading_test
+
+import (
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"dateline/internal/crawl"
+	"dateline/internal/crawl/crawlrig"
+	"dateline/internal/crawl/crawltest"
+	"dateline/internal/crawl/drain"
+	"dateline/internal/enginetest"
+	"dateline/internal/reading"
+)
+
+// What sites publish is crawled and read: title, author, minute and text, once
+// for each article.
+func TestCrawledSitesBecomeArticles(t *testing.T) {
+	world, err := crawltest.New(crawltest.Options{Sites: 2, Articles: 12, Traps: true, Seed: 4})
+	require.NoError(t, err)
+	t.Cleanup(world.Close)
+	s := enginetest.Store(t)
+	redis := enginetest.RedisClient(t, enginetest.Redis(t))
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	rig, err := crawlrig.New(t.Context(), crawlrig.Parts{Store: s, Redis: redis, Objects: enginetest.S3(t), Pace: crawl.StandardPace().Scaled(30), Log: log,
+		Limits: drain.Limits{Delay: 5 * time.Millisecond, MaxDelay: time.Second, IPDelay: time.Millisecond, Fetch: 4 * time.Second, Lease: 4 * time.Second,
+			Block: time.Hour, Run: time.Minute, Batch: 20, Parallel: 1}, AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver()})
+	require.NoError(t, err)
+	t.Cleanup(rig.Fetcher.Close)
+	workspace, err := crawlrig.Seed(t.Context(), s, rig.Pace, crawl.Home, world.Site(0).Home(), world.Site(1).Home())
+	require.NoError(t, err)
+	sites := &reading.Sites{Store: s, Redis: redis, Log: log}
+	reader := &reading.Drainer{Store: s, Reader: &reading.Reader{Pages: rig.Pages, Sites: sites}, Log: log,
+		Learners: learners{&desk{learner: &reading.Learner{Store: s, Pages: rig.Pages, Sites: sites, Log: log}}},
+		Pace:     reading.Pace{Look: 10 * time.Millisecond, Idle: 50 * time.Millisecond, Again: 10 * time.Millisecond}}
+	_, err = s.PlanSeeds(t.Context(), 100)
+	require.NoError(t, err)
+	for _, site := range world.Sites() {
+		_, err := rig.Drainer.Drain(t.Context(), site.Host(), nil, func(drain.Result) {})
+		require.NoError(t, err)
+	}
+	_, err = reader.Drain(t.Context(), nil, func(reading.Drained) {})
+	require.NoError(t, err)
+	far := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	list, err := s.Articles(t.Context(), reading.Window{Workspace: workspace.ID, To: far, Before: far, Limit: 500})
+	require.NoError(t, err)
+	byURL := map[string]reading.Entry{}
+	for _, e := range list {
+		byURL[e.Canonical] = e
+	}
+	require.Len(t, byURL, len(list), "each article once")
+	for _, want := range world.Published() {
+		e, ok := byURL[want.URL]
+		require.True(t, ok, "%s was not read", want.URL)
+		a, err := s.Article(t.Context(), workspace.ID, e.ID)
+		require.NoError(t, err)
+		require.Equal(t, want.Title, a.Title)
+		require.Equal(t, []string{want.Author}, a.Authors)
+		require.True(t, want.At.Truncate(time.Second).Equal(*a.Published), "%s, want %s", a.Published, want.At)
+		require.Equal(t, "vi", a.Language)
+		for paragraph := range strings.SplitSeq(want.Body, "\n\n") {
+			require.Contains(t, a.Text, paragraph)
+		}
+		require.NotContains(t, a.Text, "Xem thêm")
+	}
+}
