@@ -23,9 +23,11 @@ import (
 
 const articlesPath = "/api/v1/articles"
 
+// paragraphs are about a word, and of few words that texts about another have.
 func paragraphs(word string, n int) (out []string) {
 	for i := range n {
-		out = append(out, fmt.Sprintf("The %s rose for the %d. time this year, and the town council met at night to speak about what it had seen on the banks.", word, i+1))
+		text := fmt.Sprintf("It rose for the %d. time this year, and the town council met at night to speak about what it had seen on the banks", i+1)
+		out = append(out, strings.ReplaceAll(text, " ", " "+word+" ")+".")
 	}
 	return out
 }
@@ -117,14 +119,14 @@ func TestArticlesAreRead(t *testing.T) {
 	var seen []string
 	for next := ""; ; {
 		list = spec.ArticlePage{}
-		s.decode(s.send("GET", articlesPath+"?limit=1&cursor="+next, nil), 200, &list)
+		s.decode(s.send("GET", articlesPath+"?limit=1"+next, nil), 200, &list)
 		for _, one := range list.Articles {
 			seen = append(seen, one.Url)
 		}
 		if list.NextCursor == nil {
 			break
 		}
-		next = *list.NextCursor
+		next = "&cursor=" + *list.NextCursor
 	}
 	slices.Sort(seen)
 	require.Equal(t, []string{"https://one.example/a.html", "https://one.example/c.html", "https://two.example/b.html"}, seen)

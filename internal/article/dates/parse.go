@@ -1,9 +1,6 @@
 package dates
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 type parser struct {
 	tokens []token
