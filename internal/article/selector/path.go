@@ -125,16 +125,36 @@ func plainName(s string) bool {
 type page struct {
 	root  *html.Node
 	byTag map[string][]*html.Node
+	work  int // that an expression may make of the page, in bytes of text gone through
 }
+
+// maxWork is up to where expressions are left to the library. A condition such as
+// string-length(.) reads the text of an element anew for each that it stands in, p[last()] counts
+// all neighbours for each of them, and nothing can stop it half-way. Real pages stay twenty times
+// below.
+const maxWork = 64 << 20
 
 func newPage(root *html.Node) *page {
 	p := &page{root: root, byTag: map[string][]*html.Node{}}
-	for n := range root.Descendants() {
-		if n.Type == html.ElementNode {
-			p.byTag[n.Data] = append(p.byTag[n.Data], n)
-		}
-	}
+	p.add(root, 0)
 	return p
+}
+
+func (p *page) add(n *html.Node, depth int) {
+	const node, pair = 16, 24 // what a step over a node costs, and one between two neighbours
+	p.work += depth * node
+	switch n.Type {
+	case html.ElementNode:
+		p.byTag[n.Data] = append(p.byTag[n.Data], n)
+	case html.TextNode:
+		p.work += depth * len(n.Data)
+	}
+	children := 0
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		p.add(c, depth+1)
+		children++
+	}
+	p.work += children * children * pair
 }
 
 func (s *step) fits(n *html.Node) bool {
@@ -263,6 +283,9 @@ func (p *path) texts(in *page) []string {
 // nothing from there on.
 func (p *path) walk(in *page, below *html.Node, each func(*htmlquery.NodeNavigator)) {
 	defer func() { _ = recover() }()
+	if in.work > maxWork {
+		return // the page is read as one whose site is not known
+	}
 	if below == nil {
 		below = in.root
 	}
