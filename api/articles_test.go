@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -48,7 +47,7 @@ func (s *server) article(domain, path string, paras []string) reading.Stored {
 	_, err = raw.Put(ctx, key, []byte(html))
 	s.Must(err)
 	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.ID(u), u.String(), key)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	sites := &reading.Sites{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
 	drainer := &reading.Drainer{Store: s.Store, Reader: &reading.Reader{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
 		Pace: reading.Pace{Look: time.Millisecond, Idle: 20 * time.Millisecond}}

@@ -112,7 +112,7 @@ func (l *Learner) induce(ctx context.Context, d crawl.Domain, h Health, pages []
 		return n, "", ctx.Err()
 	}
 	if err != nil {
-		return n, err.Error(), nil
+		return n, err.Error(), nil //nolint:nilerr // told as what is wrong with the pages
 	}
 	beat()
 	if h.Monitor.Version > 0 {

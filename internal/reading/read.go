@@ -74,7 +74,7 @@ func (r *Reader) Read(ctx context.Context, p Page, rules weburl.Rules) (out Read
 		return out, nil
 	case err != nil:
 		out.Problem, out.Failed = err.Error(), true
-		return out, nil
+		return out, nil //nolint:nilerr // told as what is wrong with the page
 	}
 	if why := doubt(a); why != "" {
 		out.Problem = why
