@@ -169,7 +169,7 @@ func valid(y, m, d int) bool { return y >= 1900 && y <= 2200 && m >= 1 && m <= 1
 // first, but not that of an update: "07/03/2026 08:07, updated 09:10" means seven past eight.
 func (p *parser) clock(from, to int) (h, m, s int, ok bool, end int) {
 	for i := to; i < len(p.tokens); i++ {
-		if p.is(i, "|", "updated", "cập", "modified") {
+		if p.is(i, "updated", "cập", "modified") {
 			break
 		}
 		if h, m, s, end, ok = p.clockAt(i); ok {
