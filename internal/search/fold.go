@@ -1,0 +1,162 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Token is one word of a text.
+type Token struct {
+	Word   string // in lower case, without diacritics, without the s of an English plural
+	Bare   string // the same with its s; what a prefix is compared with
+	Marked string // with its diacritics, in one spelling of them; equal to Bare where it has none
+	Start  int    // bytes in the text
+	End    int
+	Joined bool // no white space lies between this and the token before: 30/4, covid-19
+}
+
+// HasMarks says whether the word is written with diacritics.
+func (t Token) HasMarks() bool { return t.Marked != t.Bare }
+
+// longestWord is how many bytes of a word count: what is longer is no word.
+const longestWord = 64
+
+// Tokens reads the words of a text: letters and digits, in any script that puts
+// something between words.
+func Tokens(text string) []Token {
+	out := make([]Token, 0, len(text)/6+1)
+	start, joined := -1, false
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		switch {
+		case isWord(r):
+			if start < 0 {
+				start = i
+			}
+		default:
+			if start >= 0 {
+				out = add(out, text, start, i, joined)
+				start, joined = -1, true
+			}
+			if unicode.IsSpace(r) {
+				joined = false
+			}
+		}
+		i += size
+	}
+	if start >= 0 {
+		out = add(out, text, start, len(text), joined)
+	}
+	return out
+}
+
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
+}
+
+func add(out []Token, text string, start, end int, joined bool) []Token {
+	bare, marked := fold(text[start:end])
+	if bare == "" || len(bare) > longestWord || len(marked) > 2*longestWord {
+		return out
+	}
+	return append(out, Token{Word: stem(bare), Bare: bare, Marked: marked, Start: start, End: end, Joined: joined && len(out) > 0})
+}
+
+// The tones of Vietnamese. Writers put one on either vowel of a pair (hòa, hoà),
+// so a marked word has its tone at the end.
+const tones = "\u0300\u0301\u0303\u0309\u0323"
+
+// fold gives a word without case and diacritics, and one with its diacritics in
+// one spelling.
+func fold(word string) (bare, marked string) {
+	if ascii(word) {
+		bare = strings.ToLower(word)
+		return bare, bare
+	}
+	var plain, quality, tone strings.Builder
+	for _, r := range norm.NFKD.String(strings.ToLower(word)) {
+		switch {
+		case strings.ContainsRune(tones, r):
+			tone.WriteRune(r)
+		case unicode.Is(unicode.Mn, r):
+			quality.WriteRune(r)
+		default:
+			quality.WriteRune(r)
+			plain.WriteString(base(r))
+		}
+	}
+	return plain.String(), norm.NFC.String(quality.String()) + tone.String()
+}
+
+// base gives the letters for one that Unicode does not take apart.
+func base(r rune) string {
+	switch r {
+	case 'đ', 'ð':
+		return "d"
+	case 'ø':
+		return "o"
+	case 'ł':
+		return "l"
+	case 'ı':
+		return "i"
+	case 'ß':
+		return "ss"
+	case 'æ':
+		return "ae"
+	case 'œ':
+		return "oe"
+	case 'þ':
+		return "th"
+	}
+	return string(r)
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// stem takes off the s of English plurals by the three rules of D. Harman, How
+// Effective Is Suffixing? (JASIS 42, 1991). No Vietnamese syllable ends with s.
+func stem(word string) string {
+	n := len(word)
+	if n < 4 || word[n-1] != 's' || !ascii(word) {
+		return word
+	}
+	switch {
+	case strings.HasSuffix(word, "ies"):
+		if c := word[n-4]; c != 'e' && c != 'a' {
+			return word[:n-3] + "y"
+		}
+	case strings.HasSuffix(word, "es"):
+		if c := word[n-3]; c != 'a' && c != 'e' && c != 'o' {
+			return word[:n-1]
+		}
+	case word[n-2] != 'u' && word[n-2] != 's':
+		return word[:n-1]
+	}
+	return word
+}
+
+// Key is how values of fields are compared: tags, sections, authors.
+func Key(value string) string {
+	words := Tokens(value)
+	parts := make([]string, len(words))
+	for i, w := range words {
+		parts[i] = w.Bare
+	}
+	return strings.Join(parts, " ")
+}

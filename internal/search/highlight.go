@@ -1,0 +1,136 @@
+package search
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Marker knows which words of a text were looked for.
+type Marker struct {
+	words    map[string]struct{}
+	prefixes []string
+}
+
+// NewMarker marks the words of a query, and others that stand for them.
+func NewMarker(q Query, others ...string) Marker {
+	m := Marker{words: map[string]struct{}{}}
+	for _, t := range q.Wanted() {
+		for i, w := range t.Words {
+			if t.Prefix && i == len(t.Words)-1 {
+				m.prefixes = append(m.prefixes, w.Bare)
+			} else {
+				m.words[w.Word] = struct{}{}
+			}
+		}
+	}
+	for _, text := range others {
+		for _, w := range Tokens(text) {
+			m.words[w.Word] = struct{}{}
+		}
+	}
+	return m
+}
+
+func (m Marker) hits(t Token) bool {
+	if _, ok := m.words[t.Word]; ok {
+		return true
+	}
+	for _, p := range m.prefixes {
+		if strings.HasPrefix(t.Bare, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// All gives a whole text with its matches.
+func (m Marker) All(text string) []Fragment {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return m.cut(text, Tokens(text))
+}
+
+// snippetWords is how many words are shown of a text.
+const snippetWords = 40
+
+// Snippet gives the part of the texts in which most of the words are, of the
+// first text that has any; without any, the beginning of the first that is not
+// empty.
+func (m Marker) Snippet(texts ...string) []Fragment {
+	var best []Token
+	var of string
+	most := 0
+	for _, text := range texts {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+		tokens := Tokens(text)
+		from, n := m.densest(tokens)
+		if (of == "" && len(tokens) > 0) || n > most {
+			of, best, most = text, tokens[from:min(from+snippetWords, len(tokens))], n
+		}
+	}
+	if len(best) == 0 {
+		return nil
+	}
+	start, end := best[0].Start, best[len(best)-1].End
+	lead, tail := "", ""
+	if strings.TrimSpace(of[:start]) != "" && start > 0 {
+		lead = "… "
+	}
+	if rest := strings.TrimSpace(of[end:]); utf8.RuneCountInString(rest) > 1 {
+		tail = " …"
+	} else {
+		end = len(of)
+	}
+	part := of[start:end]
+	out := m.cut(part, Tokens(part))
+	if lead != "" {
+		out = append([]Fragment{{Text: lead}}, out...)
+	}
+	if tail != "" {
+		out = append(out, Fragment{Text: tail})
+	}
+	return out
+}
+
+// densest gives the window that has most different words, and how many.
+func (m Marker) densest(tokens []Token) (from, most int) {
+	in := map[string]int{}
+	for i, t := range tokens {
+		if m.hits(t) {
+			in[t.Word]++
+		}
+		if out := i - snippetWords; out >= 0 && m.hits(tokens[out]) {
+			if in[tokens[out].Word]--; in[tokens[out].Word] == 0 {
+				delete(in, tokens[out].Word)
+			}
+		}
+		if len(in) > most {
+			// A few words before the first match tell what it is about.
+			most, from = len(in), max(i-snippetWords/2, 0)
+		}
+	}
+	return from, most
+}
+
+func (m Marker) cut(text string, tokens []Token) (out []Fragment) {
+	at := 0
+	for _, t := range tokens {
+		if !m.hits(t) {
+			continue
+		}
+		// Two matches with only a space between are one: a word of two syllables.
+		if n := len(out); n > 0 && out[n-1].Match && text[at:t.Start] == " " {
+			out[n-1].Text += text[at:t.End]
+			at = t.End
+			continue
+		}
+		if t.Start > at {
+			out = append(out, Fragment{Text: text[at:t.Start]})
+		}
+		out = append(out, Fragment{Text: text[t.Start:t.End], Match: true})
+		at = t.End
+	}
+	if at < len(text) {
+		out = append(out, Fragment{Text: text[at:]})
+	}
+	return out
+}

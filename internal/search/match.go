@@ -1,0 +1,121 @@
+package search
+
+import (
+	"slices"
+	"strings"
+)
+
+// Text is a document taken apart, to hold many queries against.
+type Text struct {
+	doc   Document
+	words map[string][]int // every form of a word to its places, which rise
+	bare  []string         // sorted, for prefixes
+}
+
+// fieldGap lies between fields, so that no phrase reaches over their border.
+const fieldGap = 10
+
+// NewText takes a document apart.
+func NewText(d Document) *Text {
+	t := &Text{doc: d, words: map[string][]int{}}
+	at := 0
+	for _, f := range append(append([]string{d.Title, d.Lead}, append(slices.Clone(d.Tags), d.Authors...)...), d.Body) {
+		for _, token := range Tokens(f) {
+			at++
+			for _, form := range token.Forms() {
+				t.words[form] = append(t.words[form], at)
+			}
+			t.bare = append(t.bare, token.Bare)
+		}
+		at += fieldGap
+	}
+	slices.Sort(t.bare)
+	t.bare = slices.Compact(t.bare)
+	return t
+}
+
+// Forms are what a word of a text can be found by.
+func (t Token) Forms() []string {
+	forms := make([]string, 1, 3)
+	forms[0] = t.Word
+	if t.Bare != t.Word {
+		forms = append(forms, t.Bare)
+	}
+	if t.HasMarks() {
+		forms = append(forms, t.Marked)
+	}
+	return forms
+}
+
+// Strict is the form that a word of a query asks for where nothing may match
+// badly: with diacritics, if it is written with them.
+func (t Token) Strict() string {
+	if t.HasMarks() {
+		return t.Marked
+	}
+	return t.Word
+}
+
+// Matches says whether an article is one that is looked for: all words are
+// there, as they are written.
+func (q Query) Matches(t *Text) bool {
+	for _, term := range q.Terms {
+		if !term.Filler && t.has(term) == term.Not {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Text) has(term Term) bool {
+	last := len(term.Words) - 1
+	if term.Prefix {
+		if last > 0 {
+			return t.phrase(term.Words[:last]) && t.begins(term.Words[last].Bare)
+		}
+		return t.begins(term.Words[0].Bare)
+	}
+	return t.phrase(term.Words)
+}
+
+func (t *Text) begins(prefix string) bool {
+	i, _ := slices.BinarySearch(t.bare, prefix)
+	return i < len(t.bare) && strings.HasPrefix(t.bare[i], prefix)
+}
+
+func (t *Text) phrase(words []Token) bool {
+	for _, at := range t.words[words[0].Strict()] {
+		if t.follows(words[1:], at) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Text) follows(words []Token, at int) bool {
+	for i, w := range words {
+		if _, found := slices.BinarySearch(t.words[w.Strict()], at+i+1); !found {
+			return false
+		}
+	}
+	return true
+}
+
+// Matches says whether filters let a document through.
+func (f Filters) Matches(d Document) bool {
+	return (f.Within == nil || slices.Contains(f.Within, d.Domain)) &&
+		(len(f.Domains) == 0 || slices.Contains(f.Domains, d.Domain)) &&
+		(len(f.Languages) == 0 || slices.Contains(f.Languages, d.Language)) &&
+		(len(f.Sections) == 0 || anyKey(f.Sections, d.Section)) &&
+		(len(f.Tags) == 0 || anyKey(f.Tags, d.Tags...)) &&
+		(len(f.Authors) == 0 || anyKey(f.Authors, d.Authors...)) &&
+		(f.From.IsZero() || !d.Published.Before(f.From)) &&
+		(f.To.IsZero() || d.Published.Before(f.To))
+}
+
+func anyKey(wanted []string, have ...string) bool {
+	return slices.ContainsFunc(wanted, func(w string) bool {
+		key := Key(w)
+		return slices.ContainsFunc(have, func(h string) bool { return Key(h) == key })
+	})
+}

@@ -1,0 +1,141 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Term is a part of a query.
+type Term struct {
+	Words  []Token // more than one: they must stand in this order, next to each other
+	Prefix bool    // the last word may go on
+	Not    bool    // articles that have it are not wanted
+	Quoted bool
+	// Filler says that the word is in nearly every text and says nothing.
+	Filler bool
+}
+
+// Query is a text that somebody looks for: words, "a phrase", the beginning of
+// a wor*, and -words that must not be there.
+type Query struct {
+	Text  string
+	Terms []Term
+}
+
+// maxTerms bounds a query; the rest of a longer one is ignored.
+const maxTerms = 24
+
+// Parse reads a query. Every text is one.
+func Parse(text string) Query {
+	q := Query{Text: text}
+	if utf8.RuneCountInString(text) > MaxText {
+		text = string([]rune(text)[:MaxText])
+	}
+	for rest := text; rest != "" && len(q.Terms) < maxTerms; {
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+		var t Term
+		var chunk string
+		if after, found := strings.CutPrefix(rest, "-"); found {
+			if r, _ := utf8.DecodeRuneInString(after); isWord(r) || isQuote(r) {
+				t.Not, rest = true, after
+			}
+		}
+		if r, size := utf8.DecodeRuneInString(rest); isQuote(r) {
+			t.Quoted = true
+			chunk, rest = cutAt(rest[size:], isQuote)
+			_, size = utf8.DecodeRuneInString(rest)
+			rest = rest[size:]
+		} else {
+			chunk, rest = cutAt(rest, func(r rune) bool { return unicode.IsSpace(r) || isQuote(r) })
+			t.Prefix = strings.HasSuffix(chunk, "*")
+		}
+		if t.Words = Tokens(chunk); len(t.Words) == 0 {
+			continue
+		}
+		last := t.Words[len(t.Words)-1]
+		t.Prefix = t.Prefix && len(last.Bare) > 1 && !t.Quoted // one letter begins half of all words
+		t.Filler = !t.Quoted && !t.Not && !t.Prefix && len(t.Words) == 1 && isFiller(strings.ToLower(chunk[last.Start:last.End]))
+		q.Terms = append(q.Terms, t)
+	}
+	q.keepSome()
+	return q
+}
+
+// keepSome lets fillers count where there is nothing else to look for.
+func (q *Query) keepSome() {
+	for _, t := range q.Terms {
+		if !t.Not && !t.Filler {
+			return
+		}
+	}
+	for i := range q.Terms {
+		q.Terms[i].Filler = false
+	}
+}
+
+func isQuote(r rune) bool {
+	return r == '"' || r == '“' || r == '”' || r == '„' || r == '«' || r == '»'
+}
+
+func cutAt(text string, stop func(rune) bool) (before, from string) {
+	if i := strings.IndexFunc(text, stop); i >= 0 {
+		return text[:i], text[i:]
+	}
+	return text, ""
+}
+
+// Wanted gives the terms that an article should have.
+func (q Query) Wanted() []Term { return q.some(func(t Term) bool { return !t.Not && !t.Filler }) }
+
+// Unwanted gives those that it must not have.
+func (q Query) Unwanted() []Term { return q.some(func(t Term) bool { return t.Not }) }
+
+func (q Query) some(is func(Term) bool) (out []Term) {
+	for _, t := range q.Terms {
+		if is(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Plain says that the query has no operator.
+func (q Query) Plain() bool {
+	for _, t := range q.Terms {
+		if t.Not || t.Quoted || t.Prefix {
+			return false
+		}
+	}
+	return true
+}
+
+// SemanticRatio says how much the meaning counts against the words in a hybrid
+// search. Who uses operators or looks for one name means the words; who asks a
+// question means its sense.
+func (q Query) SemanticRatio() float64 {
+	wanted := len(q.Wanted())
+	switch {
+	case !q.Plain() || wanted == 0:
+		return 0
+	case strings.ContainsAny(q.Text, "?") || len(q.Terms) >= 8:
+		return 0.7
+	case wanted <= 2:
+		return 0.2
+	case wanted <= 4:
+		return 0.4
+	}
+	return 0.5
+}
+
+// isFiller knows words that are in nearly every text. Vietnamese ones count only
+// with their diacritics: without, many are other words.
+func isFiller(word string) bool {
+	switch word {
+	case "a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "is", "are", "was", "were", "be", "been", "by", "with", "from", "as",
+		"that", "this", "these", "those", "it", "its", "what", "how", "who", "why", "when", "where", "which", "do", "does", "did", "has", "have", "had", "will",
+		"và", "là", "của", "với", "được", "các", "những", "một", "trong", "khi", "để", "đã", "sẽ", "này", "thì", "mà", "bị", "ở", "tại", "như", "thế", "nào", "gì", "sao":
+		return true
+	}
+	return false
+}
