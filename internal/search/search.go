@@ -98,7 +98,7 @@ type Answer struct {
 // Hit is an article that was found.
 type Hit struct {
 	Document
-	Score   float64 // falls from hit to hit by relevance; says nothing across searches
+	Score   float64    // falls from hit to hit by relevance; says nothing across searches
 	Heading []Fragment // the title
 	Snippet []Fragment // of the lead or the body, where the words are
 }
