@@ -31,6 +31,7 @@ func Parse(text string) Query {
 	q := Query{Text: text}
 	if utf8.RuneCountInString(text) > MaxText {
 		text = string([]rune(text)[:MaxText])
+		q.Text = text
 	}
 	for rest := text; rest != "" && len(q.Terms) < maxTerms; {
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
@@ -41,8 +42,10 @@ func Parse(text string) Query {
 				t.Not, rest = true, after
 			}
 		}
+		from := len(text) - len(rest)
 		if r, size := utf8.DecodeRuneInString(rest); isQuote(r) {
 			t.Quoted = true
+			from += size
 			chunk, rest = cutAt(rest[size:], isQuote)
 			_, size = utf8.DecodeRuneInString(rest)
 			rest = rest[size:]
@@ -56,6 +59,9 @@ func Parse(text string) Query {
 		last := t.Words[len(t.Words)-1]
 		t.Prefix = t.Prefix && len(last.Bare) > 1 && !t.Quoted // one letter begins half of all words
 		t.Filler = !t.Quoted && !t.Not && !t.Prefix && len(t.Words) == 1 && isFiller(strings.ToLower(chunk[last.Start:last.End]))
+		for i := range t.Words {
+			t.Words[i].Start, t.Words[i].End = t.Words[i].Start+from, t.Words[i].End+from
+		}
 		q.Terms = append(q.Terms, t)
 	}
 	q.keepSome()

@@ -29,6 +29,12 @@ type Document struct {
 	Group     uuid.UUID // the same for near-duplicates across sites
 }
 
+// Change says that an article changed, or is gone, and the index has to follow.
+type Change struct {
+	ID        int64
+	ArticleID uuid.UUID
+}
+
 // Mode says by what articles are found.
 type Mode string
 

@@ -99,17 +99,18 @@ func (e *Engine) run(ctx context.Context, r search.Request, x expression) (searc
 		return search.Answer{}, nil, err
 	}
 	if estimate <= broad {
-		return e.look(ctx, r, x, time.Time{}, 0)
+		return e.look(ctx, r, x, time.Time{})
 	}
 	since, err := e.since(ctx, estimate)
 	if err != nil {
 		return search.Answer{}, nil, err
 	}
-	a, order, err := e.look(ctx, r, x, since, estimate)
-	if err == nil && len(order) < max(r.Offset+r.Limit, deep/2) {
+	a, order, err := e.look(ctx, r, x, since)
+	if err == nil && a.Total < max(r.Offset+r.Limit, deep/2) {
 		// They are not spread over time as was thought.
-		return e.look(ctx, r, x, time.Time{}, 0)
+		return e.look(ctx, r, x, time.Time{})
 	}
+	a.Total, a.Estimated = max(estimate, a.Total), true
 	return a, order, err
 }
 
@@ -197,9 +198,8 @@ func (e *Engine) since(ctx context.Context, estimate int) (at time.Time, err err
 // Weights of D, C, B and A: the body, who wrote it, the lead, the title.
 const weights = "'{0.03,0.2,0.4,1.0}'"
 
-// look finds, ranks and counts in one statement. since bounds what is looked at;
-// estimate then stands for the number.
-func (e *Engine) look(ctx context.Context, r search.Request, x expression, since time.Time, estimate int) (a search.Answer, order []ranked, err error) {
+// look finds, ranks and counts in one statement. since bounds what is looked at.
+func (e *Engine) look(ctx context.Context, r search.Request, x expression, since time.Time) (a search.Answer, order []ranked, err error) {
 	var s statement
 	facets := ", null::text as domain, null::text as language, null::text as section, null::text[] as tags, null::text[] as authors"
 	if r.Facets {
@@ -237,9 +237,6 @@ func (e *Engine) look(ctx context.Context, r search.Request, x expression, since
 	var raw []byte
 	if err := e.pool.QueryRow(ctx, sql, s.simple()...).Scan(&a.Total, &ids, &scores, &raw); err != nil {
 		return a, nil, err
-	}
-	if estimate > 0 {
-		a.Total, a.Estimated = max(estimate, a.Total), true
 	}
 	if a.Facets, err = facetsOf(raw); err != nil {
 		return a, nil, err

@@ -1556,6 +1556,32 @@ type RemotePost struct {
 	PostedAt  time.Time
 }
 
+type SavedSearch struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	UserID      *uuid.UUID
+	Name        string
+	Query       string
+	Mode        string
+	Domains     []string
+	Languages   []string
+	Sections    []string
+	Tags        []string
+	Authors     []string
+	Alert       bool
+	AlertSince  time.Time
+	FeedHash    []byte
+	Version     int64
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+type SavedSearchMatch struct {
+	SearchID  uuid.UUID
+	ArticleID uuid.UUID
+	At        time.Time
+}
+
 type ScheduledPost struct {
 	PostID                 uuid.UUID
 	WorkspaceID            uuid.UUID
@@ -1594,6 +1620,49 @@ type ScheduledPost struct {
 	ApprovalAt             *time.Time
 	ApprovalNote           string
 	LinkBase               *string
+}
+
+type SearchDocument struct {
+	ID          uuid.UUID
+	Version     int64
+	PublishedAt time.Time
+	IndexedAt   time.Time
+	Domain      string
+	Language    string
+	Section     string
+	Tags        []string
+	Authors     []string
+	Keys        []string
+	Head        interface{}
+	Words       interface{}
+}
+
+type SearchRebuild struct {
+	One       bool
+	Name      string
+	StartedAt time.Time
+}
+
+type SearchText struct {
+	ID       uuid.UUID
+	Url      string
+	Title    string
+	Lead     string
+	Body     string
+	ImageUrl string
+	GroupID  uuid.UUID
+}
+
+type SearchVector struct {
+	ID     uuid.UUID
+	Source uuid.UUID
+	Signs  pgtype.Bits
+	Vector []float32
+}
+
+type SearchWord struct {
+	Word  string
+	Grams []string
 }
 
 type Seed struct {

@@ -1,0 +1,236 @@
+package meili_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/search"
+	"dateline/internal/search/meili"
+	"dateline/internal/search/searchtest"
+)
+
+// The suite runs on a real Meilisearch where MEILISEARCH_URL names one.
+func TestSuite(t *testing.T) {
+	url := os.Getenv("MEILISEARCH_URL")
+	if url == "" {
+		t.Log("MEILISEARCH_URL is not set: the suite did not run on Meilisearch")
+		return
+	}
+	searchtest.Run(t, searchtest.Rig{NDCG: 0.90, Recall: 0.93, First: 0.88, Corrects: true, Open: func(t *testing.T, embedder search.Embedder) search.Engine {
+		e := meili.New(meili.Options{URL: url, Key: os.Getenv("MEILISEARCH_KEY"), Index: "test_" + uuid.NewString(), Embedder: embedder, Poll: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+		if err := e.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}})
+}
+
+func open(t *testing.T, f *fake, o meili.Options) *meili.Engine {
+	t.Helper()
+	o.URL, o.Key, o.Poll = f.url, key, time.Millisecond
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	e := meili.New(o)
+	if err := e.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.answer = func(map[string]any) map[string]any {
+		return map[string]any{"hits": []any{}, "estimatedTotalHits": 0, "query": ""}
+	}
+	return e
+}
+
+func article(version int64) search.Document {
+	return search.Document{ID: searchtest.ID("a"), Version: version, Title: fmt.Sprintf("Version %d", version), Domain: "x.example", Published: searchtest.Now(), Tags: []string{"t"}}
+}
+
+func TestSettingsAreThoseOfThisBuild(t *testing.T) {
+	f := start(t)
+	e := open(t, f, meili.Options{Embedder: &searchtest.Embedder{}})
+	if err := e.Prepare(t.Context()); err != nil { // again, with the index there
+		t.Fatal(err)
+	}
+	s, err := json.Marshal(f.settings["articles"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"embedders":{"default":{"dimensions":64,"source":"userProvided"}}`, `"sortableAttributes":["published"]`,
+		`"filterableAttributes":["id","domain","language","section","tags","authors","published"]`, `"rankingRules":["sort","words"`, `"maxTotalHits":1100`, `"disableOnNumbers":true`,
+		`"mỹ":["hoa kỳ"]`, `"hoa kỳ":["mỹ"]`} {
+		if !bytes.Contains(s, []byte(want)) {
+			t.Errorf("%s is not in the settings %s", want, s)
+		}
+	}
+	own, err := meili.OwnEmbedder(`{"source": "huggingFace", "model": "BAAI/bge-m3"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open(t, f, meili.Options{Own: own, Index: "own"})
+	if s, _ := json.Marshal(f.settings["own"]); !bytes.Contains(s, []byte(`"embedders":{"default":{"model":"BAAI/bge-m3","source":"huggingFace"}}`)) {
+		t.Errorf("the settings are %s", s)
+	}
+	for _, bad := range []string{"huggingFace", "{}", `{"source": 3}`} {
+		if _, err := meili.OwnEmbedder(bad); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
+func TestDocumentsAreIndexedWhenTheirTaskHasSucceeded(t *testing.T) {
+	f := start(t)
+	embedder := &searchtest.Embedder{}
+	e := open(t, f, meili.Options{Embedder: embedder})
+	if err := e.Index(t.Context(), []search.Document{article(2)}); err != nil {
+		t.Fatal(err)
+	}
+	stored := func() map[string]any { return f.indexes["articles"][searchtest.ID("a").String()] }
+	if d := stored(); d["title"] != "Version 2" || len(d["_vectors"].(map[string]any)["default"].([]any)) != 64 || d["published"] != float64(searchtest.Now().Unix()) {
+		t.Errorf("stored %v", d)
+	}
+	if err := e.Index(t.Context(), []search.Document{article(1)}); err != nil || stored()["title"] != "Version 2" {
+		t.Errorf("an older version replaced it: %v, %v", stored()["title"], err)
+	}
+	embedder.Down.Store(true)
+	if err := e.Index(t.Context(), []search.Document{article(3)}); err != nil || stored()["title"] != "Version 3" || stored()["_vectors"].(map[string]any)["default"] != nil {
+		t.Errorf("without the embedder: %v, %v", stored(), err)
+	}
+	if err := e.Delete(t.Context(), []uuid.UUID{searchtest.ID("a")}); err != nil || stored() != nil {
+		t.Errorf("deleted: %v, %v", stored(), err)
+	}
+	f.failTask = "documentAdditionOrUpdate"
+	if err := e.Index(t.Context(), []search.Document{article(4)}); err == nil || strings.Contains(err.Error(), "secret words") {
+		t.Errorf("a task that failed: %v", err)
+	}
+}
+
+func TestSearchesSayWhatTheyMean(t *testing.T) {
+	f := start(t)
+	e := open(t, f, meili.Options{Embedder: &searchtest.Embedder{}})
+	for name, c := range map[string]struct {
+		r    search.Request
+		want string // in the request's JSON
+		not  string
+	}{
+		"operators":          {search.Request{Text: `"Giá vàng" covid-19 -sjc tăng* the`}, `"q":"\"Giá vàng\" \"covid 19\" -sjc tăng"`, `"hybrid":{`},
+		"a page":             {search.Request{Text: "gold", Offset: 40, Limit: 10}, `"limit":10,"matchingStrategy":"all","offset":40`, ""},
+		"written, so deeper": {search.Request{Text: "vàng", Limit: 10}, `"limit":100`, ""},
+		"filters": {search.Request{Text: "x", Filters: search.Filters{Within: []string{`a" OR "b`, `c\`}, Tags: []string{"t"}, From: time.Unix(100, 0), To: time.Unix(200, 0)}},
+			`"filter":["domain IN [\"a\\\" OR \\\"b\", \"c\\\\\"]","tags IN [\"t\"]","published \u003e= 100","published \u003c 200"]`, ""},
+		"nothing may be seen": {search.Request{Text: "x", Filters: search.Filters{Within: []string{}}}, `"domain IN []"`, ""},
+		"by time":             {search.Request{Text: "gold price", Sort: search.ByTime}, `"q":"\"gold\" \"price\""`, `"hybrid":{`},
+		"by time, sorted":     {search.Request{Text: "gold price", Sort: search.ByTime}, `"sort":["published:desc"]`, ""},
+		"facets":              {search.Request{Text: "x", Facets: true}, `"facets":["domain","language","section","tags","authors"]`, ""},
+		"a name":              {search.Request{Text: "Hanoi", Mode: search.Hybrid}, `"semanticRatio":0.2`, ""},
+		"a question":          {search.Request{Text: "why do bees make more honey in towns?", Mode: search.Hybrid}, `"semanticRatio":0.7`, ""},
+		"the meaning":         {search.Request{Text: "Hanoi", Mode: search.Semantic}, `"hybrid":{"embedder":"default","semanticRatio":1}`, ""},
+		"a phrase":            {search.Request{Text: `"fish and chips"`, Mode: search.Hybrid}, `"q":"\"fish and chips\""`, `"hybrid":{`},
+	} {
+		if _, err := e.Search(t.Context(), c.r); err != nil && name != "facets" { // the answer has none
+			t.Errorf("%s: %v", name, err)
+		}
+		raw, _ := json.Marshal(f.last())
+		if !bytes.Contains(raw, []byte(c.want)) || c.not != "" && bytes.Contains(raw, []byte(c.not)) {
+			t.Errorf("%s: %s is not in, or %q is in, %s", name, c.want, c.not, raw)
+		}
+		if _, vector := f.last()["vector"]; vector != strings.Contains(string(raw), `"hybrid":{`) {
+			t.Errorf("%s: a vector %v", name, vector)
+		}
+	}
+}
+
+func hit(key, title, body string) map[string]any {
+	return map[string]any{"id": searchtest.ID(key).String(), "title": title, "lead": "", "body": body, "url": "https://x.example/" + key, "group": searchtest.ID(key).String(), "published": 1_700_000_000, "_rankingScore": 0.9}
+}
+
+func TestAnswersAreReadAsText(t *testing.T) {
+	f := start(t)
+	e := open(t, f, meili.Options{})
+	f.answer = func(map[string]any) map[string]any {
+		typo := hit("typo", "<b>Earthquake</b> shakes", "")
+		typo["_matchesPosition"] = map[string]any{"title": []any{map[string]any{"start": 3, "length": 10}, map[string]any{"start": 900, "length": 5}}}
+		return map[string]any{"hits": []any{typo}, "estimatedTotalHits": 9, "facetDistribution": map[string]any{"domain": map[string]any{"a.example": 2, "b.example": 7}, "section": map[string]any{"": 9}}}
+	}
+	a, err := e.Search(t.Context(), search.Request{Text: "eathquake", Facets: true})
+	if err != nil || a.Total != 9 || len(a.Hits) != 1 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if h := a.Hits[0].Heading; len(h) != 3 || h[0].Text != "<b>" || h[1] != (search.Fragment{Text: "Earthquake", Match: true}) {
+		t.Errorf("marked %+v", h)
+	}
+	if v := a.Facets[0].Values; len(v) != 2 || v[0] != (search.FacetValue{Value: "b.example", Count: 7}) || len(a.Facets[2].Values) != 0 {
+		t.Errorf("facets %+v", a.Facets)
+	}
+	// Meilisearch does not tell diacritics apart; what is written so comes first all the same.
+	f.answer = func(map[string]any) map[string]any {
+		return map[string]any{"hits": []any{hit("bo", "Con bò", ""), hit("boyte", "Bộ Y tế", "")}, "estimatedTotalHits": 2}
+	}
+	if a, _ := e.Search(t.Context(), search.Request{Text: "bộ"}); len(a.Hits) != 2 || a.Hits[0].Title != "Bộ Y tế" {
+		t.Errorf("%+v", a.Hits)
+	}
+	if a, _ := e.Search(t.Context(), search.Request{Text: "bộ", Sort: search.ByTime}); len(a.Hits) != 1 || a.Total != 1 {
+		t.Errorf("in the order of time %+v", a.Hits)
+	}
+	// Hardly anything has all words: those that lack some follow.
+	if a, _ := e.Search(t.Context(), search.Request{Text: "con of three words"}); f.last()["matchingStrategy"] != "last" || a.Relaxed {
+		t.Errorf("%v, relaxed %v", f.last()["matchingStrategy"], a.Relaxed)
+	}
+}
+
+func TestARebuiltIndexTakesTheOldOnesPlace(t *testing.T) {
+	f := start(t)
+	e := open(t, f, meili.Options{})
+	if err := e.Index(t.Context(), []search.Document{article(1)}); err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	f.indexes["articles_rebuild_left"] = map[string]map[string]any{} // by one that was given up
+	f.indexes["articles_of_others"] = map[string]map[string]any{}
+	f.mu.Unlock()
+	name, err := e.BeginRebuild(t.Context())
+	if err != nil || slices.Contains(f.names(), "articles_rebuild_left") || !slices.Contains(f.names(), "articles_of_others") {
+		t.Fatalf("%v, %v", f.names(), err)
+	}
+	if f.settings[name] == nil {
+		t.Error("the new index has no settings")
+	}
+	other := article(1)
+	other.ID = searchtest.ID("b")
+	if err := e.Fill(t.Context(), name, []search.Document{other}); err != nil || len(f.indexes["articles"]) != 1 || f.indexes["articles"][searchtest.ID("a").String()] == nil {
+		t.Errorf("%v, %v", f.indexes["articles"], err)
+	}
+	for range 2 { // a worker may have died behind the swap
+		if err := e.FinishRebuild(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f.indexes["articles"][searchtest.ID("b").String()] == nil || slices.Contains(f.names(), name) {
+		t.Errorf("%v is there, in it %v", f.names(), f.indexes["articles"])
+	}
+}
+
+func TestErrorsSayNothingOfWhatWasSent(t *testing.T) {
+	f := start(t)
+	e := open(t, f, meili.Options{})
+	wrong := meili.New(meili.Options{URL: f.url, Key: "another-key", Log: slog.New(slog.DiscardHandler)})
+	_, err := wrong.Search(t.Context(), search.Request{Text: "needle"})
+	if err == nil || strings.Contains(err.Error(), "needle") || strings.Contains(err.Error(), "another-key") || !errors.Is(err, search.ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+	f.mu.Lock()
+	delete(f.indexes, "articles")
+	f.mu.Unlock()
+	if _, err := e.Search(t.Context(), search.Request{Text: "needle"}); err == nil || strings.Contains(err.Error(), "needle") {
+		t.Errorf("%v", err)
+	}
+}

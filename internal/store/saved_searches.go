@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"dateline/internal/idempotency"
+	"dateline/internal/post"
+	"dateline/internal/search"
+	"dateline/internal/search/saved"
+	"dateline/internal/store/db"
+)
+
+// Pool gives the connections to the search on Postgres, whose statements are
+// made for each search (internal/search/pgsearch).
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// TakeArticleChanges leases what the index has to follow.
+func (s *Store) TakeArticleChanges(ctx context.Context, most int, lease time.Duration) ([]search.Change, error) {
+	rows, err := s.q.TakeArticleChanges(ctx, db.TakeArticleChangesParams{Seconds: lease.Seconds(), Batch: int32(most)}) //nolint:gosec // hundreds
+	out := make([]search.Change, len(rows))
+	for i, r := range rows {
+		out[i] = search.Change{ID: r.ID, ArticleID: r.ArticleID}
+	}
+	return out, err
+}
+
+// ArticleChangesDone forgets changes that the index has.
+func (s *Store) ArticleChangesDone(ctx context.Context, ids []int64) error {
+	return s.q.ArticleChangesDone(ctx, ids)
+}
+
+// SearchDocuments reads articles for the index, those that are there.
+func (s *Store) SearchDocuments(ctx context.Context, ids []uuid.UUID) ([]search.Document, error) {
+	rows, err := s.q.ArticlesByIDs(ctx, ids)
+	out := make([]search.Document, len(rows))
+	for i, r := range rows {
+		out[i] = documentFromRow(db.ArticlesAfterRow(r))
+	}
+	return out, err
+}
+
+// SearchDocumentsAfter reads all articles for the index, in the order of their ids.
+func (s *Store) SearchDocumentsAfter(ctx context.Context, after uuid.UUID, most int) ([]search.Document, error) {
+	rows, err := s.q.ArticlesAfter(ctx, db.ArticlesAfterParams{AfterID: after, Batch: int32(most)}) //nolint:gosec // hundreds
+	out := make([]search.Document, len(rows))
+	for i, r := range rows {
+		out[i] = documentFromRow(r)
+	}
+	return out, err
+}
+
+func documentFromRow(r db.ArticlesAfterRow) search.Document {
+	d := search.Document{ID: r.ID, Version: r.Version, URL: r.CanonicalUrl, Domain: r.Domain, Title: r.Title, Lead: r.Lead, Body: r.BodyText, Authors: r.Authors, Tags: r.Tags,
+		Section: r.Section, Language: r.Language, Image: r.ImageUrl, Published: r.FirstSeenAt.UTC(), Group: r.GroupID}
+	if r.PublishedAt != nil {
+		d.Published = r.PublishedAt.UTC()
+	}
+	return d
+}
+
+// Rebuilding names the index that is being built anew; empty: none is.
+func (s *Store) Rebuilding(ctx context.Context) (string, error) { return s.q.Rebuilding(ctx) }
+
+// SetRebuilding has changes written to the new index too.
+func (s *Store) SetRebuilding(ctx context.Context, name string) error {
+	return s.q.SetRebuilding(ctx, name)
+}
+
+// EndRebuilding ends that.
+func (s *Store) EndRebuilding(ctx context.Context, name string) error {
+	return s.q.EndRebuilding(ctx, name)
+}
+
+// DomainNames lists the domains whose articles a workspace sees.
+func (s *Store) DomainNames(ctx context.Context, workspace uuid.UUID) ([]string, error) {
+	return s.q.DomainNames(ctx, workspace)
+}
+
+// CreateSavedSearch stores a search, while the workspace has not too many.
+func (s *Store) CreateSavedSearch(ctx context.Context, n saved.Search, most int, key idempotency.Key) (created saved.Search, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, n.ID)
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err := q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: earlier, WorkspaceID: n.WorkspaceID})
+			created = savedFromRow(row)
+			return orMissing(err, "saved search")
+		}
+		f := n.Filters
+		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: idOrNull(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
+			Domains: orEmpty(f.Domains), Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, Most: int32(most)}) //nolint:gosec // hundreds
+		if noRows(err) {
+			return &post.Error{Kind: post.Conflict, Code: "too_many_saved_searches", Message: fmt.Sprintf("A workspace may keep %d searches. Delete one first.", most)}
+		}
+		created = savedFromRow(row)
+		return err
+	})
+	return created, replayed, err
+}
+
+// SavedSearches lists the searches of a workspace.
+func (s *Store) SavedSearches(ctx context.Context, workspace uuid.UUID) ([]saved.Search, error) {
+	rows, err := s.q.ListSavedSearches(ctx, workspace)
+	return savedFromRows(rows), err
+}
+
+// SavedSearch reads a search.
+func (s *Store) SavedSearch(ctx context.Context, workspace, id uuid.UUID) (saved.Search, error) {
+	row, err := s.q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: id, WorkspaceID: workspace})
+	return savedFromRow(row), orMissing(err, "saved search")
+}
+
+// ChangeSavedSearch changes a search. ifVersion 0 takes any.
+func (s *Store) ChangeSavedSearch(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*saved.Search) error) (changed saved.Search, err error) {
+	stale := &post.Error{Kind: post.PreconditionFailed, Code: "version_mismatch", Message: "The search was changed since it was read. Read it again."}
+	was, err := s.SavedSearch(ctx, workspace, id)
+	if err != nil {
+		return was, err
+	}
+	if ifVersion != 0 && ifVersion != was.Version {
+		return was, stale
+	}
+	n := was
+	if err := change(&n); err != nil {
+		return was, err
+	}
+	f := n.Filters
+	anew := n.Query != was.Query || n.Alert && !was.Alert || !sameFilters(f, was.Filters)
+	row, err := s.q.UpdateSavedSearch(ctx, db.UpdateSavedSearchParams{ID: id, WorkspaceID: workspace, Version: was.Version, Name: n.Name, Query: n.Query, Mode: string(n.Mode), Domains: orEmpty(f.Domains),
+		Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, Anew: anew})
+	if noRows(err) {
+		return was, stale
+	}
+	return savedFromRow(row), err
+}
+
+func sameFilters(a, b search.Filters) bool {
+	return slices.Equal(a.Domains, b.Domains) && slices.Equal(a.Languages, b.Languages) && slices.Equal(a.Sections, b.Sections) && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Authors, b.Authors)
+}
+
+// DeleteSavedSearch forgets a search.
+func (s *Store) DeleteSavedSearch(ctx context.Context, workspace, id uuid.UUID) error {
+	n, err := s.q.DeleteSavedSearch(ctx, db.DeleteSavedSearchParams{ID: id, WorkspaceID: workspace})
+	if err == nil && n == 0 {
+		err = post.Missing("saved search")
+	}
+	return err
+}
+
+// SetFeed opens a search's feed to a token, or closes it.
+func (s *Store) SetFeed(ctx context.Context, workspace, id uuid.UUID, hash []byte) (saved.Search, error) {
+	row, err := s.q.SetFeed(ctx, db.SetFeedParams{ID: id, WorkspaceID: workspace, FeedHash: hash})
+	return savedFromRow(row), orMissing(err, "saved search")
+}
+
+// FeedOf reads a search of any workspace that has a feed.
+func (s *Store) FeedOf(ctx context.Context, id uuid.UUID) (saved.Search, error) {
+	row, err := s.q.FeedOf(ctx, id)
+	return savedFromRow(row), orMissing(err, "feed")
+}
+
+// AlertingSearches lists the searches of all workspaces that alert.
+func (s *Store) AlertingSearches(ctx context.Context) ([]saved.Search, error) {
+	rows, err := s.q.AlertingSearches(ctx)
+	return savedFromRows(rows), err
+}
+
+// TellOfMatches writes an event for each search and article that is new to it.
+func (s *Store) TellOfMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error) {
+	return s.q.TellOfMatches(ctx, db.TellOfMatchesParams{SearchIds: searches, ArticleIds: articles})
+}
+
+func savedFromRows(rows []db.SavedSearch) []saved.Search {
+	out := make([]saved.Search, len(rows))
+	for i, r := range rows {
+		out[i] = savedFromRow(r)
+	}
+	return out
+}
+
+func savedFromRow(r db.SavedSearch) saved.Search {
+	n := saved.Search{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Query: r.Query, Mode: search.Mode(r.Mode), Alert: r.Alert, FeedHash: r.FeedHash, Version: r.Version,
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+		Filters: search.Filters{Domains: r.Domains, Languages: r.Languages, Sections: r.Sections, Tags: r.Tags, Authors: r.Authors}}
+	if r.UserID != nil {
+		n.UserID = *r.UserID
+	}
+	return n
+}
