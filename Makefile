@@ -81,6 +81,11 @@ bench-views-http: ## views per second over HTTP against the naive way, on keep-a
 	@go build -o bin/benchviews ./e2e/benchviews
 	@./bin/benchviews -parts http $(BENCHFLAGS)
 
+.PHONY: bench-search
+bench-search: ## search among 100,000 articles on Postgres, beside ILIKE; the last line is JSON (ARTICLES=100000; SEARCH_BENCH_URL keeps them)
+	@go test ./internal/search/pgsearch -run TestBench -count=1 -timeout 60m -search-bench $(or $(ARTICLES),100000) -v | grep -v '^=== ' | \
+		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
+
 .PHONY: survive
 survive: temporald ## kill program and engines around the second of 1,000 posts: all out once, within 30 s (HERD=1000)
 	go test ./e2e -run TestHerdSurvives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v

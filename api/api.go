@@ -30,6 +30,7 @@ import (
 	"dateline/internal/portable"
 	"dateline/internal/post"
 	"dateline/internal/reading"
+	"dateline/internal/search/saved"
 	"dateline/internal/secret"
 	"dateline/internal/store"
 	"dateline/internal/tally"
@@ -157,7 +158,7 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server answers requests. All fields but Views, Crawl, Archives, Articles, Clock, Meter,
+// Server answers requests. All fields but Views, Crawl, Archives, Articles, Search, Clock, Meter,
 // BucketOrigin, TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Store     Store
@@ -176,6 +177,8 @@ type Server struct {
 	Crawl     *seeds.Service   // nil: the crawler is switched off
 	Archives  *warc.Exporter   // of what was crawled; with Crawl
 	Articles  *reading.Service // likewise
+	Search    *saved.Service   // likewise
+	PublicURL string           // where feeds are read
 	Checks    map[string]Check
 	Clock     Clock        // nil: not checked
 	Meter     Meter        // nil: nothing is counted

@@ -93,6 +93,10 @@ func reachable() map[string]reach {
 	}
 	someConfig := object{"variants": []object{{"name": "a", "body": []string{"//article"}}}}
 
+	onSaved := func(body any) func(*things) request {
+		return func(x *things) request { return request{args: []any{x.saved()}, body: body} }
+	}
+
 	return map[string]reach{
 		"listArticles":         viewers(people.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
 		"getArticle":           viewers(people.ArticlesRead, onArticle),
@@ -109,6 +113,19 @@ func reachable() map[string]reach {
 		"learnSelectors":       editors(people.ArticlesWrite, onReading(nil)),
 		"getSelectors":         viewers(people.ArticlesRead, onSelectors),
 		"activateSelectors":    editors(people.ArticlesWrite, onSelectors),
+		"searchArticles":       viewers(people.ArticlesRead, func(*things) request { return request{query: "q=gold&facets=true"} }),
+		"listSavedSearches":    viewers(people.ArticlesRead, none),
+		"getSavedSearch":       viewers(people.ArticlesRead, onSaved(nil)),
+		"createSavedSearch":    authors(people.ArticlesWrite, func(*things) request { return request{body: object{"name": "Gold", "query": "gold"}} }),
+		"editSavedSearch":      authors(people.ArticlesWrite, onSaved(object{"name": "Silver"})),
+		"deleteSavedSearch":    authors(people.ArticlesWrite, onSaved(nil)),
+		"openFeed":             authors(people.ArticlesWrite, onSaved(nil)),
+		"closeFeed":            authors(people.ArticlesWrite, onSaved(nil)),
+		"readFeed": everybody(func(x *things) request {
+			id := x.saved()
+			return request{args: []any{id, "rss"}, query: "token=" + x.feedToken(id)}
+		}),
+
 		"listSeeds": viewers(people.CrawlRead, func(x *things) request {
 			return request{query: "domain=" + x.domain()}
 		}),

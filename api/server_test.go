@@ -30,12 +30,16 @@ import (
 	"dateline/internal/newsroomtest"
 	"dateline/internal/post"
 	"dateline/internal/reading"
+	"dateline/internal/search/pgsearch"
+	"dateline/internal/search/saved"
 )
 
 func TestMain(m *testing.M) {
 	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/x-ndjson", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("application/warc", openapi3filter.FileBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/rss+xml", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/feed+json", openapi3filter.JSONBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("text/csv", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("text/javascript", openapi3filter.PlainBodyDecoder)
 	openapi3filter.RegisterBodyDecoder("image/svg+xml", openapi3filter.PlainBodyDecoder)
@@ -133,6 +137,8 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler 
 	s.Crawl = &seeds.Service{Store: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Pace: crawl.StandardPace(), Browser: true, Log: s.Log}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
 	s.Articles = &reading.Service{Store: n.Store, Pages: raw, Sites: &reading.Sites{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
+	s.Search = &saved.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
+	s.PublicURL = "https://dateline.example"
 	h, err := s.Handler()
 	n.Must(err)
 	return h

@@ -28,8 +28,9 @@ type Activities struct {
 	Series     *activities.Series
 	Library    *activities.Library
 	Tokens     *activities.Tokens
-	Views      *activities.Views // nil: readers are not counted
-	Crawler    *Crawler          // nil: the crawler is switched off
+	Views      *activities.Views  // nil: readers are not counted
+	Crawler    *Crawler           // nil: the crawler is switched off
+	Search     *activities.Search // nil: there are no articles
 }
 
 // Dispatcher turns events into deliveries of webhooks until ctx ends.
@@ -64,6 +65,7 @@ type Worker struct {
 	webhooks worker.Worker
 	crawl    worker.Worker // nil: the crawler is switched off
 	views    bool          // readers are counted
+	search   worker.Worker // nil: there are no articles
 	running  *activities.Running
 	around   Surroundings
 	roster   *roster
@@ -131,6 +133,9 @@ func New(c client.Client, a Activities, around Surroundings) *Worker {
 	if a.Crawler != nil {
 		w.crawl = NewCrawl(c, *a.Crawler)
 	}
+	if a.Search != nil {
+		w.search = NewSearch(c, a.Search)
+	}
 	return w
 }
 
@@ -160,6 +165,12 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		queues = append(queues, workflows.CrawlQueue)
 	}
+	if w.search != nil {
+		if err := w.search.Start(); err != nil {
+			return fmt.Errorf("starting the worker of the search: %w", err)
+		}
+		queues = append(queues, workflows.SearchQueue)
+	}
 	var aside sync.WaitGroup
 	aside.Go(func() { w.around.Dispatcher.Run(ctx) })
 	aside.Go(func() { w.running.Follow(ctx, w.around.Notices.ListenPosts(ctx), w.around.Store, w.log) })
@@ -179,7 +190,7 @@ func (w *Worker) putSchedules(ctx context.Context) {
 		for _, part := range []struct {
 			on  bool
 			all []client.ScheduleOptions
-		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}} {
+		}{{w.views, viewSchedules()}, {w.crawl != nil, crawlSchedules()}, {w.search != nil, searchSchedules()}} {
 			if err == nil && part.on {
 				err = ensure(ctx, w.client, part.all)
 			} else if err == nil {
@@ -204,6 +215,9 @@ func (w *Worker) stop() {
 	all.Go(w.webhooks.Stop)
 	if w.crawl != nil {
 		all.Go(w.crawl.Stop)
+	}
+	if w.search != nil {
+		all.Go(w.search.Stop)
 	}
 	all.Wait()
 }

@@ -545,6 +545,33 @@ func (e Scope) Valid() bool {
 	}
 }
 
+// Defines values for SearchFacetField.
+const (
+	SearchFacetFieldAuthor   SearchFacetField = "author"
+	SearchFacetFieldDomain   SearchFacetField = "domain"
+	SearchFacetFieldLanguage SearchFacetField = "language"
+	SearchFacetFieldSection  SearchFacetField = "section"
+	SearchFacetFieldTag      SearchFacetField = "tag"
+)
+
+// Valid indicates whether the value is a known member of the SearchFacetField enum.
+func (e SearchFacetField) Valid() bool {
+	switch e {
+	case SearchFacetFieldAuthor:
+		return true
+	case SearchFacetFieldDomain:
+		return true
+	case SearchFacetFieldLanguage:
+		return true
+	case SearchFacetFieldSection:
+		return true
+	case SearchFacetFieldTag:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SeedImportFormat.
 const (
 	List SeedImportFormat = "list"
@@ -586,22 +613,22 @@ func (e SeedImportResultLinesOutcome) Valid() bool {
 
 // Defines values for SeedKind.
 const (
-	Feed    SeedKind = "feed"
-	Home    SeedKind = "home"
-	Section SeedKind = "section"
-	Sitemap SeedKind = "sitemap"
+	SeedKindFeed    SeedKind = "feed"
+	SeedKindHome    SeedKind = "home"
+	SeedKindSection SeedKind = "section"
+	SeedKindSitemap SeedKind = "sitemap"
 )
 
 // Valid indicates whether the value is a known member of the SeedKind enum.
 func (e SeedKind) Valid() bool {
 	switch e {
-	case Feed:
+	case SeedKindFeed:
 		return true
-	case Home:
+	case SeedKindHome:
 		return true
-	case Section:
+	case SeedKindSection:
 		return true
-	case Sitemap:
+	case SeedKindSitemap:
 		return true
 	default:
 		return false
@@ -846,6 +873,7 @@ func (e WebhookEditStatus) Valid() bool {
 const (
 	AccountExpiring           WebhookType = "account.expiring"
 	AccountNeedsReconnect     WebhookType = "account.needs_reconnect"
+	ArticleMatched            WebhookType = "article.matched"
 	DomainSelectorsFailed     WebhookType = "domain.selectors_failed"
 	DomainSelectorsLearned    WebhookType = "domain.selectors_learned"
 	DomainSelectorsRolledBack WebhookType = "domain.selectors_rolled_back"
@@ -864,6 +892,8 @@ func (e WebhookType) Valid() bool {
 	case AccountExpiring:
 		return true
 	case AccountNeedsReconnect:
+		return true
+	case ArticleMatched:
 		return true
 	case DomainSelectorsFailed:
 		return true
@@ -884,6 +914,24 @@ func (e WebhookType) Valid() bool {
 	case PostSubmitted:
 		return true
 	case PostUncertain:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReadFeedParamsFormat.
+const (
+	ReadFeedParamsFormatJson ReadFeedParamsFormat = "json"
+	ReadFeedParamsFormatRss  ReadFeedParamsFormat = "rss"
+)
+
+// Valid indicates whether the value is a known member of the ReadFeedParamsFormat enum.
+func (e ReadFeedParamsFormat) Valid() bool {
+	switch e {
+	case ReadFeedParamsFormatJson:
+		return true
+	case ReadFeedParamsFormatRss:
 		return true
 	default:
 		return false
@@ -928,16 +976,55 @@ func (e ExportPostsParamsFormat) Valid() bool {
 
 // Defines values for PostTimelineParamsFormat.
 const (
-	Json PostTimelineParamsFormat = "json"
-	Text PostTimelineParamsFormat = "text"
+	PostTimelineParamsFormatJson PostTimelineParamsFormat = "json"
+	PostTimelineParamsFormatText PostTimelineParamsFormat = "text"
 )
 
 // Valid indicates whether the value is a known member of the PostTimelineParamsFormat enum.
 func (e PostTimelineParamsFormat) Valid() bool {
 	switch e {
-	case Json:
+	case PostTimelineParamsFormatJson:
 		return true
-	case Text:
+	case PostTimelineParamsFormatText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SearchArticlesParamsMode.
+const (
+	Hybrid   SearchArticlesParamsMode = "hybrid"
+	Keyword  SearchArticlesParamsMode = "keyword"
+	Semantic SearchArticlesParamsMode = "semantic"
+)
+
+// Valid indicates whether the value is a known member of the SearchArticlesParamsMode enum.
+func (e SearchArticlesParamsMode) Valid() bool {
+	switch e {
+	case Hybrid:
+		return true
+	case Keyword:
+		return true
+	case Semantic:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SearchArticlesParamsSort.
+const (
+	Relevance SearchArticlesParamsSort = "relevance"
+	Time      SearchArticlesParamsSort = "time"
+)
+
+// Valid indicates whether the value is a known member of the SearchArticlesParamsSort enum.
+func (e SearchArticlesParamsSort) Valid() bool {
+	switch e {
+	case Relevance:
+		return true
+	case Time:
 		return true
 	default:
 		return false
@@ -1639,6 +1726,12 @@ type Export struct {
 // ExportStatus `waiting`: it is being written, or there is none of that id.
 type ExportStatus string
 
+// FeedAddresses defines model for FeedAddresses.
+type FeedAddresses struct {
+	Json string `json:"json"`
+	Rss  string `json:"rss"`
+}
+
 // FieldOrigin defines model for FieldOrigin.
 type FieldOrigin struct {
 	// Confidence 0 to 1.
@@ -2051,6 +2144,18 @@ type NewPost struct {
 
 	// TrackLinks Send short links in the place of the addresses in the text, to count who follows them: one for each account and address. The text here stays as it was written; it is counted as it will be sent.
 	TrackLinks *bool `json:"track_links,omitempty"`
+}
+
+// NewSavedSearch defines model for NewSavedSearch.
+type NewSavedSearch struct {
+	Alert     *bool     `json:"alert,omitempty"`
+	Authors   *[]string `json:"authors,omitempty"`
+	Domains   *[]string `json:"domains,omitempty"`
+	Languages *[]string `json:"languages,omitempty"`
+	Name      string    `json:"name"`
+	Query     *string   `json:"query,omitempty"`
+	Sections  *[]string `json:"sections,omitempty"`
+	Tags      *[]string `json:"tags,omitempty"`
 }
 
 // NewSeed defines model for NewSeed.
@@ -2575,8 +2680,108 @@ type Rejection struct {
 // Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
 type Role string
 
+// SavedSearch defines model for SavedSearch.
+type SavedSearch struct {
+	Alert     bool      `json:"alert"`
+	Authors   []string  `json:"authors"`
+	CreatedAt time.Time `json:"created_at"`
+	Domains   []string  `json:"domains"`
+
+	// Feed Whether its feeds are open.
+	Feed      bool               `json:"feed"`
+	Id        openapi_types.UUID `json:"id"`
+	Languages []string           `json:"languages"`
+	Name      string             `json:"name"`
+	Query     string             `json:"query"`
+	Sections  []string           `json:"sections"`
+	Tags      []string           `json:"tags"`
+	UpdatedAt time.Time          `json:"updated_at"`
+}
+
+// SavedSearchEdit defines model for SavedSearchEdit.
+type SavedSearchEdit struct {
+	Alert     *bool     `json:"alert,omitempty"`
+	Authors   *[]string `json:"authors,omitempty"`
+	Domains   *[]string `json:"domains,omitempty"`
+	Languages *[]string `json:"languages,omitempty"`
+	Name      *string   `json:"name,omitempty"`
+	Query     *string   `json:"query,omitempty"`
+	Sections  *[]string `json:"sections,omitempty"`
+	Tags      *[]string `json:"tags,omitempty"`
+}
+
+// SavedSearchList defines model for SavedSearchList.
+type SavedSearchList struct {
+	SavedSearches []SavedSearch `json:"saved_searches"`
+}
+
 // Scope `*`: all that the role allows, also what is added later. To write does not include to read.
 type Scope string
+
+// SearchAnswer defines model for SearchAnswer.
+type SearchAnswer struct {
+	// Corrected Words that no article has, and those that were looked for too.
+	Corrected *map[string][]string `json:"corrected,omitempty"`
+
+	// Estimated `total` is near the truth, and facets are of the newest: counting all would take too long.
+	Estimated bool           `json:"estimated"`
+	Facets    *[]SearchFacet `json:"facets,omitempty"`
+	Hits      []SearchHit    `json:"hits"`
+
+	// NextCursor Absent on the last page, and behind 1,000 articles: narrow the search.
+	NextCursor *string `json:"next_cursor,omitempty"`
+
+	// Relaxed Hardly an article has all words; those that lack one follow.
+	Relaxed bool `json:"relaxed"`
+	Total   int  `json:"total"`
+}
+
+// SearchFacet defines model for SearchFacet.
+type SearchFacet struct {
+	Field  SearchFacetField `json:"field"`
+	Values []struct {
+		Count int    `json:"count"`
+		Value string `json:"value"`
+	} `json:"values"`
+}
+
+// SearchFacetField defines model for SearchFacet.Field.
+type SearchFacetField string
+
+// SearchFragment defines model for SearchFragment.
+type SearchFragment struct {
+	Match bool `json:"match"`
+
+	// Text Text, never HTML.
+	Text string `json:"text"`
+}
+
+// SearchHit defines model for SearchHit.
+type SearchHit struct {
+	Authors []string `json:"authors"`
+	Domain  string   `json:"domain"`
+
+	// GroupId The same for near-duplicates on other sites.
+	GroupId openapi_types.UUID `json:"group_id"`
+
+	// Heading The title.
+	Heading  []SearchFragment   `json:"heading"`
+	Id       openapi_types.UUID `json:"id"`
+	ImageUrl string             `json:"image_url"`
+	Language string             `json:"language"`
+	Lead     string             `json:"lead"`
+
+	// PublishedAt As its page says, else when it was found.
+	PublishedAt time.Time `json:"published_at"`
+	Section     string    `json:"section"`
+
+	// Snippet Where the words are.
+	Snippet []SearchFragment `json:"snippet"`
+	Tags    []string         `json:"tags"`
+	Title   string           `json:"title"`
+	Url     string           `json:"url"`
+	Version int64            `json:"version"`
+}
 
 // Seed defines model for Seed.
 type Seed struct {
@@ -3340,6 +3545,9 @@ type WebhookPayload struct {
 	Data struct {
 		AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
+		// ArticleId Of `article.matched`. `url` is the article's.
+		ArticleId *openapi_types.UUID `json:"article_id,omitempty"`
+
 		// Days Of `account.expiring`: at most so many days until then.
 		Days *int `json:"days,omitempty"`
 
@@ -3364,8 +3572,11 @@ type WebhookPayload struct {
 		Previous *int `json:"previous,omitempty"`
 
 		// Problem Why none better were learned.
-		Problem       *string             `json:"problem,omitempty"`
-		Reason        *string             `json:"reason,omitempty"`
+		Problem *string `json:"problem,omitempty"`
+		Reason  *string `json:"reason,omitempty"`
+
+		// SavedSearchId Of `article.matched`: the search that found it.
+		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
 		ScheduledTime *time.Time          `json:"scheduled_time,omitempty"`
 		SentAt        *time.Time          `json:"sent_at,omitempty"`
 		TargetId      *openapi_types.UUID `json:"target_id,omitempty"`
@@ -3613,6 +3824,15 @@ type WorkspaceEventsParams struct {
 	LastEventID *string             `json:"Last-Event-ID,omitempty"`
 }
 
+// ReadFeedParams defines parameters for ReadFeed.
+type ReadFeedParams struct {
+	Token       string  `form:"token" json:"token"`
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
+// ReadFeedParamsFormat defines parameters for ReadFeed.
+type ReadFeedParamsFormat string
+
 // ListLinksParams defines parameters for ListLinks.
 type ListLinksParams struct {
 	// Post Only those that are counted for this post.
@@ -3839,6 +4059,65 @@ type PostTimelineParams struct {
 
 // PostTimelineParamsFormat defines parameters for PostTimeline.
 type PostTimelineParamsFormat string
+
+// CreateSavedSearchParams defines parameters for CreateSavedSearch.
+type CreateSavedSearchParams struct {
+	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
+	// answered with what the first one created. Any text that is new for every new request.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// EditSavedSearchParams defines parameters for EditSavedSearch.
+type EditSavedSearchParams struct {
+	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// SearchArticlesParams defines parameters for SearchArticles.
+type SearchArticlesParams struct {
+	// Q Nothing finds everything.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Mode Meaning needs an embedder; without one all modes go by words.
+	Mode *SearchArticlesParamsMode `form:"mode,omitempty" json:"mode,omitempty"`
+
+	// Sort Without words: time.
+	Sort *SearchArticlesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Domain Only on one of these registered domains.
+	Domain *[]string `form:"domain,omitempty" json:"domain,omitempty"`
+
+	// Language Only in one of these languages (ISO 639-1).
+	Language *[]string `form:"language,omitempty" json:"language,omitempty"`
+
+	// Section Only of one of these sections.
+	Section *[]string `form:"section,omitempty" json:"section,omitempty"`
+
+	// Tag Only with one of these tags.
+	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// Author Only by one of these.
+	Author *[]string `form:"author,omitempty" json:"author,omitempty"`
+
+	// From Published at this time or later.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Published before this time.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Facets Count domains
+	Facets *bool `form:"facets,omitempty" json:"facets,omitempty"`
+	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// SearchArticlesParamsMode defines parameters for SearchArticles.
+type SearchArticlesParamsMode string
+
+// SearchArticlesParamsSort defines parameters for SearchArticles.
+type SearchArticlesParamsSort string
 
 // ListSeedsParams defines parameters for ListSeeds.
 type ListSeedsParams struct {
@@ -4115,6 +4394,12 @@ type ScheduleDraftJSONRequestBody = DraftTime
 // ConfirmTargetJSONRequestBody defines body for ConfirmTarget for application/json ContentType.
 type ConfirmTargetJSONRequestBody = Confirmation
 
+// CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
+type CreateSavedSearchJSONRequestBody = NewSavedSearch
+
+// EditSavedSearchJSONRequestBody defines body for EditSavedSearch for application/json ContentType.
+type EditSavedSearchJSONRequestBody = SavedSearchEdit
+
 // CreateSeedJSONRequestBody defines body for CreateSeed for application/json ContentType.
 type CreateSeedJSONRequestBody = NewSeed
 
@@ -4297,6 +4582,9 @@ type ServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(c *gin.Context, params WorkspaceEventsParams)
+	// ReadFeed The newest 50 articles of a kept search, for feed readers.
+	// (GET /api/v1/feeds/{id}/{format})
+	ReadFeed(c *gin.Context, id openapi_types.UUID, format ReadFeedParamsFormat, params ReadFeedParams)
 	// ListLinks Lists short links, the newest first.
 	// (GET /api/v1/links)
 	ListLinks(c *gin.Context, params ListLinksParams)
@@ -4423,6 +4711,30 @@ type ServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
+	// ListSavedSearches Lists the searches that the workspace keeps, the oldest first.
+	// (GET /api/v1/saved-searches)
+	ListSavedSearches(c *gin.Context)
+	// CreateSavedSearch Keeps a search, to be told of new articles or to read it as a feed.
+	// (POST /api/v1/saved-searches)
+	CreateSavedSearch(c *gin.Context, params CreateSavedSearchParams)
+	// DeleteSavedSearch Forgets a search and ends its feed.
+	// (DELETE /api/v1/saved-searches/{id})
+	DeleteSavedSearch(c *gin.Context, id openapi_types.UUID)
+	// GetSavedSearch Reads a search.
+	// (GET /api/v1/saved-searches/{id})
+	GetSavedSearch(c *gin.Context, id openapi_types.UUID)
+	// EditSavedSearch Changes a search; what is left out stays.
+	// (PATCH /api/v1/saved-searches/{id})
+	EditSavedSearch(c *gin.Context, id openapi_types.UUID, params EditSavedSearchParams)
+	// CloseFeed Ends a search's feeds. Their addresses lead nowhere from now on.
+	// (DELETE /api/v1/saved-searches/{id}/feed)
+	CloseFeed(c *gin.Context, id openapi_types.UUID)
+	// OpenFeed Makes the addresses of a search's feeds, shown this once.
+	// (POST /api/v1/saved-searches/{id}/feed)
+	OpenFeed(c *gin.Context, id openapi_types.UUID)
+	// SearchArticles Finds articles of the domains on which the workspace has seeds.
+	// (GET /api/v1/search)
+	SearchArticles(c *gin.Context, params SearchArticlesParams)
 	// ListSeeds Lists where the crawl begins, the oldest seeds first.
 	// (GET /api/v1/seeds)
 	ListSeeds(c *gin.Context, params ListSeedsParams)
@@ -5924,6 +6236,72 @@ func (siw *ServerInterfaceWrapper) WorkspaceEvents(c *gin.Context) {
 	}
 
 	siw.Handler.WorkspaceEvents(c, params)
+}
+
+// ReadFeed operation middleware
+func (siw *ServerInterfaceWrapper) ReadFeed(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "format" -------------
+	var format ReadFeedParamsFormat
+
+	err = runtime.BindStyledParameterWithOptions("simple", "format", c.Param("format"), &format, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter format: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReadFeedParams
+
+	// ------------- Required query parameter "token" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "token", c.Request.URL.Query(), &params.Token, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter token: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-None-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ReadFeed(c, id, format, params)
 }
 
 // ListLinks operation middleware
@@ -7524,6 +7902,331 @@ func (siw *ServerInterfaceWrapper) PostTimeline(c *gin.Context) {
 	}
 
 	siw.Handler.PostTimeline(c, id, params)
+}
+
+// ListSavedSearches operation middleware
+func (siw *ServerInterfaceWrapper) ListSavedSearches(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSavedSearches(c)
+}
+
+// CreateSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) CreateSavedSearch(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateSavedSearchParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateSavedSearch(c, params)
+}
+
+// DeleteSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSavedSearch(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteSavedSearch(c, id)
+}
+
+// GetSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) GetSavedSearch(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSavedSearch(c, id)
+}
+
+// EditSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) EditSavedSearch(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EditSavedSearchParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditSavedSearch(c, id, params)
+}
+
+// CloseFeed operation middleware
+func (siw *ServerInterfaceWrapper) CloseFeed(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CloseFeed(c, id)
+}
+
+// OpenFeed operation middleware
+func (siw *ServerInterfaceWrapper) OpenFeed(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.OpenFeed(c, id)
+}
+
+// SearchArticles operation middleware
+func (siw *ServerInterfaceWrapper) SearchArticles(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SearchArticlesParams
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", c.Request.URL.Query(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter q: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "mode" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "mode", c.Request.URL.Query(), &params.Mode, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter mode: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "sort" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "sort", c.Request.URL.Query(), &params.Sort, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter sort: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "domain" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "domain", c.Request.URL.Query(), &params.Domain, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "language" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "language", c.Request.URL.Query(), &params.Language, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter language: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "section" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "section", c.Request.URL.Query(), &params.Section, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter section: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", c.Request.URL.Query(), &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter tag: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "author" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "author", c.Request.URL.Query(), &params.Author, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter author: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter from: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", c.Request.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter to: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "facets" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "facets", c.Request.URL.Query(), &params.Facets, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter facets: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SearchArticles(c, params)
 }
 
 // ListSeeds operation middleware
@@ -9368,6 +10071,15 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/api/v1/sessions", wrapper.EndSessions)
 	router.GET(options.BaseURL+"/api/v1/sessions", wrapper.ListSessions)
 	router.DELETE(options.BaseURL+"/api/v1/sessions/:id", wrapper.EndSession)
+	router.GET(options.BaseURL+"/api/v1/search", wrapper.SearchArticles)
+	router.GET(options.BaseURL+"/api/v1/saved-searches", wrapper.ListSavedSearches)
+	router.POST(options.BaseURL+"/api/v1/saved-searches", wrapper.CreateSavedSearch)
+	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.DeleteSavedSearch)
+	router.GET(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.GetSavedSearch)
+	router.PATCH(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.EditSavedSearch)
+	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.CloseFeed)
+	router.POST(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.OpenFeed)
+	router.GET(options.BaseURL+"/api/v1/feeds/:id/:format", wrapper.ReadFeed)
 	router.GET(options.BaseURL+"/api/v1/sites", wrapper.ListSites)
 	router.POST(options.BaseURL+"/api/v1/sites", wrapper.CreateSite)
 	router.DELETE(options.BaseURL+"/api/v1/sites/:id", wrapper.DeleteSite)
@@ -11241,6 +11953,89 @@ func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWo
 	return err
 }
 
+type ReadFeedRequestObject struct {
+	Id     openapi_types.UUID   `json:"id"`
+	Format ReadFeedParamsFormat `json:"format"`
+	Params ReadFeedParams
+}
+
+type ReadFeedResponseObject interface {
+	VisitReadFeedResponse(w http.ResponseWriter) error
+}
+
+type ReadFeed200ResponseHeaders struct {
+	ETag *string
+}
+
+type ReadFeed200ApplicationFeedPlusJSONResponse struct {
+	Body    map[string]interface{}
+	Headers ReadFeed200ResponseHeaders
+}
+
+func (response ReadFeed200ApplicationFeedPlusJSONResponse) VisitReadFeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/feed+json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReadFeed200ApplicationrssXmlResponse struct {
+	Body          io.Reader
+	Headers       ReadFeed200ResponseHeaders
+	ContentLength int64
+}
+
+func (response ReadFeed200ApplicationrssXmlResponse) VisitReadFeedResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "application/rss+xml")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type ReadFeed304Response struct {
+}
+
+func (response ReadFeed304Response) VisitReadFeedResponse(w http.ResponseWriter) error {
+	w.WriteHeader(304)
+	return nil
+}
+
+type ReadFeeddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReadFeeddefaultApplicationProblemPlusJSONResponse) VisitReadFeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListLinksRequestObject struct {
 	Params ListLinksParams
 }
@@ -13094,6 +13889,346 @@ type PostTimelinedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostTimelineResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSavedSearchesRequestObject struct {
+}
+
+type ListSavedSearchesResponseObject interface {
+	VisitListSavedSearchesResponse(w http.ResponseWriter) error
+}
+
+type ListSavedSearches200JSONResponse SavedSearchList
+
+func (response ListSavedSearches200JSONResponse) VisitListSavedSearchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSavedSearchesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSavedSearchesdefaultApplicationProblemPlusJSONResponse) VisitListSavedSearchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSavedSearchRequestObject struct {
+	Params CreateSavedSearchParams
+	Body   *CreateSavedSearchJSONRequestBody
+}
+
+type CreateSavedSearchResponseObject interface {
+	VisitCreateSavedSearchResponse(w http.ResponseWriter) error
+}
+
+type CreateSavedSearch201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateSavedSearch201JSONResponse struct {
+	Body    SavedSearch
+	Headers CreateSavedSearch201ResponseHeaders
+}
+
+func (response CreateSavedSearch201JSONResponse) VisitCreateSavedSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		w.Header().Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitCreateSavedSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSavedSearchRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type DeleteSavedSearchResponseObject interface {
+	VisitDeleteSavedSearchResponse(w http.ResponseWriter) error
+}
+
+type DeleteSavedSearch204Response struct {
+}
+
+func (response DeleteSavedSearch204Response) VisitDeleteSavedSearchResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitDeleteSavedSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSavedSearchRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetSavedSearchResponseObject interface {
+	VisitGetSavedSearchResponse(w http.ResponseWriter) error
+}
+
+type GetSavedSearch200ResponseHeaders struct {
+	ETag *string
+}
+
+type GetSavedSearch200JSONResponse struct {
+	Body    SavedSearch
+	Headers GetSavedSearch200ResponseHeaders
+}
+
+func (response GetSavedSearch200JSONResponse) VisitGetSavedSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitGetSavedSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditSavedSearchRequestObject struct {
+	Id     openapi_types.UUID `json:"id"`
+	Params EditSavedSearchParams
+	Body   *EditSavedSearchJSONRequestBody
+}
+
+type EditSavedSearchResponseObject interface {
+	VisitEditSavedSearchResponse(w http.ResponseWriter) error
+}
+
+type EditSavedSearch200ResponseHeaders struct {
+	ETag *string
+}
+
+type EditSavedSearch200JSONResponse struct {
+	Body    SavedSearch
+	Headers EditSavedSearch200ResponseHeaders
+}
+
+func (response EditSavedSearch200JSONResponse) VisitEditSavedSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.ETag != nil {
+		w.Header().Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response EditSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitEditSavedSearchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CloseFeedRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type CloseFeedResponseObject interface {
+	VisitCloseFeedResponse(w http.ResponseWriter) error
+}
+
+type CloseFeed204Response struct {
+}
+
+func (response CloseFeed204Response) VisitCloseFeedResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type CloseFeeddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CloseFeeddefaultApplicationProblemPlusJSONResponse) VisitCloseFeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenFeedRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type OpenFeedResponseObject interface {
+	VisitOpenFeedResponse(w http.ResponseWriter) error
+}
+
+type OpenFeed201JSONResponse FeedAddresses
+
+func (response OpenFeed201JSONResponse) VisitOpenFeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenFeeddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response OpenFeeddefaultApplicationProblemPlusJSONResponse) VisitOpenFeedResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SearchArticlesRequestObject struct {
+	Params SearchArticlesParams
+}
+
+type SearchArticlesResponseObject interface {
+	VisitSearchArticlesResponse(w http.ResponseWriter) error
+}
+
+type SearchArticles200JSONResponse SearchAnswer
+
+func (response SearchArticles200JSONResponse) VisitSearchArticlesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SearchArticlesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SearchArticlesdefaultApplicationProblemPlusJSONResponse) VisitSearchArticlesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15627,6 +16762,9 @@ type StrictServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(ctx context.Context, request WorkspaceEventsRequestObject) (WorkspaceEventsResponseObject, error)
+	// ReadFeed The newest 50 articles of a kept search, for feed readers.
+	// (GET /api/v1/feeds/{id}/{format})
+	ReadFeed(ctx context.Context, request ReadFeedRequestObject) (ReadFeedResponseObject, error)
 	// ListLinks Lists short links, the newest first.
 	// (GET /api/v1/links)
 	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
@@ -15753,6 +16891,30 @@ type StrictServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
+	// ListSavedSearches Lists the searches that the workspace keeps, the oldest first.
+	// (GET /api/v1/saved-searches)
+	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
+	// CreateSavedSearch Keeps a search, to be told of new articles or to read it as a feed.
+	// (POST /api/v1/saved-searches)
+	CreateSavedSearch(ctx context.Context, request CreateSavedSearchRequestObject) (CreateSavedSearchResponseObject, error)
+	// DeleteSavedSearch Forgets a search and ends its feed.
+	// (DELETE /api/v1/saved-searches/{id})
+	DeleteSavedSearch(ctx context.Context, request DeleteSavedSearchRequestObject) (DeleteSavedSearchResponseObject, error)
+	// GetSavedSearch Reads a search.
+	// (GET /api/v1/saved-searches/{id})
+	GetSavedSearch(ctx context.Context, request GetSavedSearchRequestObject) (GetSavedSearchResponseObject, error)
+	// EditSavedSearch Changes a search; what is left out stays.
+	// (PATCH /api/v1/saved-searches/{id})
+	EditSavedSearch(ctx context.Context, request EditSavedSearchRequestObject) (EditSavedSearchResponseObject, error)
+	// CloseFeed Ends a search's feeds. Their addresses lead nowhere from now on.
+	// (DELETE /api/v1/saved-searches/{id}/feed)
+	CloseFeed(ctx context.Context, request CloseFeedRequestObject) (CloseFeedResponseObject, error)
+	// OpenFeed Makes the addresses of a search's feeds, shown this once.
+	// (POST /api/v1/saved-searches/{id}/feed)
+	OpenFeed(ctx context.Context, request OpenFeedRequestObject) (OpenFeedResponseObject, error)
+	// SearchArticles Finds articles of the domains on which the workspace has seeds.
+	// (GET /api/v1/search)
+	SearchArticles(ctx context.Context, request SearchArticlesRequestObject) (SearchArticlesResponseObject, error)
 	// ListSeeds Lists where the crawl begins, the oldest seeds first.
 	// (GET /api/v1/seeds)
 	ListSeeds(ctx context.Context, request ListSeedsRequestObject) (ListSeedsResponseObject, error)
@@ -17359,6 +18521,34 @@ func (sh *strictHandler) WorkspaceEvents(ctx *gin.Context, params WorkspaceEvent
 	}
 }
 
+// ReadFeed operation middleware
+func (sh *strictHandler) ReadFeed(ctx *gin.Context, id openapi_types.UUID, format ReadFeedParamsFormat, params ReadFeedParams) {
+	var request ReadFeedRequestObject
+
+	request.Id = id
+	request.Format = format
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadFeed(ctx, request.(ReadFeedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadFeed")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ReadFeedResponseObject); ok {
+		if err := validResponse.VisitReadFeedResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListLinks operation middleware
 func (sh *strictHandler) ListLinks(ctx *gin.Context, params ListLinksParams) {
 	var request ListLinksRequestObject
@@ -18728,6 +19918,249 @@ func (sh *strictHandler) PostTimeline(ctx *gin.Context, id PostID, params PostTi
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PostTimelineResponseObject); ok {
 		if err := validResponse.VisitPostTimelineResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListSavedSearches operation middleware
+func (sh *strictHandler) ListSavedSearches(ctx *gin.Context) {
+	var request ListSavedSearchesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSavedSearches(ctx, request.(ListSavedSearchesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSavedSearches")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSavedSearchesResponseObject); ok {
+		if err := validResponse.VisitListSavedSearchesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateSavedSearch operation middleware
+func (sh *strictHandler) CreateSavedSearch(ctx *gin.Context, params CreateSavedSearchParams) {
+	var request CreateSavedSearchRequestObject
+
+	request.Params = params
+
+	var body CreateSavedSearchJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSavedSearch(ctx, request.(CreateSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateSavedSearchResponseObject); ok {
+		if err := validResponse.VisitCreateSavedSearchResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteSavedSearch operation middleware
+func (sh *strictHandler) DeleteSavedSearch(ctx *gin.Context, id openapi_types.UUID) {
+	var request DeleteSavedSearchRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSavedSearch(ctx, request.(DeleteSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteSavedSearchResponseObject); ok {
+		if err := validResponse.VisitDeleteSavedSearchResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSavedSearch operation middleware
+func (sh *strictHandler) GetSavedSearch(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetSavedSearchRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSavedSearch(ctx, request.(GetSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSavedSearchResponseObject); ok {
+		if err := validResponse.VisitGetSavedSearchResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditSavedSearch operation middleware
+func (sh *strictHandler) EditSavedSearch(ctx *gin.Context, id openapi_types.UUID, params EditSavedSearchParams) {
+	var request EditSavedSearchRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body EditSavedSearchJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditSavedSearch(ctx, request.(EditSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditSavedSearchResponseObject); ok {
+		if err := validResponse.VisitEditSavedSearchResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CloseFeed operation middleware
+func (sh *strictHandler) CloseFeed(ctx *gin.Context, id openapi_types.UUID) {
+	var request CloseFeedRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CloseFeed(ctx, request.(CloseFeedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CloseFeed")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CloseFeedResponseObject); ok {
+		if err := validResponse.VisitCloseFeedResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// OpenFeed operation middleware
+func (sh *strictHandler) OpenFeed(ctx *gin.Context, id openapi_types.UUID) {
+	var request OpenFeedRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.OpenFeed(ctx, request.(OpenFeedRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "OpenFeed")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(OpenFeedResponseObject); ok {
+		if err := validResponse.VisitOpenFeedResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SearchArticles operation middleware
+func (sh *strictHandler) SearchArticles(ctx *gin.Context, params SearchArticlesParams) {
+	var request SearchArticlesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SearchArticles(ctx, request.(SearchArticlesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SearchArticles")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SearchArticlesResponseObject); ok {
+		if err := validResponse.VisitSearchArticlesResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -64,8 +64,9 @@ type parts struct {
 	counter  *views.Counter // nil, as batcher: readers are not counted
 	batcher  *views.Batcher
 	running  *activities.Running
-	counting *counting // nil: readers are not counted
-	crawl    *crawler  // nil: switched off
+	counting *counting  // nil: readers are not counted
+	crawl    *crawler   // nil: switched off
+	search   *searching // nil: the crawl is switched off
 
 	telemetry    *telemetry.Telemetry
 	bucketOrigin string // where pages send files
@@ -169,6 +170,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if err := p.assembleCrawl(allowed); err != nil {
 		return nil, err
 	}
+	if err := p.assembleSearch(); err != nil {
+		return nil, err
+	}
 	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
 	return p, p.observe(of.version)
 }
@@ -251,6 +255,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Checks:   p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, TrustedProxies: p.cfg.TrustedProxies}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
+		s.Search, s.PublicURL = p.search.service, p.cfg.PublicURL
 	}
 	if p.cfg.TemporalUIURL != "" {
 		s.WorkflowURL = func(id string) string {
@@ -314,6 +319,7 @@ func (p *parts) worker() *worker.Worker {
 		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Crawler:    p.crawlWorker(),
+		Search:     p.searchWorker(),
 		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
 		Views:      p.viewsWorker(),
 	}, worker.Surroundings{

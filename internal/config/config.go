@@ -102,6 +102,16 @@ type Config struct {
 	ModelTokens  int           // a day
 	ModelTimeout time.Duration // of a question
 
+	Search               string // SearchPostgres or SearchMeilisearch
+	MeilisearchURL       string
+	MeilisearchKey       string
+	MeilisearchIndex     string
+	MeilisearchEmbedder  string // JSON; empty: it runs none
+	EmbeddingsURL        string // empty: by words only
+	EmbeddingsKey        string
+	EmbeddingsModel      string
+	EmbeddingsDimensions int
+
 	Sandbox        bool
 	SandboxAddr    string
 	TemporalPort   int
@@ -243,7 +253,7 @@ func (c *Config) conflicts() Problems {
 	if (c.OIDCIssuer == "") != (c.OIDCClientID == "") {
 		out = append(out, Problem{Name: "OIDC_ISSUER", Wrong: "and OIDC_CLIENT_ID go together, one of them is missing", Accepts: "both or neither"})
 	}
-	return out
+	return append(out, c.searchConflicts()...)
 }
 
 // RequireEngines returns one error that lists every engine URL that is missing.

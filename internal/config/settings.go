@@ -42,6 +42,7 @@ func settings() []Setting {
 		{"Login at an OpenID provider; none is needed", loginSettings()},
 		{"Crawler", crawlSettings()},
 		{"Language model for pages that no rule can read; none is needed", modelSettings()},
+		{"Search of articles", searchSettings()},
 		{"Social networks: the applications that are set up there; the sandbox, and networks not named here, need none", networkSettings()},
 		{"On one machine: what `dateline up` starts itself", localSettings()},
 	} {

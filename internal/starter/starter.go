@@ -245,3 +245,21 @@ func (s *Starter) StartLearning(ctx context.Context, domain string) error {
 	}
 	return nil
 }
+
+// StartReindex has the index of the search built anew, once at a time, and gives
+// the id of the workflow that does.
+func (s *Starter) StartReindex(ctx context.Context) (id string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err = s.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       workflows.ReindexArticlesID,
+		TaskQueue:                workflows.SearchQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		StaticSummary:            "Builds the index of the search anew",
+	}, workflows.ReindexArticlesWorkflow)
+	if err != nil {
+		return "", fmt.Errorf("telling Temporal to build the index anew: %w", err)
+	}
+	return workflows.ReindexArticlesID, nil
+}

@@ -40,6 +40,8 @@ type postData struct {
 	Reason        string     `json:"reason,omitempty"`
 	Problem       string     `json:"problem,omitempty"` // why no better ones were learned
 	Link          string     `json:"link,omitempty"`    // in the API
+	SavedSearchID *uuid.UUID `json:"saved_search_id,omitempty"`
+	ArticleID     *uuid.UUID `json:"article_id,omitempty"`
 }
 
 type errorData struct {
@@ -76,12 +78,14 @@ type recorded struct {
 	Days    int        `json:"days"`
 	Note    string     `json:"note"`
 
-	Domain   string `json:"domain"`
-	Version  *int   `json:"version"`
-	Previous int    `json:"previous"`
-	Field    string `json:"field"`
-	Reason   string `json:"reason"`
-	Problem  string `json:"problem"`
+	Domain        string     `json:"domain"`
+	Version       *int       `json:"version"`
+	Previous      int        `json:"previous"`
+	Field         string     `json:"field"`
+	Reason        string     `json:"reason"`
+	Problem       string     `json:"problem"`
+	SavedSearchID *uuid.UUID `json:"saved_search_id"`
+	ArticleID     *uuid.UUID `json:"article_id"`
 }
 
 // Body builds what is sent for an event. publicURL is where people find the API.
@@ -103,6 +107,11 @@ func (e Event) Body(publicURL string) (string, error) {
 	case post.EventSelectorsLearned, post.EventSelectorsRolledBack, post.EventSelectorsFailed:
 		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.Problem = r.Domain, r.Version, r.Previous, r.Field, r.Reason, r.Problem
 		d.Link = base + "domains/" + url.PathEscape(r.Domain) + "/selectors"
+	case post.EventArticleMatched:
+		d.SavedSearchID, d.ArticleID, d.URL = r.SavedSearchID, r.ArticleID, r.URL
+		if r.ArticleID != nil {
+			d.Link = base + "articles/" + r.ArticleID.String()
+		}
 	default:
 		if e.PostID != nil {
 			d.Link = base + "posts/" + e.PostID.String()

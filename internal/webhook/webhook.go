@@ -131,7 +131,7 @@ const testType = "webhook.test"
 // Types lists the types of events that an endpoint may ask for.
 func Types() []string {
 	return []string{"post.posted", "post.failed", "post.uncertain", "post.late", "post.submitted", "post.approved", "post.rejected", "account.needs_reconnect", "account.expiring",
-		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed"}
+		"domain.selectors_learned", "domain.selectors_rolled_back", "domain.selectors_failed", "article.matched"}
 }
 
 // TypeOf gives the type under which an event is sent.
@@ -141,6 +141,8 @@ func TypeOf(event string) string {
 		return "account." + event
 	case post.EventSelectorsLearned, post.EventSelectorsRolledBack, post.EventSelectorsFailed:
 		return "domain." + event
+	case post.EventArticleMatched:
+		return "article.matched"
 	}
 	return "post." + event
 }

@@ -142,7 +142,8 @@ func (f *fake) add(index string, list []any) error {
 	}
 	for _, one := range list {
 		d := one.(map[string]any)
-		if _, has := d["_vectors"].(map[string]any)["default"]; embeds && !has {
+		vectors, _ := d["_vectors"].(map[string]any)
+		if _, has := vectors["default"]; embeds && !has {
 			return fmt.Errorf("vector_embedding_error")
 		}
 		f.indexes[index][d["id"].(string)] = d

@@ -1,0 +1,25 @@
+package api_test
+
+import (
+	"github.com/google/uuid"
+
+	"dateline/internal/search/saved"
+	"dateline/internal/store"
+)
+
+func (x *things) saved() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		n, _, err := (&saved.Service{Store: x.s.Store}).Create(x.s.t.Context(), x.s.Owner, saved.Search{Name: "Gold", Query: "gold"}, store.Idempotency{})
+		x.s.Must(err)
+		return n.ID
+	})
+}
+
+// feedToken opens the feed of a search; of one that is not there, no token is right.
+func (x *things) feedToken(id uuid.UUID) string {
+	return thing(x, "no-token", func() string {
+		token, err := (&saved.Service{Store: x.s.Store}).OpenFeed(x.s.t.Context(), x.s.Owner, id)
+		x.s.Must(err)
+		return token.Reveal()
+	})
+}

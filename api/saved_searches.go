@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"dateline/api/spec"
+	"dateline/internal/search"
+	"dateline/internal/search/saved"
+)
+
+// ListSavedSearches lists the searches of the workspace.
+func (s *Server) ListSavedSearches(ctx context.Context, _ spec.ListSavedSearchesRequestObject) (spec.ListSavedSearchesResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	list, err := found.List(ctx, principal(ctx))
+	out := spec.ListSavedSearches200JSONResponse{SavedSearches: []spec.SavedSearch{}}
+	for _, n := range list {
+		out.SavedSearches = append(out.SavedSearches, savedJSON(n))
+	}
+	return out, err
+}
+
+// CreateSavedSearch keeps a search.
+func (s *Server) CreateSavedSearch(ctx context.Context, r spec.CreateSavedSearchRequestObject) (spec.CreateSavedSearchResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	key, err := idempotencyOf(r.Params.IdempotencyKey, "saved search", r.Body)
+	if err != nil {
+		return nil, err
+	}
+	b := r.Body
+	n, replayed, err := found.Create(ctx, principal(ctx), saved.Search{Name: b.Name, Query: value(b.Query), Alert: value(b.Alert),
+		Filters: search.Filters{Domains: value(b.Domains), Languages: value(b.Languages), Sections: value(b.Sections), Tags: value(b.Tags), Authors: value(b.Authors)}}, key)
+	location, tag := "/api/v1/saved-searches/"+n.ID.String(), savedTag(n)
+	return spec.CreateSavedSearch201JSONResponse{Body: savedJSON(n),
+		Headers: spec.CreateSavedSearch201ResponseHeaders{Location: &location, ETag: &tag, IdempotentReplayed: ifReplayed(replayed)}}, err
+}
+
+// GetSavedSearch reads a search.
+func (s *Server) GetSavedSearch(ctx context.Context, r spec.GetSavedSearchRequestObject) (spec.GetSavedSearchResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	n, err := found.Get(ctx, principal(ctx), r.Id)
+	tag := savedTag(n)
+	return spec.GetSavedSearch200JSONResponse{Body: savedJSON(n), Headers: spec.GetSavedSearch200ResponseHeaders{ETag: &tag}}, err
+}
+
+// EditSavedSearch changes a search.
+func (s *Server) EditSavedSearch(ctx context.Context, r spec.EditSavedSearchRequestObject) (spec.EditSavedSearchResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	version, err := versionOf(r.Params.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	b := r.Body
+	n, err := found.Edit(ctx, principal(ctx), r.Id, version, func(n *saved.Search) {
+		change(&n.Name, b.Name)
+		change(&n.Query, b.Query)
+		change(&n.Alert, b.Alert)
+		change(&n.Filters.Domains, b.Domains)
+		change(&n.Filters.Languages, b.Languages)
+		change(&n.Filters.Sections, b.Sections)
+		change(&n.Filters.Tags, b.Tags)
+		change(&n.Filters.Authors, b.Authors)
+	})
+	tag := savedTag(n)
+	return spec.EditSavedSearch200JSONResponse{Body: savedJSON(n), Headers: spec.EditSavedSearch200ResponseHeaders{ETag: &tag}}, err
+}
+
+func change[T any](field, to *T) {
+	if to != nil {
+		*field = *to
+	}
+}
+
+// DeleteSavedSearch forgets a search.
+func (s *Server) DeleteSavedSearch(ctx context.Context, r spec.DeleteSavedSearchRequestObject) (spec.DeleteSavedSearchResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	return spec.DeleteSavedSearch204Response{}, found.Delete(ctx, principal(ctx), r.Id)
+}
+
+// OpenFeed makes the addresses of a search's feeds.
+func (s *Server) OpenFeed(ctx context.Context, r spec.OpenFeedRequestObject) (spec.OpenFeedResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	token, err := found.OpenFeed(ctx, principal(ctx), r.Id)
+	base := strings.TrimSuffix(s.PublicURL, "/") + "/api/v1/feeds/" + r.Id.String() + "/"
+	return spec.OpenFeed201JSONResponse{Rss: base + "rss?token=" + token.Reveal(), Json: base + "json?token=" + token.Reveal()}, err
+}
+
+// CloseFeed ends a search's feeds.
+func (s *Server) CloseFeed(ctx context.Context, r spec.CloseFeedRequestObject) (spec.CloseFeedResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	return spec.CloseFeed204Response{}, found.CloseFeed(ctx, principal(ctx), r.Id)
+}
+
+func savedTag(n saved.Search) string { return `"` + strconv.FormatInt(n.Version, 10) + `"` }
+
+func savedJSON(n saved.Search) spec.SavedSearch {
+	list := func(values []string) []string { return append([]string{}, values...) }
+	return spec.SavedSearch{Id: n.ID, Name: n.Name, Query: n.Query, Domains: list(n.Filters.Domains), Languages: list(n.Filters.Languages), Sections: list(n.Filters.Sections), Tags: list(n.Filters.Tags),
+		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
+}

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"dateline/api/spec"
+	"dateline/internal/post"
+	"dateline/internal/search"
+	"dateline/internal/search/feed"
+	"dateline/internal/search/saved"
+)
+
+// searcher gives what searches, or says that there is nothing to find.
+func (s *Server) searcher() (*saved.Service, error) {
+	if s.Search == nil {
+		return nil, &post.Error{Kind: post.Conflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL), so there are no articles."}
+	}
+	return s.Search, nil
+}
+
+// SearchArticles finds articles.
+func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesRequestObject) (spec.SearchArticlesResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	p := r.Params
+	q := search.Request{Text: value(p.Q), Mode: search.Hybrid, Sort: search.ByRelevance, Limit: value(p.Limit), Facets: value(p.Facets),
+		Filters: search.Filters{Domains: value(p.Domain), Languages: value(p.Language), Sections: value(p.Section), Tags: value(p.Tag), Authors: value(p.Author)}}
+	if p.Mode != nil {
+		q.Mode = search.Mode(*p.Mode)
+	}
+	if p.Sort != nil {
+		q.Sort = search.Sort(*p.Sort)
+	}
+	if len(search.Parse(q.Text).Wanted()) == 0 {
+		q.Sort = search.ByTime
+	}
+	if p.From != nil {
+		q.Filters.From = *p.From
+	}
+	if p.To != nil {
+		q.Filters.To = *p.To
+	}
+	if p.Cursor != nil {
+		if q.Offset, err = strconv.Atoi(*p.Cursor); err != nil || q.Offset > search.MaxOffset {
+			return nil, post.InvalidFields(post.Problem{Field: "cursor", Code: "invalid", Message: "Send the next_cursor of the page before."})
+		}
+	}
+	q = q.Bounded()
+	a, err := found.Find(ctx, principal(ctx).WorkspaceID, q)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.SearchArticles200JSONResponse{Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated, Relaxed: a.Relaxed}
+	for _, h := range a.Hits {
+		out.Hits = append(out.Hits, hitJSON(h))
+	}
+	if len(a.Corrected) > 0 {
+		out.Corrected = &a.Corrected
+	}
+	if q.Facets {
+		facets := facetsJSON(a.Facets)
+		out.Facets = &facets
+	}
+	if next := q.Offset + q.Limit; len(a.Hits) == q.Limit && next < a.Total && next <= search.MaxOffset {
+		out.NextCursor = optional(strconv.Itoa(next))
+	}
+	return out, nil
+}
+
+func hitJSON(h search.Hit) spec.SearchHit {
+	return spec.SearchHit{Id: h.ID, Version: h.Version, Url: h.URL, Domain: h.Domain, Title: h.Title, Lead: h.Lead, Authors: append([]string{}, h.Authors...), Tags: append([]string{}, h.Tags...),
+		Section: h.Section, Language: h.Language, ImageUrl: h.Image, PublishedAt: h.Published.UTC(), GroupId: h.Group, Heading: fragmentsJSON(h.Heading), Snippet: fragmentsJSON(h.Snippet)}
+}
+
+func fragmentsJSON(list []search.Fragment) []spec.SearchFragment {
+	out := make([]spec.SearchFragment, len(list))
+	for i, f := range list {
+		out[i] = spec.SearchFragment{Text: f.Text, Match: f.Match}
+	}
+	return out
+}
+
+func facetsJSON(list []search.Facet) []spec.SearchFacet {
+	out := make([]spec.SearchFacet, len(list))
+	for i, f := range list {
+		out[i].Field = spec.SearchFacetField(f.Field)
+		out[i].Values = make([]struct {
+			Count int    `json:"count"`
+			Value string `json:"value"`
+		}, len(f.Values))
+		for j, v := range f.Values {
+			out[i].Values[j].Count, out[i].Values[j].Value = v.Count, v.Value
+		}
+	}
+	return out
+}
+
+// ReadFeed gives a kept search to a feed reader.
+func (s *Server) ReadFeed(ctx context.Context, r spec.ReadFeedRequestObject) (spec.ReadFeedResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	n, hits, err := found.Feed(ctx, r.Id, r.Params.Token)
+	if err != nil {
+		return nil, err
+	}
+	f := feed.Feed{Title: n.Name, Home: strings.TrimSuffix(s.PublicURL, "/") + "/", Hits: hits}
+	out := feedAnswer{kind: "application/rss+xml; charset=utf-8", known: value(r.Params.IfNoneMatch)}
+	if r.Format == spec.ReadFeedParamsFormatJson {
+		out.kind = "application/feed+json"
+		out.body, err = f.JSON()
+	} else {
+		out.body, err = f.RSS()
+	}
+	sum := sha256.Sum256(out.body)
+	out.tag = `"` + hex.EncodeToString(sum[:16]) + `"`
+	return out, err
+}
+
+type feedAnswer struct {
+	kind, tag, known string
+	body             []byte
+}
+
+// VisitReadFeedResponse writes the feed, unless the reader has it.
+func (f feedAnswer) VisitReadFeedResponse(w http.ResponseWriter) error {
+	h := w.Header()
+	h.Set("ETag", f.tag)
+	h.Set("Cache-Control", "private, max-age=60")
+	if strings.Contains(f.known, f.tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Type", f.kind)
+	_, err := w.Write(f.body)
+	return err
+}

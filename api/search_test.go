@@ -1,0 +1,137 @@
+package api_test
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+
+	"dateline/api/spec"
+	"dateline/internal/search"
+	"dateline/internal/search/indexer"
+	"dateline/internal/search/pgsearch"
+	"dateline/internal/search/searchtest"
+)
+
+const searchPath, savedPath = "/api/v1/search", "/api/v1/saved-searches"
+
+// publish stores articles of the set, of domains on which the workspace has seeds, and indexes them.
+func (s *server) publish(keys ...string) {
+	s.t.Helper()
+	all, err := searchtest.Articles()
+	s.Must(err)
+	for _, key := range keys {
+		searchtest.Store(s.Newsroom, all[key], time.Now().Add(time.Minute))
+	}
+	log := slog.New(slog.DiscardHandler)
+	x := &indexer.Indexer{Store: s.Store, Engine: pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: log}), Live: s.Bus, Log: log}
+	_, err = x.Drain(s.t.Context(), func(int) {})
+	s.Must(err)
+}
+
+func TestArticlesAreSearched(t *testing.T) {
+	s := start(t)
+	s.publish("vang", "vang2", "trangsuc", "xang", "wc")
+	// Another workspace crawls another site: its articles are not ours.
+	s.Must(pgsearch.New(s.Store.Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)}).Index(t.Context(),
+		[]search.Document{{ID: searchtest.ID("theirs"), Version: 1, Title: "Giá vàng của người khác", Domain: "theirs.example", Published: time.Now()}}))
+	var a spec.SearchAnswer
+	s.decode(s.send("GET", searchPath+"?q=gia+vang&facets=true", nil), 200, &a)
+	if a.Total != 2 || a.Hits[0].Title != "Giá vàng SJC lập kỷ lục mới, vượt 90 triệu đồng mỗi lượng" || a.Hits[0].Heading[0].Text != "Giá vàng" || !a.Hits[0].Heading[0].Match || a.Facets == nil {
+		t.Errorf("%+v", a)
+	}
+	var page spec.SearchAnswer
+	s.decode(s.send("GET", searchPath+"?limit=3", nil), 200, &page)
+	if len(page.Hits) != 3 || page.Total != 5 || page.NextCursor == nil || page.Hits[0].PublishedAt.Before(page.Hits[2].PublishedAt) {
+		t.Errorf("%+v", page)
+	}
+	var rest spec.SearchAnswer
+	s.decode(s.send("GET", searchPath+"?limit=3&cursor="+*page.NextCursor, nil), 200, &rest)
+	if len(rest.Hits) != 2 || rest.NextCursor != nil {
+		t.Errorf("%+v", rest)
+	}
+	for query, want := range map[string]int{"domain=tinsang.example": 2, "domain=theirs.example": 0, "section=Sport": 1, "tag=gi%C3%A1+v%C3%A0ng&tag=football": 3, "author=Leo+Marsh": 1, "language=en": 1,
+		"from=2026-11-18T00:00:00Z&q=v%C3%A0ng&sort=time": 1, "q=v%C3%A0ng+-SJC&mode=keyword": 1} {
+		s.decode(s.send("GET", searchPath+"?"+query, nil), 200, &a)
+		if a.Total != want {
+			t.Errorf("%s: %d, want %d", query, a.Total, want)
+		}
+	}
+	s.decode(s.send("GET", searchPath+"?q=wolrd+cup", nil), 200, &a)
+	if a.Total != 1 || (*a.Corrected)["wolrd"][0] != "world" {
+		t.Errorf("%+v", a)
+	}
+	s.refused(s.send("GET", searchPath+"?cursor=1001", nil), 422, "invalid_request", "cursor")
+	s.refused(s.send("GET", searchPath+"?q="+strings.Repeat("x", 501), nil), 422, "invalid_request", "q")
+}
+
+func TestASearchIsKeptChangedAndForgotten(t *testing.T) {
+	s := start(t)
+	var made spec.SavedSearch
+	a := s.send("POST", savedPath, object{"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"}, "alert": true}, "Idempotency-Key", "k")
+	s.decode(a, 201, &made)
+	if made.Name != "Gold" || !made.Alert || made.Feed || a.Header.Get("ETag") != `"1"` || a.Header.Get("Location") != savedPath+"/"+made.Id.String() {
+		t.Errorf("%+v", made)
+	}
+	if again := s.send("POST", savedPath, object{"name": " Gold ", "query": "giá vàng", "domains": []string{"baomai.example"}, "alert": true}, "Idempotency-Key", "k"); again.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("repeated: %s", again.body)
+	}
+	path := savedPath + "/" + made.Id.String()
+	s.decode(s.send("PATCH", path, object{"query": "vàng"}, "If-Match", `"1"`), 200, &made)
+	if made.Query != "vàng" || len(made.Domains) != 1 {
+		t.Errorf("%+v", made)
+	}
+	s.refused(s.send("PATCH", path, object{"alert": false}, "If-Match", `"1"`), 412, "version_mismatch")
+	s.refused(s.send("POST", savedPath, object{"name": "Everything", "alert": true}), 422, "invalid_request", "query")
+	s.refused(s.send("POST", savedPath, object{"name": "  "}), 422, "invalid_request", "name")
+	var list spec.SavedSearchList
+	s.decode(s.send("GET", savedPath, nil), 200, &list)
+	if len(list.SavedSearches) != 1 {
+		t.Errorf("%d are kept", len(list.SavedSearches))
+	}
+	if a := s.send("DELETE", path, nil); a.StatusCode != http.StatusNoContent {
+		t.Errorf("%s", a.Status)
+	}
+	s.refused(s.send("GET", path, nil), 404, "saved_search_not_found")
+}
+
+// A feed is read without a login by who has its address, until that is revoked.
+func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
+	s := start(t)
+	s.publish("vang", "vang2", "wc")
+	var made spec.SavedSearch
+	s.decode(s.send("POST", savedPath, object{"name": "Gold & <b>more</b>", "query": "giá vàng"}), 201, &made)
+	path := savedPath + "/" + made.Id.String()
+	var feeds spec.FeedAddresses
+	s.decode(s.send("POST", path+"/feed", nil), 201, &feeds)
+	local := func(address string) string { return address[strings.Index(address, "/api/"):] }
+	for _, address := range []string{feeds.Rss, feeds.Json} {
+		a := s.send("GET", local(address), nil, "Authorization", "")
+		read, err := gofeed.NewParser().ParseString(string(a.body))
+		if a.StatusCode != 200 || err != nil || read.Title != "Gold & <b>more</b>" || len(read.Items) != 2 || read.Items[0].Link != "https://baomai.example/vang" {
+			t.Fatalf("%s %v %s", a.Status, err, a.body)
+		}
+		if again := s.send("GET", local(address), nil, "Authorization", "", "If-None-Match", a.Header.Get("ETag")); again.StatusCode != http.StatusNotModified || len(again.body) != 0 {
+			t.Errorf("read again: %s", again.Status)
+		}
+	}
+	token := feeds.Rss[strings.Index(feeds.Rss, "token=")+6:]
+	if strings.Contains(s.log.String(), token) || s.Count("select count(*) from saved_searches where encode(feed_hash, 'escape') like '%' || $1 || '%'", token) != 0 {
+		t.Error("the token is kept or logged")
+	}
+	s.refused(s.send("GET", local(feeds.Rss)+"x", nil, "Authorization", ""), 404, "feed_not_found")
+	s.refused(s.send("GET", strings.Replace(local(feeds.Rss), made.Id.String(), "0192f1a0-7c00-7000-8000-000000000001", 1), nil, "Authorization", ""), 404, "feed_not_found")
+	var renewed spec.FeedAddresses
+	s.decode(s.send("POST", path+"/feed", nil), 201, &renewed)
+	s.refused(s.send("GET", local(feeds.Rss), nil, "Authorization", ""), 404, "feed_not_found")
+	if a := s.send("GET", local(renewed.Rss), nil, "Authorization", ""); a.StatusCode != 200 {
+		t.Errorf("renewed: %s", a.Status)
+	}
+	if a := s.send("DELETE", path+"/feed", nil); a.StatusCode != http.StatusNoContent {
+		t.Errorf("%s", a.Status)
+	}
+	s.refused(s.send("GET", local(renewed.Json), nil, "Authorization", ""), 404, "feed_not_found")
+}

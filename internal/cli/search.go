@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"dateline/activities"
+	"dateline/internal/config"
+	"dateline/internal/search"
+	"dateline/internal/search/embed"
+	"dateline/internal/search/indexer"
+	"dateline/internal/search/meili"
+	"dateline/internal/search/pgsearch"
+	"dateline/internal/search/saved"
+	"dateline/internal/secret"
+)
+
+// searching is what the search is made of.
+type searching struct {
+	engine  search.Engine
+	service *saved.Service
+	missing func(ctx context.Context, most int) (int, error)
+}
+
+// assembleSearch prepares the search, unless there is no crawl to find articles.
+func (p *parts) assembleSearch() error {
+	if p.crawl == nil {
+		return nil
+	}
+	var embedder search.Embedder
+	if p.cfg.EmbeddingsURL != "" {
+		embedder = &embed.Client{URL: p.cfg.EmbeddingsURL, Key: secret.NewText(p.cfg.EmbeddingsKey), Model: p.cfg.EmbeddingsModel, Length: p.cfg.EmbeddingsDimensions, HTTP: &http.Client{}}
+	}
+	s := &searching{}
+	if p.cfg.Search == config.SearchMeilisearch {
+		own, err := meili.OwnEmbedder(p.cfg.MeilisearchEmbedder)
+		if err != nil {
+			return err
+		}
+		s.engine = meili.New(meili.Options{URL: p.cfg.MeilisearchURL, Key: p.cfg.MeilisearchKey, Index: p.cfg.MeilisearchIndex, Embedder: embedder, Own: own, Log: p.log})
+	} else {
+		e := pgsearch.New(p.store.Pool(), pgsearch.Options{Embedder: embedder, Model: p.cfg.EmbeddingsModel, Log: p.log})
+		s.engine = e
+		if embedder != nil {
+			s.missing = e.EmbedMissing
+		}
+	}
+	s.service = &saved.Service{Store: p.store, Engine: s.engine}
+	p.search = s
+	return nil
+}
+
+// searchWorker is what the worker needs for the search; nil: there is none.
+func (p *parts) searchWorker() *activities.Search {
+	if p.search == nil {
+		return nil
+	}
+	return &activities.Search{Prepare: p.search.engine.Prepare, Missing: p.search.missing,
+		Indexer: &indexer.Indexer{Store: p.store, Engine: p.search.engine, Live: p.bus, Log: p.log}}
+}
+
+// reindex has a worker build the index anew.
+func (p *Program) reindex(ctx context.Context, args []string) error {
+	parts, err := p.connect(ctx, "reindex", args)
+	if err != nil {
+		return err
+	}
+	defer parts.close()
+	id, err := parts.starter.StartReindex(ctx)
+	if err == nil {
+		_, err = fmt.Fprintln(p.Stdout, "A worker builds the index anew; the workflow "+id+" tells how far it is.")
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+package workflows_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/workflows"
+)
+
+// index is an engine of the search that is away now and then.
+type index struct{ looks int }
+
+// FollowArticles is the activity of that name.
+func (i *index) FollowArticles(context.Context) (int, error) {
+	if i.looks++; i.looks%10 == 1 {
+		return 0, errors.New("the engine is away")
+	}
+	return 1, nil
+}
+
+// Reindex is the activity of that name.
+func (i *index) Reindex(context.Context) (int, error) { return 7, nil }
+
+// The articles are followed for ever, with a new history from time to time, and
+// an engine that is away is no end.
+func TestArticlesAreFollowedForEver(t *testing.T) {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestWorkflowEnvironment()
+	i := &index{}
+	env.RegisterActivity(i)
+	env.ExecuteWorkflow(workflows.IndexArticles)
+	var anew *workflow.ContinueAsNewError
+	if err := env.GetWorkflowError(); !errors.As(err, &anew) || i.looks < 100 {
+		t.Errorf("after %d looks: %v", i.looks, err)
+	}
+}
+
+func TestTheIndexIsBuiltAnewOnDemand(t *testing.T) {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterActivity(&index{})
+	env.ExecuteWorkflow(workflows.ReindexArticles)
+	var articles int
+	if err := env.GetWorkflowResult(&articles); err != nil || articles != 7 {
+		t.Errorf("%d articles, %v", articles, err)
+	}
+}
