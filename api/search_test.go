@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mmcdole/gofeed"
-
 	"dateline/api/spec"
 	"dateline/internal/search"
 	"dateline/internal/search/indexer"
@@ -110,7 +108,7 @@ func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
 	local := func(address string) string { return address[strings.Index(address, "/api/"):] }
 	for _, address := range []string{feeds.Rss, feeds.Json} {
 		a := s.send("GET", local(address), nil, "Authorization", "")
-		read, err := gofeed.NewParser().ParseString(string(a.body))
+		read, err := searchtest.ReadFeed(a.body)
 		if a.StatusCode != 200 || err != nil || read.Title != "Gold & <b>more</b>" || len(read.Items) != 2 || read.Items[0].Link != "https://baomai.example/vang" {
 			t.Fatalf("%s %v %s", a.Status, err, a.body)
 		}

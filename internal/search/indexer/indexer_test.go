@@ -206,7 +206,7 @@ func TestTheIndexIsBuiltAnewWhileItAnswers(t *testing.T) {
 	}
 	d.drain()
 	// What no article stands behind, and what was lost.
-	d.Must(d.engine.Index(t.Context(), []search.Document{{ID: searchtest.ID("ghost"), Version: 1, Title: "Needle ghost", Published: time.Now()}}))
+	d.Must(d.engine.Index(t.Context(), []search.Document{{ID: searchtest.ID("ghost"), Version: 1, Title: "Ghost", Published: time.Now()}}))
 	d.Must(d.engine.Delete(t.Context(), []uuid.UUID{searchtest.ID("a7")}))
 	var at indexer.Progress
 	died := errors.New("the worker died")
@@ -216,8 +216,8 @@ func TestTheIndexIsBuiltAnewWhileItAnswers(t *testing.T) {
 			die(died)
 		}
 	})
-	if err == nil || at.Articles != 100 || d.finds("needle") != 150 {
-		t.Fatalf("after %d articles %v; %d are found", at.Articles, err, d.finds("needle"))
+	if err == nil || at.Articles != 100 || d.finds("ghost") != 1 {
+		t.Fatalf("after %d articles %v", at.Articles, err)
 	}
 	searchtest.Store(d.Newsroom, article("fresh", "Needle, fresh"), time.Now())
 	searchtest.Remove(d.Newsroom, searchtest.ID("a8"))

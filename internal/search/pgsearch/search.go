@@ -16,9 +16,10 @@ import (
 
 const (
 	// broad is how many articles are looked at one by one. Where more match, the
-	// newest are, and those that have the words in their head.
-	broad     = 3000
-	broadHead = 1000
+	// newest are, and of some more those that have the words in their head.
+	broad     = 1500
+	broadHead = 400
+	further   = 6
 	// deep is how many are ranked by their whole text.
 	deep = 200
 	// few is how many must have all words, lest those follow that lack one.
@@ -99,7 +100,7 @@ func (e *Engine) run(ctx context.Context, r search.Request, x expression) (searc
 		return search.Answer{}, nil, err
 	}
 	if estimate <= broad {
-		return e.look(ctx, r, x, time.Time{})
+		return e.look(ctx, r, x, nil)
 	}
 	since, err := e.since(ctx, estimate)
 	if err != nil {
@@ -108,7 +109,7 @@ func (e *Engine) run(ctx context.Context, r search.Request, x expression) (searc
 	a, order, err := e.look(ctx, r, x, since)
 	if err == nil && a.Total < max(r.Offset+r.Limit, deep/2) {
 		// They are not spread over time as was thought.
-		return e.look(ctx, r, x, time.Time{})
+		return e.look(ctx, r, x, nil)
 	}
 	a.Total, a.Estimated = max(estimate, a.Total), true
 	return a, order, err
@@ -186,20 +187,25 @@ func (s *statement) simple() []any {
 	return append([]any{pgx.QueryExecModeExec}, s.args...)
 }
 
-// since gives the time from which there are about as many articles as can be
+// window is from when on articles are looked at: at all, and when they have the
+// words in their head.
+type window struct{ all, head time.Time }
+
+// since gives the times from which there are about as many articles as can be
 // looked at, of so many that match.
-func (e *Engine) since(ctx context.Context, estimate int) (at time.Time, err error) {
-	err = e.pool.QueryRow(ctx, `select coalesce((select published_at from search_documents order by published_at desc
-		offset (select (greatest(reltuples, 0) * $1::float8)::bigint from pg_class where oid = 'search_documents'::regclass) limit 1), '-infinity'::timestamptz)::timestamptz`,
-		float64(broad)/float64(estimate)).Scan(&at)
-	return at, err
+func (e *Engine) since(ctx context.Context, estimate int) (*window, error) {
+	const from = `coalesce((select published_at from search_documents order by published_at desc
+		offset (select (greatest(reltuples, 0) * $1::float8 * %d)::bigint from pg_class where oid = 'search_documents'::regclass) limit 1), '0001-01-01'::timestamptz)`
+	var w window
+	err := e.pool.QueryRow(ctx, "select "+fmt.Sprintf(from, 1)+", "+fmt.Sprintf(from, further), float64(broad)/float64(estimate)).Scan(&w.all, &w.head)
+	return &w, err
 }
 
 // Weights of D, C, B and A: the body, who wrote it, the lead, the title.
 const weights = "'{0.03,0.2,0.4,1.0}'"
 
 // look finds, ranks and counts in one statement. since bounds what is looked at.
-func (e *Engine) look(ctx context.Context, r search.Request, x expression, since time.Time) (a search.Answer, order []ranked, err error) {
+func (e *Engine) look(ctx context.Context, r search.Request, x expression, since *window) (a search.Answer, order []ranked, err error) {
 	var s statement
 	facets := ", null::text as domain, null::text as language, null::text as section, null::text[] as tags, null::text[] as authors"
 	if r.Facets {
@@ -209,20 +215,20 @@ func (e *Engine) look(ctx context.Context, r search.Request, x expression, since
 	if r.Sort == search.ByRelevance && !x.empty {
 		rank = "ts_rank('{0,0.1,0.3,1}', d.head, " + s.put(x.any) + "::text::tsquery)"
 	}
-	columns := "select d.id, d.published_at, " + rank + " as head" + facets + " from search_documents d where "
-	filters := s.where(r)
-	hits := columns + s.words("words", x.match) + " and " + filters
-	window := "true"
-	if !since.IsZero() {
-		window = "d.published_at >= " + s.put(since)
-		hits += " and " + window
-		if r.Sort == search.ByRelevance && !x.empty {
-			hits = hits + " union (" + columns + s.words("head", x.match) + " and " + filters + " order by d.published_at desc limit " + strconv.Itoa(broadHead) + ")"
-		}
+	columns := "select d.id, d.published_at, " + rank + " as head" + facets + " from "
+	filters, recent := s.where(r), "true"
+	if since != nil {
+		recent = "d.published_at >= " + s.put(since.all)
+	}
+	hits := columns + "search_documents d where " + s.words("words", x.match) + " and " + filters + " and " + recent
+	if since != nil && r.Sort == search.ByRelevance && !x.empty {
+		// Ranked behind the limit: most of these never are.
+		hits += " union " + columns + "(select d.* from search_documents d where " + s.words("head", x.match) + " and " + filters +
+			" and d.published_at >= " + s.put(since.head) + " order by d.published_at desc limit " + strconv.Itoa(broadHead) + ") d"
 	}
 	exact := "select null::uuid as id where false"
 	if x.exact != "" && r.Sort == search.ByRelevance {
-		exact = "select d.id from search_documents d where " + s.words("words", x.exact) + " and " + filters + " and " + window
+		exact = "select d.id from search_documents d where " + s.words("words", x.exact) + " and " + filters + " and " + recent
 	}
 	top := "select h.id, h.published_at, true as exact, 0::float8 as score from hits h order by h.published_at desc, h.id limit " + strconv.Itoa(r.Offset+r.Limit)
 	if r.Sort == search.ByRelevance && !x.empty {
