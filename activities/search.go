@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -23,6 +24,8 @@ type Search struct {
 	// Missing makes vectors that are missing, so many at most; nil: there are none to make.
 	Missing func(ctx context.Context, most int) (int, error)
 	Timing  SearchTiming
+
+	prepared atomic.Bool
 }
 
 // SearchTiming are the pauses of the indexing. A zero field has its default;
@@ -32,7 +35,10 @@ type SearchTiming struct {
 	Look  time.Duration // between two looks that find nothing; 1 s
 }
 
-const vectorsAtOnce = 64
+const (
+	vectorsAtOnce = 64
+	embedderRest  = 30 * time.Second // after it failed
+)
 
 // FollowArticles takes what changes into the index, for a while. It gives how
 // many changes that were.
@@ -44,9 +50,13 @@ func (s *Search) FollowArticles(ctx context.Context) (done int, err error) {
 	if look <= 0 {
 		look = time.Second
 	}
-	if err := s.Prepare(ctx); err != nil {
-		return 0, err
+	if !s.prepared.Load() {
+		if err := s.Prepare(ctx); err != nil {
+			return 0, err
+		}
+		s.prepared.Store(true)
 	}
+	var embedAfter time.Time
 	end := time.NewTimer(watch)
 	defer end.Stop()
 	for {
@@ -55,8 +65,9 @@ func (s *Search) FollowArticles(ctx context.Context) (done int, err error) {
 		if err != nil {
 			return done, err
 		}
-		if s.Missing != nil && n == 0 {
+		if s.Missing != nil && n == 0 && time.Now().After(embedAfter) {
 			if _, err := s.Missing(ctx, vectorsAtOnce); err != nil {
+				embedAfter = time.Now().Add(embedderRest)
 				activity.GetLogger(ctx).Warn("articles wait to be embedded", "error", err)
 			}
 		}

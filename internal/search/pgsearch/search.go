@@ -229,6 +229,10 @@ func (e *Engine) look(ctx context.Context, r search.Request, x expression, since
 	exact := "select null::uuid as id where false"
 	if x.exact != "" && r.Sort == search.ByRelevance {
 		exact = "select d.id from search_documents d where " + s.words("words", x.exact) + " and " + filters + " and " + recent
+		if since != nil {
+			exact += " union (select d.id from search_documents d where " + s.words("head", x.exact) + " and " + filters + " and d.published_at >= " + s.put(since.head) +
+				" order by d.published_at desc limit " + strconv.Itoa(broadHead) + ")"
+		}
 	}
 	top := "select h.id, h.published_at, true as exact, 0::float8 as score from hits h order by h.published_at desc, h.id limit " + strconv.Itoa(r.Offset+r.Limit)
 	if r.Sort == search.ByRelevance && !x.empty {
