@@ -115,6 +115,28 @@ func (c *change) add(r record) {
 	}
 }
 
+// increments are what a page's hash gets, each field once.
+type increments []struct {
+	name  string
+	count int64
+}
+
+func (is *increments) add(name string, count int64) {
+	if count == 0 {
+		return
+	}
+	for i := range *is {
+		if (*is)[i].name == name {
+			(*is)[i].count += count
+			return
+		}
+	}
+	*is = append(*is, struct {
+		name  string
+		count int64
+	}{name, count})
+}
+
 // changes are changes by page.
 type changes struct {
 	list   []*change

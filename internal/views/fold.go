@@ -257,28 +257,6 @@ func (c *change) appendArgs(args []any) []any {
 	return append(args, refused...)
 }
 
-// increments are what a page's hash gets, each field once.
-type increments []struct {
-	name  string
-	count int64
-}
-
-func (is *increments) add(name string, count int64) {
-	if count == 0 {
-		return
-	}
-	for i := range *is {
-		if (*is)[i].name == name {
-			(*is)[i].count += count
-			return
-		}
-	}
-	*is = append(*is, struct {
-		name  string
-		count int64
-	}{name, count})
-}
-
 // compact makes one delta of many, so that a Postgres that is away costs no
 // more memory than there are pages.
 func (c *Counter) compact(ctx context.Context, shard int) error {
