@@ -36,7 +36,7 @@ func TestAnArchiveReachesNothingElse(t *testing.T) {
 	id := uuid.NewString()
 	for name, body := range map[string]string{
 		"another's account":  `{"post_id":"` + id + `","content":"x","status":"draft","time_zone":"UTC","targets":[{"id":"` + id + `","account_id":"` + account.ID.String() + `","status":"scheduled"}]}`,
-		"a post that is due": `{"post_id":"` + id + `","content":"y","status":"scheduled","time_zone":"UTC","scheduled_time":"2020-01-01T00:00:00Z","workspace_id":"` + r.Workspace.ID.String() + `"}`,
+		"a post that is due": `{"post_id":"` + uuid.NewString() + `","content":"y","status":"scheduled","time_zone":"UTC","scheduled_time":"2020-01-01T00:00:00Z","workspace_id":"` + r.Workspace.ID.String() + `"}`,
 	} {
 		_, err := portable.Import(t.Context(), bytes.NewReader(entry("posts/000000.jsonl", body)), r.into(mine))
 		if strings.Contains(name, "account") != (err != nil) {
