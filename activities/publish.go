@@ -145,7 +145,7 @@ func (p *Publish) publishTarget(ctx context.Context, pulse *pulse, one *hold) (T
 			// Nothing happened that a log or a timeline should tell.
 			return TargetResult{}, waitFor("The post that this one answers is not published yet.", doubling(t.Parent, attempt(ctx), t.MaxWait))
 		case ours(problem):
-			p.Log.Error("a post has to wait", "post_id", in.PostID, "code", problem.Code, "error", problem.Err)
+			p.Log.ErrorContext(ctx, "a post has to wait", "post_id", in.PostID, "code", problem.Code, "error", problem.Err)
 			return TargetResult{}, waitFor("Database or object storage failed ("+problem.Code+").", doubling(t.Backoff, attempt(ctx), t.MaxWait))
 		}
 		return p.settle(ctx, job, post.Call{Fence: job.target.Fence}, problem)

@@ -194,7 +194,7 @@ func (p *Publish) lookOnce(ctx context.Context, j *job, call post.Call) (looked,
 	if err == nil {
 		return looked{Finding: found, answered: true}, nil
 	}
-	p.Log.Warn("looking for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
+	p.Log.WarnContext(ctx, "looking for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
 	e := network.AsError(err)
 	again := e.Class == network.NotSent || e.Class == network.Transient || e.Class == network.Throttled
 	return looked{Finding: network.Finding{Evidence: e.Message}, answered: !again}, nil

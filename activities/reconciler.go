@@ -66,7 +66,7 @@ func (r *Reconciler) ReconcilePosts(ctx context.Context) (ReconcileResult, error
 		return result, err
 	}
 	if result.Forgotten > 0 {
-		r.Log.Warn("Temporal's store is a new one; starting the workflows of all open posts anew", "posts", result.Forgotten)
+		r.Log.WarnContext(ctx, "Temporal's store is a new one; starting the workflows of all open posts anew", "posts", result.Forgotten)
 	}
 	if err := r.returnReconnected(ctx, &result); err != nil {
 		return result, err
@@ -76,7 +76,7 @@ func (r *Reconciler) ReconcilePosts(ctx context.Context) (ReconcileResult, error
 		return result, err
 	}
 	for _, id := range late {
-		r.Log.Warn("a post is late", "post_id", id)
+		r.Log.WarnContext(ctx, "a post is late", "post_id", id)
 		r.Live.Changed(ctx, id)
 	}
 	result.Late = len(late)

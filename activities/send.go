@@ -134,7 +134,7 @@ func (p *Publish) hold(ctx context.Context, j *job, call post.Call) (held contex
 // settle records an error and decides how it goes on. call has no operation
 // when nothing was sent.
 func (p *Publish) settle(ctx context.Context, j *job, call post.Call, e *network.Error) (TargetResult, error) {
-	p.Log.Warn("publishing did not succeed", "post_id", j.post.ID, "target_id", j.target.ID, "network", j.target.Network,
+	p.Log.WarnContext(ctx, "publishing did not succeed", "post_id", j.post.ID, "target_id", j.target.ID, "network", j.target.Network,
 		"class", e.Class, "code", e.Code, "status", e.Status, "request_id", e.RequestID, "error", e)
 	sent := call.OperationID != uuid.Nil
 	switch e.Class {

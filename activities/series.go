@@ -53,7 +53,7 @@ func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResul
 		for _, id := range ids {
 			changed, err := s.Desk.Materialise(ctx, id)
 			if err != nil {
-				s.Log.Error("a series could not make its posts", "series_id", id, "error", err)
+				s.Log.ErrorContext(ctx, "a series could not make its posts", "series_id", id, "error", err)
 				result.Failed++
 			}
 			result.Series++
@@ -63,7 +63,7 @@ func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResul
 					break // the reconciler does it
 				}
 				if err := s.Nudger.Nudge(ctx, post); err != nil {
-					s.Log.Warn("Temporal was not told; the reconciler will do it", "post_id", post, "error", err)
+					s.Log.WarnContext(ctx, "Temporal was not told; the reconciler will do it", "post_id", post, "error", err)
 					told = false
 				}
 			}

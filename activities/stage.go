@@ -162,7 +162,7 @@ func (p *Publish) forget(ctx context.Context, j *job, segment int) {
 		return strings.HasPrefix(name, strconv.Itoa(segment)+"/")
 	})
 	if problem := p.keepHandles(context.WithoutCancel(ctx), j); problem != nil {
-		p.Log.Warn("what the network dropped is tried again", "post_id", j.post.ID, "error", problem)
+		p.Log.WarnContext(ctx, "what the network dropped is tried again", "post_id", j.post.ID, "error", problem)
 	}
 }
 

@@ -54,7 +54,7 @@ func (t *Tokens) TendAccounts(ctx context.Context) (TendResult, error) {
 		return result, err
 	}
 	if result.Warned = len(warned); result.Warned > 0 {
-		t.Log.Info("access to accounts ends soon", "accounts", warned)
+		t.Log.InfoContext(ctx, "access to accounts ends soon", "accounts", warned)
 		t.Live.Announce()
 	}
 	due, err := t.Store.RefreshesDue(ctx, refreshBatch)

@@ -116,7 +116,7 @@ func (w *Webhooks) record(ctx context.Context, j webhook.Job, r webhook.Result) 
 		return DeliveryStep{}, err
 	}
 	if disabled {
-		w.Log.Warn("a webhook endpoint was disabled", "webhook_id", j.EndpointID, "gone", r.Gone)
+		w.Log.WarnContext(ctx, "a webhook endpoint was disabled", "webhook_id", j.EndpointID, "gone", r.Gone)
 		w.Live.Announce()
 	}
 	return DeliveryStep{Done: r.Status != webhook.Pending, Wait: r.Again}, nil
@@ -150,7 +150,7 @@ func (w *Webhooks) attempt(ctx context.Context, j webhook.Job) (webhook.Result, 
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	answer, err := client.Do(request)
 	if err != nil {
-		w.Log.Info("a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", reason(err))
+		w.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "error", reason(err))
 		return w.failed(j, webhook.Result{Made: true, Error: reason(err)}, 0), nil
 	}
 	defer func() { _ = answer.Body.Close() }()
@@ -161,7 +161,7 @@ func (w *Webhooks) attempt(ctx context.Context, j webhook.Job) (webhook.Result, 
 		return r, nil
 	}
 	r.Error = "The endpoint answered " + strconv.Itoa(answer.StatusCode) + "."
-	w.Log.Info("a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "status", answer.StatusCode)
+	w.Log.InfoContext(ctx, "a webhook was not delivered", "delivery_id", j.ID, "webhook_id", j.EndpointID, "attempt", j.Attempts+1, "status", answer.StatusCode)
 	var asked time.Duration
 	switch answer.StatusCode {
 	case http.StatusGone:

@@ -29,7 +29,7 @@ func (s *Server) Ready(ctx context.Context, _ spec.ReadyRequestObject) (spec.Rea
 		answer.Checks[name] = "ok"
 		if err != nil {
 			// Addresses and credentials in the cause are for the log only.
-			s.Log.Warn("not ready", "check", name, "error", err)
+			s.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
 			answer.Ready, answer.Checks[name] = false, "does not answer"
 			var told interface{ Advice() string }
 			if errors.As(err, &told) {

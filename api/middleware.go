@@ -10,6 +10,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"dateline/internal/audit"
 	"dateline/internal/people"
@@ -28,6 +31,7 @@ func (s *Server) observe() gin.HandlerFunc {
 		c.Request = c.Request.WithContext(audit.With(c.Request.Context(), audit.Origin{RequestID: request}))
 		c.Next()
 		s.count(c, time.Since(start))
+		nameSpan(c)
 		level := slog.LevelDebug
 		switch status := c.Writer.Status(); {
 		case c.FullPath() == "/readyz": // says itself what is wrong
@@ -38,6 +42,23 @@ func (s *Server) observe() gin.HandlerFunc {
 		}
 		s.Log.Log(c.Request.Context(), level, "request", "method", c.Request.Method, "route", c.FullPath(),
 			"status", c.Writer.Status(), "took", time.Since(start), "request_id", id, "errors", c.Errors.String())
+	}
+}
+
+// nameSpan tells the trace of this request, if it has one, which route it took.
+func nameSpan(c *gin.Context) {
+	span := trace.SpanFromContext(c.Request.Context())
+	if !span.IsRecording() {
+		return
+	}
+	route := c.FullPath()
+	if route == "" {
+		route = "none"
+	}
+	span.SetName(knownMethod(c.Request.Method) + " " + route)
+	span.SetAttributes(attribute.String("http.route", route), attribute.Int("http.response.status_code", c.Writer.Status()))
+	if c.Writer.Status() >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, "")
 	}
 }
 
@@ -66,7 +87,7 @@ func (s *Server) recoverPanics() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		defer func() {
 			if v := recover(); v != nil {
-				s.Log.Error("panic in a request", "route", c.FullPath(), "panic", v, "stack", string(debug.Stack()))
+				s.Log.ErrorContext(c.Request.Context(), "panic in a request", "route", c.FullPath(), "panic", v, "stack", string(debug.Stack()))
 				writeProblem(c, http.StatusInternalServerError, "internal", "Something went wrong on our side. The log has the details under the X-Request-ID.", nil)
 			}
 		}()

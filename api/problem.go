@@ -49,7 +49,7 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		c.AbortWithStatus(499) // nginx's code for a client that went away; nobody reads it
 	default:
 		_ = c.Error(err)
-		s.Log.Error("request failed", "route", c.FullPath(), "error", err)
+		s.Log.ErrorContext(c.Request.Context(), "request failed", "route", c.FullPath(), "error", err)
 		writeProblem(c, http.StatusServiceUnavailable, "unavailable", "This cannot be done right now. Nothing was changed unless a later look says so; try again.", nil)
 	}
 }

@@ -19,6 +19,7 @@ const root = ".."
 // composeFile is the part of the Compose specification that the checks look at.
 // https://github.com/compose-spec/compose-spec/blob/main/spec.md
 type composeFile struct {
+	Include  []string
 	Services map[string]service
 	Networks map[string]struct{ Internal bool }
 	Volumes  map[string]any
@@ -65,7 +66,42 @@ func readCompose(t *testing.T) composeFile {
 	if len(file.Services) == 0 {
 		t.Fatal("docker-compose.yml has no services")
 	}
+	for _, name := range file.Include {
+		file.merge(t, name)
+	}
 	return file
+}
+
+// merge adds what an included file has, as Compose does: its paths begin where
+// it lies, and what both have must be the same
+// (https://github.com/compose-spec/compose-spec/blob/main/14-include.md).
+func (f *composeFile) merge(t *testing.T, name string) {
+	t.Helper()
+	var more composeFile
+	if err := yaml.Unmarshal([]byte(readFile(t, name)), &more); err != nil {
+		t.Fatal(err)
+	}
+	for n, s := range more.Services {
+		if _, twice := f.Services[n]; twice {
+			t.Errorf("%s: the service %s is there twice", name, n)
+		}
+		for i, mount := range s.Volumes {
+			if strings.HasPrefix(mount, ".") {
+				source, rest, _ := strings.Cut(mount, ":")
+				s.Volumes[i] = "./" + filepath.Join(filepath.Dir(name), source) + ":" + rest
+			}
+		}
+		f.Services[n] = s
+	}
+	for n, network := range more.Networks {
+		if was, twice := f.Networks[n]; twice && was != network {
+			t.Errorf("%s: the network %s is another one", name, n)
+		}
+		f.Networks[n] = network
+	}
+	for n, volume := range more.Volumes {
+		f.Volumes[n] = volume
+	}
 }
 
 // parseEnv reads NAME=value lines; a later line for a name wins, as in Compose.

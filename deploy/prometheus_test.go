@@ -32,6 +32,9 @@ func TestPrometheusRules(t *testing.T) {
 		}
 		t.Skip("promtool is not installed (it comes with the package prometheus): the alerts are not tried")
 	}
+	if out, err := exec.Command(promtool, "check", "config", "--syntax-only", "prometheus/prometheus.yml").CombinedOutput(); err != nil {
+		t.Errorf("promtool check config: %v\n%s", err, out)
+	}
 	for _, kind := range []string{"rules", "test"} {
 		files, err := filepath.Glob("prometheus/*_" + kind + ".yml")
 		if err != nil || len(files) < 2 {

@@ -87,9 +87,11 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 			p.close()
 		}
 	}()
-	if p.telemetry, err = telemetry.Start(ctx, telemetry.Options{Service: of.service, Version: of.version, OTLP: cfg.OTLPEndpoint, Sampling: cfg.TraceSampling}); err != nil {
+	if p.telemetry, err = telemetry.Start(ctx, telemetry.Options{Service: of.service, Version: of.version, OTLP: cfg.OTLPEndpoint, Sampling: cfg.TraceSampling, Logs: cfg.LogsEndpoint()}); err != nil {
 		return nil, err
 	}
+	log = p.telemetry.Logger(log)
+	p.log = log
 	if p.sealer, err = secret.Open(ctx, keysetOf(cfg)); err != nil {
 		return nil, err
 	}
@@ -110,6 +112,9 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	}
 	if p.web, err = call.NewClient(allowed); err != nil {
 		return nil, err
+	}
+	for _, c := range []*http.Client{httpClient, p.hooks, p.web} {
+		c.Transport = p.telemetry.Transport(c.Transport)
 	}
 	trusted, err := call.Trusts(allowed)
 	if err != nil {
@@ -160,7 +165,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	if cfg.Views {
-		p.counter = views.New(p.redis, views.Options{Now: p.clock.Now})
+		p.counter = views.New(p.redis, views.Options{Now: p.clock.Now, Meter: p.telemetry.Views})
 		p.batcher = views.NewBatcher(p.counter)
 		if p.counting, err = p.openCounting(ctx); err != nil {
 			return nil, err

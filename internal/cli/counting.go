@@ -101,6 +101,6 @@ func (p *parts) viewsWorker() *activities.Views {
 	if p.counter == nil {
 		return nil
 	}
-	return &activities.Views{Tally: &tally.Keeper{Counter: p.counter, Store: p.store, Settle: tally.Settle, Log: p.log, Now: p.clock.Now,
-		Retention: tally.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}}
+	return &activities.Views{Tally: meteredTally{&tally.Keeper{Counter: p.counter, Store: p.store, Settle: tally.Settle, Log: p.log, Now: p.clock.Now,
+		Retention: tally.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}, p.telemetry.Views}}
 }

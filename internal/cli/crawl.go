@@ -82,6 +82,7 @@ func (p *parts) crawlWorker() *worker.Crawler {
 		Known: &seen.Known{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: records.Do,
 		Pace: crawl.StandardPace(), Limits: limits, Log: p.log}
 	d.Robots = drain.NewRobots(crawlProduct, drain.RobotsStore{Redis: p.redis}, d.FetchRobots)
+	d.Tell(p.telemetry.Crawl)
 	age := p.cfg.CrawlRetention
 	if age == 0 {
 		age = 100 * 365 * 24 * time.Hour

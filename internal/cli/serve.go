@@ -84,7 +84,7 @@ func (p *Program) api(ctx context.Context, args []string) error {
 		return err
 	}
 	parts.log.Info("API listening", "address", l.Addr().String(), "version", p.Version)
-	return together(ctx, func(ctx context.Context) error { return serve(ctx, l, handler) },
+	return together(ctx, func(ctx context.Context) error { return serve(ctx, l, parts.telemetry.Serve(handler)) },
 		func(ctx context.Context) error { return parts.serveMetrics(ctx, metrics) })
 }
 

@@ -36,15 +36,11 @@ func (p *parts) observe(version string) error {
 			}
 			return all, nil
 		}),
-		t.Observe("dateline_database_connections", func(context.Context) ([]telemetry.Reading, error) {
-			used, idle, most := p.store.Connections()
-			return states("in_use", used, "idle", idle, "most", most), nil
-		}),
-		t.Observe("dateline_redis_connections", func(context.Context) ([]telemetry.Reading, error) {
-			s := p.redis.PoolStats()
-			return states("in_use", s.TotalConns-s.IdleConns, "idle", s.IdleConns), nil
-		}),
 		p.observeQueues(),
+		p.observeReaders(),
+		p.observeCrawl(),
+		p.observeEngines(),
+		p.observeSurroundings(),
 	)
 }
 
@@ -52,14 +48,13 @@ func (p *parts) observe(version string) error {
 func (p *parts) observeQueues() error {
 	t := p.telemetry
 	return errors.Join(
-		t.Observe("dateline_posts", func(ctx context.Context) ([]telemetry.Reading, error) {
+		t.ObserveTogether(func(ctx context.Context) (telemetry.Readings, error) {
 			q, err := p.store.QueueSizes(ctx)
-			return states("scheduled", q.Scheduled, "due_within_a_minute", q.Due, "publishing", q.Publishing, "overdue", q.Overdue), err
-		}),
-		t.Observe("dateline_webhook_deliveries_waiting", func(ctx context.Context) ([]telemetry.Reading, error) {
-			q, err := p.store.QueueSizes(ctx)
-			return telemetry.One(float64(q.Deliveries)), err
-		}),
+			return telemetry.Readings{
+				"dateline_posts":                      states("scheduled", q.Scheduled, "due_within_a_minute", q.Due, "publishing", q.Publishing, "overdue", q.Overdue, "parked", q.Parked),
+				"dateline_webhook_deliveries_waiting": telemetry.One(float64(q.Deliveries)),
+			}, err
+		}, "dateline_posts", "dateline_webhook_deliveries_waiting"),
 		t.Observe("dateline_dead_letters", func(ctx context.Context) (all []telemetry.Reading, _ error) {
 			reasons, err := p.store.DeadLetterReasons(ctx)
 			for reason, n := range reasons {
@@ -67,22 +62,24 @@ func (p *parts) observeQueues() error {
 			}
 			return all, err
 		}),
-		t.Observe("dateline_accounts", func(ctx context.Context) (all []telemetry.Reading, _ error) {
+		t.ObserveTogether(func(ctx context.Context) (telemetry.Readings, error) {
 			accounts, err := p.store.AccountStates(ctx)
+			var numbers, ends []telemetry.Reading
+			first := map[string]float64{}
 			for _, s := range accounts {
-				all = append(all, telemetry.Reading{Labels: []string{s.Network, s.Status}, Value: float64(s.Accounts)})
-			}
-			return all, err
-		}),
-		t.Observe("dateline_account_access_ends_seconds", func(ctx context.Context) (all []telemetry.Reading, _ error) {
-			accounts, err := p.store.AccountStates(ctx)
-			for _, s := range accounts {
-				if s.FirstEnd != nil {
-					all = append(all, telemetry.Reading{Labels: []string{s.Network}, Value: s.FirstEnd.Seconds()})
+				numbers = append(numbers, telemetry.Reading{Labels: []string{s.Network, s.Status}, Value: float64(s.Accounts)})
+				if s.FirstEnd == nil {
+					continue
+				}
+				if end, known := first[s.Network]; !known || s.FirstEnd.Seconds() < end {
+					first[s.Network] = s.FirstEnd.Seconds()
 				}
 			}
-			return all, err
-		}),
+			for network, end := range first {
+				ends = append(ends, telemetry.Reading{Labels: []string{network}, Value: end})
+			}
+			return telemetry.Readings{"dateline_accounts": numbers, "dateline_account_access_ends_seconds": ends}, err
+		}, "dateline_accounts", "dateline_account_access_ends_seconds"),
 	)
 }
 

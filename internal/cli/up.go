@@ -145,8 +145,9 @@ func (r *running) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.log = parts.log
 	r.announce(box, token, link)
-	return r.work(ctx, parts, listeners{l, metrics}, handler, func(ctx context.Context) error {
+	return r.work(ctx, parts, listeners{l, metrics}, parts.telemetry.Serve(handler), func(ctx context.Context) error {
 		if !r.demo {
 			return nil
 		}

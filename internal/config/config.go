@@ -55,6 +55,7 @@ type Config struct {
 	WorkerHealthAddr  string
 	MetricsAddr       string  // "": metrics are not served
 	OTLPEndpoint      string  // "": no traces
+	OTLPLogs          string  // the URL for logs; "": below OTLPEndpoint
 	TraceSampling     float64 // 0 to 1
 	PublicURL         string
 	LinkHost          string // of short links; empty: PublicURL's
@@ -301,4 +302,12 @@ func LocalURL(addr string) string {
 		host = "localhost"
 	}
 	return "http://" + net.JoinHostPort(host, port)
+}
+
+// LogsEndpoint is the URL that takes logs by OTLP; "": none does.
+func (c *Config) LogsEndpoint() string {
+	if c.OTLPLogs == "" && c.OTLPEndpoint != "" {
+		return c.OTLPEndpoint + "/v1/logs"
+	}
+	return c.OTLPLogs
 }

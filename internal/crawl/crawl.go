@@ -207,7 +207,8 @@ type Fetched struct {
 	Changed   bool
 	Version   *Version // nil: nothing new is to be kept
 	ObjectKey string
-	First     bool // the first version of an article
+	First     bool      // the first version of an article
+	Published time.Time // of an article that came out while its site was watched; zero: not, or unknown
 	Found     []Found
 
 	// For the domain's figures.

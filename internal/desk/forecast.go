@@ -55,7 +55,7 @@ func (c *check) forecast(ctx context.Context, p post.Post) []post.Warning {
 			}
 			w, err := c.exceeded(ctx, p, a, known, q.Cost(use), q.Fixed, buckets[at])
 			if err != nil {
-				c.desk.Log.Warn("rate limits are not forecast", "post_id", p.ID, "account_id", a.ID, "error", err)
+				c.desk.Log.WarnContext(ctx, "rate limits are not forecast", "post_id", p.ID, "account_id", a.ID, "error", err)
 			}
 			if w != nil {
 				out = append(out, *w)
@@ -193,7 +193,7 @@ func (d *Desk) buckets(ctx context.Context, c limits.Caller) []limits.Bucket {
 	defer cancel()
 	buckets, err := d.Rates.Buckets(ctx, c)
 	if err != nil {
-		d.Log.Warn("rate limits as they stand are not known", "error", err)
+		d.Log.WarnContext(ctx, "rate limits as they stand are not known", "error", err)
 		return limits.Declared(c)
 	}
 	return buckets

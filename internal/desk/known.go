@@ -114,7 +114,7 @@ func (k *known) limits(ctx context.Context, adapter network.Network, a account.A
 		l.limits, l.err = adapter.Limits(ctx, opened)
 	}
 	if l.err != nil {
-		k.desk.Log.Warn("limits not known, content not checked yet", "account_id", a.ID, "network", a.Network, "error", l.err)
+		k.desk.Log.WarnContext(ctx, "limits not known, content not checked yet", "account_id", a.ID, "network", a.Network, "error", l.err)
 	}
 	k.limitsByID[a.ID] = l
 	return l.limits, l.err

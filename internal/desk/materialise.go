@@ -49,7 +49,7 @@ func (d *Desk) materialised(ctx context.Context, s post.Series) (post.Series, []
 	changed, err := d.Materialise(ctx, s.ID)
 	if err != nil {
 		// The change stands; the schedule goes on with it.
-		d.Log.Warn("a series has not made all its posts yet", "series_id", s.ID, "error", err)
+		d.Log.WarnContext(ctx, "a series has not made all its posts yet", "series_id", s.ID, "error", err)
 	}
 	s, err = d.Store.Series(ctx, s.ID)
 	return s, changed, err

@@ -61,7 +61,7 @@ func (c *check) told(ctx context.Context, p post.Post) post.Post {
 		return p
 	}
 	if err := c.loadMissing(ctx, p); err != nil {
-		c.desk.Log.Warn("files of a post are not looked at", "post_id", p.ID, "error", err)
+		c.desk.Log.WarnContext(ctx, "files of a post are not looked at", "post_id", p.ID, "error", err)
 	}
 	p.Warnings, p.Price = c.warn(ctx, p), c.price(ctx, p)
 	return p

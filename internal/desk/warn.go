@@ -26,7 +26,7 @@ func (c *check) warn(ctx context.Context, p post.Post) []post.Warning {
 	}
 	near, err := c.desk.Store.Neighbours(ctx, p.WorkspaceID, spots)
 	if err != nil {
-		c.desk.Log.Warn("other posts are not compared", "post_id", p.ID, "error", err)
+		c.desk.Log.WarnContext(ctx, "other posts are not compared", "post_id", p.ID, "error", err)
 		return out
 	}
 	for _, n := range near {

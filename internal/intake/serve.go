@@ -21,7 +21,7 @@ const Prefix = "/v1/"
 func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if v := recover(); v != nil {
-			in.Log.Error("panic in a request", "route", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+			in.Log.ErrorContext(r.Context(), "panic in a request", "route", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
 			writeProblem(w, http.StatusInternalServerError, "internal", "Something went wrong on our side. The log has the details under the X-Request-ID.")
 		}
 	}()
@@ -143,7 +143,7 @@ func (in *Intake) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Context().Err() != nil && !errors.Is(r.Context().Err(), context.DeadlineExceeded):
 		return // nobody is there any more
 	default:
-		in.Log.Error("a hit was not counted", "route", r.URL.Path, "request_id", w.Header().Get("X-Request-ID"), "error", err)
+		in.Log.ErrorContext(r.Context(), "a hit was not counted", "route", r.URL.Path, "request_id", w.Header().Get("X-Request-ID"), "error", err)
 		w.Header().Set("Retry-After", "5")
 		writeProblem(w, http.StatusServiceUnavailable, "unavailable", "This cannot be counted right now; try again.")
 	}

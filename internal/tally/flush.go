@@ -182,7 +182,7 @@ func (k *Keeper) seed(ctx context.Context, beat func(), done *Flushed) error {
 			continue // a new installation has nothing to lose
 		}
 		done.Seeded += pages[shard]
-		k.Log.Warn("Redis had lost its counts; they were filled in again from the database", "shard", shard, "pages", pages[shard])
+		k.Log.WarnContext(ctx, "Redis had lost its counts; they were filled in again from the database", "shard", shard, "pages", pages[shard])
 		if err := k.Store.NoteViewLoss(ctx, shard, pages[shard]); err != nil {
 			return err
 		}

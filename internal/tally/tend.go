@@ -98,7 +98,7 @@ func (k *Keeper) erase(ctx context.Context, beat func(), done *Flushed) error {
 			return err
 		}
 		done.Erased++
-		k.Log.Info("counts were forgotten", "erasure_id", e.ID, "site_id", e.Site, "of_visitor", e.OfVisitor, "removed", removed)
+		k.Log.InfoContext(ctx, "counts were forgotten", "erasure_id", e.ID, "site_id", e.Site, "of_visitor", e.OfVisitor, "removed", removed)
 	}
 	return nil
 }

@@ -16,41 +16,72 @@ type Reading struct {
 	Value  float64
 }
 
+// Readings are those of several instruments, by name.
+type Readings map[string][]Reading
+
 // readPatience is how long all the lookups of one scrape may take together.
 const readPatience = 5 * time.Second
 
 // Observe registers a gauge that is read when somebody scrapes. An error leaves
 // it out of that scrape: an old value would hide the trouble.
 func (t *Telemetry) Observe(name string, read func(ctx context.Context) ([]Reading, error)) error {
+	return t.ObserveTogether(func(ctx context.Context) (Readings, error) {
+		all, err := read(ctx)
+		return Readings{name: all}, err
+	}, name)
+}
+
+// ObserveTogether registers gauges, and counters that somebody else counts,
+// which one lookup answers for: it is made once in a scrape.
+func (t *Telemetry) ObserveTogether(read func(ctx context.Context) (Readings, error), names ...string) error {
 	all := Instruments()
-	i := slices.IndexFunc(all, func(i Instrument) bool { return i.Name == name })
-	if i < 0 || all[i].Kind != "gauge" {
-		return fmt.Errorf("no gauge %s is declared", name)
+	o := &observed{read: read, descriptions: map[string]*prometheus.Desc{}, kinds: map[string]prometheus.ValueType{}}
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(i Instrument) bool { return i.Name == name })
+		if i < 0 || all[i].Kind == histogram {
+			return fmt.Errorf("nothing that can be looked up is declared as %s", name)
+		}
+		o.descriptions[name] = prometheus.NewDesc(name, all[i].Help, all[i].Labels, nil)
+		o.kinds[name] = prometheus.GaugeValue
+		if all[i].Kind == counter {
+			o.kinds[name] = prometheus.CounterValue
+		}
 	}
-	return t.registry.Register(&gauge{description: prometheus.NewDesc(name, all[i].Help, all[i].Labels, nil), read: read})
+	return t.registry.Register(o)
 }
 
-// gauge is a prometheus.Collector.
-type gauge struct {
-	description *prometheus.Desc
-	read        func(ctx context.Context) ([]Reading, error)
+// observed is a prometheus.Collector.
+type observed struct {
+	descriptions map[string]*prometheus.Desc
+	kinds        map[string]prometheus.ValueType
+	read         func(ctx context.Context) (Readings, error)
 }
 
-func (g *gauge) Describe(out chan<- *prometheus.Desc) { out <- g.description }
+func (o *observed) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range o.descriptions {
+		out <- d
+	}
+}
 
-func (g *gauge) Collect(out chan<- prometheus.Metric) {
+func (o *observed) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
 	defer cancel()
-	readings, err := g.read(ctx)
+	readings, err := o.read(ctx)
 	if err != nil {
 		return
 	}
-	for _, r := range readings {
-		m, err := prometheus.NewConstMetric(g.description, prometheus.GaugeValue, r.Value, r.Labels...)
-		if err != nil {
-			m = prometheus.NewInvalidMetric(g.description, err)
+	for name, all := range readings {
+		d, ok := o.descriptions[name]
+		if !ok {
+			continue
 		}
-		out <- m
+		for _, r := range all {
+			m, err := prometheus.NewConstMetric(d, o.kinds[name], r.Value, r.Labels...)
+			if err != nil {
+				m = prometheus.NewInvalidMetric(d, err)
+			}
+			out <- m
+		}
 	}
 }
 

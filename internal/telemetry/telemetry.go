@@ -1,6 +1,7 @@
-// Package telemetry makes the metrics and traces of one process: instruments
-// are declared in instruments.go and nowhere else, served at /metrics in the
-// format of Prometheus, and traces leave by OTLP where an endpoint is set.
+// Package telemetry makes the metrics, traces and logs of one process:
+// instruments are declared in list.go and nowhere else, and served at /metrics in
+// the format of Prometheus; traces and logs leave by OTLP where an endpoint is
+// set.
 package telemetry
 
 import (
@@ -17,6 +18,7 @@ import (
 	promexporter "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
+	sdklog "go.opentelemetry.io/otel/sdk/log"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -30,16 +32,21 @@ type Options struct {
 	Version  string
 	OTLP     string  // the base URL of a collector that takes OTLP over HTTP; "": traces are not made
 	Sampling float64 // the share of requests and posts that is traced, 0 to 1
+	Logs     string  // the URL that takes logs by OTLP over HTTP; "": they go nowhere but to the standard error
 }
 
 // Telemetry is what one process tells of itself. It is safe for concurrent use.
 type Telemetry struct {
 	Publishing *Publishing
 	API        *API
+	Views      *Views
+	Crawl      *Crawl
+	Articles   *Articles
 
 	registry *prometheus.Registry
 	meters   *sdkmetric.MeterProvider
 	traces   *sdktrace.TracerProvider // nil: none are made
+	logs     *sdklog.LoggerProvider   // nil: they are not sent
 	set      *instruments
 }
 
@@ -56,11 +63,16 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	if t.set, err = newInstruments(t.meters.Meter("dateline")); err != nil {
 		return nil, fmt.Errorf("making the instruments: %w", err)
 	}
-	t.Publishing, t.API = &Publishing{t.set}, &API{t.set}
+	t.Publishing, t.API, t.Views, t.Crawl, t.Articles = &Publishing{t.set}, &API{t.set}, &Views{t.set}, &Crawl{t.set}, &Articles{t.set}
+	if o.Logs != "" {
+		if t.logs, err = sendLogs(ctx, o.Logs, described); err != nil {
+			return nil, err
+		}
+	}
 	if o.OTLP == "" {
 		return t, nil
 	}
-	sender, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.OTLP))
+	sender, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.OTLP+"/v1/traces"))
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
 	}
@@ -96,6 +108,9 @@ func (t *Telemetry) Stop(ctx context.Context) error {
 	err := t.meters.Shutdown(ctx)
 	if t.traces != nil {
 		err = errors.Join(err, t.traces.Shutdown(ctx))
+	}
+	if t.logs != nil {
+		err = errors.Join(err, t.logs.Shutdown(ctx))
 	}
 	return err
 }

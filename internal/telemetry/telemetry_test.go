@@ -91,8 +91,19 @@ func TestEveryInstrumentIsServedAsDeclared(t *testing.T) {
 	tel.Publishing.Late(ctx, "mastodon", 40*time.Millisecond)
 	tel.Publishing.Called(ctx, "mastodon", "publish", "ok", time.Second)
 	tel.API.Answered(ctx, "GET", "/livez", "200", time.Millisecond)
+	tel.Views.Batch(ctx, 4, time.Millisecond, map[string]int{"view": 1}, map[string]int{"view": 2}, map[string]int{"crawler": 1})
+	tel.Views.BatchFailed(ctx, time.Second)
+	tel.Views.Flushed(ctx, "ok", 3, time.Second)
+	tel.Crawl.Fetched(ctx, "ok", 2, 1000, time.Second)
+	tel.Crawl.Page(ctx, "article", "new")
+	tel.Crawl.Links(ctx, 1, 2)
+	tel.Crawl.Fresh(ctx, "stored", time.Minute)
+	tel.Articles.Parsed(ctx, "selectors")
+	tel.Articles.Field(ctx, "title", "filled")
+	tel.Articles.Selectors(ctx, "learned")
+	tel.Articles.Searched(ctx, "keyword", "ok", time.Millisecond)
 	for _, i := range Instruments() {
-		if i.Kind == "gauge" {
+		if i.Kind == "gauge" || i.Name == "dateline_engine_cpu_seconds_total" {
 			if err := tel.Observe(i.Name, func(context.Context) ([]Reading, error) {
 				return []Reading{{Labels: make([]string, len(i.Labels)), Value: 1}}, nil
 			}); err != nil {
@@ -119,6 +130,30 @@ func TestEveryInstrumentIsServedAsDeclared(t *testing.T) {
 	}
 	if err := tel.Stop(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// One lookup answers for several instruments, and is made once in a scrape.
+func TestWhatIsLookedUpTogetherIsLookedUpOnce(t *testing.T) {
+	tel, err := Start(t.Context(), Options{Service: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lookups := 0
+	if err := tel.ObserveTogether(func(context.Context) (Readings, error) {
+		lookups++
+		return Readings{"dateline_posts": {{Labels: []string{"scheduled"}, Value: 1}}, "dateline_webhook_deliveries_waiting": One(2)}, nil
+	}, "dateline_posts", "dateline_webhook_deliveries_waiting"); err != nil {
+		t.Fatal(err)
+	}
+	for scrapes := 1; scrapes <= 2; scrapes++ {
+		served := scrape(t, tel)
+		if served["dateline_posts"] == nil || served["dateline_webhook_deliveries_waiting"] == nil {
+			t.Errorf("served %v", served)
+		}
+		if lookups != scrapes {
+			t.Errorf("%d lookups in %d scrapes", lookups, scrapes)
+		}
 	}
 }
 

@@ -57,6 +57,7 @@ var errAnswer = errors.New("a counting script gave an answer that makes no sense
 type Options struct {
 	Shards int              // 0: DefaultShards; at most 100; the same in all processes and for the life of the data
 	Now    func() time.Time // nil: time.Now; hits that claim to be later are counted as of now
+	Meter  Meter            // nil: nobody wants to know
 }
 
 // Counter counts in Redis. It is safe for concurrent use.

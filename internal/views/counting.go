@@ -31,6 +31,7 @@ type oneBatch struct {
 	counter *Counter
 	now     time.Time
 	hits    int
+	reasons map[string]int // of the hits that were refused
 	calls   []*callOf
 	open    map[int]*callOf // by shard; 0 for all where one node has them all
 }
@@ -119,6 +120,10 @@ func (b *oneBatch) addFiltered(h *FilteredHit) {
 	m := b.at(h.At, h.Site.Zone)
 	shard := b.counter.Shard(h.Site.ID, h.Page)
 	record := record{kind: filtered, way: '-', moment: m, reason: reason(h.Reason), page: pageKey(shard, h.Site.ID, h.Page)}
+	if b.reasons == nil {
+		b.reasons = map[string]int{}
+	}
+	b.reasons[record.reason]++
 	call := b.call(shard)
 	call.id = true
 	call.add(settings{kind: filtered}, b.hits, record.page+totalsKey, record.encode())
@@ -192,11 +197,8 @@ func (c *callOf) stretch(s settings, later int64) string {
 	return c.tag + "d" + strconv.FormatInt(s.class, 10) + ":" + strconv.FormatInt(s.stretch+later, 10) + ":"
 }
 
-// run counts the batch.
-func (b *oneBatch) run(ctx context.Context) ([]Outcome, error) {
-	if b.hits == 0 {
-		return nil, nil
-	}
+// send counts the batch.
+func (b *oneBatch) send(ctx context.Context) ([]Outcome, error) {
 	calls := make([]scriptCall, len(b.calls))
 	for i, call := range b.calls {
 		calls[i] = scriptCall{call.tag + "log", call.args()}

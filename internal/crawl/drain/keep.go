@@ -73,6 +73,9 @@ func (r *run) store(ctx context.Context, f *crawl.Fetched, res *fetch.Result, ra
 		return err
 	}
 	f.First = u.RawHash == ""
+	if f.First && u.Kind == crawl.Article {
+		f.Published = published(res.Body, r.domain.CreatedAt)
+	}
 	f.Version = &crawl.Version{DomainID: r.domain.ID, URLID: u.ID, URL: u.URL, FetchedAt: res.Started.UTC().Truncate(time.Microsecond), Status: res.Status,
 		Bytes: len(res.Body), StoredBytes: stored, Kind: u.Kind, RawHash: raw, FinalURL: res.Final, Header: kept(res.Header)}
 	u.RawHash, u.ContentHash = raw, content

@@ -91,7 +91,7 @@ func (s *Service) Create(ctx context.Context, who people.Principal, d Draft, key
 // wake has a domain looked at now rather than within the minute.
 func (s *Service) wake(ctx context.Context, domain string) {
 	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), domain, crawl.RunNow); err != nil {
-		s.Log.Warn("Temporal was not told; the schedule finds the seed", "domain", domain, "error", err)
+		s.Log.WarnContext(ctx, "Temporal was not told; the schedule finds the seed", "domain", domain, "error", err)
 	}
 }
 
@@ -192,7 +192,7 @@ func (s *Service) Control(ctx context.Context, who people.Principal, name string
 		return 0, err
 	}
 	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), name, what); err != nil {
-		s.Log.Warn("Temporal was not told; the crawl reads the row within seconds", "domain", name, "error", err)
+		s.Log.WarnContext(ctx, "Temporal was not told; the crawl reads the row within seconds", "domain", name, "error", err)
 	}
 	return forgotten, nil
 }

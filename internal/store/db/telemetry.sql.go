@@ -54,6 +54,53 @@ func (q *Queries) AccountStates(ctx context.Context) ([]AccountStatesRow, error)
 	return items, nil
 }
 
+const crawlState = `-- name: CrawlState :one
+select s.active, s.paused, s.due, s.overdue, d.known, d.paused as domains_paused, d.waiting, d.due as domains_due,
+    (select count(*) from (select 1 from urls limit $1) u)::bigint as urls
+from (
+    select count(*) filter (where status = 'active') as active, count(*) filter (where status = 'paused') as paused,
+        count(*) filter (where status = 'active' and next_crawl <= clock_timestamp()) as due,
+        count(*) filter (where status = 'active' and next_crawl < clock_timestamp() - interval '15 minutes') as overdue
+    from seeds
+) s, (
+    select count(*) as known, count(*) filter (where paused_at is not null) as paused,
+        count(*) filter (where paused_at is null and not_before > clock_timestamp()) as waiting,
+        count(*) filter (where paused_at is null and next_due <= clock_timestamp() and (not_before is null or not_before <= clock_timestamp())) as due
+    from crawl_domains
+) d
+`
+
+type CrawlStateRow struct {
+	Active        int64
+	Paused        int64
+	Due           int64
+	Overdue       int64
+	Known         int64
+	DomainsPaused int64
+	Waiting       int64
+	DomainsDue    int64
+	Urls          int64
+}
+
+// The frontier is counted up to a bound. Seeds are
+// overdue from a quarter of an hour on: the plan is made every minute.
+func (q *Queries) CrawlState(ctx context.Context, most int32) (CrawlStateRow, error) {
+	row := q.db.QueryRow(ctx, crawlState, most)
+	var i CrawlStateRow
+	err := row.Scan(
+		&i.Active,
+		&i.Paused,
+		&i.Due,
+		&i.Overdue,
+		&i.Known,
+		&i.DomainsPaused,
+		&i.Waiting,
+		&i.DomainsDue,
+		&i.Urls,
+	)
+	return i, err
+}
+
 const deadLetterReasons = `-- name: DeadLetterReasons :many
 select t.status::text as status, coalesce(t.error_class, '')::text as reason, count(*) as letters
 from post_targets t where t.status in ('failed', 'uncertain')
@@ -86,6 +133,23 @@ func (q *Queries) DeadLetterReasons(ctx context.Context) ([]DeadLetterReasonsRow
 	return items, nil
 }
 
+const pagesToParse = `-- name: PagesToParse :one
+select (select count(*) from (select 1 from crawled_pages limit $1) p)::bigint as pages,
+    coalesce((select extract(epoch from clock_timestamp() - fetched_at) from crawled_pages order by id limit 1), 0)::float8 as oldest
+`
+
+type PagesToParseRow struct {
+	Pages  int64
+	Oldest float64
+}
+
+func (q *Queries) PagesToParse(ctx context.Context, most int32) (PagesToParseRow, error) {
+	row := q.db.QueryRow(ctx, pagesToParse, most)
+	var i PagesToParseRow
+	err := row.Scan(&i.Pages, &i.Oldest)
+	return i, err
+}
+
 const queueSizes = `-- name: QueueSizes :one
 select
     (select count(*) from (select 1 from scheduled_posts where status = 'scheduled' limit $1) s)::bigint as scheduled,
@@ -95,6 +159,7 @@ select
         and scheduled_time < clock_timestamp() - interval '30 seconds' limit $1) o)::bigint as overdue,
     (select count(*) from (select 1 from scheduled_posts where status = 'publishing'
         and updated_at > clock_timestamp() - interval '1 day' limit $1) p)::bigint as publishing,
+    (select count(*) from (select distinct post_id from post_targets where status in ('failed', 'uncertain') limit $1) k)::bigint as parked,
     (select count(*) from (select 1 from webhook_deliveries where status = 'pending' limit $1) w)::bigint as deliveries
 `
 
@@ -103,6 +168,7 @@ type QueueSizesRow struct {
 	Due        int64
 	Overdue    int64
 	Publishing int64
+	Parked     int64
 	Deliveries int64
 }
 
@@ -116,7 +182,26 @@ func (q *Queries) QueueSizes(ctx context.Context, most int32) (QueueSizesRow, er
 		&i.Due,
 		&i.Overdue,
 		&i.Publishing,
+		&i.Parked,
 		&i.Deliveries,
 	)
+	return i, err
+}
+
+const readerState = `-- name: ReaderState :one
+select coalesce(extract(epoch from clock_timestamp() - (select max(applied_at) from view_batches)), -1)::float8 as since_flush,
+    coalesce((select differing from view_checks order by id desc limit 1), 0)::bigint as differing
+`
+
+type ReaderStateRow struct {
+	SinceFlush float64
+	Differing  int64
+}
+
+// since_flush is negative when no counts were brought yet.
+func (q *Queries) ReaderState(ctx context.Context) (ReaderStateRow, error) {
+	row := q.db.QueryRow(ctx, readerState)
+	var i ReaderStateRow
+	err := row.Scan(&i.SinceFlush, &i.Differing)
 	return i, err
 }

@@ -1,0 +1,234 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"dateline/platforms/fake"
+)
+
+// faster is by how much times in the rules are shortened: half an hour becomes
+// a minute.
+const faster = 30
+
+// TestEveryAlertIsFiredByItsCause makes every trouble that there is an alert
+// for, in a real installation, and sees a real Prometheus raise the alert. While
+// all is well none is raised.
+func TestEveryAlertIsFiredByItsCause(t *testing.T) {
+	p := startPrometheus(t, true, faster)
+	n := openNewsroom(t)
+	api := n.api()
+	worker, workerMetrics := n.worker()
+	p.scrape("quick", api, workerMetrics)
+	p.watch()
+
+	// All is well.
+	accounts := map[string]string{}
+	for _, name := range []string{"desk", "flaky", "refused", "torn", "revoked", "ending"} {
+		accounts[name] = n.account(name)
+	}
+	n.awaitPost(n.schedule("All is well.", 2*time.Second, accounts["desk"]), "posted", 60*time.Second)
+	key := n.site()
+	if status := n.hit(key, "/first"); status != http.StatusAccepted {
+		t.Fatalf("a hit is answered %d", status)
+	}
+	eventually(t, 150*time.Second, "the first flush", func() bool {
+		flushes, ok := p.value(`sum(dateline_view_flushes_total{result="ok"})`)
+		waiting, known := p.value(`max(dateline_view_changes_waiting)`)
+		return ok && known && flushes > 0 && waiting == 0
+	})
+	for alert, labels := range p.allFired() {
+		if alert != "DiskNearItsEnd" { // the disk of the machine that tests may well be full
+			t.Errorf("%s fires without a cause: %s", alert, labels)
+		}
+	}
+
+	t.Log("no worker works, and a process is short of everything")
+	must(t, worker.Process.Signal(syscall.SIGSTOP))
+	for i := range 100 {
+		n.schedule(fmt.Sprintf("late %d", i), 3*time.Second, accounts["desk"])
+	}
+	n.seedNews()
+	n.exec("update seeds set next_crawl = now() - interval '1 hour'")
+	n.hit(key, "/second")
+	n.exec("update view_batches set applied_at = applied_at - interval '10 minutes'") // as long as the worker has been away
+	sick, metrics := n.sick()
+	p.scrape("slow", metrics)
+	free := n.fill()
+	p.fires(60*time.Second, "ClockDrifts", "MemoryNearItsEnd", "DiskNearItsEnd{instance:"+metrics+" place:data", "CertificateEnds{place:public", "KeysAreOld",
+		"DatabaseServerNearItsEnd", "RedisNearItsEnd")
+	crowd(t, sick, 150)
+	p.fires(60*time.Second, "FilesNearTheirEnd", "PostsLate", "TasksWait{task_queue:dateline-post", "ProcessDown{instance:"+workerMetrics, "CountsNotFlushed", "SeedsOverdue")
+	free()
+
+	t.Log("the worker is back, and the network makes trouble")
+	n.exec("update accounts set renewable = false, expires_at = now() + interval '2 days' where id = $1", accounts["ending"])
+	n.brokenReceivers(4)
+	for _, f := range []fake.Fault{
+		{Kind: fake.Status, Status: http.StatusServiceUnavailable, Account: "flaky", Count: -1, Probability: 0.6},
+		{Kind: fake.Status, Status: http.StatusUnprocessableEntity, Account: "refused", Count: -1, Body: `{"error":"Validation failed: no"}`},
+		{Kind: fake.ResetBefore, Account: "torn", Count: -1},
+		{Kind: fake.TokenExpired, Account: "revoked", Count: -1},
+	} {
+		f.Method, f.Path = http.MethodPost, "/api/v1/statuses"
+		must(t, n.fake.Inject(f))
+	}
+	must(t, worker.Process.Signal(syscall.SIGCONT))
+	for i := range 60 {
+		n.schedule(fmt.Sprintf("tried again %d", i), 3*time.Second, accounts["flaky"])
+	}
+	for i := range 7 {
+		n.schedule(fmt.Sprintf("refused %d", i), 3*time.Second, accounts["refused"])
+	}
+	n.schedule("torn", 3*time.Second, accounts["torn"])
+	n.schedule("revoked", 3*time.Second, accounts["revoked"])
+	p.fires(90*time.Second, "WorkersBehind{task_queue:dateline-post", "PostsSentLate", "ManyRetries", "NetworkErrors{network:mastodon", "DeadLettersGrow", "AccessEnds",
+		"PostsUncertain", "AccountsNeedReconnect", "WebhooksWait", "ArticlesAreStale{alertname:ArticlesAreStale")
+
+	t.Log("nobody gives connections back")
+	p.scrape("slow", n.locked())
+	p.fires(60*time.Second, "DatabaseConnectionsNearTheirEnd")
+
+	t.Log("the engines are away")
+	n.redis.kill()
+	n.refuseDatabase()
+	n.meanwhile(func() {
+		_, _ = n.try(http.MethodGet, "/api/v1/posts", nil, nil)
+		n.hit(key, "/third")
+	})
+	p.fires(60*time.Second, "EngineDown{engine:database", "EngineDown{engine:redis", "ApiErrors", "HitsNotCounted")
+
+	for _, alert := range everyAlert(t) {
+		if !p.firing(alert, "") {
+			t.Errorf("nothing here fires %s", alert)
+		}
+	}
+}
+
+// meanwhile does something again and again until the test is over.
+func (n *newsroom) meanwhile(do func()) {
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(50 * time.Millisecond):
+				do()
+			}
+		}
+	})
+	n.t.Cleanup(func() { close(done); ended.Wait() })
+}
+
+// everyAlert lists what deploy/prometheus has.
+func everyAlert(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob("../../deploy/prometheus/*_rules.yml")
+	must(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(string(text), -1) {
+			names = append(names, m[1])
+		}
+	}
+	if len(names) < 20 {
+		t.Fatalf("found %v only", names)
+	}
+	return names
+}
+
+// seedNews has a site crawled that has been watched since yesterday.
+func (n *newsroom) seedNews() {
+	n.t.Helper()
+	n.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": n.world.Site(0).Home(), "kind": "home"}, nil)
+	n.exec("update crawl_domains set created_at = created_at - interval '1 day'")
+}
+
+// fill uses up the connections of Postgres and the memory of Redis.
+func (n *newsroom) fill() (free func()) {
+	n.t.Helper()
+	r := n.redisClient()
+	must(n.t, r.Set(n.t.Context(), "ballast", strings.Repeat("x", 36<<20), 0).Err())
+	must(n.t, r.ConfigSet(n.t.Context(), "maxmemory", "42mb").Err())
+	var most int
+	must(n.t, n.db.QueryRow(n.t.Context(), "select current_setting('max_connections')::int").Scan(&most))
+	var held []*pgx.Conn
+	for range most * 85 / 100 {
+		c, err := pgx.Connect(n.t.Context(), n.database)
+		must(n.t, err)
+		held = append(held, c)
+	}
+	hangUp := sync.OnceFunc(func() {
+		for _, c := range held {
+			_ = c.Close(context.Background())
+		}
+	})
+	n.t.Cleanup(hangUp)
+	return func() {
+		hangUp()
+		must(n.t, r.Del(n.t.Context(), "ballast").Err())
+	}
+}
+
+// brokenReceivers registers webhooks whose receiver is out of order.
+func (n *newsroom) brokenReceivers(many int) {
+	n.t.Helper()
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
+	n.t.Cleanup(broken.Close)
+	for i := range many {
+		n.call(http.MethodPost, "/api/v1/webhooks", map[string]any{"url": fmt.Sprintf("%s/%d", broken.URL, i), "types": []string{"post.posted"}}, nil)
+	}
+}
+
+// locked starts an API all of whose connections wait for a lock.
+func (n *newsroom) locked() (metrics string) {
+	n.t.Helper()
+	address := "127.0.0.1:" + freePort(n.t)
+	metrics = "127.0.0.1:" + freePort(n.t)
+	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").says(n.t, 60*time.Second, "API listening")
+	holder, err := pgx.Connect(n.t.Context(), n.database)
+	must(n.t, err)
+	n.t.Cleanup(func() { _ = holder.Close(context.Background()) })
+	_, err = holder.Exec(n.t.Context(), "begin; lock table api_tokens in access exclusive mode")
+	must(n.t, err)
+	for range 30 {
+		go func() {
+			request, err := http.NewRequestWithContext(n.t.Context(), http.MethodGet, "http://"+address+"/api/v1/posts", nil)
+			if err != nil {
+				return
+			}
+			request.Header.Set("Authorization", "Bearer "+n.token)
+			if answer, err := http.DefaultClient.Do(request); err == nil {
+				_ = answer.Body.Close()
+			}
+		}()
+	}
+	return metrics
+}
+
+// refuseDatabase takes the database away from everybody.
+func (n *newsroom) refuseDatabase() {
+	n.t.Helper()
+	var name string
+	must(n.t, n.db.QueryRow(n.t.Context(), "select current_database()").Scan(&name))
+	n.exec("alter database " + pgx.Identifier{name}.Sanitize() + " with allow_connections false")
+	n.t.Cleanup(func() {
+		_, _ = n.db.Exec(context.Background(), "alter database "+pgx.Identifier{name}.Sanitize()+" with allow_connections true")
+	})
+	n.exec("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+}

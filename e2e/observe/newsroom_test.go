@@ -1,0 +1,229 @@
+package observe
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/crawl/crawltest"
+	"dateline/internal/enginetest"
+	"dateline/internal/objects"
+	"dateline/internal/s3server"
+	"dateline/platforms/fake"
+)
+
+// newsroom is an installation of several processes, with engines that the test
+// may take away.
+type newsroom struct {
+	t         *testing.T
+	program   string
+	database  string // URL
+	db        *pgx.Conn
+	redisPort string
+	redis     *child
+	fake      *fake.Server
+	world     *crawltest.World
+	env       []string
+	*client
+}
+
+// openNewsroom starts the engines and prepares the database.
+func openNewsroom(t *testing.T) *newsroom {
+	t.Helper()
+	n := &newsroom{t: t, program: program(t), redisPort: freePort(t)}
+	_, n.database = enginetest.StoreAndURL(t)
+	var err error
+	n.db, err = pgx.Connect(t.Context(), n.database)
+	must(t, err)
+	t.Cleanup(func() { _ = n.db.Close(context.Background()) })
+
+	n.redis = run(t, nil, redisServer(t), "--port", n.redisPort, "--bind", "127.0.0.1", "--save", "", "--dir", openDir(t))
+	s3, err := s3server.New(s3server.Options{Dir: openDir(t), Bucket: "dateline", AccessKey: "test", SecretKey: "test"})
+	must(t, err)
+	bucket := httptest.NewServer(s3)
+	t.Cleanup(bucket.Close)
+	opened, err := objects.Open(t.Context(), objects.Options{Endpoint: bucket.URL, Region: "us-east-1", Bucket: "dateline", AccessKey: "test", SecretKey: "test", PathStyle: true})
+	must(t, err)
+	must(t, opened.EnsureBucket(t.Context()))
+
+	temporal := freePort(t)
+	temporald, err := filepath.Abs("../../bin/temporald")
+	must(t, err)
+	if _, err := os.Stat(temporald); err != nil {
+		t.Fatalf("there is no temporald; `make temporald` builds it: %v", err)
+	}
+	run(t, nil, temporald, "--db-filename", filepath.Join(openDir(t), "temporal.db"), "--port", temporal, "--ui-port", freePort(t), "--log-level", "error",
+		"--search-attribute", "PostStatus=Keyword", "--search-attribute", "Platform=Keyword", "--search-attribute", "AccountID=Keyword",
+		"--search-attribute", "Domain=Keyword", "--search-attribute", "PublishAt=Datetime")
+
+	if n.fake, err = fake.New(fake.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	must(t, n.fake.Start("127.0.0.1:0"))
+	t.Cleanup(func() { _ = n.fake.Close() })
+	// A site whose news came out 40 minutes ago.
+	n.world, err = crawltest.New(crawltest.Options{Sites: 1, Articles: 40, OnHub: 40, Proxied: true, Now: func() time.Time { return time.Now().Add(-40 * time.Minute) }})
+	must(t, err)
+	t.Cleanup(n.world.Close)
+
+	keyset := filepath.Join(openDir(t), "keyset.json")
+	n.env = []string{"DATABASE_URL=" + n.database, "REDIS_URL=redis://127.0.0.1:" + n.redisPort, "TEMPORAL_ADDRESS=127.0.0.1:" + temporal, "TEMPORAL_NAMESPACE=default",
+		"S3_ENDPOINT=" + bucket.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test", "S3_SECRET_KEY=test", "DATELINE_KEYSET=" + keyset,
+		"DATELINE_DATA_DIR=" + openDir(t), "DATELINE_ALLOW_PRIVATE_HOSTS=127.0.0.0/8," + strings.TrimPrefix(n.fake.URL(), "http://"),
+		"DATELINE_CRAWL_PROXY=" + n.world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s"}
+	n.command("keyset", "new", keyset)
+	n.client = &client{t: t}
+	n.token = regexp.MustCompile(`dl_\S+`).FindString(n.command("token"))
+	return n
+}
+
+func redisServer(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("CI=true and no Redis: install it (on Debian: apt-get install redis-server)")
+	}
+	t.Skip("redis-server is not installed: what happens when it is away is not tried")
+	return ""
+}
+
+// command runs a command of the program to its end.
+func (n *newsroom) command(args ...string) string {
+	n.t.Helper()
+	c := exec.Command(n.program, args...)
+	c.Env = append(os.Environ(), n.env...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		n.t.Fatalf("dateline %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// api starts an API and gives where its metrics are.
+func (n *newsroom) api() (metrics string) {
+	n.t.Helper()
+	address := "127.0.0.1:" + freePort(n.t)
+	metrics = "127.0.0.1:" + freePort(n.t)
+	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").says(n.t, 60*time.Second, "API listening")
+	n.base = "http://" + address
+	return metrics
+}
+
+// worker starts a worker.
+func (n *newsroom) worker() (c *child, metrics string) {
+	n.t.Helper()
+	metrics = "127.0.0.1:" + freePort(n.t)
+	c = run(n.t, append(n.env, "DATELINE_WORKER_HEALTH_ADDR="+metrics), n.program, "worker")
+	c.says(n.t, 60*time.Second, "worker started")
+	return c, metrics
+}
+
+// sick starts an API that is short of everything: memory, files, room on its
+// disk; with a clock that is wrong, an old keyset, and a certificate that ends.
+func (n *newsroom) sick() (api, metrics string) {
+	n.t.Helper()
+	n.exec("create schema shifted")
+	n.exec(`create function shifted.clock_timestamp() returns timestamptz language sql volatile as $$ select pg_catalog.clock_timestamp() + interval '3 seconds' $$`)
+	at, err := url.Parse(n.database)
+	must(n.t, err)
+	query := at.Query()
+	query.Set("search_path", "shifted,pg_catalog,public")
+	at.RawQuery = query.Encode()
+
+	keyset := filepath.Join(openDir(n.t), "keyset.json")
+	for _, setting := range n.env {
+		if file, ok := strings.CutPrefix(setting, "DATELINE_KEYSET="); ok {
+			raw, err := os.ReadFile(file)
+			must(n.t, err)
+			must(n.t, os.WriteFile(keyset, raw, 0o600))
+		}
+	}
+	old := time.Now().AddDate(-1, -3, 0)
+	must(n.t, os.Chtimes(keyset, old, old))
+
+	api, metrics = "127.0.0.1:"+freePort(n.t), "127.0.0.1:"+freePort(n.t)
+	disk := openDir(n.t)
+	env := append(n.env, "DATABASE_URL="+at.String(), "DATELINE_KEYSET="+keyset, "DATELINE_API_ADDR="+api, "DATELINE_METRICS_ADDR="+metrics,
+		"DATELINE_PUBLIC_URL="+n.ending(), "DATELINE_DATA_DIR="+disk, "GOMEMLIMIT=40MiB", "DISK="+disk, "PROGRAM="+n.program)
+	// In a namespace of its own it may mount a small disk, and fill it.
+	namespace := []string{"--mount"}
+	if os.Geteuid() != 0 {
+		namespace = append(namespace, "--user", "--map-root-user")
+	}
+	run(n.t, env, "unshare", append(namespace, "sh", "-euc",
+		`mount -t tmpfs -o size=1m none "$DISK"; head -c 1000000 /dev/zero > "$DISK/full"; ulimit -n 200; exec "$PROGRAM" api`)...).says(n.t, 60*time.Second, "API listening")
+	return api, metrics
+}
+
+// ending serves a certificate that ends in five days.
+func (n *newsroom) ending() string {
+	n.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(n.t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 0, 5), DNSNames: []string{"localhost"}}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	must(n.t, err)
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}}
+	server.StartTLS()
+	n.t.Cleanup(server.Close)
+	return server.URL
+}
+
+func (n *newsroom) exec(sql string, args ...any) {
+	n.t.Helper()
+	if _, err := n.db.Exec(n.t.Context(), sql, args...); err != nil {
+		n.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// account connects an account at the pretend network.
+func (n *newsroom) account(name string) (id string) {
+	n.t.Helper()
+	a, err := n.fake.AddAccount(name)
+	must(n.t, err)
+	var made struct{ ID string }
+	n.call(http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": n.fake.URL(), "access_token": a.Token}, &made)
+	return made.ID
+}
+
+// crowd opens connections to an address and keeps them, as browsers do.
+func crowd(t testing.TB, address string, many int) {
+	t.Helper()
+	for range many {
+		c, err := net.DialTimeout("tcp", address, 2*time.Second)
+		if err != nil {
+			return // it has no room for more: that is what is wanted
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		_, _ = c.Write([]byte("GET /livez HTTP/1.1\r\nHost: dateline.example\r\n\r\n"))
+	}
+}
+
+func (n *newsroom) redisClient() *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + n.redisPort})
+	n.t.Cleanup(func() { _ = c.Close() })
+	return c
+}

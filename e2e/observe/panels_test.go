@@ -1,0 +1,168 @@
+package observe
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/internal/crawl/crawltest"
+)
+
+// TestEveryPanelHasData starts everything with the demo on one machine, has
+// readers come and a site crawled, and asks a real Prometheus what every panel of
+// every dashboard asks it.
+func TestEveryPanelHasData(t *testing.T) {
+	p := startPrometheus(t, true, 1)
+	world, err := crawltest.New(crawltest.Options{Sites: 1, Articles: 10, Proxied: true, Traps: true})
+	must(t, err)
+	t.Cleanup(world.Close)
+	up := startUp(t, []string{"--demo"}, "DATELINE_CRAWL_PROXY="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
+	p.scrape("quick", strings.TrimSuffix(strings.TrimPrefix(up.metrics, "http://"), "/metrics"))
+
+	site := world.Site(0)
+	up.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": site.Home(), "kind": "home"}, nil)
+	var seeds struct {
+		Seeds []struct{ Domain string }
+	}
+	up.call(http.MethodGet, "/api/v1/seeds", nil, &seeds)
+	key := up.site()
+	panels := readPanels(t)
+	if len(panels) < 60 {
+		t.Fatalf("only %d panels", len(panels))
+	}
+	traffic := func(round int) {
+		for i := range 5 {
+			up.hit(key, fmt.Sprintf("/%d", i))
+		}
+		_, _ = http.Get(fmt.Sprintf("%s/v1/pixel.gif?site=%s&page=/bot", up.base, key)) // Go's client is no reader
+		if round%10 == 0 {
+			site.Publish()
+			_, _ = up.try(http.MethodPost, "/api/v1/domains/"+seeds.Seeds[0].Domain+"/run", nil, nil)
+			up.schedule(fmt.Sprintf("Post %d", round), 3*time.Second)
+		}
+	}
+	var missing []string
+	deadline := time.Now().Add(5 * time.Minute)
+	for round := 0; ; round++ {
+		traffic(round)
+		missing = missing[:0]
+		for _, one := range panels {
+			for _, query := range one.queries {
+				if !p.answers(t, query) {
+					missing = append(missing, one.name+": "+query)
+				}
+			}
+		}
+		if len(missing) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %d rounds of traffic these panels show nothing:\n%s", round, strings.Join(missing, "\n"))
+		}
+		time.Sleep(time.Second)
+	}
+	t.Logf("%d panels of %d dashboards show something", len(panels), len(dashboards(t)))
+}
+
+// answers says whether a query gives a number.
+func (p *prometheus) answers(t *testing.T, query string) bool {
+	t.Helper()
+	all, err := p.query(query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	for _, s := range all {
+		if !math.IsNaN(s.number()) {
+			return true
+		}
+	}
+	return false
+}
+
+type panel struct {
+	name    string
+	queries []string
+}
+
+func dashboards(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../deploy/grafana/dashboards/*.json")
+	if err != nil || len(files) != 5 {
+		t.Fatal(files, err)
+	}
+	return files
+}
+
+// readPanels reads what Grafana would ask, over five minutes.
+func readPanels(t *testing.T) (all []panel) {
+	t.Helper()
+	for _, file := range dashboards(t) {
+		raw, err := os.ReadFile(file)
+		must(t, err)
+		var d struct {
+			Title  string
+			Panels []struct {
+				Type, Title string
+				Targets     []struct{ Expr string }
+			}
+		}
+		must(t, json.Unmarshal(raw, &d))
+		for _, p := range d.Panels {
+			if p.Type == "row" {
+				continue
+			}
+			one := panel{name: d.Title + ": " + p.Title}
+			for _, target := range p.Targets {
+				one.queries = append(one.queries, strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"))
+			}
+			if len(one.queries) == 0 {
+				t.Errorf("%s asks nothing", one.name)
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// upped is a running `dateline up`.
+type upped struct {
+	*client
+	child   *child
+	metrics string
+	sandbox string
+}
+
+// startUp starts everything on this machine.
+func startUp(t *testing.T, flags []string, env ...string) *upped {
+	t.Helper()
+	dir := openDir(t)
+	temporald, err := filepath.Abs("../../temporald")
+	must(t, err)
+	env = append(env, "DATELINE_DATA_DIR="+dir+"/data", "DATELINE_TEMPORALD_DIR="+temporald)
+	for name, prefix := range map[string]string{"DATELINE_API_ADDR": "127.0.0.1:", "DATELINE_SANDBOX_ADDR": "127.0.0.1:", "DATELINE_METRICS_ADDR": "127.0.0.1:",
+		"DATELINE_TEMPORAL_PORT": "", "DATELINE_TEMPORAL_UI_PORT": "", "DATELINE_POSTGRES_PORT": "", "DATELINE_REDIS_PORT": "", "DATELINE_S3_PORT": ""} {
+		env = append(env, name+"="+prefix+freePort(t))
+	}
+	c := run(t, env, program(t), append([]string{"up"}, flags...)...)
+	// Generous: the first start may have to build the Temporal server.
+	c.says(t, 12*time.Minute, "Stop with Ctrl-C")
+	u := &upped{child: c, metrics: c.says(t, time.Second, `Metrics\s+(http://\S+)`)[1], sandbox: c.says(t, time.Second, `Sandbox\s+(http://[\w.:]+)/`)[1]}
+	u.client = &client{t: t, base: c.says(t, time.Second, `API\s+(http://\S+)/api/v1`)[1], token: c.says(t, time.Second, `API token\s+(dl_\S+)`)[1]}
+	// Ended as an operator ends it: it stops its engines.
+	t.Cleanup(func() { c.stop(t) })
+	eventually(t, 60*time.Second, "everything to be ready", func() bool {
+		answer, err := http.Get(u.base + "/readyz")
+		if err != nil {
+			return false
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
+	return u
+}

@@ -1,0 +1,228 @@
+package observe
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// prometheus is a real one, whose rules may run on a faster clock.
+type prometheus struct {
+	t    testing.TB
+	base string
+	dir  string
+
+	mu    sync.Mutex
+	fired map[string]string // alerts that have fired, with their labels
+}
+
+// startPrometheus starts one that scrapes every second. With rules, those of
+// deploy/prometheus are evaluated, each "for", range and offset divided by
+// faster.
+func startPrometheus(t testing.TB, rules bool, faster int) *prometheus {
+	t.Helper()
+	path, err := exec.LookPath("prometheus")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("CI=true and no Prometheus: install it (on Debian: apt-get install prometheus)")
+		}
+		t.Skip("prometheus is not installed (on Debian: apt-get install prometheus): what it would say is not tried")
+	}
+	p := &prometheus{t: t, base: "http://127.0.0.1:" + freePort(t), dir: openDir(t), fired: map[string]string{}}
+	config := `global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
+scrape_configs:
+  - job_name: dateline
+    file_sd_configs: [{files: ["` + p.dir + `/quick.json"], refresh_interval: 1s}]
+  # Whoever cannot reach an engine takes up to 5 s to say so.
+  - job_name: slow
+    scrape_interval: 7s
+    scrape_timeout: 7s
+    relabel_configs: [{target_label: job, replacement: dateline}]
+    file_sd_configs: [{files: ["` + p.dir + `/slow.json"], refresh_interval: 1s}]
+`
+	if rules {
+		config += "rule_files: [\"" + p.dir + "/*_rules.yml\"]\n"
+		files, err := filepath.Glob("../../deploy/prometheus/*_rules.yml")
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(p.dir, filepath.Base(file)), []byte(quicker(string(text), faster)), 0o644))
+		}
+	}
+	must(t, os.WriteFile(p.dir+"/prometheus.yml", []byte(config), 0o644))
+	p.scrape("quick")
+	p.scrape("slow")
+	run(t, nil, path, "--config.file="+p.dir+"/prometheus.yml", "--storage.tsdb.path="+p.dir+"/data", "--web.listen-address="+strings.TrimPrefix(p.base, "http://"), "--log.level=warn")
+	eventually(t, 30*time.Second, "Prometheus to be ready", func() bool {
+		answer, err := http.Get(p.base + "/-/ready")
+		if err != nil {
+			return false
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
+	return p
+}
+
+// quicker divides the times in rules.
+func quicker(rules string, faster int) string {
+	return regexp.MustCompile(`(for: |\[|offset )(\d+)([mh])`).ReplaceAllStringFunc(rules, func(s string) string {
+		m := regexp.MustCompile(`(for: |\[|offset )(\d+)([mh])`).FindStringSubmatch(s)
+		n, _ := strconv.Atoi(m[2])
+		return fmt.Sprintf("%s%ds", m[1], n*map[string]int{"m": 60, "h": 3600}[m[3]]/faster)
+	})
+}
+
+// scrape says where a group of processes serves its metrics.
+func (p *prometheus) scrape(group string, addresses ...string) {
+	p.t.Helper()
+	raw, err := json.Marshal([]map[string]any{{"targets": append([]string{}, addresses...)}})
+	must(p.t, err)
+	must(p.t, os.WriteFile(p.dir+"/"+group+".tmp", raw, 0o644))
+	must(p.t, os.Rename(p.dir+"/"+group+".tmp", p.dir+"/"+group+".json"))
+}
+
+func (p *prometheus) get(path string, out any) error {
+	answer, err := http.Get(p.base + path)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	var envelope struct {
+		Status, Error string
+		Data          json.RawMessage
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&envelope); err != nil {
+		return err
+	}
+	if envelope.Status != "success" {
+		return fmt.Errorf("%s: %s", path, envelope.Error)
+	}
+	return json.Unmarshal(envelope.Data, out)
+}
+
+// sample is one value of an answer.
+type sample struct {
+	Metric map[string]string
+	Value  [2]any
+}
+
+// number is the sample's value.
+func (s sample) number() float64 {
+	text, _ := s.Value[1].(string)
+	n, _ := strconv.ParseFloat(text, 64)
+	return n
+}
+
+// query asks for the present.
+func (p *prometheus) query(expression string) ([]sample, error) {
+	var data struct {
+		ResultType string
+		Result     json.RawMessage
+	}
+	if err := p.get("/api/v1/query?query="+url.QueryEscape(expression), &data); err != nil {
+		return nil, err
+	}
+	var all []sample
+	if data.ResultType != "vector" {
+		return nil, fmt.Errorf("%s is no vector", expression)
+	}
+	return all, json.Unmarshal(data.Result, &all)
+}
+
+// value asks for a single number; ok is false when there is none.
+func (p *prometheus) value(expression string) (n float64, ok bool) {
+	all, err := p.query(expression)
+	if err != nil || len(all) != 1 {
+		return 0, false
+	}
+	return all[0].number(), true
+}
+
+// watch notes every alert that fires, until the test is over.
+func (p *prometheus) watch() {
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		for {
+			p.look()
+			select {
+			case <-done:
+				return
+			case <-time.After(300 * time.Millisecond):
+			}
+		}
+	})
+	p.t.Cleanup(func() { close(done); ended.Wait() })
+}
+
+func (p *prometheus) look() {
+	var data struct {
+		Alerts []struct {
+			Labels map[string]string
+			State  string
+		}
+	}
+	if p.get("/api/v1/alerts", &data) != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range data.Alerts {
+		if a.State != "firing" {
+			continue
+		}
+		labels := fmt.Sprint(a.Labels)
+		if !strings.Contains(p.fired[a.Labels["alertname"]], labels) {
+			p.fired[a.Labels["alertname"]] += labels
+		}
+	}
+}
+
+// firing says whether an alert has fired with a label.
+func (p *prometheus) firing(alert, label string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	labels, ok := p.fired[alert]
+	return ok && strings.Contains(labels, label)
+}
+
+func (p *prometheus) allFired() map[string]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := map[string]string{}
+	for name, labels := range p.fired {
+		all[name] = labels
+	}
+	return all
+}
+
+// fires waits for alerts, each as name or name{label:value}. Those that must not
+// have fired before are checked by whoever calls.
+func (p *prometheus) fires(within time.Duration, alerts ...string) {
+	p.t.Helper()
+	deadline := time.Now().Add(within)
+	for _, one := range alerts {
+		name, label, _ := strings.Cut(strings.TrimSuffix(one, "}"), "{")
+		for !p.firing(name, label) {
+			if time.Now().After(deadline) {
+				p.t.Errorf("%s did not fire within %s; fired have %v", one, within, p.allFired())
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+)
+
+// Views counts what is counted of readers.
+type Views struct{ set *instruments }
+
+// Batch notes hits that went to Redis together. counted and repeated are by
+// kind, filtered is by reason.
+func (v *Views) Batch(ctx context.Context, hits int, took time.Duration, counted, repeated, filtered map[string]int) {
+	v.set.note(ctx, "dateline_view_batch_hits", float64(hits))
+	v.set.note(ctx, "dateline_view_batch_duration_seconds", took.Seconds(), "result", "ok")
+	for kind, n := range counted {
+		v.set.add(ctx, "dateline_view_hits_total", int64(n), "kind", kind, "result", "counted")
+	}
+	for kind, n := range repeated {
+		v.set.add(ctx, "dateline_view_hits_total", int64(n), "kind", kind, "result", "repeated")
+	}
+	for reason, n := range filtered {
+		v.set.add(ctx, "dateline_view_hits_filtered_total", int64(n), "reason", reason)
+	}
+}
+
+// BatchFailed notes hits that Redis did not take.
+func (v *Views) BatchFailed(ctx context.Context, took time.Duration) {
+	v.set.note(ctx, "dateline_view_batch_duration_seconds", took.Seconds(), "result", "failed")
+}
+
+// Flushed notes a flush to the database: ok, failed or busy.
+func (v *Views) Flushed(ctx context.Context, result string, rows int64, took time.Duration) {
+	v.set.add(ctx, "dateline_view_flushes_total", 1, "result", result)
+	v.set.add(ctx, "dateline_view_flushed_rows_total", rows)
+	if result == "ok" {
+		v.set.note(ctx, "dateline_view_flush_duration_seconds", took.Seconds())
+	}
+}
+
+// Crawl counts what the crawler does.
+type Crawl struct{ set *instruments }
+
+// Fetched notes a fetch with all its requests.
+func (c *Crawl) Fetched(ctx context.Context, outcome string, requests int, bytes int64, took time.Duration) {
+	c.set.add(ctx, "dateline_crawl_requests_total", int64(requests), "outcome", outcome)
+	c.set.add(ctx, "dateline_crawl_bytes_total", bytes)
+	if took > 0 {
+		c.set.note(ctx, "dateline_crawl_request_duration_seconds", took.Seconds())
+	}
+}
+
+// Page notes what became of a page: kind is article or hub.
+func (c *Crawl) Page(ctx context.Context, kind, result string) {
+	c.set.add(ctx, "dateline_crawl_pages_total", 1, "kind", kind, "result", result)
+}
+
+// Links notes links that a page has: new ones, and ones known before.
+func (c *Crawl) Links(ctx context.Context, fresh, known int) {
+	c.set.add(ctx, "dateline_crawl_links_total", int64(fresh), "result", "new")
+	c.set.add(ctx, "dateline_crawl_links_total", int64(known), "result", "known")
+}
+
+// Fresh notes how long after its publication an article was stored or
+// searchable: stage says which.
+func (c *Crawl) Fresh(ctx context.Context, stage string, after time.Duration) {
+	c.set.note(ctx, "dateline_crawl_freshness_seconds", max(after, 0).Seconds(), "stage", stage)
+}
+
+// Articles counts what is read of pages, and what is looked for among them.
+type Articles struct{ set *instruments }
+
+// Parsed notes a page that was read: selectors, generic, nothing or failed.
+func (a *Articles) Parsed(ctx context.Context, result string) {
+	a.set.add(ctx, "dateline_articles_parsed_total", 1, "result", result)
+}
+
+// Field notes how a site's selector for a field did: filled, empty or wrong.
+func (a *Articles) Field(ctx context.Context, field, result string) {
+	a.set.add(ctx, "dateline_article_fields_total", 1, "field", field, "result", result)
+}
+
+// Selectors notes a change of a site's selectors: learned, relearned,
+// rolled_back or failed.
+func (a *Articles) Selectors(ctx context.Context, change string) {
+	a.set.add(ctx, "dateline_selector_changes_total", 1, "change", change)
+}
+
+// Searched notes a search.
+func (a *Articles) Searched(ctx context.Context, mode, result string, took time.Duration) {
+	a.set.add(ctx, "dateline_searches_total", 1, "mode", mode, "result", result)
+	a.set.note(ctx, "dateline_search_duration_seconds", took.Seconds(), "mode", mode)
+}
