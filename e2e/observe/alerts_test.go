@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -95,11 +96,14 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	n.schedule("torn", 3*time.Second, accounts["torn"])
 	n.schedule("revoked", 3*time.Second, accounts["revoked"])
 	p.fires(90*time.Second, "WorkersBehind{task_queue:dateline-post", "PostsSentLate", "ManyRetries", "NetworkErrors{network:mastodon", "DeadLettersGrow", "AccessEnds",
-		"PostsUncertain", "AccountsNeedReconnect", "WebhooksWait", "ArticlesAreStale{alertname:ArticlesAreStale")
+		"AccountsNeedReconnect", "WebhooksWait", "ArticlesAreStale")
 
 	t.Log("nobody gives connections back")
 	p.scrape("slow", n.locked())
 	p.fires(60*time.Second, "DatabaseConnectionsNearTheirEnd")
+
+	// Looked for several times before a person is asked.
+	p.fires(4*time.Minute, "PostsUncertain")
 
 	t.Log("the engines are away")
 	n.redis.kill()
@@ -226,9 +230,18 @@ func (n *newsroom) refuseDatabase() {
 	n.t.Helper()
 	var name string
 	must(n.t, n.db.QueryRow(n.t.Context(), "select current_database()").Scan(&name))
-	n.exec("alter database " + pgx.Identifier{name}.Sanitize() + " with allow_connections false")
+	at, err := url.Parse(n.database)
+	must(n.t, err)
+	at.Path = "/postgres" // nobody may close the door behind himself
+	server, err := pgx.Connect(n.t.Context(), at.String())
+	must(n.t, err)
+	allow := "alter database " + pgx.Identifier{name}.Sanitize() + " with allow_connections "
 	n.t.Cleanup(func() {
-		_, _ = n.db.Exec(context.Background(), "alter database "+pgx.Identifier{name}.Sanitize()+" with allow_connections true")
+		_, _ = server.Exec(context.Background(), allow+"true")
+		_ = server.Close(context.Background())
 	})
-	n.exec("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+	_, err = server.Exec(n.t.Context(), allow+"false")
+	must(n.t, err)
+	_, err = server.Exec(n.t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", name)
+	must(n.t, err)
 }
