@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"dateline/internal/crawl/when"
+	"dateline/internal/article/dates"
 )
 
 // publishedLimit is how much of a page is looked at for its date: it stands in
@@ -58,10 +58,10 @@ func firstDate(doc []byte) time.Time {
 	}
 }
 
-// moment reads a date that is exact to the minute and names its zone.
+// moment reads a date that has a time of day and names its zone.
 func moment(text string) (time.Time, bool) {
-	m, ok := when.Reader{}.Read(text)
-	return m.Time, ok && m.Zoned && m.Exact <= time.Minute
+	d, ok := dates.Parse(text, dates.Options{})
+	return d.Time, ok && d.Clock && d.Zoned
 }
 
 // datePublished is the text that JSON-LD has under this name first.
