@@ -34,9 +34,31 @@ env: ## write .env with random secrets for docker-compose.yml
 ## Building
 
 .PHONY: build
-build: ## build bin/dateline (a minute or two the first time)
+build: web-if-node ## build bin/dateline (a minute or two the first time)
 	@[ -x bin/dateline ] || echo "building bin/dateline (a minute or two the first time)"
 	@$(GO_BUILD) -o bin/dateline .
+
+.PHONY: web
+web: web/dist/index.html ## build the dashboard, which the next `make build` takes into the program (needs Node 20.19 or later)
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	@echo "fetching what the dashboard is built of (once)"
+	@cd web && npm ci --no-progress
+	@touch $@
+
+WEB_SOURCES := $(shell find web/src web/scripts web/index.html web/vite.config.ts web/tsconfig.json web/package.json -type f 2>/dev/null) api/openapi.yaml
+
+web/dist/index.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
+	@cd web && npm run --silent build
+	@touch $@
+
+# A machine without Node runs the program without a dashboard; its page says how
+# to get one.
+.PHONY: web-if-node
+web-if-node:
+	@if command -v npm >/dev/null; then \
+			$(MAKE) --no-print-directory web || echo "The dashboard could not be built; the program goes without (try: make web)"; \
+		else echo "There is no Node here: the program gets no dashboard (install Node 20.19 or later, then: make web)"; fi
 
 .PHONY: temporald
 temporald: build ## build the embedded Temporal server (minutes the first time, then nothing)
@@ -55,6 +77,11 @@ test: build temporald ## run all tests on real engines (Postgres, Redis, Tempora
 	go test -timeout 15m ./...
 	cd temporald && go test -timeout 5m ./...
 	cd deploy/check && go test ./...
+
+.PHONY: test-web
+test-web: web build temporald ## the dashboard's tests, and people's ways through it in Chromium against the real program (SHOTS=folder keeps pictures)
+	@cd web && npm run --silent test
+	@cd web && SCREENSHOTS="$(abspath $(SHOTS))" npm run --silent test:browser
 
 .PHONY: race
 race: build temporald ## the tests again under the race detector
@@ -143,7 +170,7 @@ stale: generate ## fail when generated code is not what its source says
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin $(TOOLS)
+	rm -rf bin web/dist web/node_modules $(TOOLS)
 
 .PHONY: help
 help: ## show this list

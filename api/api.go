@@ -182,7 +182,7 @@ type Server struct {
 	Checks    map[string]Check
 	Clock     Clock        // nil: not checked
 	Meter     Meter        // nil: nothing is counted
-	Page      http.Handler // what a browser gets at /
+	Page      http.Handler // what a browser gets at /, below /app and below /assets
 	Log       *slog.Logger
 
 	MaxBodyBytes int64
@@ -218,7 +218,10 @@ func (s *Server) Handler() (http.Handler, error) {
 	r.NoMethod(func(c *gin.Context) {
 		writeProblem(c, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+c.Request.Method+".", nil)
 	})
-	r.GET("/", gin.WrapH(s.Page))
+	for _, address := range []string{"/", "/app", "/app/*page", "/assets/*file"} {
+		r.GET(address, gin.WrapH(s.Page))
+		r.HEAD(address, gin.WrapH(s.Page))
+	}
 	s.loginRoutes(r)
 	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })
 

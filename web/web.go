@@ -1,28 +1,115 @@
-// Package web is what a browser gets.
+// Package web is what a browser gets: the dashboard, which Vite builds into dist,
+// and the pages of accounts that are being connected.
 package web
 
 import (
-	_ "embed"
+	"crypto/rand"
+	"embed"
 	"html/template"
+	"io/fs"
 	"net/http"
+	"path"
+	"strings"
 )
 
-//go:embed index.html
-var index string
+// dist holds distless.html, and the folder dist where `make web` has built the
+// dashboard. The pattern matches without that folder too, so that the program
+// can always be built.
+//
+//go:embed all:dist*
+var dist embed.FS
 
-// Page is the page at /: where everything is.
+// Page is the dashboard. Without one in the binary it is a page that says how to
+// get it, and where everything else is.
 type Page struct {
+	Base       string // path that all of this is published under, without a slash at its end
 	TemporalUI string
 	Sandbox    string
+	Bucket     string // origin that files are sent to directly; empty: none
+
+	Files fs.FS // the dashboard; nil: what is in the binary
 }
 
-// ServeHTTP writes the page.
-func (p Page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	page, err := template.New("index").Parse(index)
+// ServeHTTP answers at /, below /app/ and below /assets/.
+func (p Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	files := p.Files
+	if files == nil {
+		files, _ = fs.Sub(dist, "dist") // fails for invalid names only
+	}
+	index, err := fs.ReadFile(files, "index.html")
+	switch asset := strings.TrimPrefix(path.Clean(r.URL.Path), "/"); {
+	case err == nil && strings.HasPrefix(asset, "assets/"):
+		p.serveAsset(w, r, files, asset)
+	case err == nil && asset == "":
+		http.Redirect(w, r, p.Base+"/app/", http.StatusFound)
+	case err == nil:
+		// What Vite writes is relative to the page, which has many addresses.
+		p.show(w, strings.ReplaceAll(string(index), `"./`, `"{{.Base}}/`))
+	case asset == "":
+		page, _ := dist.ReadFile("distless.html") // it is always there
+		p.show(w, string(page))
+	case asset == "app" || strings.HasPrefix(asset, "app/"):
+		http.Redirect(w, r, p.Base+"/", http.StatusFound)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// show fills a page in. Its styles may come from here and from those elements
+// alone that carry a nonce of this one answer.
+func (p Page) show(w http.ResponseWriter, text string) {
+	page, err := template.New("page").Parse(text)
 	if err != nil {
 		http.Error(w, "The page is broken.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = page.Execute(w, p) // the reader may be gone
+	nonce := rand.Text()
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	// Forms of the dashboard say where they come from, see internal/login.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Content-Security-Policy", strings.Join([]string{"default-src 'none'", "script-src 'self'", "style-src 'self' 'nonce-" + nonce + "'",
+		"img-src 'self' data:", "media-src 'self'", "font-src 'self'", strings.TrimSpace("connect-src 'self' " + p.Bucket), "base-uri 'none'",
+		"form-action 'self'", "frame-ancestors 'none'"}, "; "))
+	_ = page.Execute(w, struct{ Base, Nonce, TemporalUI, Sandbox string }{p.Base, nonce, p.TemporalUI, p.Sandbox}) // the reader may be gone
+}
+
+// serveAsset gives a file whose name changes with its content. The build leaves
+// compressed copies beside the files.
+func (p Page) serveAsset(w http.ResponseWriter, r *http.Request, files fs.FS, name string) {
+	h := w.Header()
+	if info, err := fs.Stat(files, name); err != nil || info.IsDir() {
+		http.NotFound(w, r)
+		return
+	}
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		if packed, err := fs.ReadFile(files, name+".gz"); err == nil {
+			h.Set("Content-Type", contentType(name))
+			h.Set("Content-Encoding", "gzip")
+			_, _ = w.Write(packed) // the reader may be gone
+			return
+		}
+	}
+	h.Set("Content-Type", contentType(name))
+	http.ServeFileFS(w, r, files, name)
+}
+
+// contentType does not ask the machine, whose own table may say anything.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".json":
+		return "application/json"
+	case ".png":
+		return "image/png"
+	}
+	return "application/octet-stream"
 }

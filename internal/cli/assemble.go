@@ -251,6 +251,7 @@ func (p *parts) startFolding() {
 // server makes the API.
 func (p *parts) server(page web.Page) *api.Server {
 	p.startFolding()
+	page.Bucket, page.Base = p.bucketOrigin, pathOf(p.cfg.PublicURL)
 	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:    p.media,
 		Views:    p.views(),
@@ -268,6 +269,15 @@ func (p *parts) server(page web.Page) *api.Server {
 		}
 	}
 	return s
+}
+
+// pathOf is the path that an address publishes us under; empty: none.
+func pathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
 // redirect follows short links. Where readers are counted, it tells robots from

@@ -1,0 +1,210 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+const root = new URL('../..', import.meta.url).pathname
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+function freePort(): Promise<number> {
+  return new Promise((done) => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => done(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** The real program with engines and a data directory of its own. */
+export class Dateline {
+  api = ''
+  login = ''
+  token = ''
+  sandbox = ''
+  private child: ChildProcess | undefined
+  private readonly dir = mkdtempSync(join(tmpdir(), 'dateline-web-'))
+  private env: Record<string, string> = {}
+  private log = ''
+
+  async prepare(): Promise<void> {
+    chmodSync(this.dir, 0o755) // as root, the program changes to another user
+    const port = async () => String(await freePort())
+    this.env = {
+      DATELINE_DATA_DIR: join(this.dir, 'data'),
+      DATELINE_API_ADDR: `127.0.0.1:${await port()}`,
+      DATELINE_SANDBOX_ADDR: `127.0.0.1:${await port()}`,
+      DATELINE_METRICS_ADDR: 'off',
+      DATELINE_TEMPORAL_PORT: await port(),
+      DATELINE_TEMPORAL_UI_PORT: await port(),
+      DATELINE_POSTGRES_PORT: await port(),
+      DATELINE_REDIS_PORT: await port(),
+      DATELINE_S3_PORT: await port(),
+      DATELINE_TEMPORALD_DIR: join(root, 'temporald'),
+    }
+  }
+
+  async start(...args: string[]): Promise<void> {
+    const child = spawn(join(root, 'bin/dateline'), ['up', ...args], { cwd: root, env: { ...process.env, ...this.env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    this.child = child
+    let said = ''
+    child.stderr.on('data', (d: Buffer) => (this.log += d.toString()))
+    await new Promise<void>((done, failed) => {
+      child.once('exit', (code) => failed(new Error(`dateline ended with ${code}\n${said}\n${this.log}`)))
+      child.stdout.on('data', (d: Buffer) => {
+        said += d.toString()
+        this.log += d.toString()
+        if (said.includes('Stop with')) done()
+      })
+    })
+    const find = (pattern: RegExp) => pattern.exec(said)?.[1] ?? ''
+    this.api = find(/API\s+(http:\/\/\S+)\/api\/v1/)
+    this.login = find(/Login\s+(http:\/\/\S+)/)
+    this.token = find(/API token\s+(dl_\S+)/) || this.token
+    this.sandbox = find(/Sandbox\s+(http:\/\/\S+)/).replace(/\/$/, '')
+    await until('the program to be ready', async () => (await fetch(`${this.api}/readyz`)).ok)
+  }
+
+  async stop(): Promise<void> {
+    const { child } = this
+    this.child = undefined
+    if (!child || child.exitCode !== null) return
+    const ended = new Promise((done) => child.once('exit', done))
+    child.kill('SIGINT')
+    await ended
+  }
+
+  async remove(): Promise<void> {
+    await this.stop()
+    rmSync(this.dir, { recursive: true, force: true })
+  }
+
+  /** Sends a request with an API token, and gives the answer's body. */
+  async send<T = Record<string, never>>(method: string, path: string, body?: unknown, token = this.token): Promise<T> {
+    const answer = await fetch(this.api + path, {
+      method, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  }
+
+  /** Makes the sandbox's networks fail. */
+  async faults(...faults: object[]): Promise<void> {
+    const answer = faults.length === 0
+      ? await fetch(`${this.sandbox}/__faults`, { method: 'DELETE' })
+      : await fetch(`${this.sandbox}/__faults`, { method: 'PUT', body: JSON.stringify(faults) })
+    if (!answer.ok) throw new Error(await answer.text())
+  }
+
+  /** A new link to log in with. */
+  async link(): Promise<string> {
+    const child = spawn(join(root, 'bin/dateline'), ['login'], { cwd: root, env: { ...process.env, ...this.env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    let said = ''
+    child.stdout.on('data', (d: Buffer) => (said += d.toString()))
+    await new Promise((done) => child.once('exit', done))
+    return said.trim()
+  }
+}
+
+export async function until(what: string, check: () => Promise<boolean> | boolean, patience = 60_000): Promise<void> {
+  const end = Date.now() + patience
+  for (;;) {
+    try {
+      if (await check()) return
+    } catch {
+      // not yet
+    }
+    if (Date.now() > end) throw new Error(`waited in vain for ${what}`)
+    await new Promise((done) => setTimeout(done, 100))
+  }
+}
+
+export async function startBrowser(): Promise<Browser> {
+  const paths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+  const executablePath = process.env.CHROMIUM || paths.find(existsSync)
+  if (!executablePath) throw new Error('Chromium is not installed (on Debian: apt-get install chromium)')
+  // A container lacks what the sandbox needs, and root may not have one. The tests
+  // show it only this program's pages.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] })
+}
+
+/** A browser's window and what must not happen in it. */
+export class Desk {
+  readonly wrong: string[] = []
+  private constructor(readonly context: BrowserContext, readonly page: Page, private readonly home: string) {}
+
+  static async open(browser: Browser, d: Dateline, options: Parameters<Browser['newContext']>[0] = {}): Promise<Desk> {
+    const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Paris', ...options })
+    context.setDefaultTimeout(20_000)
+    const desk = new Desk(context, await context.newPage(), d.api)
+    desk.watch(d)
+    return desk
+  }
+
+  private watch(d: Dateline): void {
+    const own = new Set([new URL(d.api).host, new URL(d.sandbox).host])
+    this.page.on('pageerror', (e) => this.wrong.push(`error: ${e.message}`))
+    this.page.on('console', (m) => {
+      if (/content.security.policy|refused to/i.test(m.text())) this.wrong.push(m.text())
+    })
+    this.page.on('request', (r) => {
+      const url = new URL(r.url())
+      if (url.protocol.startsWith('http') && !own.has(url.host)) this.wrong.push(`a request to ${url.host}`)
+    })
+  }
+
+  async login(link: string): Promise<void> {
+    await this.page.goto(link)
+    await this.page.getByRole('button', { name: 'Log in' }).click()
+    await this.page.waitForURL(/\/app\//)
+    await this.live()
+  }
+
+  async go(path: string): Promise<void> {
+    await this.page.goto(`${this.home}/app${path}`)
+    await this.page.locator('h1').first().waitFor()
+  }
+
+  /** Waits until the stream of events stands. */
+  async live(): Promise<void> {
+    await this.page.locator('[data-live=live]').waitFor()
+  }
+
+  /** Nothing that breaks the policy, no request elsewhere, no error so far. */
+  fine(): void {
+    expect(this.wrong).toEqual([])
+  }
+
+  /** axe-core finds nothing serious on what is shown, which is no wider than the window. */
+  async accessible(where: string): Promise<void> {
+    await this.page.evaluate(axe)
+    const found = await this.page.evaluate(async () => {
+      const run = (globalThis as unknown as { axe: { run(o: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe
+      const { violations } = await run.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+      return violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.failureSummary}`).join(' | ')}`)
+    })
+    expect(found, where).toEqual([])
+    const over = await this.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect(over, `${where}: how much wider than the window`).toBeLessThanOrEqual(0)
+  }
+
+  async close(): Promise<void> {
+    await this.context.close()
+  }
+}
+
+/** What a screenshot is called; they are taken when SCREENSHOTS names a folder. */
+export async function shoot(desk: Desk, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS
+  if (folder) await desk.page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' })
+}
+
+export const sample = () => {
+  const folder = join(root, 'web/browser/files')
+  return readdirSync(folder).map((f) => join(folder, f))[0] ?? ''
+}

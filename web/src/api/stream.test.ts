@@ -1,0 +1,68 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { EventReader, follow, type ServerEvent } from './stream'
+
+test('events are read however they are cut', () => {
+  const text = 'id: 1-1\n\n: ping\nid: 2-2\nevent: posted\ndata: {"a":1}\ndata: b\n\nid: 3-3\r\ndata: Chào\r\n\r\n'
+  for (const size of [1, 2, 3, 7, text.length]) {
+    const reader = new EventReader()
+    const got: ServerEvent[] = []
+    for (let i = 0; i < text.length; i += size) got.push(...reader.push(text.slice(i, i + size)))
+    expect(got).toEqual([
+      { id: '2-2', event: 'posted', data: '{"a":1}\nb' },
+      { id: '3-3', event: 'message', data: 'Chào' },
+    ])
+    expect(reader.lastId).toBe('3-3')
+  }
+})
+
+test('an id without data moves the place', () => {
+  const reader = new EventReader()
+  expect(reader.push('id: 9-9\n\n')).toEqual([])
+  expect(reader.lastId).toBe('9-9')
+})
+
+const open: { close(): void }[] = []
+afterEach(() => open.splice(0).forEach((o) => o.close()))
+
+test('a stream that breaks off goes on behind its last event, also after answers of 502', async () => {
+  const asked: (string | undefined)[] = []
+  const server = createServer((request, answer) => {
+    asked.push(request.headers['last-event-id'] as string | undefined)
+    if (asked.length === 2) {
+      answer.writeHead(502).end()
+      return
+    }
+    answer.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    answer.write(`id: ${asked.length}-1\ndata: ${asked.length}\n\n`)
+    if (asked.length === 1) answer.end()
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const stop = new AbortController()
+  open.push({ close: () => (stop.abort(), server.closeAllConnections(), server.close()) })
+  const got: string[] = []
+  const states: string[] = []
+  await new Promise<void>((done) => {
+    void follow(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
+      event: (e) => {
+        got.push(e.data)
+        if (got.length === 2) done()
+      },
+      state: (s, resumed) => states.push(resumed ? `${s} again` : s),
+    }, stop.signal)
+  })
+  expect(got).toEqual(['1', '3'])
+  expect(asked).toEqual([undefined, '1-1', '1-1'])
+  expect(states).toEqual(['live', 'broken', 'broken', 'live again'])
+})
+
+test('whoever may not listen is not asked again', async () => {
+  let asked = 0
+  const server = createServer((_, answer) => void (asked++, answer.writeHead(401).end()))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  open.push({ close: () => void server.close() })
+  let status = 0
+  await follow(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { event: () => {}, refused: (s) => (status = s) }, new AbortController().signal)
+  expect([asked, status]).toEqual([1, 401])
+})

@@ -1,0 +1,101 @@
+/** One event of a stream of server-sent events. */
+export interface ServerEvent {
+  id: string
+  event: string
+  data: string
+}
+
+/**
+ * Reads "event stream interpretation" of the HTML standard, piece by piece. An
+ * EventSource would do it too, but gives up for good when a proxy answers 502
+ * while the program restarts, and then cannot say where it was.
+ */
+export class EventReader {
+  private rest = ''
+  private event = ''
+  private data: string[] = []
+  /** Of the last event, also of one without data. */
+  lastId: string
+
+  constructor(lastId = '') {
+    this.lastId = lastId
+  }
+
+  push(text: string): ServerEvent[] {
+    const out: ServerEvent[] = []
+    this.rest += text
+    for (;;) {
+      const end = /\r\n|\n|\r(?!$)/.exec(this.rest)
+      if (!end) return out
+      const line = this.rest.slice(0, end.index)
+      this.rest = this.rest.slice(end.index + end[0].length)
+      if (line === '') {
+        if (this.data.length > 0) out.push({ id: this.lastId, event: this.event || 'message', data: this.data.join('\n') })
+        this.event = ''
+        this.data = []
+        continue
+      }
+      const colon = line.indexOf(':')
+      const field = colon < 0 ? line : line.slice(0, colon)
+      const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '')
+      if (field === 'id' && !value.includes('\0')) this.lastId = value
+      else if (field === 'event') this.event = value
+      else if (field === 'data') this.data.push(value)
+    }
+  }
+}
+
+export type Connection = 'connecting' | 'live' | 'broken'
+
+export interface Listener {
+  event(e: ServerEvent): void
+  /** resumed: events since the last connection follow; nothing needs to be read anew. */
+  state?(s: Connection, resumed: boolean): void
+  refused?(status: number): void
+}
+
+const silence = 45_000 // the server sends a sign of life every 15 s
+const longestWait = 5_000
+
+/** Follows a stream until the signal; comes back behind the last event whenever it breaks off. */
+export async function follow(address: string, listener: Listener, signal: AbortSignal): Promise<void> {
+  let lastId = ''
+  let wait = 250
+  while (!signal.aborted) {
+    const attempt = new AbortController()
+    const stop = () => attempt.abort()
+    signal.addEventListener('abort', stop)
+    let quiet = setTimeout(stop, silence)
+    try {
+      const headers: Record<string, string> = { Accept: 'text/event-stream' }
+      if (lastId) headers['Last-Event-ID'] = lastId
+      const answer = await fetch(address, { headers, credentials: 'same-origin', cache: 'no-store', signal: attempt.signal })
+      if (answer.status >= 400 && answer.status < 500 && answer.status !== 429 && answer.status !== 408) {
+        listener.refused?.(answer.status)
+        return
+      }
+      if (!answer.ok || !answer.body) throw new Error(`HTTP ${answer.status}`)
+      listener.state?.('live', lastId !== '')
+      const reader = new EventReader(lastId)
+      const body = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+      for (;;) {
+        const { done, value } = await body.read()
+        if (done) break
+        clearTimeout(quiet)
+        quiet = setTimeout(stop, silence)
+        wait = 250
+        for (const e of reader.push(value)) listener.event(e)
+        lastId = reader.lastId
+      }
+    } catch {
+      // It comes back below.
+    } finally {
+      clearTimeout(quiet)
+      signal.removeEventListener('abort', stop)
+    }
+    if (signal.aborted) return
+    listener.state?.('broken', false)
+    await new Promise((done) => setTimeout(done, wait))
+    wait = Math.min(wait * 2, longestWait)
+  }
+}

@@ -1,0 +1,223 @@
+import { ActionIcon, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, ScrollArea, Text, Tooltip, useMantineColorScheme } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import {
+  IconAlertOctagon, IconBuildingCommunity, IconCalendarMonth, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon,
+  IconPencilPlus, IconPhoto, IconSun, IconUserCircle, IconUsersGroup,
+} from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, take } from '../api/client'
+import { base, sandbox, temporalUI } from '../boot'
+import { chooseLanguage, type Language, languages } from '../i18n'
+import { LiveProvider, useConnection } from '../lib/live'
+import { deadCountsQuery } from '../lib/queries'
+import { sayFailed } from '../lib/say'
+import { SessionProvider, useAtLeast, useMe } from '../lib/session'
+import icon from '../icon.svg'
+import { LinkButton } from './links'
+
+export function Shell() {
+  return (
+    <SessionProvider>
+      <Frame />
+    </SessionProvider>
+  )
+}
+
+function Frame() {
+  const me = useMe()
+  const { t } = useTranslation()
+  const [opened, { toggle, close }] = useDisclosure()
+  const path = useRouterState({ select: (s) => s.location.pathname })
+  useEffect(close, [path, close])
+  return (
+    <LiveProvider workspace={me.workspace.id}>
+      <a href="#main" className="dl-skip">
+        {t('nav.skip')}
+      </a>
+      <AppShell header={{ height: 56 }} navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding={{ base: 'sm', sm: 'lg' }}>
+        <AppShell.Header px={{ base: 'xs', sm: 'md' }}>
+          <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
+            <Group gap="xs" wrap="nowrap" miw={0}>
+              <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t('nav.menu')} />
+              <img src={icon} alt="" width={28} height={28} />
+              <Text fw={700} size="lg" visibleFrom="sm">
+                Dateline
+              </Text>
+              <WorkspaceMenu />
+            </Group>
+            <Group gap="xs" wrap="nowrap">
+              <LiveSign />
+              <NewPost />
+              <UserMenu />
+            </Group>
+          </Group>
+        </AppShell.Header>
+        <AppShell.Navbar p="xs" component="nav" aria-label={t('nav.main')}>
+          <ScrollArea flex={1}>
+            <Navigation />
+          </ScrollArea>
+          <Box pt="xs">
+            {temporalUI && <Outside href={temporalUI} label={t('nav.temporal')} />}
+            {sandbox && <Outside href={sandbox} label={t('nav.sandbox')} />}
+          </Box>
+        </AppShell.Navbar>
+        <AppShell.Main id="main" tabIndex={-1}>
+          <Outlet />
+        </AppShell.Main>
+      </AppShell>
+    </LiveProvider>
+  )
+}
+
+function Outside({ href, label }: { href: string; label: string }) {
+  return <NavLink href={href} target="_blank" rel="noreferrer" label={label} leftSection={<IconExternalLink size={18} aria-hidden />} />
+}
+
+function Navigation() {
+  const { t } = useTranslation()
+  const path = useRouterState({ select: (s) => s.location.pathname })
+  const dead = useQuery(deadCountsQuery).data?.total ?? 0
+  const items = [
+    { to: '/calendar', label: t('nav.calendar'), icon: IconCalendarMonth },
+    { to: '/dead-letters', label: t('nav.deadLetters'), icon: IconAlertOctagon, count: dead },
+    { to: '/accounts', label: t('nav.accounts'), icon: IconUsersGroup },
+    { to: '/media', label: t('nav.media'), icon: IconPhoto },
+  ] as const
+  return items.map(({ to, label, icon: Icon, ...rest }) => (
+    <NavLink
+      key={to}
+      component={Link}
+      to={to}
+      label={label}
+      active={path.startsWith(to)}
+      aria-current={path.startsWith(to) ? 'page' : undefined}
+      leftSection={<Icon size={20} aria-hidden />}
+      rightSection={'count' in rest && rest.count > 0 ? <Badge color="red" variant="light" size="sm">{rest.count}</Badge> : undefined}
+    />
+  ))
+}
+
+/** Says whether what is shown is up to date. */
+function LiveSign() {
+  const { t } = useTranslation()
+  const state = useConnection()
+  return (
+    <Tooltip label={t(`live.${state}Text`)}>
+      <Group gap={6} wrap="nowrap" role="status" data-live={state}>
+        <span className="dl-live" data-state={state} aria-hidden />
+        <Text size="sm" c="dimmed" visibleFrom="sm">
+          {t(`live.${state}`)}
+        </Text>
+        {state === 'broken' && (
+          <Text size="sm" c="dimmed" hiddenFrom="sm">
+            {t('live.broken')}
+          </Text>
+        )}
+      </Group>
+    </Tooltip>
+  )
+}
+
+function NewPost() {
+  const { t } = useTranslation()
+  if (!useAtLeast('author')) return null
+  return (
+    <>
+      <LinkButton to="/compose" leftSection={<IconPencilPlus size={18} aria-hidden />} visibleFrom="sm">
+        {t('nav.newPost')}
+      </LinkButton>
+      <ActionIcon component={Link} to="/compose" size="lg" hiddenFrom="sm" aria-label={t('nav.newPost')}>
+        <IconPencilPlus size={20} aria-hidden />
+      </ActionIcon>
+    </>
+  )
+}
+
+function WorkspaceMenu() {
+  const me = useMe()
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const choose = useMutation({
+    mutationFn: (workspace_id: string) => take(api.PATCH('/api/v1/session', { body: { workspace_id } })),
+    onSuccess: () => client.resetQueries(),
+    onError: sayFailed,
+  })
+  if (me.session.workspaces.length < 2)
+    return (
+      <Text size="sm" c="dimmed" truncate>
+        {me.workspace.name}
+      </Text>
+    )
+  return (
+    <Menu position="bottom-start">
+      <Menu.Target>
+        <Button variant="subtle" color="gray" px="xs" leftSection={<IconBuildingCommunity size={18} aria-hidden />} rightSection={<IconChevronDown size={16} aria-hidden />} aria-label={`${t('nav.workspace')}: ${me.workspace.name}`}>
+          <Text size="sm" truncate maw={{ base: 90, sm: 220 }}>
+            {me.workspace.name}
+          </Text>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {me.session.workspaces.map((w) => (
+          <Menu.Item key={w.id} onClick={() => choose.mutate(w.id)} rightSection={w.id === me.workspace.id ? <IconCheck size={16} aria-hidden /> : null}>
+            {w.name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function UserMenu() {
+  const me = useMe()
+  const { t, i18n } = useTranslation()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const schemes = [
+    { value: 'light', icon: IconSun },
+    { value: 'dark', icon: IconMoon },
+    { value: 'auto', icon: IconDeviceDesktop },
+  ] as const
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('nav.user')}>
+          <IconUserCircle size={26} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Box px="sm" py={6}>
+          <Text size="sm" fw={600} truncate>
+            {me.user.name}
+          </Text>
+          <Text size="xs" c="dimmed" truncate>
+            {t(`role.${me.role}`)}
+            {me.user.email ? ` · ${me.user.email}` : ''}
+          </Text>
+        </Box>
+        <Menu.Divider />
+        <Menu.Label>{t('nav.language')}</Menu.Label>
+        {(Object.keys(languages) as Language[]).map((code) => (
+          <Menu.Item key={code} lang={code} onClick={() => void chooseLanguage(code)} rightSection={i18n.language === code ? <IconCheck size={16} aria-hidden /> : null}>
+            {languages[code].name}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Label>{t('nav.scheme')}</Menu.Label>
+        {schemes.map(({ value, icon: Icon }) => (
+          <Menu.Item key={value} leftSection={<Icon size={16} aria-hidden />} onClick={() => setColorScheme(value)} rightSection={colorScheme === value ? <IconCheck size={16} aria-hidden /> : null}>
+            {t(`scheme.${value}`)}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <form method="post" action={`${base}/logout`}>
+          <Menu.Item type="submit" component="button" leftSection={<IconLogout size={16} aria-hidden />}>
+            {t('nav.logout')}
+          </Menu.Item>
+        </form>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

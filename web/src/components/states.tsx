@@ -1,0 +1,76 @@
+import { Alert, Button, Center, Group, Loader, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { IconAlertTriangle, type IconProps, IconRefresh } from '@tabler/icons-react'
+import type { ComponentType, ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { problemText } from '../lib/say'
+import { LinkButton } from './links'
+
+export function Waiting() {
+  const { t } = useTranslation()
+  return (
+    <Center mih={240} role="status" aria-label={t('state.loading')}>
+      <Loader type="dots" />
+    </Center>
+  )
+}
+
+/** Says what went wrong and what to do. */
+export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <Alert color="red" icon={<IconAlertTriangle aria-hidden />} title={t('state.failed')} m="md" role="alert">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">{problemText(error)}</Text>
+        {retry && (
+          <Button size="xs" variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={retry}>
+            {t('state.retry')}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  )
+}
+
+/** What a page shows that has nothing yet: what it is for, and how to begin. */
+export function Empty({ icon: Icon, title, text, children }: { icon: ComponentType<IconProps>; title: string; text: string; children?: ReactNode }) {
+  return (
+    <Stack align="center" gap="xs" py={56} px="md" ta="center">
+      <ThemeIcon size={56} radius="xl" variant="light">
+        <Icon size={30} aria-hidden />
+      </ThemeIcon>
+      <Title order={2} size="h4" mt="xs">
+        {title}
+      </Title>
+      <Text c="dimmed" maw={480}>
+        {text}
+      </Text>
+      {children && <Group mt="sm">{children}</Group>}
+    </Stack>
+  )
+}
+
+export function NotFound() {
+  const { t } = useTranslation()
+  return (
+    <Empty icon={IconAlertTriangle} title={t('state.notFound')} text={t('state.notFoundText')}>
+      <LinkButton to="/calendar">
+        {t('nav.calendar')}
+      </LinkButton>
+    </Empty>
+  )
+}
+
+/** A page that has thrown. Most often its code is of a build that is no longer served. */
+export function Broken({ error }: { error: unknown }) {
+  const { t } = useTranslation()
+  return (
+    <Alert color="red" title={t('state.broken')} m="md" role="alert">
+      <Stack gap="sm" align="flex-start">
+        <Text size="sm">{problemText(error)}</Text>
+        <Button size="xs" variant="default" onClick={() => location.reload()}>
+          {t('state.reload')}
+        </Button>
+      </Stack>
+    </Alert>
+  )
+}

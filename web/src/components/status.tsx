@@ -1,0 +1,39 @@
+import { Badge, type MantineColor } from '@mantine/core'
+import {
+  IconAlertTriangle, IconBan, IconCheck, IconChecks, IconClock, IconHelpHexagon, type IconProps, IconPencil, IconSend,
+} from '@tabler/icons-react'
+import type { ComponentType } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { PostStatus, Schemas } from '../api/client'
+
+export type AnyStatus = PostStatus | Schemas['TargetStatus'] | 'pending' | 'rejected'
+
+/** Never by colour alone: each has an icon and a word. */
+export const looks: Record<AnyStatus, { color: MantineColor; icon: ComponentType<IconProps> }> = {
+  draft: { color: 'gray', icon: IconPencil },
+  pending: { color: 'grape', icon: IconHelpHexagon },
+  rejected: { color: 'pink', icon: IconBan },
+  scheduled: { color: 'indigo', icon: IconClock },
+  publishing: { color: 'cyan', icon: IconSend },
+  posted: { color: 'green', icon: IconCheck },
+  partly_posted: { color: 'orange', icon: IconChecks },
+  failed: { color: 'red', icon: IconAlertTriangle },
+  uncertain: { color: 'orange', icon: IconHelpHexagon },
+  cancelled: { color: 'gray', icon: IconBan },
+}
+
+/** Of a draft that waits for somebody, that is what matters. */
+export function statusOf(post: { status: PostStatus; approval?: { state: string } }): AnyStatus {
+  if (post.status === 'draft' && (post.approval?.state === 'pending' || post.approval?.state === 'rejected')) return post.approval.state
+  return post.status
+}
+
+export function StatusBadge({ status, size = 'md' }: { status: AnyStatus; size?: 'sm' | 'md' | 'lg' }) {
+  const { t } = useTranslation()
+  const { color, icon: Icon } = looks[status]
+  return (
+    <Badge variant="light" color={color} size={size} tt="none" fw={600} leftSection={<Icon size={14} aria-hidden />} data-status={status}>
+      {t(`status.${status}`)}
+    </Badge>
+  )
+}

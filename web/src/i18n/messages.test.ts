@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import en from './en.json'
+import vi from './vi.json'
+
+function flat(o: object, prefix = ''): [string, string][] {
+  return Object.entries(o).flatMap(([key, value]) => (typeof value === 'string' ? [[prefix + key, value] as [string, string]] : flat(value as object, `${prefix}${key}.`)))
+}
+
+// English has a form for one; Vietnamese does not (CLDR, plural rules).
+const names = (o: object) => new Set(flat(o).map(([key]) => key).filter((key) => !key.endsWith('_one')))
+const gaps = (text: string) => [...text.matchAll(/{{\s*(\w+)/g)].map((m) => m[1]).sort()
+
+test('every message is there in every language', () => {
+  expect([...names(vi)].sort()).toEqual([...names(en)].sort())
+})
+
+test('messages have the same gaps in every language', () => {
+  const english = new Map(flat(en))
+  for (const [key, text] of flat(vi)) expect([key, gaps(text)]).toEqual([key, gaps(english.get(key) ?? '')])
+})
+
+test('no message is empty', () => {
+  for (const [key, text] of [...flat(en), ...flat(vi)]) expect([key, text.trim() !== '']).toEqual([key, true])
+})

@@ -1,0 +1,57 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import { type Connection, follow } from '../api/stream'
+import { base } from '../boot'
+
+const Context = createContext<Connection>('connecting')
+
+/** How the stream of the workspace's events stands. */
+export const useConnection = () => useContext(Context)
+
+interface WorkspaceEvent {
+  type: string
+  post_id?: string
+  account_id?: string
+}
+
+/** Events come as fast as posts go out; lists are read again this often at most. */
+const listRest = 400
+
+/** Keeps what pages show up to date: each event makes stale what it is about. */
+export function LiveProvider({ workspace, children }: { workspace: string; children: ReactNode }) {
+  const client = useQueryClient()
+  const [state, setState] = useState<Connection>('connecting')
+  useEffect(() => {
+    const stop = new AbortController()
+    const stale = staleLater(client)
+    void follow(`${base}/api/v1/events`, {
+      event: (e) => stale(JSON.parse(e.data) as WorkspaceEvent),
+      state: (now, resumed) => {
+        setState(now)
+        // Between the first reading of the pages and this stream something may have happened.
+        if (now === 'live' && !resumed) void client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== 'me' })
+      },
+      refused: () => void client.invalidateQueries({ queryKey: ['me'] }),
+    }, stop.signal)
+    return () => stop.abort()
+  }, [client, workspace])
+  return <Context value={state}>{children}</Context>
+}
+
+function staleLater(client: QueryClient): (e: WorkspaceEvent) => void {
+  const waiting = new Set<string>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const flush = () => {
+    timer = undefined
+    for (const key of waiting) void client.invalidateQueries({ queryKey: JSON.parse(key) as unknown[] })
+    waiting.clear()
+  }
+  return (e) => {
+    const keys: unknown[][] = []
+    if (e.post_id) keys.push(['posts'], ['dead-letters'], ['post', e.post_id])
+    if (e.account_id && !e.post_id) keys.push(['accounts'])
+    if (e.type === 'needs_reconnect' || e.type === 'expiring' || e.type === 'disconnected') keys.push(['accounts'])
+    for (const key of keys) waiting.add(JSON.stringify(key))
+    timer ??= setTimeout(flush, listRest)
+  }
+}

@@ -1,0 +1,25 @@
+import { notifications } from '@mantine/notifications'
+import i18n from 'i18next'
+import { Refusal } from '../api/client'
+
+/** What went wrong, in the reader's language where it is known, and what to do. */
+export function problemText(error: unknown): string {
+  if (error instanceof Refusal) {
+    const key = `problem.${error.code}`
+    if (error.code && i18n.exists(key)) {
+      const known = i18n.t(key as 'problem.unreachable')
+      return error.code === 'unreachable' || !error.message ? known : known
+    }
+    const fields = error.fields.map((f) => f.message).filter((m) => !error.message.includes(m))
+    return [error.message, ...fields].join(' ')
+  }
+  return error instanceof Error ? error.message : String(error)
+}
+
+export function sayFailed(error: unknown): void {
+  notifications.show({ color: 'red', title: i18n.t('problem.title'), message: problemText(error), autoClose: 12_000, withBorder: true })
+}
+
+export function sayDone(message: string): void {
+  notifications.show({ color: 'green', message, withBorder: true })
+}

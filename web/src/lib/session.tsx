@@ -1,0 +1,37 @@
+import { useQuery } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext } from 'react'
+import { api, type Role, type Schemas, take } from '../api/client'
+import { Failed, Waiting } from '../components/states'
+
+export interface Me extends Omit<Schemas['Me'], never> {
+  session: Schemas['OwnSession']
+}
+
+const Context = createContext<Me | null>(null)
+
+/** Shows the page once it is known who reads it. */
+export function SessionProvider({ children }: { children: ReactNode }) {
+  const me = useQuery({
+    queryKey: ['me'],
+    staleTime: 60_000,
+    queryFn: async (): Promise<Me> => {
+      const session = await take(api.GET('/api/v1/session'))
+      return { ...(await take(api.GET('/api/v1/me'))), session }
+    },
+  })
+  if (me.data) return <Context value={me.data}>{children}</Context>
+  return me.error ? <Failed error={me.error} retry={() => void me.refetch()} /> : <Waiting />
+}
+
+export function useMe(): Me {
+  const me = useContext(Context)
+  if (!me) throw new Error('useMe is for what is inside SessionProvider')
+  return me
+}
+
+const order: Role[] = ['viewer', 'author', 'editor', 'owner']
+
+/** Whether the reader's role is at least this. The API decides; this only hides what it would refuse. */
+export function useAtLeast(role: Role): boolean {
+  return order.indexOf(useMe().role) >= order.indexOf(role)
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { relative, toInstant, toWall } from './time'
+
+test('wall clocks and instants lead to each other', () => {
+  for (const [wall, zone, instant] of [
+    ['2026-12-24T18:00:00', 'Asia/Ho_Chi_Minh', '2026-12-24T11:00:00.000Z'],
+    ['2026-12-24T18:00:00', 'Europe/Paris', '2026-12-24T17:00:00.000Z'],
+    ['2026-07-01T00:30:00', 'America/St_Johns', '2026-07-01T03:00:00.000Z'],
+    ['2026-01-01T00:00:00', 'UTC', '2026-01-01T00:00:00.000Z'],
+    ['2026-06-01T12:00:00', 'Pacific/Kiritimati', '2026-05-31T22:00:00.000Z'],
+  ] as const) {
+    expect(toInstant(wall, zone).toISOString()).toBe(instant)
+    expect(toWall(instant, zone)).toBe(wall)
+  }
+})
+
+test('what is written with a space or without seconds is the same', () => {
+  expect(toInstant('2026-12-24 18:00:00', 'UTC')).toEqual(toInstant('2026-12-24T18:00', 'UTC'))
+})
+
+test('of an hour that comes twice it is the first, and one that is left out is read as later', () => {
+  expect(toInstant('2026-10-25T02:30', 'Europe/Paris').toISOString()).toBe('2026-10-25T00:30:00.000Z')
+  expect(toInstant('2026-03-29T02:30', 'Europe/Paris').toISOString()).toBe('2026-03-29T01:30:00.000Z')
+})
+
+test('how long until is told in the language', () => {
+  expect(relative(90_000, 'en', 0)).toBe('in 1 minute')
+  expect(relative(0, 'en', 7_200_000)).toBe('2 hours ago')
+  expect(relative(-86_400_000, 'en', 0)).toBe('yesterday')
+})

@@ -1,0 +1,59 @@
+/** A time on a wall clock: 2026-12-24T18:00:00, without zone. */
+export type Wall = string
+
+const parts = new Map<string, Intl.DateTimeFormat>()
+
+function clock(zone: string): Intl.DateTimeFormat {
+  let format = parts.get(zone)
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit',
+    })
+    parts.set(zone, format)
+  }
+  return format
+}
+
+/** What a wall clock in the zone shows at an instant. */
+export function toWall(instant: string | number | Date, zone: string): Wall {
+  const p: Record<string, string> = {}
+  for (const { type, value } of clock(zone).formatToParts(new Date(instant))) p[type] = value
+  return `${p.year}-${p.month}-${p.day}T${p.hour}:${p.minute}:${p.second}`
+}
+
+const utc = (wall: Wall) => Date.parse(`${wall.replace(' ', 'T').padEnd(19, ':00').slice(0, 19)}Z`)
+
+/**
+ * The instant at which a wall clock shows a time. Of a time that comes twice it is
+ * the first; one that is left out is read as that much later.
+ */
+export function toInstant(wall: Wall, zone: string): Date {
+  const want = utc(wall)
+  const shift = (at: number) => utc(toWall(at, zone)) - at
+  const candidates = [want - shift(want - 86_400_000), want - shift(want + 86_400_000)]
+  const right = candidates.filter((at) => utc(toWall(at, zone)) === want)
+  return new Date(right.length > 0 ? Math.min(...right) : candidates[0]!)
+}
+
+export const zones: string[] = (() => {
+  const all = Intl.supportedValuesOf('timeZone').map((z) => (z === 'Asia/Saigon' ? 'Asia/Ho_Chi_Minh' : z))
+  return all.includes('UTC') ? all : ['UTC', ...all]
+})()
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+export function format(at: string | number | Date, language: string, zone: string, options: Intl.DateTimeFormatOptions): string {
+  const key = `${language}|${zone}|${JSON.stringify(options)}`
+  let f = formats.get(key)
+  if (!f) formats.set(key, (f = new Intl.DateTimeFormat(language, { ...options, timeZone: zone })))
+  return f.format(new Date(at))
+}
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000]]
+
+/** How long until or since, in words. */
+export function relative(at: string | number | Date, language: string, now = Date.now()): string {
+  const ms = new Date(at).getTime() - now
+  const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? ['second', 1000]
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(ms / (size as number)), unit as Intl.RelativeTimeFormatUnit)
+}

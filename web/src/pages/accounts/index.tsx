@@ -1,0 +1,159 @@
+import { ActionIcon, Alert, Badge, Button, Group, Menu, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconDots, IconHeartbeat, IconPlugConnected, IconPlugOff, IconPlus, IconUsersGroup } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { type Account, api, take } from '../../api/client'
+import { NetworkIcon, networkName } from '../../components/network'
+import { Page } from '../../components/Page'
+import { Empty, Failed, Waiting } from '../../components/states'
+import { Time } from '../../components/Time'
+import { accountsQuery } from '../../lib/queries'
+import { sayDone, sayFailed } from '../../lib/say'
+import { useAtLeast } from '../../lib/session'
+import { relative } from '../../lib/time'
+import { Connect } from './Connect'
+
+/** The accounts that posts go to: how they are, and until when. */
+export function AccountsPage() {
+  const { t } = useTranslation()
+  const accounts = useQuery(accountsQuery)
+  const may = useAtLeast('editor')
+  const [opened, { open, close }] = useDisclosure()
+  const connect = may && (
+    <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={open}>
+      {t('accounts.connect')}
+    </Button>
+  )
+  return (
+    <Page title={t('accounts.title')} lead={t('accounts.lead')} actions={accounts.data?.length ? connect : undefined}>
+      {accounts.error ? (
+        <Failed error={accounts.error} retry={() => void accounts.refetch()} />
+      ) : !accounts.data ? (
+        <Waiting />
+      ) : accounts.data.length === 0 ? (
+        <Empty icon={IconUsersGroup} title={t('accounts.none')} text={t('accounts.noneText')}>
+          {connect}
+        </Empty>
+      ) : (
+        <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }}>
+          {accounts.data.map((a) => (
+            <AccountCard key={a.id} account={a} />
+          ))}
+        </SimpleGrid>
+      )}
+      {opened && <Connect close={close} />}
+    </Page>
+  )
+}
+
+const colors = { connected: 'green', needs_reconnect: 'red', disconnected: 'gray' } as const
+
+function AccountCard({ account: a }: { account: Account }) {
+  const { t, i18n } = useTranslation()
+  const client = useQueryClient()
+  const may = useAtLeast('editor')
+  const path = { id: a.id }
+  const changed = () => void client.invalidateQueries({ queryKey: ['accounts'] })
+  const check = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/accounts/{id}/check', { params: { path } })),
+    onSuccess: (now) => sayDone(now.health.error ? now.health.error.message : t('accounts.checked', { handle: a.handle })),
+    onError: sayFailed,
+    onSettled: changed,
+  })
+  const standard = useMutation({
+    mutationFn: (on: boolean) => take(api.PATCH('/api/v1/accounts/{id}', { params: { path }, body: { default: on } })),
+    onError: sayFailed,
+    onSettled: changed,
+  })
+  const reconnect = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/accounts/{id}/reconnect', { params: { path } })),
+    onSuccess: ({ authorize_url }) => location.assign(authorize_url),
+    onError: sayFailed,
+  })
+  const disconnect = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/accounts/{id}/disconnect', { params: { path } })),
+    onSuccess: (d) => sayDone(d.advice ?? t('accounts.disconnected', { handle: a.handle })),
+    onError: sayFailed,
+    onSettled: changed,
+  })
+  return (
+    <Stack gap="xs" className="dl-card" p="md" component="article" aria-label={a.handle} data-account={a.network}>
+      <Group justify="space-between" wrap="nowrap" align="flex-start">
+        <Group gap="sm" wrap="nowrap" miw={0}>
+          <NetworkIcon network={a.network} size={28} />
+          <div style={{ minWidth: 0 }}>
+            <Text fw={600} truncate>
+              {a.handle}
+            </Text>
+            <Text size="sm" c="dimmed" truncate>
+              {networkName(a.network)} · {t(`kind.${a.kind}`)}
+              {a.name && a.name !== a.handle ? ` · ${a.name}` : ''}
+            </Text>
+          </div>
+        </Group>
+        {may && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon variant="subtle" color="gray" aria-label={t('accounts.more', { handle: a.handle })}>
+                <IconDots size={18} aria-hidden />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<IconHeartbeat size={16} aria-hidden />} onClick={() => check.mutate()}>
+                {t('accounts.check')}
+              </Menu.Item>
+              <Menu.Item leftSection={<IconPlugConnected size={16} aria-hidden />} onClick={() => reconnect.mutate()}>
+                {t('accounts.reconnect')}
+              </Menu.Item>
+              {a.status !== 'disconnected' && (
+                <Menu.Item color="red" leftSection={<IconPlugOff size={16} aria-hidden />} onClick={() => disconnect.mutate()}>
+                  {t('accounts.disconnect')}
+                </Menu.Item>
+              )}
+            </Menu.Dropdown>
+          </Menu>
+        )}
+      </Group>
+      <Group gap={6}>
+        <Badge variant="light" tt="none" color={colors[a.status]}>
+          {t(`accounts.status.${a.status}`)}
+        </Badge>
+        {a.sandbox && (
+          <Badge variant="light" tt="none" color="gray">
+            {t('accounts.sandbox')}
+          </Badge>
+        )}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {a.health.checked_at ? t('accounts.checkedAt', { ago: relative(a.health.checked_at, i18n.language) }) : t('accounts.neverChecked')}
+      </Text>
+      {a.ends_at && (
+        <Text size="sm" c="dimmed">
+          {t('accounts.endsAt')} <Time at={a.ends_at} />
+        </Text>
+      )}
+      {a.renews && (
+        <Text size="sm" c="dimmed">
+          {t('accounts.renews')}
+        </Text>
+      )}
+      {a.health.error && (
+        <Alert color="orange" p="xs">
+          <Text size="sm">{a.health.error.message}</Text>
+        </Alert>
+      )}
+      {a.warnings.map((w) => (
+        <Alert key={w.code} color={w.code === 'needs_reconnect' ? 'red' : 'yellow'} p="xs">
+          <Text size="sm">{w.message}</Text>
+        </Alert>
+      ))}
+      {may && a.status !== 'connected' && (
+        <Button size="xs" loading={reconnect.isPending} onClick={() => reconnect.mutate()} style={{ alignSelf: 'flex-start' }}>
+          {t('accounts.reconnect')}
+        </Button>
+      )}
+      <Switch size="sm" label={t('accounts.default')} checked={a.default} disabled={!may || standard.isPending} onChange={(e) => standard.mutate(e.currentTarget.checked)} mt="auto" />
+    </Stack>
+  )
+}

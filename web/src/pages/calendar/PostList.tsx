@@ -1,0 +1,87 @@
+import { Box, Group, Text } from '@mantine/core'
+import { IconCalendarMonth } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Post, type PostStatus, take } from '../../api/client'
+import { NetworkIcon } from '../../components/network'
+import { Empty, Failed, Waiting } from '../../components/states'
+import { StatusBadge, statusOf } from '../../components/status'
+import { Time } from '../../components/Time'
+import type { CalendarSearch } from '../../router'
+
+const rowHeight = 76
+
+/** All posts, the latest first. However many there are, only those in sight are drawn. */
+export function PostList({ search, zone }: { search: CalendarSearch; zone: string }) {
+  const { t } = useTranslation()
+  const list = useInfiniteQuery({
+    queryKey: ['posts', 'list', search.status, search.account],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      take(api.GET('/api/v1/posts', {
+        params: {
+          query: {
+            limit: 200, ...(search.status ? { status: [search.status as PostStatus] } : {}), ...(search.account ? { account: search.account } : {}),
+            ...(pageParam ? { cursor: pageParam } : {}),
+          },
+        },
+      })),
+    getNextPageParam: (page) => page.next_cursor,
+  })
+  const posts = list.data?.pages.flatMap((p) => p.posts) ?? []
+  const top = useRef<HTMLDivElement>(null)
+  const rows = useWindowVirtualizer({
+    count: posts.length + (list.hasNextPage ? 1 : 0),
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollMargin: top.current?.offsetTop ?? 0,
+  })
+  const last = rows.getVirtualItems().at(-1)?.index ?? 0
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  useEffect(() => {
+    if (last >= posts.length - 40 && hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [last, posts.length, hasNextPage, isFetchingNextPage, fetchNextPage])
+
+  if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
+  if (!list.data) return <Waiting />
+  if (posts.length === 0) return <Empty icon={IconCalendarMonth} title={t('calendar.none')} text={t('calendar.noneText')} />
+  return (
+    <Box ref={top} className="dl-card" role="list" aria-label={t('calendar.list')} pos="relative" h={rows.getTotalSize()} style={{ overflow: 'hidden' }}>
+      {rows.getVirtualItems().map((row) => {
+        const post = posts[row.index]
+        return (
+          <Box key={row.key} role="listitem" pos="absolute" top={0} left={0} w="100%" h={rowHeight} style={{ transform: `translateY(${row.start - rows.options.scrollMargin}px)` }}>
+            {post ? <Row post={post} zone={zone} /> : <Text p="md" c="dimmed">{t('state.loading')}</Text>}
+          </Box>
+        )
+      })}
+    </Box>
+  )
+}
+
+function Row({ post, zone }: { post: Post; zone: string }) {
+  const { t } = useTranslation()
+  return (
+    <Link to="/posts/$id" params={{ id: post.id }} className="dl-link-box" data-post={post.id}>
+      <Box h={rowHeight} px="md" py="xs" style={{ borderBottom: '1px solid var(--dl-line)' }}>
+        <Group justify="space-between" wrap="nowrap" gap="sm">
+          <Text truncate fw={500}>
+            {post.content || t('post.noText')}
+          </Text>
+          <StatusBadge status={statusOf(post)} size="sm" />
+        </Group>
+        <Group gap="xs" mt={4} wrap="nowrap">
+          <Text size="sm" c="dimmed" style={{ flexShrink: 0 }}>
+            {post.scheduled_time ? <Time at={post.scheduled_time} zone={zone} look="short" /> : t('post.noTime')}
+          </Text>
+          {[...new Set(post.targets.map((x) => x.network))].map((n) => (
+            <NetworkIcon key={n} network={n} size={16} />
+          ))}
+        </Group>
+      </Box>
+    </Link>
+  )
+}

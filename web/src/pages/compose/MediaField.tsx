@@ -1,0 +1,152 @@
+import { ActionIcon, Box, Button, Group, Image, Progress, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
+import { IconMovie, IconPhotoPlus, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Media, mediaURL, take } from '../../api/client'
+import { upload } from '../../api/upload'
+import { mediaQuery } from '../../lib/queries'
+import { problemText, sayFailed } from '../../lib/say'
+
+interface Sending {
+  key: string
+  name: string
+  share: number
+}
+
+const accepted = 'image/jpeg,image/png,image/gif,image/webp,video/mp4,video/quicktime,video/webm'
+
+/** Files of one segment: dropped, pasted or chosen; each with its description. */
+export function MediaField({ label, value, add, remove }: { label: string; value: string[]; add: (m: Media) => void; remove: (id: string) => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [over, setOver] = useState(false)
+  const [sending, setSending] = useState<Sending[]>([])
+  const input = useRef<HTMLInputElement>(null)
+  const leave = useRef(new AbortController())
+  useEffect(() => {
+    const controller = new AbortController()
+    leave.current = controller
+    return () => controller.abort()
+  }, [])
+
+  async function send(files: Iterable<File>) {
+    for (const file of files) {
+      const key = crypto.randomUUID()
+      setSending((all) => [...all, { key, name: file.name, share: 0 }])
+      try {
+        const made = await upload(file, (share) => setSending((all) => all.map((s) => (s.key === key ? { ...s, share } : s))), leave.current.signal)
+        client.setQueryData(['media', made.id], made)
+        void client.invalidateQueries({ queryKey: ['media-list'] })
+        add(made)
+      } catch (error) {
+        if (!(error instanceof DOMException)) sayFailed(new Error(`${file.name}: ${problemText(error)}`))
+      }
+      setSending((all) => all.filter((s) => s.key !== key))
+    }
+  }
+
+  return (
+    <Box
+      className="dl-drop"
+      p="xs"
+      data-over={over || undefined}
+      onDragOver={(e) => {
+        if (!e.dataTransfer.types.includes('Files')) return
+        e.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(e) => {
+        e.preventDefault()
+        setOver(false)
+        void send(e.dataTransfer.files)
+      }}
+    >
+      <Group gap="xs">
+        <input
+          ref={input}
+          type="file"
+          accept={accepted}
+          multiple
+          hidden
+          aria-label={label}
+          onChange={(e) => {
+            void send([...(e.currentTarget.files ?? [])])
+            e.currentTarget.value = ''
+          }}
+        />
+        <Button variant="subtle" size="compact-sm" leftSection={<IconPhotoPlus size={18} aria-hidden />} onClick={() => input.current?.click()} aria-label={label}>
+          {t('compose.addMedia')}
+        </Button>
+        <Text size="sm" c="dimmed">
+          {t('compose.dropHere')}
+        </Text>
+      </Group>
+      {(value.length > 0 || sending.length > 0) && (
+        <SimpleGrid cols={{ base: 1, xs: 2 }} mt="xs" spacing="xs">
+          {value.map((id) => (
+            <Attached key={id} id={id} remove={() => remove(id)} />
+          ))}
+          {sending.map((s) => (
+            <Stack key={s.key} gap={4} justify="center" p="xs" className="dl-card" role="status">
+              <Text size="sm" truncate>
+                {s.name}
+              </Text>
+              <Progress value={s.share * 100} animated aria-label={t('compose.uploading', { name: s.name })} />
+            </Stack>
+          ))}
+        </SimpleGrid>
+      )}
+    </Box>
+  )
+}
+
+function Attached({ id, remove }: { id: string; remove: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const media = useQuery(mediaQuery(id)).data
+  const [text, setText] = useState<string>()
+  const describe = useMutation({
+    mutationFn: (alt_text: string) => take(api.PATCH('/api/v1/media/{id}', { params: { path: { id } }, body: { alt_text } })),
+    onSuccess: (m) => client.setQueryData(['media', id], m),
+    onError: sayFailed,
+  })
+  const name = media?.file_name ?? ''
+  const missing = media !== undefined && (text ?? media.alt_text).trim() === ''
+  return (
+    <Group gap="xs" wrap="nowrap" align="flex-start" className="dl-card" p={6} data-media={id}>
+      <Box w={84} h={84} style={{ flexShrink: 0, overflow: 'hidden', borderRadius: 6 }}>
+        <Thumb media={media} />
+      </Box>
+      <Textarea
+        flex={1}
+        size="xs"
+        minRows={3}
+        maxRows={6}
+        autosize
+        label={t('media.altText')}
+        placeholder={t('media.altPlaceholder')}
+        error={missing ? t('media.altMissing') : undefined}
+        maxLength={10_000}
+        value={text ?? media?.alt_text ?? ''}
+        onChange={(e) => setText(e.currentTarget.value)}
+        onBlur={() => text !== undefined && text !== media?.alt_text && describe.mutate(text)}
+      />
+      <ActionIcon variant="subtle" color="red" onClick={remove} aria-label={t('compose.removeMedia', { name })}>
+        <IconTrash size={18} aria-hidden />
+      </ActionIcon>
+    </Group>
+  )
+}
+
+export function Thumb({ media }: { media?: Media }) {
+  if (!media) return null
+  if (media.kind === 'video')
+    return (
+      <Group justify="center" h="100%" bg="var(--mantine-color-default-hover)">
+        <IconMovie size={32} aria-label={media.alt_text || media.file_name} role="img" />
+      </Group>
+    )
+  return <Image className="dl-thumb" src={mediaURL(media.id)} alt={media.alt_text || media.file_name} h="100%" fit="cover" loading="lazy" />
+}

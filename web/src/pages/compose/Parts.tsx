@@ -1,0 +1,103 @@
+import { ActionIcon, Badge, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import { NetworkIcon, networkName } from '../../components/network'
+import { emptyPart, type Part } from './draft'
+import { MediaField } from './MediaField'
+
+export interface Count {
+  network: string
+  handle: string
+  used?: number
+  allowed?: number
+}
+
+/** The segments of a post, which are a thread where there are several. */
+export function Parts({ value, change, counts, label }: { value: Part[]; change: (update: (p: Part[]) => Part[]) => void; counts: Count[][]; label: string }) {
+  const { t } = useTranslation()
+  const set = (i: number, update: (p: Part) => Part) => change((all) => all.map((p, j) => (j === i ? update(p) : p)))
+  const many = value.length > 1
+  return (
+    <Stack gap="sm">
+      {value.map((part, i) => (
+        <Stack key={i} gap={6} className="dl-card" p="sm">
+          {many && (
+            <Group justify="space-between">
+              <Text size="sm" fw={600} c="dimmed">
+                {t('compose.partOf', { part: i + 1, parts: value.length })}
+              </Text>
+              <Group gap={4}>
+                {i > 0 && (
+                  <ActionIcon variant="subtle" color="gray" aria-label={t('compose.partUp', { part: i + 1 })} onClick={() => change((all) => swap(all, i))}>
+                    <IconArrowUp size={18} aria-hidden />
+                  </ActionIcon>
+                )}
+                <ActionIcon variant="subtle" color="red" aria-label={t('compose.partRemove', { part: i + 1 })} onClick={() => change((all) => all.filter((_, j) => j !== i))}>
+                  <IconTrash size={18} aria-hidden />
+                </ActionIcon>
+              </Group>
+            </Group>
+          )}
+          <Textarea
+            aria-label={many ? `${label} ${i + 1}` : label}
+            placeholder={i === 0 ? t('compose.placeholder') : t('compose.placeholderThread')}
+            autosize
+            minRows={i === 0 ? 5 : 3}
+            maxRows={18}
+            maxLength={100_000}
+            variant="unstyled"
+            size="md"
+            value={part.content}
+            onChange={(e) => {
+              const content = e.currentTarget.value
+              set(i, (p) => ({ ...p, content }))
+            }}
+          />
+          <Group gap={6} aria-live="polite">
+            {(counts[i] ?? []).map((c) => (
+              <CountBadge key={`${c.network} ${c.handle}`} {...c} />
+            ))}
+          </Group>
+          <MediaField
+            label={t('compose.addMediaTo', { part: i + 1 })}
+            value={part.attachments}
+            add={(m) => set(i, (p) => ({ ...p, attachments: [...p.attachments, m.id] }))}
+            remove={(id) => set(i, (p) => ({ ...p, attachments: p.attachments.filter((a) => a !== id) }))}
+          />
+        </Stack>
+      ))}
+      <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => change((all) => [...all, emptyPart()])} style={{ alignSelf: 'flex-start' }}>
+        {t('compose.addPart')}
+      </Button>
+    </Stack>
+  )
+}
+
+function swap(all: Part[], i: number): Part[] {
+  const out = [...all]
+  const [above, below] = [out[i - 1], out[i]]
+  if (above && below) out.splice(i - 1, 2, below, above)
+  return out
+}
+
+function CountBadge({ network, handle, used, allowed }: Count) {
+  const { t } = useTranslation()
+  if (used === undefined) return null
+  const over = allowed !== undefined && used > allowed
+  const near = allowed !== undefined && used > allowed * 0.9
+  return (
+    <Badge
+      variant="light"
+      color={over ? 'red' : near ? 'orange' : 'gray'}
+      size="lg"
+      tt="none"
+      fw={600}
+      className="dl-numbers"
+      leftSection={<NetworkIcon network={network} size={14} />}
+      title={`${networkName(network)} ${handle}`}
+      data-count={network}
+    >
+      {allowed === undefined ? t('compose.count', { count: used }) : `${used} / ${allowed}`}
+    </Badge>
+  )
+}

@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
+import { IconLock, IconUsersGroup } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { LinkButton } from '../../components/links'
+import { Page } from '../../components/Page'
+import { Empty, Failed, Waiting } from '../../components/states'
+import { accountsQuery, postQuery } from '../../lib/queries'
+import { useAtLeast } from '../../lib/session'
+import { Editor } from './Editor'
+
+const route = getRouteApi('/compose')
+
+/** Where posts are written: a new one, or with an id in the address one that is stored. */
+export function ComposePage() {
+  const { t } = useTranslation()
+  const { id, at } = route.useSearch()
+  const navigate = useNavigate()
+  const accounts = useQuery(accountsQuery)
+  // The editor of a new post goes on when the post gets its id.
+  const [own, setOwn] = useState({ id: '', key: '' })
+  const continues = id !== undefined && id === own.id
+  const stored = useQuery({ ...postQuery(id ?? ''), enabled: id !== undefined && !continues, staleTime: 0, refetchOnWindowFocus: false })
+  const key = continues ? own.key : (id ?? `new after ${own.id}`)
+
+  if (!useAtLeast('author'))
+    return (
+      <Page title={t('compose.title')}>
+        <Empty icon={IconLock} title={t('state.forbidden')} text={t('state.forbiddenText')} />
+      </Page>
+    )
+  const failed = accounts.error ?? stored.error
+  if (failed) return <Failed error={failed} retry={() => void accounts.refetch().then(() => stored.refetch())} />
+  if (!accounts.data || (id !== undefined && !continues && !stored.data)) return <Waiting />
+  if (accounts.data.length === 0)
+    return (
+      <Page title={t('compose.title')}>
+        <Empty icon={IconUsersGroup} title={t('compose.noAccounts')} text={t('compose.noAccountsText')}>
+          <LinkButton to="/accounts">
+            {t('accounts.connect')}
+          </LinkButton>
+        </Empty>
+      </Page>
+    )
+  const post = continues ? undefined : stored.data
+  if (id !== undefined && post && !['draft', 'scheduled', 'failed', 'partly_posted'].includes(post.status)) return <Navigate to="/posts/$id" params={{ id }} replace />
+  return (
+    <Editor
+      key={key}
+      post={id === undefined ? undefined : post}
+      at={at}
+      accounts={accounts.data}
+      created={(made) => {
+        setOwn({ id: made.id, key })
+        void navigate({ to: '/compose', search: { id: made.id }, replace: true, resetScroll: false })
+      }}
+    />
+  )
+}

@@ -1,0 +1,97 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { api, ifMatch, once, type Post, take } from '../../api/client'
+import { contentOf, type Draft, draftOf, editOf, isAhead, isBlank } from './draft'
+
+export type Saving = 'clean' | 'dirty' | 'saving' | 'failed'
+
+const pause = 700 // of typing, before it is saved
+
+/**
+ * Stores a post while it is written, one request after the other. Of what is not a
+ * draft any more nothing is stored until save is called: it goes out as it is.
+ */
+export function useSaving(draft: Draft, initial: Post | undefined, created: (p: Post) => void) {
+  const client = useQueryClient()
+  const [stored, setStored] = useState(initial)
+  const [state, setState] = useState<Saving>('clean')
+  const [error, setError] = useState<unknown>()
+  const latest = useRef({ draft, stored: initial })
+  const running = useRef<Promise<Post>>(undefined)
+  const seen = useRef(draft)
+  const told = useRef(created)
+  useEffect(() => {
+    told.current = created
+  })
+
+  const send = useCallback(async (): Promise<Post> => {
+    const { draft, stored } = latest.current
+    const before = stored && draftOf(stored)
+    const moved = before?.when !== draft.when || before.zone !== draft.zone
+    const time = moved && isAhead(draft) ? { scheduled_time: draft.when } : {}
+    if (!stored) {
+      const { content = '', ...rest } = contentOf(draft)
+      return take(api.POST('/api/v1/posts', { params: { header: once() }, body: { ...rest, content, ...time, draft: true } }))
+    }
+    const versions = stored.targets.filter((t) => t.override).map((t) => t.account_id)
+    return take(api.PATCH('/api/v1/posts/{id}', {
+      params: { path: { id: stored.id }, header: ifMatch(stored.version) }, body: { ...editOf(draft, versions), ...time },
+    }))
+  }, [])
+
+  /** Stores what is written by now, and gives the post as it is stored. */
+  const save = useCallback(async (): Promise<Post> => {
+    await running.current?.catch(() => undefined) // it has said so
+    if (seen.current === latest.current.draft && latest.current.stored) return latest.current.stored
+    const sent = latest.current.draft
+    setState('saving')
+    running.current = (async () => {
+      try {
+        const fresh = !latest.current.stored
+        const post = await send()
+        latest.current.stored = post
+        seen.current = sent
+        setStored(post)
+        setError(undefined)
+        setState(latest.current.draft === sent ? 'clean' : 'dirty')
+        client.setQueryData(['post', post.id], post)
+        void client.invalidateQueries({ queryKey: ['posts'] })
+        if (fresh) told.current(post)
+        return post
+      } catch (cause) {
+        setError(cause)
+        setState('failed')
+        throw cause
+      } finally {
+        running.current = undefined
+      }
+    })()
+    return running.current
+  }, [client, send])
+
+  useEffect(() => {
+    latest.current.draft = draft
+    if (draft === seen.current) return
+    setState('dirty')
+    const automatic = latest.current.stored ? latest.current.stored.status === 'draft' : !isBlank(draft)
+    if (!automatic) return
+    const timer = setTimeout(() => void save().catch(() => undefined), pause)
+    return () => clearTimeout(timer)
+  }, [draft, save])
+
+  // Whoever leaves with something unsaved is asked by the browser.
+  useEffect(() => {
+    if (state === 'clean') return
+    const ask = (e: BeforeUnloadEvent) => e.preventDefault()
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [state])
+
+  /** The post was changed by other means than save. */
+  const accept = useCallback((post: Post) => {
+    latest.current.stored = post
+    setStored(post)
+  }, [])
+
+  return { stored, state, error, save, accept }
+}

@@ -1,0 +1,192 @@
+import { Button, Group, Modal, Stack, Text, UnstyledButton } from '@mantine/core'
+import { IconMoodCheck, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, take } from '../../api/client'
+import { AccountName, NetworkIcon, networkName } from '../../components/network'
+import { LinkAnchor } from '../../components/links'
+import { Page } from '../../components/Page'
+import { Empty, Failed, Waiting } from '../../components/states'
+import { StatusBadge } from '../../components/status'
+import { Time } from '../../components/Time'
+import { deadCountsQuery } from '../../lib/queries'
+import { sayDone, sayFailed } from '../../lib/say'
+import { useAtLeast } from '../../lib/session'
+import { reason } from '../post/Targets'
+
+const route = getRouteApi('/dead-letters')
+
+/** What waits for a person: why, how many, and what to do about it. */
+export function DeadLettersPage() {
+  const { t } = useTranslation()
+  const filter = route.useSearch()
+  const navigate = useNavigate()
+  const counts = useQuery(deadCountsQuery)
+  const list = useInfiniteQuery({
+    queryKey: ['dead-letters', 'list', filter],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      take(api.GET('/api/v1/dead-letters', {
+        params: { query: { ...(filter.reason ? { reason: [filter.reason] } : {}), ...(filter.network ? { network: [filter.network] } : {}), ...(pageParam ? { cursor: pageParam } : {}) } },
+      })),
+    getNextPageParam: (page) => page.next_cursor,
+  })
+  const [asked, setAsked] = useState<'retry' | 'discard'>()
+  const may = useAtLeast('author')
+  const letters = list.data?.pages.flatMap((p) => p.dead_letters) ?? []
+  const chosen = filter.reason !== undefined || filter.network !== undefined
+  return (
+    <Page
+      title={t('dead.title')}
+      lead={t('dead.lead')}
+      actions={
+        may && letters.length > 0 ? (
+          <>
+            <Button leftSection={<IconRefresh size={18} aria-hidden />} onClick={() => setAsked('retry')}>
+              {t(chosen ? 'dead.retryChosen' : 'dead.retryAll')}
+            </Button>
+            <Button variant="default" leftSection={<IconTrash size={18} aria-hidden />} onClick={() => setAsked('discard')}>
+              {t(chosen ? 'dead.discardChosen' : 'dead.discardAll')}
+            </Button>
+          </>
+        ) : undefined
+      }
+    >
+      {counts.data && counts.data.total > 0 && (
+        <Group gap="sm" mb="md" role="group" aria-label={t('dead.byReason')}>
+          {counts.data.counts.map((c) => {
+            const active = filter.reason === c.reason && filter.network === c.network
+            return (
+              <UnstyledButton
+                key={`${c.reason} ${c.network} ${c.status}`}
+                className="dl-card"
+                p="sm"
+                aria-pressed={active}
+                data-reason={c.reason}
+                style={active ? { borderColor: 'var(--mantine-primary-color-filled)', boxShadow: 'inset 0 0 0 1px var(--mantine-primary-color-filled)' } : undefined}
+                onClick={() => void navigate({ to: '/dead-letters', search: active ? {} : { reason: c.reason, network: c.network } })}
+              >
+                <Group gap="xs" wrap="nowrap">
+                  <NetworkIcon network={c.network} />
+                  <Text fw={700} size="xl" className="dl-numbers">
+                    {c.count}
+                  </Text>
+                  <div>
+                    <Text size="sm" fw={600}>
+                      {reason(t, c.reason)}
+                    </Text>
+                    <Text size="xs" c="dimmed">
+                      {networkName(c.network)} · {t('dead.since')} <Time at={c.oldest} look="short" />
+                    </Text>
+                  </div>
+                </Group>
+              </UnstyledButton>
+            )
+          })}
+        </Group>
+      )}
+      {list.error ? (
+        <Failed error={list.error} retry={() => void list.refetch()} />
+      ) : !list.data ? (
+        <Waiting />
+      ) : letters.length === 0 ? (
+        <Empty icon={IconMoodCheck} title={t('dead.none')} text={t('dead.noneText')} />
+      ) : (
+        <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+          {letters.map((d) => (
+            <Letter key={d.target_id} letter={d} />
+          ))}
+        </Stack>
+      )}
+      {list.hasNextPage && (
+        <Button variant="default" mt="md" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          {t('more')}
+        </Button>
+      )}
+      {asked && <Look what={asked} filter={filter} close={() => setAsked(undefined)} />}
+    </Page>
+  )
+}
+
+function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
+  const { t } = useTranslation()
+  return (
+    <li className="dl-card" data-dead={d.post_id}>
+      <Stack gap={4} p="sm">
+        <Group justify="space-between" gap="xs">
+          <Group gap="sm">
+            <AccountName network={d.network} handle={d.handle} />
+            <StatusBadge status={d.status} size="sm" />
+          </Group>
+          <Text size="sm" c="dimmed">
+            <Time at={d.since} look="short" />
+          </Text>
+        </Group>
+        <LinkAnchor to="/posts/$id" params={{ id: d.post_id }} className="dl-text" c="inherit" fw={500} lineClamp={2}>
+          {d.content || t('post.noText')}
+        </LinkAnchor>
+        <Text size="sm" c="dimmed" className="dl-text">
+          {reason(t, d.reason)}: {d.message}
+        </Text>
+      </Stack>
+    </li>
+  )
+}
+
+/** Shows what would be done before it is done. */
+function Look({ what, filter, close }: { what: 'retry' | 'discard'; filter: { reason?: string; network?: string }; close: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const choice: Schemas['DeadLetterChoice'] = {
+    ...(filter.reason ? { reasons: [filter.reason] } : {}),
+    ...(filter.network ? { networks: [filter.network] } : {}),
+    ...(!filter.reason && !filter.network ? { all: true } : {}),
+  }
+  const send = (dry_run: boolean) => {
+    const body = { ...choice, dry_run }
+    return what === 'retry' ? take(api.POST('/api/v1/dead-letters/retry', { body })) : take(api.POST('/api/v1/dead-letters/discard', { body }))
+  }
+  const look = useQuery({ queryKey: ['dead-letters', 'look', what, choice], queryFn: () => send(true), staleTime: 0, gcTime: 0 })
+  const act = useMutation({
+    mutationFn: () => send(false),
+    onSuccess: (answer) => {
+      sayDone(t(what === 'retry' ? 'dead.retried' : 'dead.discarded', { count: answer.posts.length }))
+      void client.invalidateQueries({ queryKey: ['dead-letters'] })
+      close()
+    },
+    onError: sayFailed,
+  })
+  return (
+    <Modal opened onClose={close} title={t(what === 'retry' ? 'dead.lookRetry' : 'dead.lookDiscard')} closeButtonProps={{ 'aria-label': t('close') }}>
+      {look.error ? (
+        <Failed error={look.error} retry={() => void look.refetch()} />
+      ) : !look.data ? (
+        <Waiting />
+      ) : (
+        <Stack>
+          <Text data-look>{t(what === 'retry' ? 'dead.wouldRetry' : 'dead.wouldDiscard', { count: look.data.posts.length })}</Text>
+          {what === 'retry' && look.data.matched > look.data.posts.length && (
+            <Text size="sm" c="dimmed">
+              {t('dead.notAll')}
+            </Text>
+          )}
+          {look.data.more && (
+            <Text size="sm" c="dimmed">
+              {t('dead.moreThanOnce')}
+            </Text>
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              {t('cancel')}
+            </Button>
+            <Button color={what === 'discard' ? 'red' : undefined} disabled={look.data.posts.length === 0} loading={act.isPending} onClick={() => act.mutate()}>
+              {t(what === 'retry' ? 'dead.doRetry' : 'dead.doDiscard')}
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  )
+}

@@ -1,0 +1,150 @@
+import { Alert, Box, Button, Group, Modal, SegmentedControl, SimpleGrid, Stack, Text, Textarea, TextInput, UnstyledButton } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { IconPhoto, IconSearch, IconTrash } from '@tabler/icons-react'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Media, mediaURL, take } from '../../api/client'
+import { NetworkIcon } from '../../components/network'
+import { Page } from '../../components/Page'
+import { Empty, Failed, Waiting } from '../../components/states'
+import { Time } from '../../components/Time'
+import { sayDone, sayFailed } from '../../lib/say'
+import { useAtLeast } from '../../lib/session'
+import { MediaField, Thumb } from '../compose/MediaField'
+
+type Kind = 'all' | Media['kind']
+
+/** All files, by name or description. */
+export function MediaPage() {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [kind, setKind] = useState<Kind>('all')
+  const [typed, setTyped] = useState('')
+  const [q] = useDebouncedValue(typed.trim(), 250)
+  const [open, setOpen] = useState<Media>()
+  const may = useAtLeast('author')
+  const list = useInfiniteQuery({
+    queryKey: ['media-list', kind, q],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      take(api.GET('/api/v1/media', { params: { query: { limit: 60, ...(kind === 'all' ? {} : { kind }), ...(q ? { q } : {}), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    getNextPageParam: (page) => page.next_cursor,
+  })
+  const files = list.data?.pages.flatMap((p) => p.media) ?? []
+  return (
+    <Page title={t('media.title')} lead={t('media.lead')}>
+      <Stack>
+        {may && <MediaField label={t('media.add')} value={[]} add={() => void client.invalidateQueries({ queryKey: ['media-list'] })} remove={() => undefined} />}
+        <Group gap="sm">
+          <TextInput aria-label={t('media.search')} placeholder={t('media.search')} leftSection={<IconSearch size={16} aria-hidden />} value={typed} onChange={(e) => setTyped(e.currentTarget.value)} flex={1} miw={160} maw={360} />
+          <SegmentedControl
+            aria-label={t('media.kind')}
+            value={kind}
+            onChange={(v) => setKind(v as Kind)}
+            data={(['all', 'image', 'animation', 'video'] as const).map((value) => ({ value, label: t(`media.kinds.${value}`) }))}
+          />
+        </Group>
+        {list.error ? (
+          <Failed error={list.error} retry={() => void list.refetch()} />
+        ) : !list.data ? (
+          <Waiting />
+        ) : files.length === 0 ? (
+          <Empty icon={IconPhoto} title={t(q || kind !== 'all' ? 'media.nothing' : 'media.none')} text={t(q || kind !== 'all' ? 'media.nothingText' : 'media.noneText')} />
+        ) : (
+          <SimpleGrid cols={{ base: 2, xs: 3, md: 4, xl: 6 }} spacing="sm">
+            {files.map((m) => (
+              <UnstyledButton key={m.id} className="dl-card" style={{ overflow: 'hidden' }} onClick={() => setOpen(m)} data-file={m.file_name}>
+                <Box h={140}>
+                  <Thumb media={m} />
+                </Box>
+                <Box p="xs">
+                  <Text size="sm" truncate fw={500}>
+                    {m.file_name}
+                  </Text>
+                  <Text size="xs" c={m.alt_text ? 'dimmed' : 'var(--mantine-color-error)'} truncate>
+                    {m.alt_text || t('media.altMissing')}
+                  </Text>
+                </Box>
+              </UnstyledButton>
+            ))}
+          </SimpleGrid>
+        )}
+        {list.hasNextPage && (
+          <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()} style={{ alignSelf: 'center' }}>
+            {t('more')}
+          </Button>
+        )}
+      </Stack>
+      {open && <Details key={open.id} media={open} close={() => setOpen(undefined)} />}
+    </Page>
+  )
+}
+
+const verdicts = { as_is: 'green', converted: 'yellow', no: 'red', unknown: 'gray' } as const
+
+function Details({ media: m, close }: { media: Media; close: () => void }) {
+  const { t, i18n } = useTranslation()
+  const client = useQueryClient()
+  const may = useAtLeast('author')
+  const [alt, setAlt] = useState(m.alt_text)
+  const params = { path: { id: m.id } }
+  const fitness = useQuery({ queryKey: ['media', m.id, 'fitness'], queryFn: () => take(api.GET('/api/v1/media/{id}/fitness', { params })) })
+  const done = () => {
+    void client.invalidateQueries({ queryKey: ['media-list'] })
+    close()
+  }
+  const save = useMutation({
+    mutationFn: () => take(api.PATCH('/api/v1/media/{id}', { params, body: { alt_text: alt } })),
+    onSuccess: (changed) => {
+      client.setQueryData(['media', m.id], changed)
+      sayDone(t('media.saved'))
+      done()
+    },
+    onError: sayFailed,
+  })
+  const remove = useMutation({ mutationFn: () => take(api.DELETE('/api/v1/media/{id}', { params })), onSuccess: done, onError: sayFailed })
+  const size = new Intl.NumberFormat(i18n.language, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 }).format(Math.max(1, m.bytes / 1000))
+  return (
+    <Modal opened onClose={close} size="lg" title={m.file_name} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Stack gap="sm">
+        {m.kind === 'video' ? (
+          <video src={mediaURL(m.id)} controls style={{ maxWidth: '100%', maxHeight: 360 }}>
+            <track kind="captions" />
+          </video>
+        ) : (
+          <img src={mediaURL(m.id)} alt={m.alt_text || m.file_name} style={{ maxWidth: '100%', maxHeight: 360, objectFit: 'contain', alignSelf: 'center' }} />
+        )}
+        <Text size="sm" c="dimmed">
+          {m.mime_type} · {size}
+          {m.width && m.height ? ` · ${m.width} × ${m.height}` : ''} · <Time at={m.created_at} look="short" />
+        </Text>
+        <Textarea label={t('media.altText')} description={t('media.altPlaceholder')} autosize minRows={2} value={alt} readOnly={!may} onChange={(e) => setAlt(e.currentTarget.value)} data-autofocus />
+        {fitness.data && fitness.data.accounts.length > 0 && (
+          <Stack gap={4} component="section" aria-label={t('media.fits')}>
+            <Text size="sm" fw={600}>
+              {t('media.fits')}
+            </Text>
+            {fitness.data.accounts.map((a) => (
+              <Alert key={a.account_id} color={verdicts[a.fits]} p={6} icon={<NetworkIcon network={a.network} />}>
+                <Text size="sm">
+                  {a.handle}: {t(`media.verdict.${a.fits}`)} {[...a.changes, ...a.reasons.map((r) => r.message)].join(' ')}
+                </Text>
+              </Alert>
+            ))}
+          </Stack>
+        )}
+        {may && (
+          <Group justify="space-between">
+            <Button variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} loading={remove.isPending} onClick={() => remove.mutate()}>
+              {t('media.delete')}
+            </Button>
+            <Button disabled={alt === m.alt_text} loading={save.isPending} onClick={() => save.mutate()}>
+              {t('save')}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,132 @@
+import { Alert, Anchor, Button, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconCheck, IconExternalLink, IconRefresh, IconSend, IconTrash } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Post, take, type Target } from '../../api/client'
+import { AccountName } from '../../components/network'
+import { StatusBadge } from '../../components/status'
+import { Time } from '../../components/Time'
+import { useAtLeast } from '../../lib/session'
+import { useChange } from '.'
+
+/** How a post stands with each account. */
+export function Targets({ post }: { post: Post }) {
+  const { t } = useTranslation()
+  return (
+    <Stack gap="sm" component="section" aria-label={t('post.accounts')}>
+      <Title order={2} size="h4">
+        {t('post.accounts')}
+      </Title>
+      {post.targets.map((target) => (
+        <TargetCard key={target.id} post={post} target={target} />
+      ))}
+    </Stack>
+  )
+}
+
+function TargetCard({ post, target }: { post: Post; target: Target }) {
+  const { t } = useTranslation()
+  return (
+    <Stack gap={6} className="dl-card" p="sm" data-target={target.network}>
+      <Group justify="space-between" wrap="nowrap">
+        <AccountName network={target.network} handle={target.handle} size="md" />
+        <StatusBadge status={target.status} />
+      </Group>
+      {target.sent_at && (
+        <Text size="sm" c="dimmed">
+          {t('post.sentAt')} <Time at={target.sent_at} zone={post.time_zone} look="exact" />
+          {target.late_ms !== undefined && ` · ${t('post.late', { ms: target.late_ms })}`}
+        </Text>
+      )}
+      {target.attempts > 1 && (
+        <Text size="sm" c="dimmed">
+          {t('post.attempts', { count: target.attempts })}
+        </Text>
+      )}
+      {target.url && safe(target.url) && (
+        <Anchor href={target.url} target="_blank" rel="noreferrer" size="sm">
+          <Group gap={4} component="span">
+            <IconExternalLink size={16} aria-hidden />
+            {t('post.see')}
+          </Group>
+        </Anchor>
+      )}
+      {target.error && target.status !== 'posted' && (
+        <Alert color={target.status === 'failed' || target.status === 'uncertain' ? 'red' : 'yellow'} p="xs">
+          <Text size="sm" className="dl-text">
+            {target.error.message}
+          </Text>
+          <Text size="xs" c="dimmed" mt={2}>
+            {reason(t, target.error.class)}
+          </Text>
+        </Alert>
+      )}
+      <Decisions post={post} target={target} />
+    </Stack>
+  )
+}
+
+const safe = (address: string) => /^https?:\/\//i.test(address)
+
+/** Words for a class of errors, or what it is called where it is new. */
+export function reason(t: ReturnType<typeof useTranslation>['t'], cls: string): string {
+  return t(`reason.${cls as 'auth'}`, { defaultValue: cls })
+}
+
+function Decisions({ post, target }: { post: Post; target: Target }) {
+  const { t } = useTranslation()
+  const change = useChange(post)
+  const may = useAtLeast('author')
+  const [opened, { open, close }] = useDisclosure()
+  const [url, setURL] = useState('')
+  if (!may || (target.status !== 'failed' && target.status !== 'uncertain')) return null
+  const body = { targets: [target.id] }
+  return (
+    <Group gap="xs">
+      {target.status === 'failed' && (
+        <Button size="xs" leftSection={<IconRefresh size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/retry', { params, body })))}>
+          {t('post.retry')}
+        </Button>
+      )}
+      {target.status === 'uncertain' && (
+        <>
+          <Button size="xs" leftSection={<IconCheck size={16} aria-hidden />} onClick={open}>
+            {t('post.confirm')}
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconSend size={16} aria-hidden />}
+            loading={change.isPending}
+            onClick={() =>
+              change.mutate(({ path, header }) => take(api.POST('/api/v1/posts/{id}/targets/{target}/send-again', { params: { path: { ...path, target: target.id }, header } })))
+            }
+          >
+            {t('post.sendAgain')}
+          </Button>
+        </>
+      )}
+      <Button size="xs" variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/discard', { params, body })))}>
+        {t('post.discard')}
+      </Button>
+      <Modal opened={opened} onClose={close} title={t('post.confirm')} closeButtonProps={{ 'aria-label': t('close') }}>
+        <Text size="sm" mb="sm">
+          {t('post.confirmText')}
+        </Text>
+        <TextInput label={t('post.address')} type="url" placeholder="https://" value={url} onChange={(e) => setURL(e.currentTarget.value)} data-autofocus />
+        <Group justify="flex-end" mt="md">
+          <Button
+            disabled={!safe(url)}
+            onClick={() => {
+              change.mutate(({ path, header }) => take(api.POST('/api/v1/posts/{id}/targets/{target}/confirm', { params: { path: { ...path, target: target.id }, header }, body: { url } })))
+              close()
+            }}
+          >
+            {t('post.confirmDo')}
+          </Button>
+        </Group>
+      </Modal>
+    </Group>
+  )
+}

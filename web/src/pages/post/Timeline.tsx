@@ -1,0 +1,35 @@
+import { Text, Timeline as Line } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import type { Schemas } from '../../api/client'
+import { NetworkIcon } from '../../components/network'
+import { format } from '../../lib/time'
+
+const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' } as const
+const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
+
+const colors: Record<string, string> = { posted: 'green', failed: 'red', uncertain: 'orange', ambiguous: 'orange', problem: 'red', late: 'orange', cancelled: 'gray', retrying: 'yellow' }
+
+/** A post's story to the millisecond, oldest first. */
+export function Timeline({ story }: { story: Schemas['Timeline'] }) {
+  const { i18n } = useTranslation()
+  return (
+    <Line bulletSize={16} lineWidth={2} aria-live="polite">
+      {story.entries.map((e, i) => (
+        <Line.Item key={i} color={colors[e.type] ?? 'indigo'} data-event={e.type}>
+          <Text size="xs" c="dimmed" className="dl-numbers" title={format(e.at, i18n.language, story.time_zone, day)}>
+            <time dateTime={e.at}>{format(e.at, i18n.language, story.time_zone, clock)}</time>
+            {e.target && (
+              <>
+                {' '}
+                · <NetworkIcon network={e.target.network} size={12} /> {e.target.handle}
+              </>
+            )}
+          </Text>
+          <Text size="sm" className="dl-text">
+            {e.text}
+          </Text>
+        </Line.Item>
+      ))}
+    </Line>
+  )
+}

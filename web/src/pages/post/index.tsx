@@ -1,0 +1,175 @@
+import { Alert, Anchor, Button, Grid, Group, Menu, Stack, Text, Textarea, Title, Modal } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconBan, IconCheck, IconDots, IconExternalLink, IconPencil, IconRocket, IconX } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, ifMatch, type Post, take } from '../../api/client'
+import { LinkButton } from '../../components/links'
+import { Page } from '../../components/Page'
+import { Failed, Waiting } from '../../components/states'
+import { StatusBadge, statusOf } from '../../components/status'
+import { Time } from '../../components/Time'
+import { postQuery, timelineQuery } from '../../lib/queries'
+import { sayFailed } from '../../lib/say'
+import { useAtLeast } from '../../lib/session'
+import { relative } from '../../lib/time'
+import { Segments } from './Segments'
+import { Targets } from './Targets'
+import { Timeline } from './Timeline'
+
+const route = getRouteApi('/posts/$id')
+
+/** One post: what it says, how it stands with each account, and its whole story, as it happens. */
+export function PostPage() {
+  const { id } = route.useParams()
+  const { t, i18n } = useTranslation()
+  const post = useQuery(postQuery(id))
+  const story = useQuery(timelineQuery(id))
+  if (post.error) return <Failed error={post.error} retry={() => void post.refetch()} />
+  if (!post.data) return <Waiting />
+  const p = post.data
+  return (
+    <Page
+      title={t('post.title')}
+      lead={
+        <Group gap="xs" mt={4}>
+          <StatusBadge status={statusOf(p)} size="lg" />
+          {p.scheduled_time ? (
+            <Text span size="sm">
+              <Time at={p.scheduled_time} zone={p.time_zone} /> ({p.time_zone}, {relative(p.scheduled_time, i18n.language)})
+            </Text>
+          ) : (
+            <Text span size="sm">
+              {t('post.noTime')}
+            </Text>
+          )}
+        </Group>
+      }
+      actions={<Actions post={p} />}
+    >
+      <Stack>
+        <Approval post={p} />
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, md: 7 }}>
+            <Stack>
+              <Segments post={p} />
+              <Targets post={p} />
+            </Stack>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, md: 5 }}>
+            <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('post.story')}>
+              <Title order={2} size="h4">
+                {t('post.story')}
+              </Title>
+              {story.error ? <Failed error={story.error} retry={() => void story.refetch()} /> : story.data ? <Timeline story={story.data} /> : <Waiting />}
+              {p.workflow_url && (
+                <Anchor href={p.workflow_url} target="_blank" rel="noreferrer" size="sm">
+                  <Group gap={4} component="span">
+                    <IconExternalLink size={16} aria-hidden />
+                    {t('post.workflow')}
+                  </Group>
+                </Anchor>
+              )}
+            </Stack>
+          </Grid.Col>
+        </Grid>
+      </Stack>
+    </Page>
+  )
+}
+
+/** Sends a change of a post and shows what it has become. */
+export function useChange(post: Post) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (send: (params: { path: { id: string }; header: { 'If-Match': string } }) => Promise<Post>) =>
+      send({ path: { id: post.id }, header: ifMatch(post.version) }),
+    onSuccess: (changed) => client.setQueryData(['post', changed.id], changed),
+    onError: sayFailed,
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: ['post', post.id] })
+      void client.invalidateQueries({ queryKey: ['posts'] })
+      void client.invalidateQueries({ queryKey: ['dead-letters'] })
+    },
+  })
+}
+
+function Actions({ post }: { post: Post }) {
+  const { t } = useTranslation()
+  const change = useChange(post)
+  const may = useAtLeast('author')
+  if (!may) return null
+  const waits = post.status === 'scheduled' || post.status === 'draft'
+  const editable = waits || post.status === 'failed' || post.status === 'partly_posted'
+  if (!editable) return null
+  return (
+    <>
+      <LinkButton to="/compose" search={{ id: post.id }} leftSection={<IconPencil size={18} aria-hidden />}>
+        {t('post.edit')}
+      </LinkButton>
+      {waits && (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button variant="default" px="xs" aria-label={t('post.more')} loading={change.isPending}>
+              <IconDots size={18} aria-hidden />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item leftSection={<IconRocket size={16} aria-hidden />} onClick={() => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/publish-now', { params })))}>
+              {t('post.now')}
+            </Menu.Item>
+            <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={() => change.mutate((params) => take(api.DELETE('/api/v1/posts/{id}', { params })))}>
+              {t('post.cancel')}
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      )}
+    </>
+  )
+}
+
+/** What an editor decides, and what was decided. */
+function Approval({ post }: { post: Post }) {
+  const { t } = useTranslation()
+  const change = useChange(post)
+  const decides = useAtLeast('editor')
+  const [opened, { open, close }] = useDisclosure()
+  const [note, setNote] = useState('')
+  const a = post.approval
+  if (!a || post.status !== 'draft' || a.state === 'none' || a.state === 'approved') return null
+  return (
+    <Alert color={a.state === 'pending' ? 'grape' : 'pink'} title={t(a.state === 'pending' ? 'post.waits' : 'post.sentBack')}>
+      {a.note && (
+        <Text size="sm" className="dl-text">
+          {a.note}
+        </Text>
+      )}
+      {a.state === 'pending' && decides && (
+        <Group gap="xs" mt="xs">
+          <Button size="xs" leftSection={<IconCheck size={16} aria-hidden />} loading={change.isPending} onClick={() => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/approve', { params })))}>
+            {t('post.approve')}
+          </Button>
+          <Button size="xs" variant="default" leftSection={<IconX size={16} aria-hidden />} onClick={open}>
+            {t('post.reject')}
+          </Button>
+        </Group>
+      )}
+      <Modal opened={opened} onClose={close} title={t('post.reject')} closeButtonProps={{ 'aria-label': t('close') }}>
+        <Textarea label={t('post.rejectNote')} autosize minRows={3} maxLength={2000} value={note} onChange={(e) => setNote(e.currentTarget.value)} data-autofocus />
+        <Group justify="flex-end" mt="md">
+          <Button
+            disabled={note.trim() === ''}
+            onClick={() => {
+              change.mutate((params) => take(api.POST('/api/v1/posts/{id}/reject', { params, body: { note } })))
+              close()
+            }}
+          >
+            {t('post.sendBack')}
+          </Button>
+        </Group>
+      </Modal>
+    </Alert>
+  )
+}

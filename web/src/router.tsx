@@ -1,0 +1,84 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { base } from './boot'
+import { Broken, NotFound } from './components/states'
+import { Shell } from './components/Shell'
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken })
+
+const index = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/calendar' })
+  },
+})
+
+export const views = ['month', 'week', 'day', 'list'] as const
+export type CalendarView = (typeof views)[number]
+export interface CalendarSearch {
+  view?: CalendarView
+  date?: string
+  status?: string
+  account?: string
+  network?: string
+}
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+const calendar = createRoute({
+  getParentRoute: () => root,
+  path: '/calendar',
+  validateSearch: (search: Record<string, unknown>): CalendarSearch => ({
+    view: views.find((v) => v === search.view),
+    date: /^\d{4}-\d\d-\d\d$/.test(String(search.date)) ? String(search.date) : undefined,
+    status: text(search.status),
+    account: text(search.account),
+    network: text(search.network),
+  }),
+  component: lazyRouteComponent(() => import('./pages/calendar'), 'CalendarPage'),
+})
+
+const compose = createRoute({
+  getParentRoute: () => root,
+  path: '/compose',
+  validateSearch: (search: Record<string, unknown>): { id?: string; at?: string } => ({ id: text(search.id), at: text(search.at) }),
+  component: lazyRouteComponent(() => import('./pages/compose'), 'ComposePage'),
+})
+
+const post = createRoute({
+  getParentRoute: () => root,
+  path: '/posts/$id',
+  component: lazyRouteComponent(() => import('./pages/post'), 'PostPage'),
+})
+
+const deadLetters = createRoute({
+  getParentRoute: () => root,
+  path: '/dead-letters',
+  validateSearch: (search: Record<string, unknown>): { reason?: string; network?: string } => ({ reason: text(search.reason), network: text(search.network) }),
+  component: lazyRouteComponent(() => import('./pages/dead-letters'), 'DeadLettersPage'),
+})
+
+const accounts = createRoute({
+  getParentRoute: () => root,
+  path: '/accounts',
+  component: lazyRouteComponent(() => import('./pages/accounts'), 'AccountsPage'),
+})
+
+const media = createRoute({
+  getParentRoute: () => root,
+  path: '/media',
+  component: lazyRouteComponent(() => import('./pages/media'), 'MediaPage'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([index, calendar, compose, post, deadLetters, accounts, media]),
+  basepath: `${base}/app`,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

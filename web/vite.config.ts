@@ -1,0 +1,11 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  plugins: [react()],
+  // Assets are named relative to what names them: the program decides which path
+  // it is published under.
+  base: './',
+  build: { target: 'es2022', assetsInlineLimit: 0, manifest: 'manifest.json', reportCompressedSize: false },
+  test: { environment: 'node', fileParallelism: false, testTimeout: 120_000, hookTimeout: 900_000 },
+})
