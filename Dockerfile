@@ -6,6 +6,16 @@
 # Two builds of one checkout and version give the same binary: exact compiler
 # version, -trimpath, no build id, no version-control stamp, no cgo.
 
+# The dashboard is the same on every platform.
+FROM --platform=$BUILDPLATFORM node:20.20.2-bookworm-slim AS web
+WORKDIR /src/web
+COPY web/package.json web/package-lock.json web/.npmrc ./
+RUN --mount=type=cache,target=/root/.npm \
+    npm ci --no-progress
+COPY api/openapi.yaml /src/api/
+COPY web ./
+RUN npm run --silent build
+
 # The compiler runs on the builder's own platform and cross-compiles.
 FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm AS build
 ENV CGO_ENABLED=0 GOTOOLCHAIN=local
@@ -17,6 +27,7 @@ RUN --mount=type=cache,target=/go/pkg/mod \
     go mod download
 
 COPY . .
+COPY --from=web /src/web/dist web/dist
 ARG VERSION=dev
 ARG TARGETOS
 ARG TARGETARCH

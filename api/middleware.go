@@ -15,7 +15,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"dateline/internal/audit"
+	"dateline/internal/login"
 	"dateline/internal/people"
+	"dateline/web"
 )
 
 const principalKey = "principal"
@@ -96,15 +98,17 @@ func (s *Server) recoverPanics() gin.HandlerFunc {
 }
 
 // secureHeaders lets a page reach the API and, to upload files to it directly,
-// the bucket.
+// the bucket. Of styles, only those of our own pages count. The dashboard has a
+// policy of its own.
 func (s *Server) secureHeaders() gin.HandlerFunc {
 	reached := strings.TrimSpace("'self' " + s.BucketOrigin)
+	styles := web.ConnectionStyle() + " " + login.PageStyle()
 	return func(c *gin.Context) {
 		h := c.Writer.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src "+reached+"; img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src "+styles+"; script-src 'self'; connect-src "+reached+"; img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 		if strings.HasPrefix(c.Request.URL.Path, "/api/") {
 			h.Set("Cache-Control", "no-store")
 		}

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"html/template"
 	"strings"
+
+	"dateline/internal/csp"
 )
 
 //go:embed connect.html
@@ -23,6 +25,10 @@ type Connection struct {
 type Candidate struct {
 	ID, Handle, Name, Kind string
 }
+
+// ConnectionStyle is the source that allows the page's style in a
+// Content-Security-Policy.
+func ConnectionStyle() string { return csp.StyleHash(connect) }
 
 // HTML writes the page.
 func (c Connection) HTML() (string, error) {

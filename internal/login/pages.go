@@ -5,10 +5,16 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+
+	"dateline/internal/csp"
 )
 
 //go:embed page.html
 var pageText string
+
+// PageStyle is the source that allows the pages' style in a
+// Content-Security-Policy.
+func PageStyle() string { return csp.StyleHash(pageText) }
 
 // view is what a page shows.
 type view struct {

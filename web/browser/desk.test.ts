@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Browser } from 'playwright-core'
-import { Dateline, Desk, sample, shoot, startBrowser } from './harness'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Browser, Locator } from 'playwright-core'
+import { Dateline, Desk, NewsSite, sample, shoot, startBrowser, until } from './harness'
 
 const d = new Dateline()
+const news = new NewsSite()
 let browser: Browser
 let desk: Desk
 
 beforeAll(async () => {
-  await d.prepare()
+  await news.listen()
+  await d.prepare({ DATELINE_ALLOW_PRIVATE_HOSTS: new URL(news.address).host, DATELINE_CRAWL_DELAY: '100ms' })
   await d.start('--demo')
   browser = await startBrowser()
   desk = await Desk.open(browser, d)
@@ -16,6 +18,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await d.remove()
+  news.close()
+})
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail' && desk) await shoot(desk, `failed ${task.name.slice(0, 40)}`)
 })
 
 /** A time so many seconds ahead, on the clock of the workspace, as the field for it takes it. */
@@ -46,10 +53,19 @@ test('and composes a post with an image, which is saved as it is typed, previewe
   await page.locator('input[type=file]').setInputFiles(sample())
   await page.getByRole('textbox', { name: 'Description' }).fill('Hills at sunrise')
   await page.getByText(/\d+ \/ 500/).first().waitFor()
+  await page.getByRole('checkbox', { name: /@desk$/ }).check({ force: true })
+  await page.getByText(/\d+ \/ 280/).first().waitFor()
+  await page.locator('[data-preview=x] [data-span=link]').waitFor()
   const preview = page.locator('[data-preview=mastodon]')
   await preview.getByText('<img src=x onerror=alert(1)>').waitFor()
-  await preview.locator('[data-span=link]').waitFor()
-  await preview.getByRole('img', { name: /Hills at sunrise|morning/ }).waitFor()
+  await preview.getByRole('img', { name: 'Hills at sunrise' }).waitFor()
+  const whole = await page.locator('[data-media]').getAttribute('data-media')
+  await page.getByRole('button', { name: 'Crop morning.png' }).click()
+  await desk.accessible('cropping')
+  await page.getByRole('dialog').getByRole('button', { name: 'Use this' }).click()
+  await until('the cut to take its place', async () => (await page.locator('[data-media]').getAttribute('data-media')) !== whole)
+  expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Hills at sunrise')
+  await page.locator('[data-saving=clean]').waitFor()
   await desk.accessible('composer')
   await shoot(desk, 'compose')
   desk.fine()
@@ -66,9 +82,282 @@ test('and schedules it, and watches it go out live', async () => {
   await page.locator('[data-event=posted]').first().waitFor()
   await page.getByText(/ms after its time/).first().waitFor()
   expect(await page.locator('main img[src=x]').count()).toBe(0)
+  expect(await page.locator('[data-target]').count()).toBe(2)
   const shown = await (await fetch(`${d.sandbox}/__state/posts`)).text()
   expect(shown).toContain('Hills at sunrise')
   await desk.accessible('post')
   await shoot(desk, 'post')
   desk.fine()
 }, 180_000)
+
+interface Post {
+  id: string
+  status: string
+  scheduled_time: string
+  version: number
+}
+
+const api = <T = Post>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
+
+/** An instant at a time of day in the workspace's zone, so many days ahead. */
+const day = (days: number, clock: string) => `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}:00+07:00`
+
+test('a post is dragged to another day, and one that is too late says so and stays', async () => {
+  const { page } = desk
+  const post = await api('POST', '/posts', { content: 'Drag me to another day', scheduled_time: day(2, '10:00') })
+  // The calendar that opens on the second day shows both as days of one week.
+  await desk.go(`/calendar?view=month&date=${day(2, '10:00').slice(0, 10)}`)
+  const card = page.locator(`[data-post="${post.id}"]`)
+  await card.waitFor()
+  const target = day(1, '10:00').slice(0, 10)
+  await drag(card, target)
+  await until('the post to be moved', async () => (await api('GET', `/posts/${post.id}`)).scheduled_time.startsWith(target))
+  const moved = await api('GET', `/posts/${post.id}`)
+  expect(new Date(moved.scheduled_time).toISOString()).toBe(new Date(day(1, '10:00')).toISOString())
+  await page.getByText('It is moved.').first().waitFor()
+
+  // Somebody else publishes it while it is on the screen of an editor who hears nothing.
+  await page.route('**/api/v1/events', (route) => route.abort())
+  await page.route('**/api/v1/posts?*', (route) => route.abort())
+  await api('POST', `/posts/${post.id}/publish-now`)
+  await until('it to be out', async () => (await api('GET', `/posts/${post.id}`)).status === 'posted')
+  await drag(page.locator(`[data-post="${post.id}"]`), day(2, '10:00').slice(0, 10))
+  await page.getByText(/Too late|Somebody else has changed/).first().waitFor()
+  await page.unroute('**/api/v1/events')
+  await page.unroute('**/api/v1/posts?*')
+  desk.fine()
+})
+
+/** Drags as a hand does: HTML's drag and drop, which the calendar listens to. */
+async function drag(card: Locator, date: string): Promise<void> {
+  const to = desk.page.locator(`[data-day="${date}"]`)
+  await card.dragTo(to)
+}
+
+test('without a mouse a post is moved through its dialog', async () => {
+  const { page } = desk
+  const post = await api('POST', '/posts', { content: 'Move me by keyboard', scheduled_time: day(1, '09:00') })
+  await desk.go(`/calendar?view=day&date=${day(1, '09:00').slice(0, 10)}`)
+  const card = page.locator(`button:has([data-post="${post.id}"])`)
+  await card.focus()
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel(/Move to/).fill(`${day(1, '09:00').slice(0, 10)}T15:30`)
+  await dialog.getByRole('button', { name: 'Move' }).click()
+  await until('the post to be moved', async () => new Date((await api('GET', `/posts/${post.id}`)).scheduled_time).getTime() === new Date(day(1, '15:30')).getTime())
+  desk.fine()
+})
+
+test('a dead letter appears live, is looked at and sent again', async () => {
+  const { page } = desk
+  await desk.go('/dead-letters')
+  await page.getByText('Nothing waits for you').waitFor()
+  await desk.live()
+  await d.faults({ kind: 'status', status: 422, method: 'POST', path: '/api/v1/statuses', body: '{"error":"Validation failed: <b>no</b>"}' })
+  const post = await api('POST', '/posts', { content: 'Refused at first', scheduled_time: new Date(Date.now() + 3000).toISOString() })
+  await page.locator(`[data-dead="${post.id}"]`).waitFor({ timeout: 60_000 })
+  await page.getByText('<b>no</b>').first().waitFor()
+  await desk.accessible('dead letters')
+  await shoot(desk, 'dead-letters')
+  await page.locator('[data-reason=rejected]').click()
+  await page.getByRole('button', { name: 'Send these again' }).click()
+  await page.getByText('1 post will be sent again at once.').waitFor()
+  expect((await api('GET', `/posts/${post.id}`)).status).toBe('failed')
+  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+  await until('it to be out', async () => (await api('GET', `/posts/${post.id}`)).status === 'posted')
+  await page.locator(`[data-dead="${post.id}"]`).waitFor({ state: 'detached' })
+  desk.fine()
+})
+
+test('what is shown stays live through a restart of the program', async () => {
+  const { page } = desk
+  const post = await api('POST', '/posts', { content: 'I outlive a restart', scheduled_time: day(3, '10:00') })
+  await desk.go(`/posts/${post.id}`)
+  await page.locator('main [data-status=scheduled]').first().waitFor()
+  await desk.live()
+  await d.stop()
+  await page.locator('[data-live=broken]').waitFor()
+  await shoot(desk, 'reconnecting')
+  await d.start()
+  await desk.live()
+  await api('DELETE', `/posts/${post.id}`)
+  await page.locator('main [data-status=cancelled]').first().waitFor()
+  desk.fine()
+}, 180_000)
+
+test('the interface speaks Vietnamese when asked, and remembers it', async () => {
+  const { page } = desk
+  await desk.go('/calendar')
+  await page.getByRole('button', { name: 'You' }).click()
+  await page.getByRole('menuitem', { name: 'Tiếng Việt' }).click()
+  await page.getByRole('heading', { name: 'Lịch', level: 1 }).waitFor()
+  expect(await page.locator('html').getAttribute('lang')).toBe('vi')
+  await page.reload()
+  await page.getByRole('heading', { name: 'Lịch', level: 1 }).waitFor()
+  for (const [path, heading] of [['/compose', 'Bài mới'], ['/dead-letters', 'Cần xử lý'], ['/accounts', 'Tài khoản'], ['/media', 'Thư viện']] as const) {
+    await desk.go(path)
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+  }
+  await shoot(desk, 'media-vi')
+  await page.evaluate(() => localStorage.setItem('dateline-language', 'en'))
+  desk.fine()
+})
+
+test('a viewer is not offered what a viewer may not do', async () => {
+  const { page } = desk
+  const post = await api('POST', '/posts', { content: 'For looking only', scheduled_time: day(3, '11:00') })
+  d.sql("update members set role = 'viewer'")
+  try {
+    await desk.go(`/posts/${post.id}`)
+    await page.getByText('For looking only').first().waitFor()
+    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'New post' }).count()).toBe(0)
+    await desk.go('/accounts')
+    await page.locator('[data-account=mastodon]').waitFor()
+    expect(await page.getByRole('button', { name: /Connect|More for/ }).count()).toBe(0)
+    await desk.go('/compose')
+    await page.getByText('Your role does not allow this').waitFor()
+    d.sql("update members set role = 'author'")
+    await desk.go(`/posts/${post.id}`)
+    await page.getByRole('link', { name: 'Edit' }).waitFor()
+    await desk.go('/accounts')
+    await page.locator('[data-account=mastodon]').waitFor()
+    expect(await page.getByRole('button', { name: /Connect an account/ }).count()).toBe(0)
+  } finally {
+    d.sql("update members set role = 'owner'")
+  }
+  desk.fine()
+})
+
+test('a site is added, and a view of it arrives live', async () => {
+  const { page } = desk
+  await desk.go('/readers')
+  await page.getByRole('button', { name: 'Add a site' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('Tin tức')
+  await dialog.getByRole('checkbox', { name: /Everybody may see/ }).check()
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.getByText(/data-site="dlw_/).waitFor()
+  const key = /data-site="(dlw_[^"]+)"/.exec((await dialog.textContent()) ?? '')?.[1]
+  await desk.accessible('a new site')
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+  await page.locator('[data-stream=live]').waitFor()
+  await view(key, '/bai-viet', '203.0.113.7')
+  const row = page.locator('[data-stream] [data-page="/bai-viet"]')
+  await row.waitFor()
+  await row.click()
+  await page.locator('[data-figure=views]', { hasText: '1' }).waitFor()
+  await view(key, '/bai-viet', '203.0.113.8')
+  await page.locator('[data-figure=views]', { hasText: '2' }).waitFor()
+  await desk.accessible('readers')
+  await shoot(desk, 'readers')
+  desk.fine()
+})
+
+/** A view as a browser sends it; each agent is a reader of its own. */
+async function view(site: string | undefined, name: string, agent: string): Promise<void> {
+  const answer = await fetch(`${d.api}/v1/view`, {
+    method: 'POST', body: JSON.stringify({ site, page: name }),
+    headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': `Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0 ${agent}` },
+  })
+  expect(answer.status).toBe(202)
+}
+
+test('a seed is added, and its pages come in', async () => {
+  const { page } = desk
+  await desk.go('/news')
+  await page.getByRole('button', { name: 'Add seeds' }).click()
+  await page.getByRole('dialog').getByLabel('Address').fill(news.address)
+  await desk.accessible('adding a seed')
+  await page.getByRole('dialog').getByRole('button', { name: 'Add seeds' }).click()
+  await page.locator(`[data-seed^="${news.address}"]`).waitFor()
+  await page.locator('[data-crawled=true]').waitFor({ timeout: 90_000 })
+  await page.getByRole('tab', { name: 'Domains' }).click()
+  await page.getByText(/[1-9]\d* stored/).waitFor({ timeout: 90_000 })
+  expect(news.asked()).toContain('/2026/11/first.html')
+  await desk.accessible('domains')
+  await shoot(desk, 'news-domains')
+  desk.fine()
+}, 200_000)
+
+test('the owner makes a token, which is shown once and works, and the audit log tells of it', async () => {
+  const { page } = desk
+  await desk.go('/system')
+  await page.locator('[data-check]').first().waitFor()
+  await page.getByText('Everything works').waitFor()
+  await page.getByRole('tab', { name: 'API tokens' }).click()
+  await page.getByLabel('What it is for').fill('Sheet import')
+  await page.getByRole('textbox', { name: 'May do' }).click()
+  await page.getByRole('option', { name: 'posts:read' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Make a token' }).click()
+  const secret = await page.locator('code', { hasText: /^dl_/ }).textContent()
+  await d.send('GET', '/api/v1/posts', undefined, secret ?? '')
+  await desk.accessible('tokens')
+  for (const [tab, text] of [['Members', 'Owner'], ['Webhooks', 'No webhooks'], ['Audit log', 'made an API token']] as const) {
+    await page.getByRole('tab', { name: tab }).click()
+    await page.getByText(text).first().waitFor()
+    await desk.accessible(tab)
+  }
+  desk.fine()
+})
+
+test('a list of 100,000 posts scrolls and filters without a stall', async () => {
+  const { page } = desk
+  d.sql(`insert into scheduled_posts (post_id, workspace_id, user_id, content, scheduled_time, time_zone, status)
+    select gen_random_uuid(), m.workspace_id, m.user_id, 'Many ' || n, timestamptz '2001-01-01' + n * interval '1 hour', 'UTC', 'cancelled'
+    from (select workspace_id, user_id from members limit 1) m, generate_series(1, 100000) n`)
+  await desk.go('/calendar?view=list')
+  await page.locator('[data-post]').first().waitFor()
+  const drawn = await page.evaluate(async () => {
+    for (let i = 0; i < 60; i++) {
+      scrollTo(0, document.body.scrollHeight)
+      await new Promise((done) => setTimeout(done, 100))
+    }
+    return { rows: document.querySelectorAll('[data-post]').length, high: document.body.scrollHeight }
+  })
+  expect(drawn.high).toBeGreaterThan(100_000) // thousands are loaded
+  expect(drawn.rows).toBeLessThan(60) // and those in sight are drawn
+  await page.getByRole('combobox', { name: 'Status' }).or(page.getByRole('textbox', { name: 'Status' })).first().click()
+  await page.getByRole('option', { name: 'Cancelled' }).click()
+  await page.locator('[data-post] [data-status=cancelled]').first().waitFor()
+  d.sql("delete from scheduled_posts where content like 'Many %'")
+  desk.fine()
+}, 240_000)
+
+const pages = {
+  'calendar-month': `/calendar?view=month`,
+  'calendar-week': `/calendar?view=week`,
+  'calendar-day': `/calendar?view=day`,
+  'calendar-list': '/calendar?view=list',
+  compose: '/compose',
+  'dead-letters': '/dead-letters',
+  accounts: '/accounts',
+  media: '/media',
+  readers: '/readers',
+  news: '/news',
+  system: '/system',
+}
+
+test.each([
+  ['light', 1280, 900],
+  ['dark', 1280, 900],
+  ['light', 360, 740],
+  ['dark', 360, 740],
+] as const)('every page is accessible, in %s at %i px', async (colorScheme, width, height) => {
+  const other = await Desk.open(browser, d, { colorScheme, viewport: { width, height } })
+  await other.login(await d.link())
+  const { posts } = await api<{ posts: Post[] }>('GET', '/posts?status=posted&limit=1')
+  const problems: string[] = []
+  for (const [name, path] of [...Object.entries(pages), ['post', `/posts/${posts[0]?.id}`] as const]) {
+    await other.go(path)
+    await other.page.waitForLoadState('load')
+    await other.page.locator('[role=status][aria-label^=Loading]').first().waitFor({ state: 'detached' })
+    await other.live()
+    problems.push(...(await other.barriers()).map((b) => `${name}: ${b}`))
+    await shoot(other, `${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
+  }
+  expect(problems).toEqual([])
+  other.fine()
+  await other.close()
+}, 240_000)

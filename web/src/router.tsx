@@ -70,8 +70,27 @@ const media = createRoute({
   component: lazyRouteComponent(() => import('./pages/media'), 'MediaPage'),
 })
 
+const readers = createRoute({
+  getParentRoute: () => root,
+  path: '/readers',
+  validateSearch: (search: Record<string, unknown>): { site?: string; page?: string } => ({ site: text(search.site), page: text(search.page) }),
+  component: lazyRouteComponent(() => import('./pages/readers'), 'ReadersPage'),
+})
+
+const news = createRoute({
+  getParentRoute: () => root,
+  path: '/news',
+  component: lazyRouteComponent(() => import('./pages/news'), 'NewsPage'),
+})
+
+const system = createRoute({
+  getParentRoute: () => root,
+  path: '/system',
+  component: lazyRouteComponent(() => import('./pages/system'), 'SystemPage'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([index, calendar, compose, post, deadLetters, accounts, media]),
+  routeTree: root.addChildren([index, calendar, compose, post, deadLetters, accounts, media, readers, news, system]),
   basepath: `${base}/app`,
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -1,8 +1,8 @@
 import { ActionIcon, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink, ScrollArea, Text, Tooltip, useMantineColorScheme } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import {
-  IconAlertOctagon, IconBuildingCommunity, IconCalendarMonth, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon,
-  IconPencilPlus, IconPhoto, IconSun, IconUserCircle, IconUsersGroup,
+  IconAlertOctagon, IconBuildingCommunity, IconCalendarMonth, IconChartBar, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon, IconNews,
+  IconPencilPlus, IconPhoto, IconServer, IconSun, IconUserCircle, IconUsersGroup,
 } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
@@ -85,6 +85,9 @@ function Navigation() {
     { to: '/dead-letters', label: t('nav.deadLetters'), icon: IconAlertOctagon, count: dead },
     { to: '/accounts', label: t('nav.accounts'), icon: IconUsersGroup },
     { to: '/media', label: t('nav.media'), icon: IconPhoto },
+    { to: '/readers', label: t('nav.readers'), icon: IconChartBar },
+    { to: '/news', label: t('nav.news'), icon: IconNews },
+    { to: '/system', label: t('nav.system'), icon: IconServer },
   ] as const
   return items.map(({ to, label, icon: Icon, ...rest }) => (
     <NavLink

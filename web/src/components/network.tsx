@@ -22,7 +22,7 @@ export const networkName = (network: string) => networks[network]?.name ?? netwo
 
 export function NetworkIcon({ network, size = 18 }: { network: string; size?: number }) {
   const Icon = networks[network]?.icon ?? IconWorld
-  return <Icon size={size} aria-label={networkName(network)} role="img" />
+  return <Icon size={size} aria-label={networkName(network)} role="img" style={{ flexShrink: 0 }} />
 }
 
 export function AccountName({ network, handle, size = 'sm' }: { network: string; handle: string; size?: 'xs' | 'sm' | 'md' }) {

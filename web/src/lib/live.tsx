@@ -2,6 +2,7 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import { type Connection, follow } from '../api/stream'
 import { base } from '../boot'
+import { refreshPosts } from './posts'
 
 const Context = createContext<Connection>('connecting')
 
@@ -29,7 +30,7 @@ export function LiveProvider({ workspace, children }: { workspace: string; child
       state: (now, resumed) => {
         setState(now)
         // Between the first reading of the pages and this stream something may have happened.
-        if (now === 'live' && !resumed) void client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== 'me' })
+        if (now === 'live' && !resumed) void client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== 'me' && q.queryKey[0] !== 'preview' })
       },
       refused: () => void client.invalidateQueries({ queryKey: ['me'] }),
     }, stop.signal)
@@ -39,19 +40,23 @@ export function LiveProvider({ workspace, children }: { workspace: string; child
 }
 
 function staleLater(client: QueryClient): (e: WorkspaceEvent) => void {
-  const waiting = new Set<string>()
+  const posts = new Set<string>()
+  let accounts = false
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = () => {
     timer = undefined
-    for (const key of waiting) void client.invalidateQueries({ queryKey: JSON.parse(key) as unknown[] })
-    waiting.clear()
+    if (posts.size > 0) {
+      refreshPosts(client, posts)
+      void client.invalidateQueries({ queryKey: ['dead-letters'] })
+      for (const id of posts) void client.invalidateQueries({ queryKey: ['post', id] })
+    }
+    if (accounts) void client.invalidateQueries({ queryKey: ['accounts'] })
+    posts.clear()
+    accounts = false
   }
   return (e) => {
-    const keys: unknown[][] = []
-    if (e.post_id) keys.push(['posts'], ['dead-letters'], ['post', e.post_id])
-    if (e.account_id && !e.post_id) keys.push(['accounts'])
-    if (e.type === 'needs_reconnect' || e.type === 'expiring' || e.type === 'disconnected') keys.push(['accounts'])
-    for (const key of keys) waiting.add(JSON.stringify(key))
+    if (e.post_id) posts.add(e.post_id)
+    accounts ||= e.account_id !== undefined
     timer ??= setTimeout(flush, listRest)
   }
 }

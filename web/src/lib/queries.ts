@@ -19,3 +19,5 @@ export const deadCountsQuery = queryOptions({ queryKey: ['dead-letters', 'counts
 
 export const mediaQuery = (id: string) =>
   queryOptions({ queryKey: ['media', id], staleTime: 300_000, queryFn: () => take(api.GET('/api/v1/media/{id}', { params: { path: { id } } })) })
+
+export const sitesQuery = queryOptions({ queryKey: ['sites'], queryFn: async () => (await take(api.GET('/api/v1/sites'))).sites })

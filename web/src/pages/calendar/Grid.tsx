@@ -17,6 +17,7 @@ import { sayDone, sayFailed } from '../../lib/say'
 import { useAtLeast } from '../../lib/session'
 import { toInstant, toWall } from '../../lib/time'
 import type { CalendarSearch } from '../../router'
+import { refreshPosts } from '../../lib/posts'
 
 interface Props {
   search: CalendarSearch
@@ -82,7 +83,7 @@ export default function Grid({ search, view, date, zone }: Props) {
       client.setQueryData(key, context?.before)
       sayFailed(error)
     },
-    onSettled: () => void client.invalidateQueries({ queryKey: ['posts'] }),
+    onSettled: () => refreshPosts(client),
   })
 
   const events: ScheduleEventData[] = (posts.data ?? []).flatMap((post) => {
@@ -99,6 +100,7 @@ export default function Grid({ search, view, date, zone }: Props) {
     events,
     locale: i18n.language,
     withHeader: false,
+    weekendDays: [], // in red they would be hard to read
     withEventsDragAndDrop: may,
     canDragEvent: (e: ScheduleEventData) => may && ['draft', 'scheduled'].includes(postOf(e).status),
     onEventDrop: ({ event, newStart }: { event: ScheduleEventData; newStart: string }) => move.mutate({ post: postOf(event), when: toInstant(newStart, zone) }),
@@ -112,7 +114,7 @@ export default function Grid({ search, view, date, zone }: Props) {
       {posts.error && <Failed error={posts.error} retry={() => void posts.refetch()} />}
       {(posts.data?.length ?? 0) >= most && <Alert color="yellow">{t('calendar.tooMany', { count: most })}</Alert>}
       <div className="dl-card" style={{ overflow: 'hidden' }} data-calendar={view} aria-busy={posts.isFetching}>
-        {view === 'month' && <MonthView {...common} maxEventsPerDay={3} onDayClick={(d) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) })} />}
+        {view === 'month' && <MonthView {...common} maxEventsPerDay={3} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }} getDayProps={(d) => ({ 'data-day': d })} onDayClick={(d) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) })} />}
         {view === 'week' && <WeekView {...common} {...ofHours(zone)} onTimeSlotClick={({ slotStart }) => write(slotStart.slice(0, 16).replace(' ', 'T'))} />}
         {view === 'day' && <DayView {...common} {...ofHours(zone)} onTimeSlotClick={({ slotStart }) => write(slotStart.slice(0, 16).replace(' ', 'T'))} />}
       </div>
@@ -126,6 +128,7 @@ const ofHours = (zone: string) => ({
   intervalMinutes: 30,
   eventDragInterval: 15,
   startScrollTime: '07:00:00',
+  scrollAreaProps: { mah: 'max(360px, calc(100dvh - 300px))', viewportProps: { tabIndex: 0 } },
   highlightToday: true,
   getCurrentTime: () => toWall(Date.now(), zone).replace('T', ' '),
 })

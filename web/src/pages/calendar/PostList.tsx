@@ -3,7 +3,7 @@ import { IconCalendarMonth } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, type PostStatus, take } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
@@ -18,7 +18,7 @@ const rowHeight = 76
 export function PostList({ search, zone }: { search: CalendarSearch; zone: string }) {
   const { t } = useTranslation()
   const list = useInfiniteQuery({
-    queryKey: ['posts', 'list', search.status, search.account],
+    queryKey: ['post-list', search.status, search.account],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
       take(api.GET('/api/v1/posts', {
@@ -31,7 +31,7 @@ export function PostList({ search, zone }: { search: CalendarSearch; zone: strin
       })),
     getNextPageParam: (page) => page.next_cursor,
   })
-  const posts = list.data?.pages.flatMap((p) => p.posts) ?? []
+  const posts = useMemo(() => list.data?.pages.flatMap((p) => p.posts) ?? [], [list.data])
   const top = useRef<HTMLDivElement>(null)
   const rows = useWindowVirtualizer({
     count: posts.length + (list.hasNextPage ? 1 : 0),

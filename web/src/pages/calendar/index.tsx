@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core'
-import { useLocalStorage } from '@mantine/hooks'
-import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
+import { IconChevronLeft, IconChevronRight, IconFilter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
@@ -28,9 +28,12 @@ export function CalendarPage() {
   const search = route.useSearch()
   const navigate = useNavigate()
   const [zone, setZone] = useLocalStorage({ key: 'dateline-zone', defaultValue: me.workspace.time_zone, getInitialValueInEffect: false })
-  const [usual, setUsual] = useLocalStorage<CalendarView>({ key: 'dateline-view', defaultValue: 'month', getInitialValueInEffect: false })
+  const [usual, setUsual] = useLocalStorage<CalendarView | undefined>({ key: 'dateline-view', defaultValue: undefined, getInitialValueInEffect: false })
   const accounts = useQuery(accountsQuery).data ?? []
-  const view = search.view ?? usual
+  const narrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false })
+  const [filters, { toggle }] = useDisclosure(false)
+  // Seven columns need room; who asks for them on a telephone gets them all the same.
+  const view = search.view ?? usual ?? (narrow ? 'list' : 'month')
   const date = search.date ?? toWall(Date.now(), zone).slice(0, 10)
   const go = (change: CalendarSearch) => void navigate({ to: '/calendar', search: (was) => ({ ...was, ...change }), replace: true })
   const step = (n: number) => go({ date: dayjs(date).add(n, view === 'list' ? 'week' : view).format('YYYY-MM-DD') })
@@ -68,6 +71,12 @@ export function CalendarPage() {
             data={views.map((value) => ({ value, label: t(`calendar.views.${value}`) }))}
           />
         </Group>
+        {narrow && (
+          <Button variant="default" leftSection={<IconFilter size={16} aria-hidden />} onClick={toggle} aria-expanded={filters} style={{ alignSelf: 'flex-start' }}>
+            {t('calendar.filters')}
+          </Button>
+        )}
+        {(!narrow || filters) && (
         <Group gap="sm" align="flex-end">
           <Select
             label={t('calendar.status')}
@@ -89,6 +98,7 @@ export function CalendarPage() {
           />
           <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 220 }} />
         </Group>
+        )}
         {view === 'list' ? (
           <PostList search={search} zone={zone} />
         ) : (

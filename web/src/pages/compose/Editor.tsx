@@ -17,6 +17,7 @@ import { contentOf, type Draft, draftOf, isAhead, isBlank, newDraft, type Part }
 import { type Count, Parts } from './Parts'
 import { TargetPreview } from './Preview'
 import { type Saving, useSaving } from './useSaving'
+import { refreshPosts } from '../../lib/posts'
 
 interface Props {
   post?: Post
@@ -197,7 +198,7 @@ function Schedule({ draft, setDraft, saving, preview }: ScheduleProps) {
     onSuccess: async ({ post, what }) => {
       saving.accept(post)
       client.setQueryData(['post', post.id], post)
-      void client.invalidateQueries({ queryKey: ['posts'] })
+      refreshPosts(client)
       if (what === 'delete') await navigate({ to: '/calendar' })
       else {
         sayDone(t(post.approval?.state === 'pending' ? 'compose.done.submit' : `compose.done.${what as 'schedule' | 'now' | 'submit' | 'save'}`))

@@ -1,5 +1,5 @@
 import { ActionIcon, Box, Button, Group, Image, Progress, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
-import { IconMovie, IconPhotoPlus, IconTrash } from '@tabler/icons-react'
+import { IconCrop, IconMovie, IconPhotoPlus, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,6 +7,7 @@ import { api, type Media, mediaURL, take } from '../../api/client'
 import { upload } from '../../api/upload'
 import { mediaQuery } from '../../lib/queries'
 import { problemText, sayFailed } from '../../lib/say'
+import { Crop } from './Crop'
 
 interface Sending {
   key: string
@@ -17,7 +18,7 @@ interface Sending {
 const accepted = 'image/jpeg,image/png,image/gif,image/webp,video/mp4,video/quicktime,video/webm'
 
 /** Files of one segment: dropped, pasted or chosen; each with its description. */
-export function MediaField({ label, value, add, remove }: { label: string; value: string[]; add: (m: Media) => void; remove: (id: string) => void }) {
+export function MediaField({ label, value, add, remove, replace }: { label: string; value: string[]; add: (m: Media) => void; remove: (id: string) => void; replace: (id: string, by: Media) => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const [over, setOver] = useState(false)
@@ -86,7 +87,7 @@ export function MediaField({ label, value, add, remove }: { label: string; value
       {(value.length > 0 || sending.length > 0) && (
         <SimpleGrid cols={{ base: 1, xs: 2 }} mt="xs" spacing="xs">
           {value.map((id) => (
-            <Attached key={id} id={id} remove={() => remove(id)} />
+            <Attached key={id} id={id} remove={() => remove(id)} replace={(m) => replace(id, m)} />
           ))}
           {sending.map((s) => (
             <Stack key={s.key} gap={4} justify="center" p="xs" className="dl-card" role="status">
@@ -102,7 +103,8 @@ export function MediaField({ label, value, add, remove }: { label: string; value
   )
 }
 
-function Attached({ id, remove }: { id: string; remove: () => void }) {
+function Attached({ id, remove, replace }: { id: string; remove: () => void; replace: (m: Media) => void }) {
+  const [cutting, setCutting] = useState(false)
   const { t } = useTranslation()
   const client = useQueryClient()
   const media = useQuery(mediaQuery(id)).data
@@ -133,9 +135,26 @@ function Attached({ id, remove }: { id: string; remove: () => void }) {
         onChange={(e) => setText(e.currentTarget.value)}
         onBlur={() => text !== undefined && text !== media?.alt_text && describe.mutate(text)}
       />
-      <ActionIcon variant="subtle" color="red" onClick={remove} aria-label={t('compose.removeMedia', { name })}>
-        <IconTrash size={18} aria-hidden />
-      </ActionIcon>
+      <Stack gap={4}>
+        <ActionIcon variant="subtle" color="red" onClick={remove} aria-label={t('compose.removeMedia', { name })}>
+          <IconTrash size={18} aria-hidden />
+        </ActionIcon>
+        {media?.kind === 'image' && (
+          <ActionIcon variant="subtle" color="gray" onClick={() => setCutting(true)} aria-label={t('media.cropThis', { name })}>
+            <IconCrop size={18} aria-hidden />
+          </ActionIcon>
+        )}
+      </Stack>
+      {cutting && media && (
+        <Crop
+          media={media}
+          close={() => setCutting(false)}
+          done={(made) => {
+            setCutting(false)
+            replace(made)
+          }}
+        />
+      )}
     </Group>
   )
 }

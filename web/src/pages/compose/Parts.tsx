@@ -62,6 +62,7 @@ export function Parts({ value, change, counts, label }: { value: Part[]; change:
             label={t('compose.addMediaTo', { part: i + 1 })}
             value={part.attachments}
             add={(m) => set(i, (p) => ({ ...p, attachments: [...p.attachments, m.id] }))}
+            replace={(id, by) => set(i, (p) => ({ ...p, attachments: p.attachments.map((a) => (a === id ? by.id : a)) }))}
             remove={(id) => set(i, (p) => ({ ...p, attachments: p.attachments.filter((a) => a !== id) }))}
           />
         </Stack>

@@ -18,11 +18,16 @@ export function ComposePage() {
   const { id, at } = route.useSearch()
   const navigate = useNavigate()
   const accounts = useQuery(accountsQuery)
-  // The editor of a new post goes on when the post gets its id.
-  const [own, setOwn] = useState({ id: '', key: '' })
+  // The editor of a new post goes on when the post gets its id; a next new post has an editor of its own.
+  const [own, setOwn] = useState({ id: '', key: 0 })
+  const [was, setWas] = useState(id)
+  if (was !== id) {
+    setWas(id)
+    if (id === undefined) setOwn({ id: '', key: own.key + 1 })
+  }
   const continues = id !== undefined && id === own.id
   const stored = useQuery({ ...postQuery(id ?? ''), enabled: id !== undefined && !continues, staleTime: 0, refetchOnWindowFocus: false })
-  const key = continues ? own.key : (id ?? `new after ${own.id}`)
+  const key = continues || id === undefined ? `new ${own.key}` : id
 
   if (!useAtLeast('author'))
     return (
@@ -52,7 +57,7 @@ export function ComposePage() {
       at={at}
       accounts={accounts.data}
       created={(made) => {
-        setOwn({ id: made.id, key })
+        setOwn((all) => ({ ...all, id: made.id }))
         void navigate({ to: '/compose', search: { id: made.id }, replace: true, resetScroll: false })
       }}
     />

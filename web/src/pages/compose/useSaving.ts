@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { api, ifMatch, once, type Post, take } from '../../api/client'
 import { contentOf, type Draft, draftOf, editOf, isAhead, isBlank } from './draft'
+import { refreshPosts } from '../../lib/posts'
 
 export type Saving = 'clean' | 'dirty' | 'saving' | 'failed'
 
@@ -55,7 +56,7 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
         setError(undefined)
         setState(latest.current.draft === sent ? 'clean' : 'dirty')
         client.setQueryData(['post', post.id], post)
-        void client.invalidateQueries({ queryKey: ['posts'] })
+        refreshPosts(client)
         if (fresh) told.current(post)
         return post
       } catch (cause) {

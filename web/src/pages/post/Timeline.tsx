@@ -13,7 +13,7 @@ const colors: Record<string, string> = { posted: 'green', failed: 'red', uncerta
 export function Timeline({ story }: { story: Schemas['Timeline'] }) {
   const { i18n } = useTranslation()
   return (
-    <Line bulletSize={16} lineWidth={2} aria-live="polite">
+    <Line bulletSize={14} lineWidth={2} active={story.entries.length} aria-live="polite" styles={{ item: { marginTop: 14 } }}>
       {story.entries.map((e, i) => (
         <Line.Item key={i} color={colors[e.type] ?? 'indigo'} data-event={e.type}>
           <Text size="xs" c="dimmed" className="dl-numbers" title={format(e.at, i18n.language, story.time_zone, day)}>

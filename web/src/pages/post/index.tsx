@@ -15,9 +15,11 @@ import { postQuery, timelineQuery } from '../../lib/queries'
 import { sayFailed } from '../../lib/say'
 import { useAtLeast } from '../../lib/session'
 import { relative } from '../../lib/time'
+import { Numbers } from './Numbers'
 import { Segments } from './Segments'
 import { Targets } from './Targets'
 import { Timeline } from './Timeline'
+import { refreshPosts } from '../../lib/posts'
 
 const route = getRouteApi('/posts/$id')
 
@@ -56,6 +58,7 @@ export function PostPage() {
             <Stack>
               <Segments post={p} />
               <Targets post={p} />
+              {p.posted_at && <Numbers id={p.id} />}
             </Stack>
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 5 }}>
@@ -90,7 +93,7 @@ export function useChange(post: Post) {
     onError: sayFailed,
     onSettled: () => {
       void client.invalidateQueries({ queryKey: ['post', post.id] })
-      void client.invalidateQueries({ queryKey: ['posts'] })
+      refreshPosts(client)
       void client.invalidateQueries({ queryKey: ['dead-letters'] })
     },
   })

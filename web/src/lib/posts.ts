@@ -1,0 +1,22 @@
+import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import { api, type Post, type Schemas, take } from '../api/client'
+
+/** Up to so many pages a list is read anew; of a longer one only what changed is. */
+const short = 3
+
+/** Posts have changed: those with these ids, or some. */
+export function refreshPosts(client: QueryClient, ids: Iterable<string> = []): void {
+  void client.invalidateQueries({ queryKey: ['posts'] })
+  const changed = new Set(ids)
+  for (const { queryKey, state } of client.getQueryCache().findAll({ queryKey: ['post-list'] })) {
+    const pages = (state.data as InfiniteData<Schemas['PostPage']> | undefined)?.pages ?? []
+    if (pages.length <= short) void client.invalidateQueries({ queryKey, exact: true })
+    else for (const { id } of pages.flatMap((p) => p.posts)) if (changed.has(id)) void refreshRow(client, queryKey, id)
+  }
+}
+
+async function refreshRow(client: QueryClient, queryKey: readonly unknown[], id: string): Promise<void> {
+  const post: Post = await take(api.GET('/api/v1/posts/{id}', { params: { path: { id } } }))
+  client.setQueryData<InfiniteData<Schemas['PostPage']>>(queryKey, (list) =>
+    list && { ...list, pages: list.pages.map((page) => (page.posts.some((p) => p.id === id) ? { ...page, posts: page.posts.map((p) => (p.id === id ? post : p)) } : page)) })
+}

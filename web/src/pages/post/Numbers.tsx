@@ -1,0 +1,39 @@
+import { Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { api, take } from '../../api/client'
+
+/** Who read a post and followed its links. Absent where readers are not counted. */
+export function Numbers({ id }: { id: string }) {
+  const { t, i18n } = useTranslation()
+  const stats = useQuery({
+    queryKey: ['post', id, 'stats'],
+    retry: false,
+    refetchInterval: 10_000,
+    queryFn: () => take(api.GET('/api/v1/posts/{id}/stats', { params: { path: { id } } })),
+  }).data
+  if (!stats) return null
+  const number = new Intl.NumberFormat(i18n.language)
+  const filtered = Object.values(stats.filtered).reduce((sum, n) => sum + n, 0)
+  return (
+    <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('nav.readers')}>
+      <Title order={2} size="h4">
+        {t('nav.readers')}
+      </Title>
+      <SimpleGrid cols={{ base: 2, xs: 4 }}>
+        {([['views', stats.views], ['clicks', stats.clicks], ['uniquesToday', stats.uniques.day], ['filtered', filtered]] as const).map(([name, n]) => (
+          <div key={name}>
+            <Text size="sm" c="dimmed">
+              {t(`readers.${name}`)}
+            </Text>
+            <Group gap={4}>
+              <Text size="xl" fw={700} className="dl-numbers">
+                {number.format(n)}
+              </Text>
+            </Group>
+          </div>
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}

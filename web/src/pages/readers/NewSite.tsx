@@ -1,0 +1,67 @@
+import { Alert, Button, Checkbox, Code, Modal, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, once, take } from '../../api/client'
+import { problemText } from '../../lib/say'
+import { TrackerSnippet } from './Snippets'
+
+/** Has the pages of a site counted, and shows what to put into them. */
+export function NewSite({ close }: { close: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [name, setName] = useState('')
+  const [domains, setDomains] = useState<string[]>([])
+  const [uniques, setUniques] = useState<'hyperloglog' | 'set'>('hyperloglog')
+  const [open, setOpen] = useState(false)
+  const make = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/sites', { params: { header: once() }, body: { name, domains, uniques, public_counts: open } })),
+    onSuccess: () => void client.invalidateQueries({ queryKey: ['sites'] }),
+  })
+  const made = make.data
+  return (
+    <Modal opened onClose={close} size="lg" title={made ? t('readers.made', { name: made.site.name }) : t('readers.newSite')} closeButtonProps={{ 'aria-label': t('close') }}>
+      {made ? (
+        <Stack>
+          <TrackerSnippet site={made.site} />
+          {made.secret_key && (
+            <Alert color="yellow" title={t('readers.secret')}>
+              <Text size="sm" mb="xs">
+                {t('readers.secretText')}
+              </Text>
+              <Code block>{made.secret_key}</Code>
+            </Alert>
+          )}
+          <Button onClick={close}>{t('close')}</Button>
+        </Stack>
+      ) : (
+        <form
+          onSubmit={(e) => {
+            e.preventDefault()
+            make.mutate()
+          }}
+        >
+          <Stack>
+            <TextInput label={t('readers.name')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
+            <TagsInput label={t('readers.domains')} description={t('readers.domainsText')} placeholder="news.example" value={domains} onChange={setDomains} />
+            <Radio.Group label={t('readers.uniques')} value={uniques} onChange={(v) => setUniques(v as typeof uniques)}>
+              <Stack gap="xs" mt="xs">
+                <Radio value="hyperloglog" label={t('readers.about')} />
+                <Radio value="set" label={t('readers.exact')} />
+              </Stack>
+            </Radio.Group>
+            <Checkbox label={t('readers.public')} checked={open} onChange={(e) => setOpen(e.currentTarget.checked)} />
+            {make.error && (
+              <Alert color="red" role="alert">
+                {problemText(make.error)}
+              </Alert>
+            )}
+            <Button type="submit" loading={make.isPending} disabled={name.trim() === ''}>
+              {t('readers.create')}
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  )
+}

@@ -1,0 +1,125 @@
+import { Group, Progress, SegmentedControl, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, take } from '../../api/client'
+import { Failed, Waiting } from '../../components/states'
+
+const Chart = lazy(() => import('../../components/Chart'))
+
+/** All that is counted of one page. `views` is newer than what was read, where the stream has told it. */
+export function PageNumbers({ site, page, views }: { site: Schemas['Site']; page: string; views?: number }) {
+  const { t } = useTranslation()
+  const [unit, setUnit] = useState<'hour' | 'day'>('hour')
+  const path = { id: site.id }
+  const key = ['page', site.id, page]
+  const stats = useQuery({ queryKey: [...key, 'stats'], queryFn: async () => (await take(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
+  const series = useQuery({
+    queryKey: [...key, 'series', unit],
+    queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/series', { params: { path, query: { page, unit, buckets: unit === 'hour' ? 48 : 35 } } })),
+  })
+  const funnel = useQuery({ queryKey: [...key, 'funnel'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/funnel', { params: { path, query: { page } } })) })
+  const dimensions = useQuery({ queryKey: [...key, 'dimensions'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/dimensions', { params: { path, query: { page } } })) })
+  const filtered = useQuery({ queryKey: [...key, 'filtered'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/filtered', { params: { path, query: { page } } })) })
+  // Each view that the stream tells of makes the rest worth reading again.
+  const { refetch: again } = series
+  const { refetch: statsAgain } = stats
+  const { refetch: funnelAgain } = funnel
+  const { refetch: dimensionsAgain } = dimensions
+  useEffect(() => {
+    if (views === undefined) return
+    const timer = setTimeout(() => void Promise.all([again(), statsAgain(), funnelAgain(), dimensionsAgain()]), 800)
+    return () => clearTimeout(timer)
+  }, [views, again, statsAgain, funnelAgain, dimensionsAgain])
+  if (stats.error) return <Failed error={stats.error} retry={() => void stats.refetch()} />
+  if (!stats.data) return <Waiting />
+  const s = stats.data
+  return (
+    <Stack component="section" aria-label={page}>
+      <Title order={2} size="h4" className="dl-text">
+        {page}
+      </Title>
+      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
+        <Figure label={t('readers.views')} value={Math.max(views ?? 0, s.views)} mark="views" />
+        <Figure label={t('readers.uniquesToday')} value={s.uniques.day} />
+        <Figure label={t('readers.uniquesWeek')} value={s.uniques.week} />
+        <Figure label={t('readers.clicks')} value={s.clicks} />
+      </SimpleGrid>
+      <Stack gap="xs" className="dl-card" p="md">
+        <Group justify="space-between">
+          <Text fw={600}>{t('readers.overTime')}</Text>
+          <SegmentedControl size="xs" aria-label={t('readers.unit')} value={unit} onChange={(v) => setUnit(v as typeof unit)} data={(['hour', 'day'] as const).map((value) => ({ value, label: t(`readers.units.${value}`) }))} />
+        </Group>
+        {series.data && (
+          <Suspense fallback={<Waiting />}>
+            <Chart label={t('readers.chart', { page })} buckets={series.data.buckets} unit={unit} zone={site.time_zone} />
+          </Suspense>
+        )}
+      </Stack>
+      {funnel.data && (
+        <Shares title={t('readers.funnel')} counts={[[t('readers.views'), funnel.data.views], [t('readers.clicks'), funnel.data.clicks], [t('readers.converts'), funnel.data.converts]]} most={funnel.data.views} />
+      )}
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        {dimensions.data && (
+          <>
+            <Shares title={t('readers.country')} counts={Object.entries(dimensions.data.country)} />
+            <Shares title={t('readers.device')} counts={Object.entries(dimensions.data.device)} />
+            <Shares title={t('readers.referrer')} counts={Object.entries(dimensions.data.referrer)} />
+          </>
+        )}
+        {filtered.data && (
+          <Shares title={t('readers.filtered')} text={t('readers.filteredText')} counts={Object.entries(filtered.data.reasons).map(([why, n]) => [t(`filter.${why as 'crawler'}`, { defaultValue: why }), n])} />
+        )}
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+function Figure({ label, value, mark }: { label: string; value: number; mark?: string }) {
+  const { i18n } = useTranslation()
+  return (
+    <Stack gap={0} className="dl-card" p="sm">
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Text size="xl" fw={700} className="dl-numbers" data-figure={mark}>
+        {new Intl.NumberFormat(i18n.language).format(value)}
+      </Text>
+    </Stack>
+  )
+}
+
+/** Counts beside one another, the most first. */
+function Shares({ title, text, counts, most }: { title: string; text?: string; counts: [string, number][]; most?: number }) {
+  const { t, i18n } = useTranslation()
+  const sorted = most === undefined ? counts.toSorted((a, b) => b[1] - a[1]).slice(0, 8) : counts
+  const all = most ?? Math.max(1, ...sorted.map(([, n]) => n))
+  return (
+    <Stack gap={6} className="dl-card" p="md">
+      <Text fw={600}>{title}</Text>
+      {text && (
+        <Text size="sm" c="dimmed">
+          {text}
+        </Text>
+      )}
+      {sorted.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {t('readers.nothing')}
+        </Text>
+      )}
+      {sorted.map(([name, n]) => (
+        <div key={name}>
+          <Group justify="space-between" wrap="nowrap">
+            <Text size="sm" truncate>
+              {name}
+            </Text>
+            <Text size="sm" className="dl-numbers">
+              {new Intl.NumberFormat(i18n.language).format(n)}
+            </Text>
+          </Group>
+          <Progress value={all > 0 ? (n / all) * 100 : 0} size="sm" aria-label={name} />
+        </div>
+      ))}
+    </Stack>
+  )
+}

@@ -1,0 +1,58 @@
+import { Button, Code, CopyButton, Modal, Stack, Text } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import type { Schemas } from '../../api/client'
+import { base } from '../../boot'
+
+type Site = Schemas['Site']
+
+const here = () => location.origin + base
+
+function Snippet({ title, text, code }: { title: string; text: string; code: string }) {
+  const { t } = useTranslation()
+  return (
+    <Stack gap={6}>
+      <Text fw={600}>{title}</Text>
+      <Text size="sm" c="dimmed">
+        {text}
+      </Text>
+      <Code block tabIndex={0} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {code}
+      </Code>
+      <CopyButton value={code}>
+        {({ copied, copy }) => (
+          <Button size="xs" variant="default" onClick={copy} leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />} style={{ alignSelf: 'flex-start' }}>
+            {t(copied ? 'copied' : 'copy')}
+          </Button>
+        )}
+      </CopyButton>
+    </Stack>
+  )
+}
+
+export function TrackerSnippet({ site }: { site: Site }) {
+  const { t } = useTranslation()
+  return <Snippet title={t('readers.tracker')} text={t('readers.trackerText')} code={`<script defer src="${here()}/v1/d.js" data-site="${site.write_key}"></script>`} />
+}
+
+/** What to put into the pages of a site. */
+export function Snippets({ site, close }: { site: Site; close: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <Modal opened onClose={close} size="lg" title={t('readers.snippets')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Stack gap="lg">
+        <TrackerSnippet site={site} />
+        {site.public_counts ? (
+          <>
+            <Snippet title={t('readers.badge')} text={t('readers.badgeText')} code={`<img alt="" src="${here()}/v1/badge.svg?site=${site.write_key}&page=/">`} />
+            <Snippet title={t('readers.count')} text={t('readers.countText')} code={`<script async src="${here()}/v1/count.js?site=${site.write_key}&page=/"></script>`} />
+          </>
+        ) : (
+          <Text size="sm" c="dimmed">
+            {t('readers.notPublic')}
+          </Text>
+        )}
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,157 @@
+import { Button, Grid, Group, SegmentedControl, Select, Stack, Text, Title, UnstyledButton } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconCode, IconEye, IconPlus, IconWorldWww } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, take } from '../../api/client'
+import { Page } from '../../components/Page'
+import { Empty, Failed, Waiting } from '../../components/states'
+import { sitesQuery } from '../../lib/queries'
+import { useAtLeast } from '../../lib/session'
+import { useStream } from '../../lib/useStream'
+import { NewSite } from './NewSite'
+import { PageNumbers } from './PageNumbers'
+import { Snippets } from './Snippets'
+
+const route = getRouteApi('/readers')
+
+/** Who reads what, as it happens. */
+export function ReadersPage() {
+  const { t } = useTranslation()
+  const sites = useQuery(sitesQuery)
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const may = useAtLeast('editor')
+  const [adding, add] = useDisclosure()
+  const [showing, show] = useDisclosure()
+  const site = sites.data?.find((s) => s.id === search.site) ?? sites.data?.[0]
+  return (
+    <Page
+      title={t('readers.title')}
+      lead={t('readers.lead')}
+      actions={
+        site && (
+          <>
+            <Button variant="default" leftSection={<IconCode size={18} aria-hidden />} onClick={show.open}>
+              {t('readers.snippets')}
+            </Button>
+            {may && (
+              <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={add.open}>
+                {t('readers.newSite')}
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      {sites.error ? (
+        <Failed error={sites.error} retry={() => void sites.refetch()} />
+      ) : !sites.data ? (
+        <Waiting />
+      ) : !site ? (
+        <Empty icon={IconWorldWww} title={t('readers.none')} text={t('readers.noneText')}>
+          {may && (
+            <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={add.open}>
+              {t('readers.newSite')}
+            </Button>
+          )}
+        </Empty>
+      ) : (
+        <Stack>
+          {sites.data.length > 1 && (
+            <Select
+              label={t('readers.site')}
+              allowDeselect={false}
+              w={{ base: '100%', xs: 280 }}
+              data={sites.data.map((s) => ({ value: s.id, label: s.name }))}
+              value={site.id}
+              onChange={(id) => void navigate({ to: '/readers', search: { site: id ?? undefined } })}
+            />
+          )}
+          <Numbers key={site.id} site={site} page={search.page} choose={(page) => void navigate({ to: '/readers', search: { site: site.id, page }, resetScroll: false })} />
+        </Stack>
+      )}
+      {adding && <NewSite close={add.close} />}
+      {showing && site && <Snippets site={site} close={show.close} />}
+    </Page>
+  )
+}
+
+function Numbers({ site, page, choose }: { site: Schemas['Site']; page?: string; choose: (page: string) => void }) {
+  const { t } = useTranslation()
+  const [window, setWindow] = useState<'now' | 'hour' | 'day' | 'rising'>('now')
+  const [live, setLive] = useState<Schemas['PageStats'][]>([])
+  const state = useStream(`/api/v1/sites/${site.id}/live`, (data) => setLive((data as Schemas['PageStatsList']).pages))
+  const trending = useQuery({
+    queryKey: ['trending', site.id, window],
+    // The ranking is at most 30 s old; what is read right now comes by the stream.
+    refetchInterval: 10_000,
+    queryFn: () =>
+      take(api.GET('/api/v1/trending', { params: { query: { site: site.id, limit: 20, ...(window === 'rising' ? { rising: true } : { window }) } } })),
+  })
+  const ranked = trending.data?.pages ?? []
+  const chosen = page ?? live[0]?.page ?? ranked[0]?.page
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Stack>
+          <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('readers.live')} data-stream={state}>
+            <Title order={2} size="h4">
+              {t('readers.live')}
+            </Title>
+            {live.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                {t('readers.quiet')}
+              </Text>
+            ) : (
+              live.map((p) => <PageRow key={p.page} page={p.page} number={p.views} active={p.page === chosen} choose={choose} />)
+            )}
+          </Stack>
+          <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('readers.trending')}>
+            <Title order={2} size="h4">
+              {t('readers.trending')}
+            </Title>
+            <SegmentedControl
+              size="xs"
+              aria-label={t('readers.window')}
+              value={window}
+              onChange={(v) => setWindow(v as typeof window)}
+              data={(['now', 'hour', 'day', 'rising'] as const).map((value) => ({ value, label: t(`readers.windows.${value}`) }))}
+            />
+            {trending.error ? (
+              <Failed error={trending.error} retry={() => void trending.refetch()} />
+            ) : ranked.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                {t('readers.quiet')}
+              </Text>
+            ) : (
+              ranked.map((p) => <PageRow key={p.page} page={p.page} number={p.score} times={window === 'rising'} active={p.page === chosen} choose={choose} />)
+            )}
+          </Stack>
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        {chosen ? <PageNumbers site={site} page={chosen} views={live.find((p) => p.page === chosen)?.views} /> : <Empty icon={IconEye} title={t('readers.noViews')} text={t('readers.noViewsText')} />}
+      </Grid.Col>
+    </Grid>
+  )
+}
+
+function PageRow({ page, number, times, active, choose }: { page: string; number: number; times?: boolean; active: boolean; choose: (page: string) => void }) {
+  const { i18n } = useTranslation()
+  const text = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: times ? 1 : 0 }).format(number)
+  return (
+    <UnstyledButton className="dl-link-box" px={6} py={4} aria-pressed={active} onClick={() => choose(page)} data-page={page}>
+      <Group justify="space-between" wrap="nowrap">
+        <Text size="sm" truncate fw={active ? 700 : 400}>
+          {page}
+        </Text>
+        <Text size="sm" fw={600} className="dl-numbers" data-number>
+          {times ? `× ${text}` : text}
+        </Text>
+      </Group>
+    </UnstyledButton>
+  )
+}

@@ -1,0 +1,98 @@
+import { ActionIcon, Alert, Button, Group, NativeSelect, Stack, Table, Text, TextInput } from '@mantine/core'
+import { IconTrash, IconUserPlus } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, once, type Role, take } from '../../api/client'
+import { Failed, Waiting } from '../../components/states'
+import { Time } from '../../components/Time'
+import { sayDone, sayFailed } from '../../lib/say'
+import { useAtLeast, useMe } from '../../lib/session'
+
+const roles: Role[] = ['owner', 'editor', 'author', 'viewer']
+
+export function Members() {
+  const { t } = useTranslation()
+  const me = useMe()
+  const client = useQueryClient()
+  const owner = useAtLeast('owner')
+  const list = useQuery({ queryKey: ['members'], queryFn: async () => (await take(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members })
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('author')
+  const settled = () => void client.invalidateQueries({ queryKey: ['members'] })
+  const invite = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/members', { params: { header: once() }, body: { email, role } })),
+    onSuccess: () => {
+      sayDone(t('system.invited', { email }))
+      setEmail('')
+    },
+    onError: sayFailed,
+    onSettled: settled,
+  })
+  const change = useMutation({
+    mutationFn: (m: { id: string; role: Role }) => take(api.PATCH('/api/v1/members/{id}', { params: { path: { id: m.id } }, body: { role: m.role } })),
+    onError: sayFailed,
+    onSettled: settled,
+  })
+  const remove = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/members/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: settled })
+  if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
+  if (!list.data) return <Waiting />
+  const data = roles.map((value) => ({ value, label: t(`role.${value}`) }))
+  return (
+    <Stack>
+      {owner && (
+        <form
+          onSubmit={(e) => {
+            e.preventDefault()
+            invite.mutate()
+          }}
+        >
+          <Group align="flex-end" gap="sm">
+            <TextInput label={t('system.email')} type="email" required value={email} onChange={(e) => setEmail(e.currentTarget.value)} />
+            <NativeSelect label={t('system.role')} data={data} value={role} onChange={(e) => setRole(e.currentTarget.value as Role)} />
+            <Button type="submit" leftSection={<IconUserPlus size={18} aria-hidden />} loading={invite.isPending}>
+              {t('system.invite')}
+            </Button>
+          </Group>
+          <Text size="sm" c="dimmed" mt={4}>
+            {t('system.inviteText')}
+          </Text>
+        </form>
+      )}
+      {!owner && <Alert color="gray">{t('system.onlyOwners')}</Alert>}
+      <Table.ScrollContainer minWidth={520} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <Table verticalSpacing="sm" aria-label={t('system.members')}>
+          <Table.Tbody>
+            {list.data.map((m) => (
+              <Table.Tr key={m.id} data-member={m.email ?? m.name}>
+                <Table.Td>
+                  <Text size="sm" fw={500}>
+                    {m.name}
+                  </Text>
+                  <Text size="xs" c="dimmed">
+                    {m.email && m.email !== m.name ? `${m.email} · ` : ''}
+                    {m.joined_at ? <Time at={m.joined_at} look="short" /> : t('system.neverJoined')}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  {owner && m.id !== me.user.id ? (
+                    <NativeSelect aria-label={t('system.roleOf', { name: m.name })} size="xs" data={data} value={m.role} onChange={(e) => change.mutate({ id: m.id, role: e.currentTarget.value as Role })} />
+                  ) : (
+                    <Text size="sm">{t(`role.${m.role}`)}</Text>
+                  )}
+                </Table.Td>
+                <Table.Td ta="right">
+                  {owner && m.id !== me.user.id && (
+                    <ActionIcon variant="subtle" color="red" aria-label={t('system.removeMember', { name: m.name })} onClick={() => remove.mutate(m.id)}>
+                      <IconTrash size={18} aria-hidden />
+                    </ActionIcon>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Stack>
+  )
+}

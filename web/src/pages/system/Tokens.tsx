@@ -1,0 +1,100 @@
+import { ActionIcon, Alert, Badge, Button, Code, Group, MultiSelect, NumberInput, Stack, Table, Text, TextInput } from '@mantine/core'
+import { IconKey, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, once, type Schemas, take } from '../../api/client'
+import { Empty, Failed, Waiting } from '../../components/states'
+import { Time } from '../../components/Time'
+import { sayFailed } from '../../lib/say'
+import { useMe } from '../../lib/session'
+
+export function Tokens() {
+  const { t } = useTranslation()
+  const me = useMe()
+  const client = useQueryClient()
+  const list = useQuery({ queryKey: ['tokens'], queryFn: async () => (await take(api.GET('/api/v1/tokens', { params: { query: { limit: 200 } } }))).tokens })
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<string[]>([])
+  const [days, setDays] = useState<number | string>(90)
+  const settled = () => void client.invalidateQueries({ queryKey: ['tokens'] })
+  const make = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/tokens', { params: { header: once() }, body: { name, scopes: scopes as Schemas['Scope'][], expires_in_days: Number(days) || 90 } })),
+    onSuccess: () => {
+      setName('')
+      setScopes([])
+    },
+    onError: sayFailed,
+    onSettled: settled,
+  })
+  const revoke = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: settled })
+  if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
+  if (!list.data) return <Waiting />
+  return (
+    <Stack>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault()
+          make.mutate()
+        }}
+      >
+        <Group align="flex-end" gap="sm">
+          <TextInput label={t('system.tokenName')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} />
+          <MultiSelect label={t('system.scopes')} data={me.scopes} value={scopes} onChange={setScopes} searchable miw={220} maw={420} />
+          <NumberInput label={t('system.days')} min={1} max={365} w={110} value={days} onChange={setDays} />
+          <Button type="submit" leftSection={<IconKey size={18} aria-hidden />} loading={make.isPending} disabled={name.trim() === '' || scopes.length === 0}>
+            {t('system.makeToken')}
+          </Button>
+        </Group>
+      </form>
+      {make.data?.secret && (
+        <Alert color="yellow" title={t('system.tokenOnce')} role="status">
+          <Code block>{make.data.secret}</Code>
+        </Alert>
+      )}
+      {list.data.length === 0 ? (
+        <Empty icon={IconKey} title={t('system.noTokens')} text={t('system.noTokensText')} />
+      ) : (
+        <Table.ScrollContainer minWidth={560} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+          <Table verticalSpacing="sm" aria-label={t('system.tokens')}>
+            <Table.Tbody>
+              {list.data.map((k) => (
+                <Table.Tr key={k.id}>
+                  <Table.Td>
+                    <Text size="sm" fw={500}>
+                      {k.name}
+                    </Text>
+                    <Text size="xs" c="dimmed">
+                      {k.hint}… · {k.user.name}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td maw={280}>
+                    <Text size="xs" c="dimmed" className="dl-text">
+                      {k.scopes.join(', ')}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>
+                    {k.expired ? (
+                      <Badge color="red" variant="light" tt="none">
+                        {t('system.expired')}
+                      </Badge>
+                    ) : (
+                      <Text size="sm" c="dimmed">
+                        {k.expires_at ? <Time at={k.expires_at} look="short" /> : t('system.neverEnds')}
+                      </Text>
+                    )}
+                  </Table.Td>
+                  <Table.Td ta="right">
+                    <ActionIcon variant="subtle" color="red" aria-label={t('system.revoke', { name: k.name })} onClick={() => revoke.mutate(k.id)}>
+                      <IconTrash size={18} aria-hidden />
+                    </ActionIcon>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,96 @@
+import { ActionIcon, Alert, Badge, Button, Code, Group, MultiSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { IconSend, IconTrash, IconWebhook } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, once, type Schemas, take } from '../../api/client'
+import { Empty, Failed, Waiting } from '../../components/states'
+import { Time } from '../../components/Time'
+import { sayDone, sayFailed } from '../../lib/say'
+
+const types: Schemas['WebhookType'][] = [
+  'post.posted', 'post.failed', 'post.uncertain', 'post.late', 'post.submitted', 'post.approved', 'post.rejected', 'account.needs_reconnect', 'account.expiring',
+]
+
+export function Webhooks() {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const list = useQuery({ queryKey: ['webhooks'], queryFn: async () => (await take(api.GET('/api/v1/webhooks'))).webhooks })
+  const [url, setURL] = useState('')
+  const [chosen, setChosen] = useState<string[]>([])
+  const settled = () => void client.invalidateQueries({ queryKey: ['webhooks'] })
+  const make = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/webhooks', { params: { header: once() }, body: { url, types: chosen as Schemas['WebhookType'][] } })),
+    onSuccess: () => setURL(''),
+    onError: sayFailed,
+    onSettled: settled,
+  })
+  if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
+  if (!list.data) return <Waiting />
+  return (
+    <Stack>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault()
+          make.mutate()
+        }}
+      >
+        <Group align="flex-end" gap="sm">
+          <TextInput label={t('system.hookURL')} type="url" required placeholder="https://" value={url} onChange={(e) => setURL(e.currentTarget.value)} miw={240} />
+          <MultiSelect label={t('system.hookTypes')} placeholder={chosen.length === 0 ? t('calendar.all') : ''} data={types} value={chosen} onChange={setChosen} miw={220} maw={420} />
+          <Button type="submit" leftSection={<IconWebhook size={18} aria-hidden />} loading={make.isPending}>
+            {t('system.addHook')}
+          </Button>
+        </Group>
+      </form>
+      {make.data?.secret && (
+        <Alert color="yellow" title={t('system.hookOnce')} role="status">
+          <Code block>{make.data.secret}</Code>
+        </Alert>
+      )}
+      {list.data.length === 0 ? (
+        <Empty icon={IconWebhook} title={t('system.noHooks')} text={t('system.noHooksText')} />
+      ) : (
+        list.data.map((h) => <Hook key={h.id} hook={h} settled={settled} />)
+      )}
+    </Stack>
+  )
+}
+
+function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => void }) {
+  const { t } = useTranslation()
+  const params = { path: { id: h.id } }
+  const set = useMutation({ mutationFn: (on: boolean) => take(api.PATCH('/api/v1/webhooks/{id}', { params, body: { status: on ? 'enabled' : 'disabled' } })), onError: sayFailed, onSettled: settled })
+  const test = useMutation({ mutationFn: () => take(api.POST('/api/v1/webhooks/{id}/test', { params })), onSuccess: () => sayDone(t('system.hookTested')), onError: sayFailed })
+  const remove = useMutation({ mutationFn: () => take(api.DELETE('/api/v1/webhooks/{id}', { params })), onError: sayFailed, onSettled: settled })
+  return (
+    <Stack gap={6} className="dl-card" p="md" component="article" aria-label={h.url}>
+      <Group justify="space-between" gap="xs">
+        <Text fw={600} className="dl-text">
+          {h.url}
+        </Text>
+        <Group gap="xs">
+          <Switch size="sm" label={t('system.hookOn')} checked={h.status === 'enabled'} onChange={(e) => set.mutate(e.currentTarget.checked)} />
+          <Button size="xs" variant="default" leftSection={<IconSend size={16} aria-hidden />} loading={test.isPending} onClick={() => test.mutate()}>
+            {t('system.hookTest')}
+          </Button>
+          <ActionIcon variant="subtle" color="red" aria-label={t('system.hookRemove', { address: h.url })} onClick={() => remove.mutate()}>
+            <IconTrash size={18} aria-hidden />
+          </ActionIcon>
+        </Group>
+      </Group>
+      <Group gap={6}>
+        {(h.types.length > 0 ? h.types : [t('calendar.all')]).map((x) => (
+          <Badge key={x} variant="light" color="gray" tt="none">
+            {x}
+          </Badge>
+        ))}
+      </Group>
+      {h.failing_since && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {t('system.failing')} <Time at={h.failing_since} />
+        </Text>
+      )}
+    </Stack>
+  )
+}
