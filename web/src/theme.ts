@@ -2,7 +2,7 @@ import { type CSSVariablesResolver, createTheme, DEFAULT_THEME } from '@mantine/
 
 export const theme = createTheme({
   primaryColor: 'indigo',
-  primaryShade: { light: 8, dark: 5 },
+  primaryShade: 8,
   autoContrast: true,
   defaultRadius: 'md',
   fontFamily: 'system-ui, "Segoe UI", Roboto, "Noto Sans", Helvetica, Arial, sans-serif',

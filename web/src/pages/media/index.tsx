@@ -35,7 +35,7 @@ export function MediaPage() {
   return (
     <Page title={t('media.title')} lead={t('media.lead')}>
       <Stack>
-        {may && <MediaField label={t('media.add')} value={[]} add={() => void client.invalidateQueries({ queryKey: ['media-list'] })} remove={() => undefined} replace={() => undefined} />}
+        {may && <MediaField label={t('compose.addMedia')} value={[]} add={() => void client.invalidateQueries({ queryKey: ['media-list'] })} remove={() => undefined} replace={() => undefined} />}
         <Group gap="sm">
           <TextInput aria-label={t('media.search')} placeholder={t('media.search')} leftSection={<IconSearch size={16} aria-hidden />} value={typed} onChange={(e) => setTyped(e.currentTarget.value)} flex={1} miw={160} maw={360} />
           <SegmentedControl
