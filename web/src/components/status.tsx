@@ -32,7 +32,7 @@ export function StatusBadge({ status, size = 'md' }: { status: AnyStatus; size?:
   const { t } = useTranslation()
   const { color, icon: Icon } = looks[status]
   return (
-    <Badge variant="light" color={color} size={size} tt="none" fw={600} leftSection={<Icon size={14} aria-hidden />} data-status={status}>
+    <Badge variant="light" color={color} size={size} tt="none" fw={600} style={{ flexShrink: 0 }} leftSection={<Icon size={14} aria-hidden />} data-status={status}>
       {t(`status.${status}`)}
     </Badge>
   )

@@ -5,7 +5,7 @@ import { DayView, MonthView, type ScheduleEventData, WeekView } from '@mantine/s
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatch, type Post, type PostStatus, type Schemas, take } from '../../api/client'
 import { AccountName, NetworkIcon } from '../../components/network'
@@ -108,12 +108,17 @@ export default function Grid({ search, view, date, zone }: Props) {
     renderEventBody: (e: ScheduleEventData) => <Body post={postOf(e)} zone={zone} />,
     labels: { moreLabel: (count: number) => t('calendar.more', { count }), more: t('calendar.moreWord'), noEvents: t('calendar.none'), allDay: t('calendar.allDay'), timeSlot: t('calendar.slot'), weekday: t('calendar.weekday') },
   }
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // Mantine names the days of a week by their dates, which are not what is seen (WCAG 2.2, 2.5.3).
+    for (const label of box.current?.querySelectorAll('.mantine-WeekView-weekViewDayLabel') ?? []) label.removeAttribute('aria-label')
+  })
   const write = (at: string) => may && void navigate({ to: '/compose', search: { at } })
   return (
     <>
       {posts.error && <Failed error={posts.error} retry={() => void posts.refetch()} />}
       {(posts.data?.length ?? 0) >= most && <Alert color="yellow">{t('calendar.tooMany', { count: most })}</Alert>}
-      <div className="dl-card" style={{ overflow: 'hidden' }} data-calendar={view} aria-busy={posts.isFetching}>
+      <div ref={box} className="dl-card" style={{ overflow: 'hidden' }} data-calendar={view} aria-busy={posts.isFetching}>
         {view === 'month' && <MonthView {...common} maxEventsPerDay={3} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }} getDayProps={(d) => ({ 'data-day': d })} onDayClick={(d) => void navigate({ to: '/calendar', search: (was) => ({ ...was, view: 'day' as const, date: d }) })} />}
         {view === 'week' && <WeekView {...common} {...ofHours(zone)} onTimeSlotClick={({ slotStart }) => write(slotStart.slice(0, 16).replace(' ', 'T'))} />}
         {view === 'day' && <DayView {...common} {...ofHours(zone)} onTimeSlotClick={({ slotStart }) => write(slotStart.slice(0, 16).replace(' ', 'T'))} />}

@@ -5,6 +5,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, once, type Schemas, take } from '../../api/client'
+import { Ago } from '../../components/Ago'
 import { Page } from '../../components/Page'
 import { Empty, Failed, Waiting } from '../../components/states'
 import { problemText, sayDone, sayFailed } from '../../lib/say'
@@ -49,7 +50,7 @@ export function NewsPage() {
 const every = 3000
 
 function Seeds() {
-  const { t, i18n } = useTranslation()
+  const { t } = useTranslation()
   const client = useQueryClient()
   const may = useAtLeast('editor')
   const list = useInfiniteQuery({
@@ -112,11 +113,11 @@ function Seeds() {
                 </Table.Td>
                 <Table.Td>
                   <Text size="sm" data-crawled={s.last_crawl !== undefined}>
-                    {s.last_crawl ? relative(s.last_crawl, i18n.language) : t('news.never')}
+                    {s.last_crawl ? <Ago at={s.last_crawl} /> : t('news.never')}
                   </Text>
                 </Table.Td>
                 <Table.Td>
-                  <Text size="sm">{s.status === 'paused' ? '–' : relative(s.next_crawl, i18n.language)}</Text>
+                  <Text size="sm">{s.status === 'paused' ? '–' : <Ago at={s.next_crawl} />}</Text>
                 </Table.Td>
                 <Table.Td>
                   {may && (
@@ -211,7 +212,12 @@ function Domains() {
             </Group>
             <Text size="sm" c="dimmed">
               {t('news.figures', { fetched: number.format(d.fetched), stored: number.format(d.stored), unchanged: number.format(d.unchanged), failed: number.format(d.failed), ms: number.format(Math.round(d.response_ms)) })}
-              {d.last_crawl ? ` · ${t('news.lastCrawl')} ${relative(d.last_crawl, i18n.language)}` : ''}
+              {d.last_crawl && (
+                <>
+                  {` · ${t('news.lastCrawl')} `}
+                  <Ago at={d.last_crawl} />
+                </>
+              )}
             </Text>
             <Progress.Root size="sm" aria-hidden>
               <Progress.Section value={(d.stored / asked) * 100} color="green" />

@@ -6,6 +6,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatch, type Post, take } from '../../api/client'
+import { Ago } from '../../components/Ago'
 import { LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
 import { Failed, Waiting } from '../../components/states'
@@ -14,7 +15,6 @@ import { Time } from '../../components/Time'
 import { postQuery, timelineQuery } from '../../lib/queries'
 import { sayFailed } from '../../lib/say'
 import { useAtLeast } from '../../lib/session'
-import { relative } from '../../lib/time'
 import { Numbers } from './Numbers'
 import { Segments } from './Segments'
 import { Targets } from './Targets'
@@ -26,7 +26,7 @@ const route = getRouteApi('/posts/$id')
 /** One post: what it says, how it stands with each account, and its whole story, as it happens. */
 export function PostPage() {
   const { id } = route.useParams()
-  const { t, i18n } = useTranslation()
+  const { t } = useTranslation()
   const post = useQuery(postQuery(id))
   const story = useQuery(timelineQuery(id))
   if (post.error) return <Failed error={post.error} retry={() => void post.refetch()} />
@@ -40,7 +40,7 @@ export function PostPage() {
           <StatusBadge status={statusOf(p)} size="lg" />
           {p.scheduled_time ? (
             <Text span size="sm">
-              <Time at={p.scheduled_time} zone={p.time_zone} /> ({p.time_zone}, {relative(p.scheduled_time, i18n.language)})
+              <Time at={p.scheduled_time} zone={p.time_zone} /> ({p.time_zone}, <Ago at={p.scheduled_time} />)
             </Text>
           ) : (
             <Text span size="sm">
