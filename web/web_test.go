@@ -18,44 +18,34 @@ func built() Page {
 	}}
 }
 
-func get(p Page, address string, headers ...string) *http.Response {
-	r := httptest.NewRequest(http.MethodGet, address, nil)
+func get(t *testing.T, p Page, address string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
 	p.ServeHTTP(w, r)
-	return w.Result()
-}
-
-func body(t *testing.T, a *http.Response) string {
-	t.Helper()
-	defer func() { _ = a.Body.Close() }()
-	var b strings.Builder
-	if err := a.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(b.String(), "\r\n\r\n")
-	return text
+	return w
 }
 
 func TestEveryPageOfTheDashboardIsTheSameAndNeverKept(t *testing.T) {
 	for _, address := range []string{"/app", "/app/", "/app/posts/0192", "/app/../app/calendar"} {
-		a := get(built(), address)
-		if a.StatusCode != http.StatusOK || a.Header.Get("Cache-Control") != "no-store" || !strings.Contains(body(t, a), `src="/desk/assets/a-1.js"`) {
-			t.Errorf("%s: %s %v", address, a.Status, a.Header)
+		a := get(t, built(), address)
+		if a.Code != http.StatusOK || a.Header().Get("Cache-Control") != "no-store" || !strings.Contains(a.Body.String(), `src="/desk/assets/a-1.js"`) {
+			t.Errorf("%s: %d %v", address, a.Code, a.Header())
 		}
 	}
-	if a := get(built(), "/"); a.StatusCode != http.StatusFound || a.Header.Get("Location") != "/desk/app/" {
-		t.Errorf("/: %s to %s", a.Status, a.Header.Get("Location"))
+	if a := get(t, built(), "/"); a.Code != http.StatusFound || a.Header().Get("Location") != "/desk/app/" {
+		t.Errorf("/: %d to %s", a.Code, a.Header().Get("Location"))
 	}
 }
 
 func TestStylesNeedANonceThatIsNewEachTime(t *testing.T) {
 	seen := map[string]bool{}
 	for range 3 {
-		a := get(built(), "/app/")
-		policy, text := a.Header.Get("Content-Security-Policy"), body(t, a)
+		a := get(t, built(), "/app/")
+		policy, text := a.Header().Get("Content-Security-Policy"), a.Body.String()
 		_, rest, _ := strings.Cut(policy, "style-src 'self' 'nonce-")
 		nonce, _, found := strings.Cut(rest, "'")
 		if !found || len(nonce) < 20 || seen[nonce] || !strings.Contains(text, `data-nonce="`+nonce+`"`) {
@@ -74,30 +64,30 @@ func TestAssetsAreKeptForEver(t *testing.T) {
 		{"/assets/a-1.js", "", "text/javascript; charset=utf-8", "", "plain"},
 		{"/assets/style.css", "gzip", "text/css; charset=utf-8", "", "plain"},
 	} {
-		a := get(built(), want.address, "Accept-Encoding", want.accept)
-		if a.StatusCode != http.StatusOK || !strings.Contains(a.Header.Get("Cache-Control"), "immutable") || a.Header.Get("Content-Type") != want.kind ||
-			a.Header.Get("Content-Encoding") != want.coding || body(t, a) != want.text {
-			t.Errorf("%s (%s): %s %v", want.address, want.accept, a.Status, a.Header)
+		a := get(t, built(), want.address, "Accept-Encoding", want.accept)
+		if a.Code != http.StatusOK || !strings.Contains(a.Header().Get("Cache-Control"), "immutable") || a.Header().Get("Content-Type") != want.kind ||
+			a.Header().Get("Content-Encoding") != want.coding || a.Body.String() != want.text {
+			t.Errorf("%s (%s): %d %v", want.address, want.accept, a.Code, a.Header())
 		}
 	}
 	for _, address := range []string{"/assets/none.js", "/assets/", "/assets/sub", "/assets/../index.html.bak"} {
-		if a := get(built(), address); a.StatusCode == http.StatusOK && strings.Contains(a.Header.Get("Cache-Control"), "immutable") {
-			t.Errorf("%s: %s %v", address, a.Status, a.Header)
+		if a := get(t, built(), address); a.Code == http.StatusOK && strings.Contains(a.Header().Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %d %v", address, a.Code, a.Header())
 		}
 	}
 }
 
 func TestWithoutADashboardThePageSaysHowToGetIt(t *testing.T) {
 	p := Page{TemporalUI: "http://127.0.0.1:8233", Sandbox: `http://127.0.0.1:8090/"><script>`, Files: fstest.MapFS{}}
-	a := get(p, "/")
-	text := body(t, a)
-	if a.StatusCode != http.StatusOK || !strings.Contains(text, "make web") || !strings.Contains(text, "http://127.0.0.1:8233") || strings.Contains(text, `"><script>`) {
-		t.Errorf("%s %s", a.Status, text)
+	a := get(t, p, "/")
+	text := a.Body.String()
+	if a.Code != http.StatusOK || !strings.Contains(text, "make web") || !strings.Contains(text, "http://127.0.0.1:8233") || strings.Contains(text, `"><script>`) {
+		t.Errorf("%d %s", a.Code, text)
 	}
-	if a := get(p, "/app/posts/1"); a.StatusCode != http.StatusFound || a.Header.Get("Location") != "/" {
-		t.Errorf("below /app: %s to %s", a.Status, a.Header.Get("Location"))
+	if a := get(t, p, "/app/posts/1"); a.Code != http.StatusFound || a.Header().Get("Location") != "/" {
+		t.Errorf("below /app: %d to %s", a.Code, a.Header().Get("Location"))
 	}
-	if a := get(p, "/assets/a.js"); a.StatusCode != http.StatusNotFound {
-		t.Errorf("an asset: %s", a.Status)
+	if a := get(t, p, "/assets/a.js"); a.Code != http.StatusNotFound {
+		t.Errorf("an asset: %d", a.Code)
 	}
 }

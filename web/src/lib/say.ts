@@ -17,9 +17,9 @@ export function problemText(error: unknown): string {
 }
 
 export function sayFailed(error: unknown): void {
-  notifications.show({ color: 'red', title: i18n.t('problem.title'), message: problemText(error), autoClose: 12_000, withBorder: true })
+  notifications.show({ color: 'red', title: i18n.t('problem.title'), message: problemText(error), autoClose: 12_000, withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
 }
 
 export function sayDone(message: string): void {
-  notifications.show({ color: 'green', message, withBorder: true })
+  notifications.show({ color: 'green', message, withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
 }

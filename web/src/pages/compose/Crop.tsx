@@ -55,7 +55,7 @@ export function Crop({ media, close, done }: { media: Media; close: () => void; 
         {([['zoom', zoom, setZoom, 1, 4, 0.05], ['across', x, setX, 0, 100, 1], ['down', y, setY, 0, 100, 1]] as const).map(([name, value, set, min, max, step]) => (
           <div key={name}>
             <Text size="sm">{t(`media.cut.${name}`)}</Text>
-            <Slider thumbProps={{ 'aria-label': t(`media.cut.${name}`) }} label={null} min={min} max={max} step={step} value={value} onChange={set} />
+            <Slider thumbLabel={t(`media.cut.${name}`)} label={null} min={min} max={max} step={step} value={value} onChange={set} />
           </div>
         ))}
         <Group justify="flex-end">
