@@ -4105,7 +4105,7 @@ type SearchArticlesParams struct {
 	// To Published before this time.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Facets Count domains
+	// Facets Count domains, languages, sections, tags and authors too.
 	Facets *bool `form:"facets,omitempty" json:"facets,omitempty"`
 	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
 
