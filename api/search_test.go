@@ -109,7 +109,7 @@ func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
 	for _, address := range []string{feeds.Rss, feeds.Json} {
 		a := s.send("GET", local(address), nil, "Authorization", "")
 		read, err := searchtest.ReadFeed(a.body)
-		if a.StatusCode != 200 || err != nil || read.Title != "Gold & <b>more</b>" || len(read.Items) != 2 || read.Items[0].Link != "https://baomai.example/vang" {
+		if a.StatusCode != http.StatusOK || err != nil || read.Title != "Gold & <b>more</b>" || len(read.Items) != 2 || read.Items[0].Link != "https://baomai.example/vang" {
 			t.Fatalf("%s %v %s", a.Status, err, a.body)
 		}
 		if again := s.send("GET", local(address), nil, "Authorization", "", "If-None-Match", a.Header.Get("ETag")); again.StatusCode != http.StatusNotModified || len(again.body) != 0 {
@@ -125,7 +125,7 @@ func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
 	var renewed spec.FeedAddresses
 	s.decode(s.send("POST", path+"/feed", nil), 201, &renewed)
 	s.refused(s.send("GET", local(feeds.Rss), nil, "Authorization", ""), 404, "feed_not_found")
-	if a := s.send("GET", local(renewed.Rss), nil, "Authorization", ""); a.StatusCode != 200 {
+	if a := s.send("GET", local(renewed.Rss), nil, "Authorization", ""); a.StatusCode != http.StatusOK {
 		t.Errorf("renewed: %s", a.Status)
 	}
 	if a := s.send("DELETE", path+"/feed", nil); a.StatusCode != http.StatusNoContent {

@@ -20,7 +20,7 @@ func endpoint(t *testing.T, spoil func(http.ResponseWriter) bool) (*embed.Client
 			Model string
 			Input []string
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/v1/embeddings" || r.Method != "POST" || in.Model != "m" || len(in.Input) == 0 || len(in.Input) > 32 || r.Header.Get("Authorization") != "Bearer a-key" {
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/v1/embeddings" || r.Method != http.MethodPost || in.Model != "m" || len(in.Input) == 0 || len(in.Input) > 32 || r.Header.Get("Authorization") != "Bearer a-key" {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
@@ -56,7 +56,7 @@ func TestTextsAreEmbeddedInTheirOrder(t *testing.T) {
 
 func TestWrongAnswersAreErrorsWithoutSecrets(t *testing.T) {
 	for name, spoil := range map[string]func(http.ResponseWriter) bool{
-		"refused": func(w http.ResponseWriter) bool { http.Error(w, "Bearer a-key is wrong", 401); return true },
+		"refused": func(w http.ResponseWriter) bool { http.Error(w, "Bearer a-key is wrong", http.StatusUnauthorized); return true },
 		"no JSON": func(w http.ResponseWriter) bool { _, _ = w.Write([]byte("<html>")); return true },
 		"too few": func(w http.ResponseWriter) bool { _, _ = w.Write([]byte(`{"data":[]}`)); return true },
 		"wrong index": func(w http.ResponseWriter) bool {

@@ -77,13 +77,13 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch route := r.Method + " " + strings.Replace(r.URL.Path, "/"+index, "/{uid}", 1); {
 	case route == "GET /indexes/{uid}" && exists:
 		f.say(w, 200, map[string]any{"uid": index, "primaryKey": "id", "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z"})
-	case r.Method == "GET" && r.URL.Path == "/indexes":
+	case r.Method == http.MethodGet && r.URL.Path == "/indexes":
 		results := []any{}
 		for uid := range f.indexes {
 			results = append(results, map[string]any{"uid": uid, "primaryKey": "id", "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z"})
 		}
 		f.say(w, 200, map[string]any{"results": results, "offset": 0, "limit": 1000, "total": len(results)})
-	case r.Method == "POST" && r.URL.Path == "/indexes":
+	case r.Method == http.MethodPost && r.URL.Path == "/indexes":
 		uid, _ := object["uid"].(string)
 		f.enqueue(w, "indexCreation", func() error {
 			if f.indexes[uid] != nil {

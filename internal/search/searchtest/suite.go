@@ -193,7 +193,7 @@ func typos(t *testing.T, rig Rig) {
 	Fill(t, e, 0)
 	wantFirst(t, e, "eathquake", "quake")           // a letter lacks
 	wantFirst(t, e, "semicondutcors", "chip")       // two are swapped
-	wantFirst(t, e, "ransomwarre hosptial", "hack") // one is doubled; swapped
+	wantFirst(t, e, "ransomwarre surgrey", "hack") // one is doubled; two are swapped
 	wantFirst(t, e, "wolrd cup", "wc")
 	// What is put in quotes is meant.
 	if got, _ := find(t, e, search.Request{Text: `"eathquake"`}); len(got) != 0 {

@@ -20,7 +20,7 @@ func timeOrder(t *testing.T, rig Rig) {
 		t.Errorf("%d hits, not the newest first", len(a.Hits))
 	}
 	for _, h := range a.Hits {
-		if text := strings.ToLower(h.Title + h.Document.Lead + h.Body); !strings.Contains(text, "hà") || !strings.Contains(text, "nội") {
+		if text := strings.ToLower(h.Title + h.Lead + h.Body); !strings.Contains(text, "hà") || !strings.Contains(text, "nội") {
 			t.Errorf("%s has not all words as they are written", h.Title)
 		}
 	}
@@ -55,13 +55,14 @@ func pages(t *testing.T, rig Rig) {
 }
 
 func text(f []search.Fragment) (all string, marked []string) {
+	var whole strings.Builder
 	for _, one := range f {
-		all += one.Text
+		whole.WriteString(one.Text)
 		if one.Match {
 			marked = append(marked, one.Text)
 		}
 	}
-	return all, marked
+	return whole.String(), marked
 }
 
 func highlights(t *testing.T, rig Rig) {
