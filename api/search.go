@@ -134,7 +134,6 @@ type feedAnswer struct {
 func (f feedAnswer) VisitReadFeedResponse(w http.ResponseWriter) error {
 	h := w.Header()
 	h.Set("ETag", f.tag)
-	h.Set("Cache-Control", "private, max-age=60")
 	if strings.Contains(f.known, f.tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil

@@ -92,7 +92,7 @@ func (s *Store) CreateSavedSearch(ctx context.Context, n saved.Search, most int,
 		if replayed = earlier != uuid.Nil; replayed {
 			row, err := q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: earlier, WorkspaceID: n.WorkspaceID})
 			created = savedFromRow(row)
-			return orMissing(err, "saved search")
+			return orNoSearch(err)
 		}
 		f := n.Filters
 		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: idOrNull(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
@@ -115,7 +115,7 @@ func (s *Store) SavedSearches(ctx context.Context, workspace uuid.UUID) ([]saved
 // SavedSearch reads a search.
 func (s *Store) SavedSearch(ctx context.Context, workspace, id uuid.UUID) (saved.Search, error) {
 	row, err := s.q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: id, WorkspaceID: workspace})
-	return savedFromRow(row), orMissing(err, "saved search")
+	return savedFromRow(row), orNoSearch(err)
 }
 
 // ChangeSavedSearch changes a search. ifVersion 0 takes any.
@@ -150,7 +150,7 @@ func sameFilters(a, b search.Filters) bool {
 func (s *Store) DeleteSavedSearch(ctx context.Context, workspace, id uuid.UUID) error {
 	n, err := s.q.DeleteSavedSearch(ctx, db.DeleteSavedSearchParams{ID: id, WorkspaceID: workspace})
 	if err == nil && n == 0 {
-		err = post.Missing("saved search")
+		err = noSearch()
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func (s *Store) DeleteSavedSearch(ctx context.Context, workspace, id uuid.UUID) 
 // SetFeed opens a search's feed to a token, or closes it.
 func (s *Store) SetFeed(ctx context.Context, workspace, id uuid.UUID, hash []byte) (saved.Search, error) {
 	row, err := s.q.SetFeed(ctx, db.SetFeedParams{ID: id, WorkspaceID: workspace, FeedHash: hash})
-	return savedFromRow(row), orMissing(err, "saved search")
+	return savedFromRow(row), orNoSearch(err)
 }
 
 // FeedOf reads a search of any workspace that has a feed.
@@ -176,6 +176,17 @@ func (s *Store) AlertingSearches(ctx context.Context) ([]saved.Search, error) {
 // TellOfMatches writes an event for each search and article that is new to it.
 func (s *Store) TellOfMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error) {
 	return s.q.TellOfMatches(ctx, db.TellOfMatchesParams{SearchIds: searches, ArticleIds: articles})
+}
+
+func noSearch() error {
+	return &post.Error{Kind: post.NotFound, Code: "saved_search_not_found", Message: "There is no such search in this workspace."}
+}
+
+func orNoSearch(err error) error {
+	if noRows(err) {
+		return noSearch()
+	}
+	return err
 }
 
 func savedFromRows(rows []db.SavedSearch) []saved.Search {

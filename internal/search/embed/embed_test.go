@@ -56,7 +56,10 @@ func TestTextsAreEmbeddedInTheirOrder(t *testing.T) {
 
 func TestWrongAnswersAreErrorsWithoutSecrets(t *testing.T) {
 	for name, spoil := range map[string]func(http.ResponseWriter) bool{
-		"refused": func(w http.ResponseWriter) bool { http.Error(w, "Bearer a-key is wrong", http.StatusUnauthorized); return true },
+		"refused": func(w http.ResponseWriter) bool {
+			http.Error(w, "Bearer a-key is wrong", http.StatusUnauthorized)
+			return true
+		},
 		"no JSON": func(w http.ResponseWriter) bool { _, _ = w.Write([]byte("<html>")); return true },
 		"too few": func(w http.ResponseWriter) bool { _, _ = w.Write([]byte(`{"data":[]}`)); return true },
 		"wrong index": func(w http.ResponseWriter) bool {

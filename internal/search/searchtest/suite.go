@@ -191,8 +191,8 @@ func typos(t *testing.T, rig Rig) {
 	}
 	e := rig.Open(t, nil)
 	Fill(t, e, 0)
-	wantFirst(t, e, "eathquake", "quake")           // a letter lacks
-	wantFirst(t, e, "semicondutcors", "chip")       // two are swapped
+	wantFirst(t, e, "eathquake", "quake")          // a letter lacks
+	wantFirst(t, e, "semicondutcors", "chip")      // two are swapped
 	wantFirst(t, e, "ransomwarre surgrey", "hack") // one is doubled; two are swapped
 	wantFirst(t, e, "wolrd cup", "wc")
 	// What is put in quotes is meant.
