@@ -51,7 +51,11 @@ func (c Connected) Approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *c.Client
 	page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	res, err := page.Get(authorizeURL)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, authorizeURL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := page.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +102,7 @@ func Renewal[A Login](t *testing.T, name, scope string, adapt func(client *http.
 	account.ExpiresAt = account.ExpiresAt.Add(-month) // as it is then
 	Inject(t, c.Server, fake.Fault{Kind: fake.ResetBefore, Path: "/" + name + "/refresh_access_token", Count: -1})
 	_, err = login.Refresh(t.Context(), app, account)
-	WantClass(t, err, network.Transient, "")
+	_ = WantClass(t, err, network.Transient, "")
 	c.Server.ClearFaults()
 	renewed, err := login.Refresh(t.Context(), app, account)
 	if err != nil || renewed.Token.Reveal() == account.Token.Reveal() || time.Until(renewed.ExpiresAt) < 59*24*time.Hour || renewed.RemoteID != c.Account.RemoteID {
