@@ -24,8 +24,8 @@ func TestMeSaysWhatRoleAndTokenAllowTogether(t *testing.T) {
 		role   spec.Role
 		scopes string
 	}{
-		"viewer":         {s.Member(people.Viewer), "viewer", "accounts:read crawl:read media:read posts:read tokens:read tokens:write views:read workspace:read"},
-		"author":         {s.Member(people.Author), "author", "accounts:read crawl:read media:read media:write posts:read posts:write tokens:read tokens:write views:read workspace:read"},
+		"viewer":         {s.Member(people.Viewer), "viewer", "accounts:read articles:read crawl:read media:read posts:read tokens:read tokens:write views:read workspace:read"},
+		"author":         {s.Member(people.Author), "author", "accounts:read articles:read articles:write crawl:read media:read media:write posts:read posts:write tokens:read tokens:write views:read workspace:read"},
 		"limited editor": {s.TokenOf(editor, people.PostsRead, people.AuditRead, people.MembersWrite), "editor", "audit:read posts:read"},
 	} {
 		var me spec.Me

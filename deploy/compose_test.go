@@ -162,7 +162,7 @@ func TestVariables(t *testing.T) {
 }
 
 func TestImagesArePinned(t *testing.T) {
-	pinned := regexp.MustCompile(`^[a-z0-9./_-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[a-z0-9.]+)?$`)
+	pinned := regexp.MustCompile(`^[a-z0-9./_-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[a-z0-9.]+)*$`)
 	for name, s := range readCompose(t).Services {
 		if s.Build == nil && !pinned.MatchString(s.Image) {
 			t.Errorf("%s: image %q needs a version as its tag", name, s.Image)
