@@ -50,6 +50,7 @@ func english() map[string]string {
 
 		"selectors_learned":     "The pages[ of {domain}] are read by other selectors now[: {reason}].",
 		"selectors_rolled_back": "The selectors[ of {domain}] were taken back[: {reason}].",
+		"article_matched":       "A new article is one that a kept search looks for[: {url}].",
 		"selectors_failed":      "The selectors[ of {domain}] do badly, and none better were learned[: {problem}].",
 
 		"edited":                "Edited: {changes}.",

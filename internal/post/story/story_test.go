@@ -49,6 +49,8 @@ func rows() []row {
 		{"webhook_disabled", `{}`, "A webhook was switched off because its receiver kept failing."},
 		{"selectors_learned", `{"domain":"news.example","reason":"the site has no selectors yet"}`, "The pages of news.example are read by other selectors now: the site has no selectors yet."},
 		{"selectors_rolled_back", `{}`, "The selectors were taken back."},
+		{"article_matched", `{"url":"https://news.example/a"}`, "A new article is one that a kept search looks for: https://news.example/a."},
+		{"article_matched", `{}`, "A new article is one that a kept search looks for."},
 		{"selectors_failed", `{"problem":"too few pages"}`, "The selectors do badly, and none better were learned: too few pages."},
 		{"edited", `{"content":true}`, "Edited: the text."},
 		{"edited", `{"content":true,"scheduled_time":"2026-12-24T11:30:00Z","time_zone":"Asia/Ho_Chi_Minh","language":"vi","attachments":true,"accounts":["00000000-0000-7000-8000-00000000000a"]}`,
