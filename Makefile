@@ -117,6 +117,10 @@ bench-search: ## search among 100,000 articles on Postgres, beside ILIKE; the la
 survive: temporald ## kill program and engines around the second of 1,000 posts: all out once, within 30 s (HERD=1000)
 	go test ./e2e -run TestHerdSurvives -timeout 60m -parallel 1 -survivors $(or $(HERD),1000) -survivors-limit 30s -v
 
+.PHONY: alerts
+alerts: temporald ## make every trouble that there is an alert for, and see a real Prometheus raise it (five minutes)
+	go test ./e2e/observe -run TestEveryAlert -count=1 -timeout 20m -alerts -v
+
 .PHONY: soak
 soak: temporald ## posts, readers and a crawl for DURATION=30m: all out once, memory and goroutines flat, no error without a cause
 	go test ./e2e -run TestSoak -count=1 -timeout 0 -soak $(or $(DURATION),30m) -soak-report $(CURDIR)/bin/soak.jsonl -v
