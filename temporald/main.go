@@ -1,4 +1,4 @@
-// Command temporald runs a Temporal server on two SQLite files, with the Temporal Web UI, in one small process.
+// Command temporald runs a Temporal server on a SQLite file, with the Temporal Web UI, in one small process.
 // Its flags are those of "temporal server start-dev", so that either program can be started with the same arguments.
 package main
 
@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := checkPorts(opts); err != nil {
 		return err
 	}
-	if err := prepareFiles(ctx, opts.dbFilename); err != nil {
+	if err := prepareSchema(ctx, opts.dbFilename); err != nil {
 		return err
 	}
 	server, err := newServer(opts, logger)

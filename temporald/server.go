@@ -24,13 +24,12 @@ import (
 const (
 	loopback = "127.0.0.1"
 	// clusterName is start-dev's too, and it is stored in the file: either program can open the other's.
-	clusterName     = "active"
-	archivalOff     = "disabled"
-	visibilityStore = "visibility"
+	clusterName = "active"
+	archivalOff = "disabled"
 )
 
-// newServer configures a server whose four services talk to each other over loopback and share its SQLite files.
-// The files must have their schema.
+// newServer configures a server whose four services talk to each other over loopback and share one SQLite file.
+// The file must have its schema.
 func newServer(o options, logger *slog.Logger) (temporal.Server, error) {
 	store := sqlConfig(o.dbFilename)
 	if err := createNamespaces(store, o); err != nil {
@@ -64,12 +63,9 @@ func newServer(o options, logger *slog.Logger) (temporal.Server, error) {
 		Services: services,
 		Persistence: config.Persistence{
 			DefaultStore:     sqlite.PluginName,
-			VisibilityStore:  visibilityStore,
+			VisibilityStore:  sqlite.PluginName,
 			NumHistoryShards: int32(o.shards), //nolint:gosec // checked in options.go. The file's own number wins on later starts.
-			DataStores: map[string]config.DataStore{
-				sqlite.PluginName: {SQL: store},
-				visibilityStore:   {SQL: sqlConfig(visibilityFile(o.dbFilename))},
-			},
+			DataStores:       map[string]config.DataStore{sqlite.PluginName: {SQL: store}},
 		},
 		ClusterMetadata: &cluster.Config{
 			FailoverVersionIncrement: 10,
@@ -113,7 +109,7 @@ func newServer(o options, logger *slog.Logger) (temporal.Server, error) {
 	return server, nil
 }
 
-// sqlConfig describes the one connection to a file that all services share; the plugin pools by this configuration. The attributes
+// sqlConfig describes the one connection that all services share; the plugin pools by this configuration. The attributes
 // other than mode are SQLite pragmas (https://www.sqlite.org/pragma.html).
 func sqlConfig(path string) *config.SQL {
 	return &config.SQL{
