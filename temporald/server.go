@@ -151,8 +151,6 @@ func dynamicConfig() dynamicconfig.Client {
 	return dynamicconfig.StaticClient{
 		// No calls home.
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
-		// A new search attribute is usable at once.
-		dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): true,
 		// More partitions only help when they are spread over several hosts, and they cost order and forwarding.
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
