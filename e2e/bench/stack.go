@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -20,8 +21,8 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 
+	"dateline/internal/starter"
 	"dateline/platforms/fake"
 )
 
@@ -114,7 +115,7 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 	if err := s.launch(ctx); err != nil {
 		return s, err
 	}
-	s.temporal, err = client.Dial(client.Options{HostPort: loopback + ":" + ports[2], Namespace: namespace, Logger: quiet{}})
+	s.temporal, err = starter.Connect(starter.Options{Address: loopback + ":" + ports[2], Namespace: namespace}, slog.New(slog.DiscardHandler))
 	return s, err
 }
 
@@ -296,13 +297,3 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	return string(t.buf)
 }
-
-// quiet is a Temporal client's log that goes nowhere.
-type quiet struct{}
-
-var _ log.Logger = quiet{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}

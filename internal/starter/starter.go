@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,6 +39,10 @@ type Options struct {
 // accepted also while Temporal is down.
 func Connect(o Options, logger *slog.Logger) (client.Client, error) {
 	co := client.Options{HostPort: o.Address, Namespace: o.Namespace, Logger: log.NewStructuredLogger(logger), MetricsHandler: o.Metrics}
+	if onThisMachine(o.Address) {
+		// Packing what never leaves the machine costs both sides a tenth of their time.
+		co.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	}
 	if o.Tracing != nil {
 		co.Interceptors = append(co.Interceptors, o.Tracing)
 	}
@@ -47,6 +53,15 @@ func Connect(o Options, logger *slog.Logger) (client.Client, error) {
 		co.Credentials = client.NewAPIKeyStaticCredentials(o.APIKey)
 	}
 	return client.NewLazyClient(co)
+}
+
+func onThisMachine(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // Starter starts and nudges workflows. It is safe for concurrent use.
