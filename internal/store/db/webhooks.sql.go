@@ -877,8 +877,8 @@ func (q *Queries) WebhookSucceeded(ctx context.Context, id uuid.UUID) error {
 
 const webhookWork = `-- name: WebhookWork :one
 select exists (
-        select 1 from post_events e, webhook_cursor c
-        where (e.tx, e.id) > (c.tx, c.event_id)
+        select 1 from post_events e
+        where (e.tx, e.id) > (select c.tx, c.event_id from webhook_cursor c)
           and e.type in ('posted', 'failed', 'uncertain', 'late', 'needs_reconnect', 'expiring', 'submitted', 'approved', 'rejected', 'selectors_learned', 'selectors_rolled_back', 'selectors_failed', 'article_matched'))::boolean as events,
     exists (
         select 1 from webhook_deliveries d
