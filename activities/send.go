@@ -49,7 +49,7 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 	lease, before := p.Timing.orDefaults().Lease, time.Now()
 	call, ok, err := p.Store.Claim(ctx, post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: j.post.ID, TargetID: j.target.ID, Segment: i,
 		Revision: j.post.Revision, Epoch: epoch + 1, IdempotencyKey: submission.Key,
-		Fingerprint: j.fingerprint(i, submission), Prepared: preparedOf(submission)}, lease)
+		Fingerprint: j.fingerprint(i, submission), Prepared: preparedOf(submission), Due: before.Add(j.post.ScheduledTime.Sub(p.clock().Now()))}, lease)
 	if err != nil {
 		return TargetResult{}, err
 	}

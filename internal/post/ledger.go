@@ -33,6 +33,7 @@ type Call struct {
 	Prepared       json.RawMessage
 	SentAt         time.Time // by the database's clock
 	ClaimedUntil   time.Time // by the database's clock
+	Due            time.Time // when it will leave, by the host's clock, if not at once: claims may be gathered until shortly before
 }
 
 // Outcome is what became of a target, as Finish records it.
