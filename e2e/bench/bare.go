@@ -23,7 +23,8 @@ func sleepThenNothing(ctx workflow.Context, until time.Time) error {
 	if err := workflow.Sleep(ctx, until.Sub(workflow.Now(ctx))); err != nil {
 		return err
 	}
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
+	// As long as a post's: timers that end amid the next measurement would be part of it.
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: 30 * time.Minute})
 	return workflow.ExecuteActivity(ctx, bareActivity).Get(ctx, nil)
 }
 
