@@ -51,7 +51,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.parts, "parts", "speed,http,cost,trending,flush,memory", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 3, "speed: how often each way has its turn; the middle one counts")
-	flag.DurationVar(&o.duration, "duration", 4*time.Second, "speed: how long a turn lasts")
+	flag.DurationVar(&o.duration, "duration", 8*time.Second, "speed: how long a turn lasts")
 	flag.IntVar(&o.callers, "callers", 64, "speed: goroutines that count at the same time")
 	flag.IntVar(&o.posts, "posts", 10_000, "speed: posts, viewed as Zipf has it")
 	flag.IntVar(&o.visitors, "visitors", 1_000_000, "different visitors")

@@ -56,7 +56,7 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 				return fmt.Errorf("%s: %w", way.name, err)
 			}
 			turns[i] = append(turns[i], t)
-			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms  Redis %5.1f µs\n", way.name, t.perS, ms(t.p50), ms(t.p99), t.redis)
+			fmt.Fprintf(out, "%-28s %8.0f/s  p50 %6.2f ms  p99 %6.2f ms  Redis %5.1f µs, busy %3.0f %%\n", way.name, t.perS, ms(t.p50), ms(t.p99), t.redis, t.redis*t.perS/1e4)
 		}
 	}
 	middle := func(i int) turn {

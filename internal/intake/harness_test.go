@@ -3,11 +3,13 @@ package intake_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +21,14 @@ import (
 	"dateline/internal/views"
 )
 
-func TestMain(m *testing.M) { enginetest.Main(m) }
+// TestMain also runs the intake that a test kills: see kill_test.go.
+func TestMain(m *testing.M) {
+	if url := os.Getenv(servedRedis); url != "" {
+		fmt.Fprintln(os.Stderr, serve(url))
+		os.Exit(1)
+	}
+	enginetest.Main(m)
+}
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 

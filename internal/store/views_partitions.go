@@ -79,6 +79,12 @@ func (s *Store) inPartitions(ctx context.Context, needed partitions, write func(
 	return write()
 }
 
+// viewFill is how full new rows make a page of a partition, in percent. Rows are
+// counted up again and again; a version that finds room beside the last one
+// needs no new entries in indexes (heap-only tuples, "Heap-Only Tuples" in
+// Postgres' manual).
+const viewFill = 60
+
 // partitionLock is the key of the advisory lock under which partitions are made
 // and dropped.
 const partitionLock = 0x646c_7061_7274 // "dlpart"
@@ -88,8 +94,8 @@ func (s *Store) makePartitions(ctx context.Context, needed partitions) error {
 		for table, starts := range needed {
 			for start := range starts {
 				from, to := table.span(start)
-				if _, err := tx.Exec(ctx, fmt.Sprintf("create table if not exists %s partition of %s for values from ('%s') to ('%s')",
-					pgx.Identifier{table.name(from)}.Sanitize(), pgx.Identifier{string(table)}.Sanitize(), from.Format(time.RFC3339), to.Format(time.RFC3339))); err != nil {
+				if _, err := tx.Exec(ctx, fmt.Sprintf("create table if not exists %s partition of %s for values from ('%s') to ('%s') with (fillfactor = %d)",
+					pgx.Identifier{table.name(from)}.Sanitize(), pgx.Identifier{string(table)}.Sanitize(), from.Format(time.RFC3339), to.Format(time.RFC3339), viewFill)); err != nil {
 					return err
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -41,8 +42,12 @@ func crash(at string) (code int) {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	m := mortal(at)
-	k := &tally.Keeper{Counter: mortalCounter{views.New(redis.NewClient(options), views.Options{Shards: shards}), m}, Store: mortalStore{s, m}, Log: slog.New(slog.DiscardHandler)}
+	m, client := mortal(at), redis.NewClient(options)
+	var last int64
+	if _, err := fmt.Sscanf(at, "after round trip %d", &last); err == nil {
+		client.AddHook(&mortalTrips{last: last})
+	}
+	k := &tally.Keeper{Counter: mortalCounter{views.New(client, views.Options{Shards: shards}), m}, Store: mortalStore{s, m}, Log: slog.New(slog.DiscardHandler)}
 	if _, err := k.Flush(ctx, func() {}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -55,8 +60,42 @@ type mortal string
 
 func (m mortal) here(at string) {
 	if string(m) == at {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		time.Sleep(time.Hour)
+		die()
+	}
+}
+
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	time.Sleep(time.Hour)
+}
+
+// mortalTrips dies with the answer to one of its round trips to Redis.
+type mortalTrips struct {
+	last int64
+	made atomic.Int64
+}
+
+func (m *mortalTrips) trip() {
+	if m.made.Add(1) == m.last {
+		die()
+	}
+}
+
+func (m *mortalTrips) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (m *mortalTrips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		m.trip()
+		return err
+	}
+}
+
+func (m *mortalTrips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		err := next(ctx, cmds)
+		m.trip()
+		return err
 	}
 }
 
@@ -148,6 +187,30 @@ func TestAWorkerMayBeKilledAtEveryStepOfAFlush(t *testing.T) {
 			r.agree("after one more flush")
 		})
 	}
+}
+
+// TestAWorkerMayBeKilledAfterEveryRoundTripOfAFlush: to Redis, folding included,
+// one death after the other.
+func TestAWorkerMayBeKilledAfterEveryRoundTripOfAFlush(t *testing.T) {
+	t.Parallel()
+	r := open(t, enginetest.Redis(t))
+	r.flush() // a new installation
+	deaths := 0
+	for {
+		r.readAll(5, 2)
+		cmd := r.child(fmt.Sprintf("after round trip %d", deaths+1))
+		if err := cmd.Wait(); err == nil {
+			break // it has no more round trips than that
+		}
+		r.died(cmd)
+		deaths++
+	}
+	if deaths < 15 { // two shards, of which each is gathered, folded, taken, read and dropped
+		t.Errorf("a flush makes %d round trips", deaths)
+	}
+	r.agree(fmt.Sprintf("after %d deaths", deaths))
+	r.readAll(5, 1)
+	r.agree("after one more flush")
 }
 
 func TestAWorkerMayBeKilledWhileATransactionIsOpen(t *testing.T) {

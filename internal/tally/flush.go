@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,6 +20,12 @@ type Flushed struct {
 	Seeded  int64 // pages that were filled in after a loss
 	Erased  int   // requests to forget that were carried out
 	Busy    bool  // somebody else was at it; nothing was done
+}
+
+func (f *Flushed) add(other Flushed) {
+	f.Batches += other.Batches
+	f.Again += other.Again
+	f.Pages += other.Pages
 }
 
 // Flush brings to Postgres what was counted, fills Redis in where it has lost
@@ -55,12 +62,43 @@ func (k *Keeper) flush(ctx context.Context, beat func(), done *Flushed) error {
 			return err // the next flush finds them
 		}
 	}
-	for shard, batch := range taken {
-		beat()
-		if err := k.bring(ctx, shard, batch, done); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("shard %d: %w", shard, err))
-		}
+	return errors.Join(failed, k.bringAll(ctx, taken, beat, done))
+}
+
+// bringers is how many batches are brought at a time: while Postgres writes one,
+// the next is read from Redis.
+const bringers = 2
+
+// bringAll brings the batches of shards.
+func (k *Keeper) bringAll(ctx context.Context, taken map[int]uuid.UUID, beat func(), done *Flushed) error {
+	type job struct {
+		shard int
+		batch uuid.UUID
 	}
+	jobs := make(chan job, len(taken))
+	for shard, batch := range taken {
+		jobs <- job{shard, batch}
+	}
+	close(jobs)
+	var mu sync.Mutex // of failed, done and beat
+	var failed error
+	var all sync.WaitGroup
+	for range bringers {
+		all.Go(func() {
+			for j := range jobs {
+				var one Flushed
+				err := k.bring(ctx, j.shard, j.batch, &one)
+				mu.Lock()
+				beat()
+				done.add(one)
+				if err != nil {
+					failed = errors.Join(failed, fmt.Errorf("shard %d: %w", j.shard, err))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
 	return failed
 }
 

@@ -11,10 +11,7 @@ import (
 // there after run.
 type asking struct{ pipe redis.Pipeliner }
 
-type (
-	number func() int64
-	known  func() bool
-)
+type number func() int64
 
 func (c *Counter) ask() asking { return asking{c.redis.Pipeline()} }
 
@@ -85,9 +82,4 @@ func (q asking) field(ctx context.Context, page, name string) number {
 		n, _ := cmd.Int64() // nothing is none
 		return n
 	}
-}
-
-// known asks whether a page's hash has a field.
-func (q asking) known(ctx context.Context, page, field string) known {
-	return q.pipe.HExists(ctx, page+totalsKey, field).Val
 }

@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -13,9 +14,12 @@ var ErrClosed = errors.New("the counting has ended")
 const (
 	// mostWaiting is how many hits wait at most; more wait outside.
 	mostWaiting = 10_000
-	// flushers is how many script calls are under way at a time. While one is
-	// in Redis, the next is put together.
-	flushers = 1
+	// flushers is how many script calls are under way at most. While Redis does
+	// one, the next is on its way: it never waits for this process.
+	flushers = 2
+	// company is how many hits must wait for a call to be sent beside another:
+	// few share its cost, and who waits is not far from the front.
+	company = 16
 	// patience is how long Redis may take.
 	patience = 10 * time.Second
 )
@@ -30,10 +34,11 @@ type Batcher struct {
 	work    chan struct{} // a sign that something waits
 	ended   sync.WaitGroup
 
-	mu     sync.Mutex
-	queue  []*waiting
-	closed bool
-	done   chan struct{}
+	mu       sync.Mutex
+	queue    []*waiting
+	underWay int // calls
+	closed   bool
+	done     chan struct{}
 }
 
 // waiting is a hit whose caller waits.
@@ -95,11 +100,8 @@ func (b *Batcher) do(ctx context.Context, w *waiting) (Outcome, error) {
 		return Outcome{}, ErrClosed
 	}
 	b.queue = append(b.queue, w)
+	b.wake()
 	b.mu.Unlock()
-	select {
-	case b.work <- struct{}{}:
-	default:
-	}
 	select {
 	case a := <-w.answer:
 		return a.outcome, a.err
@@ -122,16 +124,16 @@ func (b *Batcher) Close() {
 
 func (b *Batcher) flush() {
 	for {
-		batch, more, closed := b.take()
+		// Those who have just been answered, or are about to ask, go first: what
+		// they bring belongs in this call.
+		runtime.Gosched()
+		batch, closed := b.take()
 		switch {
 		case len(batch) > 0:
-			if more { // for another flusher
-				select {
-				case b.work <- struct{}{}:
-				default:
-				}
-			}
 			b.count(batch)
+			b.mu.Lock()
+			b.underWay--
+			b.mu.Unlock()
 		case closed:
 			return
 		default:
@@ -143,10 +145,14 @@ func (b *Batcher) flush() {
 	}
 }
 
-// take takes what waits, but for those whose caller has left.
-func (b *Batcher) take() (batch []*waiting, more, closed bool) {
+// take takes what waits, if it is worth a call; else whoever is under way comes
+// back for it.
+func (b *Batcher) take() (batch []*waiting, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.worth() {
+		return nil, b.closed
+	}
 	n := min(len(b.queue), mostHits)
 	batch = append(batch, b.queue[:n]...)
 	rest := copy(b.queue, b.queue[n:])
@@ -155,7 +161,25 @@ func (b *Batcher) take() (batch []*waiting, more, closed bool) {
 	for range n {
 		<-b.room
 	}
-	return batch, rest > 0, b.closed
+	b.underWay++
+	b.wake()
+	return batch, b.closed
+}
+
+// worth says whether what waits is worth a call.
+func (b *Batcher) worth() bool {
+	return len(b.queue) > 0 && (b.underWay == 0 || len(b.queue) >= company)
+}
+
+// wake wakes a flusher that has something to do.
+func (b *Batcher) wake() {
+	if !b.worth() || b.underWay == flushers {
+		return
+	}
+	select {
+	case b.work <- struct{}{}:
+	default: // one is being woken
+	}
 }
 
 func (b *Batcher) count(batch []*waiting) {

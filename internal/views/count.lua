@@ -1,17 +1,19 @@
 -- Counts hits of one shard, or of any shards where one node has them all.
--- KEYS[1]: a key of the shard that remembers who did what (and routes the
--- call). ARGV[1]: an id under which the answer is kept for a resend, or ''. Then
--- groups of hits that have the settings in common:
---   kind, way, stretch, the one before, life, slot, window, day, week, month,
---   the one before, n
+-- KEYS[1]: the log of the shard that remembers who did what. ARGV[1]: an id
+-- under which the answer is kept for a resend, or ''. Then groups of hits that
+-- have the settings in common:
+--   kind, n, what the log keeps of the n hits
+-- and, unless the kind is f,
+--   way, stretch, the one before, life, slot, window, day, week, month, the one
+--   before, what the visits are known by: n times four bytes, and n times eight
+--   octal digits, n bytes: the number of each hit's page, m, m pages' hashes
 -- (stretches: what their keys begin with; life: of these keys, in seconds; what
--- keys of visitors of a day, a week, and half a month end with)
--- followed by n times the page's hash, the record, and, unless the kind is f,
--- what the visit is known by; and with ways that tell single visitors, the
--- visitor.
+-- keys of visitors of a day, a week, and half a month end with), and with ways
+-- that tell single visitors, n visitors.
 -- Answers a number for each hit, total * 4 + new * 2 + counted; with an id, all
 -- of them as one text.
--- A call of Redis costs far more than what it does: hits share them.
+-- A call of Redis costs far more than what it does, and so does every text that
+-- Lua is given or makes: hits share them.
 
 local call, sub, byte, find = redis.call, string.sub, string.byte, string.find
 local did = ARGV[1]
@@ -63,29 +65,18 @@ local function open(stretch, before, life)
   return hashes, digits
 end
 
-local out, logs = {}, {}
-local function log(page, digit, record)
-  local tag = sub(page, 1, 5)
-  local lines = logs[tag]
-  if not lines then
-    lines = {}
-    logs[tag] = lines
-  end
-  local n = #lines
-  lines[n + 1], lines[n + 2], lines[n + 3] = digit, record, page
-end
+local out, log = {}, { KEYS[1] }
 
--- looked finds what the hashes have of n hits, of which each has some arguments
--- from the i-th on.
-local function looked(hashes, i, n, each)
+-- looked finds what the hashes have of n hits, whose digits stand in a row.
+local function looked(hashes, digits, n)
   local found, fields, width = {}, nil, nil
   for g, hash in ipairs(hashes) do
     if hash[2] ~= width then
       width, fields = hash[2], {}
-      local to, j = 4 + width, i + 2
+      local more = width - 1
       for h = 1, n do
-        fields[h] = sub(ARGV[j], 5, to)
-        j = j + each
+        local from = 8 * h - 7
+        fields[h] = sub(digits, from, from + more)
       end
       if g == 1 then found.fields = fields end
     end
@@ -96,24 +87,26 @@ end
 
 local i, last = 2, #ARGV
 while i <= last do
-  local kind, way, stretch, before, life, slot, window, day, week, month, earlier, n = unpack(ARGV, i, i + 11)
-  i, n = i + 12, tonumber(n)
+  local kind, n, hits = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2]
+  i = i + 3
   if kind == 'f' then
-    for j = i, i + 2 * n - 1, 2 do
-      log(ARGV[j], '0', ARGV[j + 1])
-      out[#out + 1] = 1
-    end
-    i = i + 2 * n
+    for _ = 1, n do out[#out + 1] = 1 end
+    log[#log + 1] = string.rep('0', n)
+    log[#log + 1] = hits
   else
-    local each = (way == '' or way == 'H') and 3 or 4
+    local way, stretch, before, life, slot, window, day, week, month, earlier, prints, octal, pageOf, m = unpack(ARGV, i, i + 13)
+    local pages = i + 13 -- the first page's hash comes next
+    local visitors = pages + tonumber(m)
+    local known = way == 'S' or way == 'P' or way == 'B'
+    i = visitors + 1 + (known and n or 0)
     slot, window = tonumber(slot), tonumber(window)
     local plain, stepped = string.char(slot), string.char(slot + 128)
     local hashes, digits = open(stretch, before, life)
-    local found = looked(hashes, i, n, each)
+    local found = looked(hashes, octal, n)
     local fields, values = found.fields, found[1]
-    local fresh, plus, from = {}, {}, #out
+    local fresh, plus, from, flags, any = {}, {}, #out, {}, false
     for h = 1, n do
-      local page, print, field = ARGV[i], sub(ARGV[i + 2], 1, 4), fields[h]
+      local page, print, field = byte(pageOf, h), sub(prints, 4 * h - 3, 4 * h), fields[h]
       local mine = fresh[field] or values[h]
       local again, step, data, g = false, true, mine, 1
       while true do
@@ -134,60 +127,73 @@ while i <= last do
         if again or not found[g] then break end
         data = found[g][h]
       end
-      local new = 0
       if again then
         plus[page] = plus[page] or 0
         out[from + h] = plus[page] * 4
+        flags[h] = '-'
       else
         mine = (mine or '') .. print .. (step and stepped or plain)
         fresh[field] = mine
-        local today = 0
-        if way == '' then
-          new = 1
-        elseif way == 'S' or way == 'P' then
-          local of, who = sub(page, 1, -3), ARGV[i + 3]
-          today = call('SADD', of .. day, who)
-          if today == 1 then
-            new = call('SADD', of .. week, who)
-            if way == 'S' then
-              new = call('SADD', of .. month, who)
-              if new == 1 then new = 1 - call('SISMEMBER', of .. earlier, who) end
-              if new == 1 then call('HINCRBY', page, 'u', 1) end
+        local new, today = 0, 0
+        if known then
+          local hash, who = ARGV[pages + page], ARGV[visitors + h]
+          local of = sub(hash, 1, -3)
+          if way ~= 'B' then
+            today = call('SADD', of .. day, who)
+            if today == 1 then
+              new = call('SADD', of .. week, who)
+              if way == 'S' then
+                new = call('SADD', of .. month, who)
+                if new == 1 then new = 1 - call('SISMEMBER', of .. earlier, who) end
+                if new == 1 then call('HINCRBY', hash, 'u', '1') end
+              end
+            end
+          elseif who ~= '0' then
+            today = 1 - call('SETBIT', of .. day, who, '1')
+            if today == 1 then
+              call('SETBIT', of .. week, who, '1')
+              new = 1 - call('SETBIT', of .. month, who, '1')
+              if new == 1 then new = 1 - call('GETBIT', of .. earlier, who) end
+              if new == 1 then call('HINCRBY', hash, 'u', '1') end
             end
           end
-        elseif way == 'B' and ARGV[i + 3] ~= '0' then
-          local of, who = sub(page, 1, -3), ARGV[i + 3]
-          today = 1 - call('SETBIT', of .. day, who, 1)
-          if today == 1 then
-            call('SETBIT', of .. week, who, 1)
-            new = 1 - call('SETBIT', of .. month, who, 1)
-            if new == 1 then new = 1 - call('GETBIT', of .. earlier, who) end
-            if new == 1 then call('HINCRBY', page, 'u', 1) end
-          end
+        elseif way == '' then
+          new = 1
         end
         local counted = (plus[page] or 0) + 1
         plus[page] = counted
         out[from + h] = counted * 4 + new * 2 + 1
-        log(page, today == 1 and (step and '3' or '2') or step and '1' or '0', ARGV[i + 1])
+        flags[h] = today == 1 and (step and '3' or '2') or step and '1' or '0'
+        any = true
       end
-      i = i + each
     end
     for page, counted in pairs(plus) do
-      plus[page] = ((counted > 0 and call('HINCRBY', page, kind, counted) or call('HGET', page, kind) or 0) - counted) * 4
+      local hash, total = ARGV[pages + page], nil
+      if counted == 0 then
+        total = call('HGET', hash, kind) or 0
+      else
+        -- Redis prints numbers for Lua slowly.
+        total = call('HINCRBY', hash, kind, counted == 1 and '1' or counted)
+      end
+      plus[page] = (total - counted) * 4
     end
-    for h = 1, n do out[from + h] = out[from + h] + plus[ARGV[i - (n - h + 1) * each]] end
-    local sets, longest = {}, 0
-    for field, value in pairs(fresh) do
-      sets[#sets + 1] = field
-      sets[#sets + 1] = value
-      if #value > longest then longest = #value end
+    for h = 1, n do out[from + h] = out[from + h] + plus[byte(pageOf, h)] end
+    if any then
+      local sets, longest = { stretch .. #digits }, 0
+      for field, value in pairs(fresh) do
+        sets[#sets + 1] = field
+        sets[#sets + 1] = value
+        if #value > longest then longest = #value end
+      end
+      call('HSET', unpack(sets))
+      local width = hashes[1][2]
+      if longest > full and width < most then begin(stretch, life, digits .. width + 1) end
+      log[#log + 1] = table.concat(flags)
+      log[#log + 1] = hits
     end
-    if longest > 0 then call('HSET', stretch .. #digits, unpack(sets)) end
-    local width = hashes[1][2]
-    if longest > full and width < most then begin(stretch, life, digits .. width + 1) end
   end
 end
-for tag, lines in pairs(logs) do call('RPUSH', tag .. 'log', table.concat(lines)) end
+if #log > 1 then call('RPUSH', unpack(log)) end
 if did == '' then return out end
 local answer = table.concat(out, ' ')
 call('SET', did, answer, 'EX', 30)

@@ -100,7 +100,7 @@ func (c *Counter) Shards() int { return c.options.Shards }
 
 // Shard is the part that a page belongs to.
 func (c *Counter) Shard(site uuid.UUID, page string) int {
-	return shardOf(site, page, c.options.Shards)
+	return shardOf(pageSum(site, page), c.options.Shards)
 }
 
 func (c *Counter) pageKey(site uuid.UUID, page string) string {

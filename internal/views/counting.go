@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -14,17 +15,22 @@ import (
 
 // settings are what the hits of a group have in common.
 type settings struct {
-	kind    byte // a Kind's letter, or filtered
-	way     byte // 0: no uniques
+	heading
 	class   int64
 	stretch int64
 	slot    int64
 	window  int64
-	day     Day
 }
 
-// filtered is the letter of hits that were refused.
-const filtered = 'f'
+const (
+	filtered = 'f' // the letter of hits that were refused
+	noWay    = '-' // and their way
+)
+
+// tells says whether single visitors are told apart by these hits.
+func (s settings) tells() bool {
+	return s.kind == View.letter() && s.way != HyperLogLog.letter()
+}
 
 // oneBatch is what one call of Count or of the batcher counts.
 type oneBatch struct {
@@ -40,14 +46,17 @@ type oneBatch struct {
 type callOf struct {
 	tag    string // of the shard that remembers the visits
 	id     bool   // a resend is not known by its fingerprints
-	groups []group
+	groups []*group
 	hits   int
 }
 
 type group struct {
 	settings settings
-	args     []any
 	hits     []int // which of the batch's they are
+	log      logging
+	// What the script is to know of each.
+	prints, octal, pageOf []byte
+	visitors              []any
 }
 
 func (c *Counter) newBatch() *oneBatch {
@@ -82,51 +91,52 @@ func momentOf(at time.Time, zone *time.Location) moment {
 // add puts a hit that Check accepts into the batch.
 func (b *oneBatch) add(h *Hit) {
 	m := b.at(h.At, h.Site.Zone)
-	s := settings{kind: h.Kind.letter(), class: stretchLength(h.Site.Window), day: m.day}
-	if h.Kind == View {
-		s.way = h.Site.Uniques.letter()
-	}
-	record := record{kind: s.kind, way: h.Site.Uniques.letter(), moment: m}
+	s := settings{heading: heading{h.Kind.letter(), h.Site.Uniques.letter(), m.quarters, m.day}, class: stretchLength(h.Site.Window)}
 	slots := s.class / slotsOfStretch
 	s.stretch, s.slot = m.unix/s.class, m.unix/slots%128
 	s.window = -1
 	if h.Site.Window > 0 {
 		s.window = (int64(h.Site.Window/time.Second) + slots - 1) / slots
 	}
-	if h.Kind == View {
-		record.country, record.device, record.referrer = country(h.Country), device(h.Device), referrer(h.Referrer)
-	}
-	shard := b.counter.Shard(h.Site.ID, h.Page)
+	sum := pageSum(h.Site.ID, h.Page)
+	shard := shardOf(sum, b.counter.options.Shards)
 	call := b.call(shard)
 	call.id = call.id || s.window < 0
-	record.page = pageKey(shard, h.Site.ID, h.Page)
-	by := fingerprint(visit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash))
-	switch s.way {
-	case 0:
-		call.add(s, b.hits, record.page+totalsKey, record.encode(), by)
-	case HyperLogLog.letter(): // it cannot tell who is new: its visitors can wait for the fold
-		record.visitor = h.Visitor.Hash
-		call.add(s, b.hits, record.page+totalsKey, record.encode(), by)
-	case Bitmap.letter():
-		call.add(s, b.hits, record.page+totalsKey, record.encode(), by, h.Visitor.ID)
+	g := call.group(s, b.hits)
+	by := visit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash)
+	page := g.log.page(sum, shard, h.Site.ID, h.Page)
+	g.pageOf = append(g.pageOf, byte(page+1))                          //nolint:gosec // at most mostHits
+	g.prints = binary.BigEndian.AppendUint32(g.prints, uint32(by>>32)) //nolint:gosec // the upper half
+	g.octal = appendOctal(g.octal, by)
+	r := record{unix: m.unix}
+	if h.Kind == View {
+		r.country, r.device, r.referrer, r.visitor = country(h.Country), device(h.Device), referrer(h.Referrer), h.Visitor.Hash
+	}
+	g.log.add(s.heading, page, r)
+	switch {
+	case !s.tells():
+	case h.Site.Uniques == Bitmap:
+		g.visitors = append(g.visitors, h.Visitor.ID)
 	default:
-		visitor := int64(h.Visitor.Hash) //nolint:gosec // a set of signed integers is the smallest
-		call.add(s, b.hits, record.page+totalsKey, record.encode(), by, visitor)
+		g.visitors = append(g.visitors, int64(h.Visitor.Hash)) //nolint:gosec // a set of signed integers is the smallest
 	}
 	b.hits++
 }
 
 func (b *oneBatch) addFiltered(h *FilteredHit) {
 	m := b.at(h.At, h.Site.Zone)
-	shard := b.counter.Shard(h.Site.ID, h.Page)
-	record := record{kind: filtered, way: '-', moment: m, reason: reason(h.Reason), page: pageKey(shard, h.Site.ID, h.Page)}
+	sum := pageSum(h.Site.ID, h.Page)
+	shard := shardOf(sum, b.counter.options.Shards)
+	r := record{unix: m.unix, reason: reason(h.Reason)}
 	if b.reasons == nil {
 		b.reasons = map[string]int{}
 	}
-	b.reasons[record.reason]++
+	b.reasons[r.reason]++
 	call := b.call(shard)
 	call.id = true
-	call.add(settings{kind: filtered}, b.hits, record.page+totalsKey, record.encode())
+	s := settings{heading: heading{filtered, noWay, m.quarters, m.day}}
+	g := call.group(s, b.hits)
+	g.log.add(s.heading, g.log.page(sum, shard, h.Site.ID, h.Page), r)
 	b.hits++
 }
 
@@ -148,18 +158,19 @@ func (b *oneBatch) call(shard int) *callOf {
 	return call
 }
 
-// add keeps the order of hits that have their settings in common; others do
-// not touch what they count.
-func (c *callOf) add(s settings, hit int, args ...any) {
+// group is the one that takes the next hit. It keeps the order of hits that
+// have their settings in common; others do not touch what they count.
+func (c *callOf) group(s settings, hit int) *group {
 	c.hits++
-	for i := range c.groups {
-		if c.groups[i].settings == s {
-			c.groups[i].args = append(c.groups[i].args, args...)
-			c.groups[i].hits = append(c.groups[i].hits, hit)
-			return
+	for _, g := range c.groups {
+		if g.settings == s {
+			g.hits = append(g.hits, hit)
+			return g
 		}
 	}
-	c.groups = append(c.groups, group{settings: s, args: args, hits: []int{hit}})
+	g := &group{settings: s, hits: []int{hit}}
+	c.groups = append(c.groups, g)
+	return g
 }
 
 const slotsOfStretch = 60
@@ -172,7 +183,7 @@ func stretchLength(window time.Duration) int64 {
 }
 
 func (c *callOf) args() []any {
-	args := make([]any, 0, 1+12*len(c.groups)+4*c.hits)
+	args := make([]any, 0, 1+17*len(c.groups)+2*c.hits)
 	id := ""
 	if c.id {
 		id = c.tag + "did:" + uuid.NewString()
@@ -180,14 +191,22 @@ func (c *callOf) args() []any {
 	args = append(args, id)
 	for _, g := range c.groups {
 		s := g.settings
+		args = append(args, string(rune(s.kind)), len(g.hits), g.log.encode(s.heading))
+		if s.kind == filtered {
+			continue
+		}
 		var way, day, week, month, earlier string
-		if s.way != 0 {
-			way, day, week = string(s.way), dayKey(s.day, s.way), weekKey(s.day, s.way)
+		if s.kind == View.letter() {
+			way, day, week = string(rune(s.way)), dayKey(s.day, s.way), weekKey(s.day, s.way)
 			month, earlier = halfMonthKey(s.day, s.way), halfMonthKey(s.day-halfMonth, s.way)
 		}
 		// A stretch is of use until the next one is over.
-		args = append(args, string(s.kind), way, c.stretch(s, 0), c.stretch(s, -1), 2*s.class+60, s.slot, s.window, day, week, month, earlier, len(g.hits))
-		args = append(args, g.args...)
+		args = append(args, way, c.stretch(s, 0), c.stretch(s, -1), 2*s.class+60, s.slot, s.window, day, week, month, earlier,
+			g.prints, g.octal, g.pageOf, len(g.log.pages))
+		for _, page := range g.log.pages {
+			args = append(args, page.key+totalsKey)
+		}
+		args = append(args, g.visitors...)
 	}
 	return args
 }

@@ -14,9 +14,10 @@ type change struct {
 	way     byte
 	hours   []hourChange
 	values  []valueChange
-	minutes []minuteChange // for the rankings; the flush has no use for them
-	firsts  int64          // visitors of whom it was the day's first view; neither for these
-	seen    []seen         // for HyperLogLog; nor for these
+	byValue map[valueKey]int // where they are many
+	minutes []minuteChange   // for the rankings; the flush has no use for them
+	firsts  int64            // visitors of whom it was the day's first view; neither for these
+	seen    []seen           // for HyperLogLog; nor for these
 }
 
 type hourChange struct {
@@ -29,10 +30,14 @@ type hourChange struct {
 // valueChange is of a dimension's value, or of a reason where letter is
 // filtered.
 type valueChange struct {
+	valueKey
+	count int64
+}
+
+type valueKey struct {
 	letter byte
 	day    Day
 	value  string
-	count  int64
 }
 
 // seen is who came on a day.
@@ -58,14 +63,32 @@ func (c *change) value(letter byte, day Day, value string, count int64) {
 	if value == "" {
 		return
 	}
-	for i := range c.values {
-		if v := &c.values[i]; v.letter == letter && v.value == value && v.day == day {
-			v.count += count
-			return
+	key := valueKey{letter, day, value}
+	if c.byValue == nil {
+		for i := range c.values {
+			if v := &c.values[i]; v.valueKey == key {
+				v.count += count
+				return
+			}
 		}
+	} else if i, ok := c.byValue[key]; ok {
+		c.values[i].count += count
+		return
 	}
-	c.values = append(c.values, valueChange{letter, day, value, count})
+	c.values = append(c.values, valueChange{key, count})
+	switch n := len(c.values); {
+	case n == fewValues:
+		c.byValue = make(map[valueKey]int, 4*fewValues)
+		for i, v := range c.values {
+			c.byValue[v.valueKey] = i
+		}
+	case n > fewValues:
+		c.byValue[key] = n - 1
+	}
 }
+
+// fewValues are found sooner without a map.
+const fewValues = 16
 
 func (c *change) minute(unix, views int64) {
 	for i := range c.minutes {
@@ -78,37 +101,37 @@ func (c *change) minute(unix, views int64) {
 	c.minutes = append(c.minutes, minuteChange{unix / 60, unix, views})
 }
 
-func (c *change) sight(day Day, visitors ...uint64) {
+func (c *change) sight(day Day, visitor uint64) {
 	for i := range c.seen {
 		if c.seen[i].day == day {
-			c.seen[i].visitors = append(c.seen[i].visitors, visitors...)
+			c.seen[i].visitors = append(c.seen[i].visitors, visitor)
 			return
 		}
 	}
-	c.seen = append(c.seen, seen{day, visitors})
+	c.seen = append(c.seen, seen{day, []uint64{visitor}})
 }
 
 // add counts a record.
-func (c *change) add(r record) {
-	if r.kind == filtered {
-		c.value(filtered, r.day, r.reason, 1)
+func (c *change) add(h heading, r record) {
+	if h.kind == filtered {
+		c.value(filtered, h.day, r.reason, 1)
 		return
 	}
-	c.way = r.way
+	c.way = h.way
 	var steps int64
 	if r.step {
 		steps = 1
 	}
-	c.hour(r.kind, r.quarters, r.day, 1, steps)
-	if r.kind != 'v' {
+	c.hour(h.kind, h.quarters, h.day, 1, steps)
+	if h.kind != View.letter() {
 		return
 	}
-	c.value(countryLetter, r.day, r.country, 1)
-	c.value(deviceLetter, r.day, r.device, 1)
-	c.value(referrerLetter, r.day, r.referrer, 1)
+	c.value(countryLetter, h.day, r.country, 1)
+	c.value(deviceLetter, h.day, r.device, 1)
+	c.value(referrerLetter, h.day, r.referrer, 1)
 	c.minute(r.unix, 1)
-	if r.way == HyperLogLog.letter() {
-		c.sight(r.day, r.visitor)
+	if h.sketched() {
+		c.sight(h.day, r.visitor)
 	}
 	if r.first {
 		c.firsts++
@@ -244,14 +267,4 @@ func (cs *changes) read(s string) error {
 		return errDelta
 	}
 	return nil
-}
-
-func (d *decoder) letter() byte {
-	if d.rest == "" {
-		d.failed = true
-		return 0
-	}
-	b := d.rest[0]
-	d.rest = d.rest[1:]
-	return b
 }

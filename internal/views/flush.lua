@@ -27,13 +27,22 @@ if ARGV[1] == 'drop' then
   return 1
 end
 
--- gather <change> <n> <entry>...: puts entries on the list of what is added up,
--- for the first n records of the log.
+-- gather <number> <n> <tag> <sum>...: takes the first n of the log away, and
+-- puts sums of them on the lists of their shards, or of what is to be brought
+-- there. <number> is of the log's last change.
 if ARGV[1] == 'gather' then
-  if (call('HGET', state, 'change') or '0') ~= batch then return -1 end
+  if (call('HGET', state, 'log') or '0') ~= batch then return -1 end
   call('LTRIM', tag .. 'log', ARGV[3], -1)
-  for i = 4, #ARGV do call('RPUSH', tag .. 'sums', ARGV[i]) end
-  return call('HINCRBY', state, 'change', 1)
+  for i = 4, #ARGV, 2 do
+    if ARGV[i] == 'away' then call('RPUSH', tag .. 'away', ARGV[i + 1]) else call('RPUSH', ARGV[i] .. 'sums', ARGV[i + 1]) end
+  end
+  return call('HINCRBY', state, 'log', 1)
+end
+
+-- receive <id> <sum>: takes a sum from another shard, once.
+if ARGV[1] == 'receive' then
+  if call('SET', tag .. 'came:' .. batch, 1, 'NX', 'EX', 604800) then call('RPUSH', tag .. 'sums', ARGV[3]) end
+  return 1
 end
 
 -- sketch <page> <day>...: answers the pages' all-time HyperLogLogs, of which the

@@ -193,39 +193,16 @@ func dimensionOf(letter byte) string {
 // enough to have a name.
 func (c *Counter) complete(ctx context.Context, changes []*change, deltas []Delta) error {
 	q := c.ask()
-	type numbers struct {
-		days, weeks []number
-		latest      number
-		allTime     number
-		referrers   []known
-	}
-	asked := make([]numbers, len(changes))
+	asked := make([]completion, len(changes))
 	for i, change := range changes {
-		a, way := &asked[i], deltas[i].Way
-		for _, h := range change.hours {
-			if h.kind != View.letter() || containsDay(deltas[i].Uniques, h.day) {
-				continue
-			}
-			deltas[i].Uniques = append(deltas[i].Uniques, DayUniques{Day: h.day})
-			a.days = append(a.days, q.day(ctx, change.page, way, h.day))
-			a.weeks = append(a.weeks, q.week(ctx, change.page, way, h.day))
-		}
-		a.latest = q.field(ctx, change.page, latestField)
-		for _, d := range deltas[i].Dimensions {
-			if d.Dimension == Referrer {
-				a.referrers = append(a.referrers, q.known(ctx, change.page, string(referrerLetter)+d.Value))
-			}
-		}
+		asked[i] = q.fields(ctx, change.page, &deltas[i])
 	}
 	if err := q.run(ctx); err != nil {
 		return err
 	}
 	for i, change := range changes {
-		days := []Day{Day(asked[i].latest())} //nolint:gosec // a day
-		for _, u := range deltas[i].Uniques {
-			days = append(days, u.Day)
-		}
-		asked[i].allTime = q.allTime(ctx, change.page, deltas[i].Way, days...)
+		asked[i].read()
+		asked[i].visitors(ctx, q, change.page, &deltas[i])
 	}
 	if err := q.run(ctx); err != nil {
 		return err
@@ -235,24 +212,20 @@ func (c *Counter) complete(ctx context.Context, changes []*change, deltas []Delt
 		for j := range d.Uniques {
 			d.Uniques[j].Uniques, d.Uniques[j].WeekToTheDay = a.days[j](), a.weeks[j]()
 		}
-		d.AllTime = a.allTime()
-		d.Dimensions = mergeRare(d.Dimensions, a.referrers)
+		d.AllTime = a.total + a.allTime()
+		d.Dimensions = mergeRare(d.Dimensions, a.known)
 	}
 	return nil
 }
 
 // mergeRare puts referrers that a page has no room for under Other.
-func mergeRare(all []DimensionDelta, known []known) []DimensionDelta {
+func mergeRare(all []DimensionDelta, known map[string]bool) []DimensionDelta {
 	kept := all[:0]
 	rare := map[Day]int64{}
 	for _, d := range all {
-		if d.Dimension == Referrer {
-			isKnown := known[0]
-			known = known[1:]
-			if d.Value == Other || !isKnown() {
-				rare[d.Day] += d.Count
-				continue
-			}
+		if d.Dimension == Referrer && (d.Value == Other || !known[d.Value]) {
+			rare[d.Day] += d.Count
+			continue
 		}
 		kept = append(kept, d)
 	}

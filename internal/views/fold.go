@@ -1,12 +1,13 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -21,12 +22,16 @@ const (
 	// foldShare is how much of the time may go into folding before it is done
 	// less often.
 	foldShare = 10
-	// mostRecords is how many entries of the log, which are of up to a hundred
-	// hits, are added up at a time: the more, the less there is to do for each.
-	mostRecords = 6_000
+	// readAtOnce is how many entries of a log, which are of up to a hundred hits
+	// each, are read at a time, and mostEntries how many are added up: the more,
+	// the less there is to fold for each.
+	readAtOnce, mostEntries = 1_000, 30_000
 	// mostPages is how many pages one script call folds; nothing else runs in
-	// Redis meanwhile.
-	mostPages = 100
+	// Redis meanwhile: one to three milliseconds.
+	mostPages = 50
+	// folders is how many shards are folded at a time. While Redis folds one, the
+	// next is prepared.
+	folders = 2
 	// mostDeltas is how many deltas wait for the flush before they are made one.
 	mostDeltas = 100
 	// ranked is how many pages of a site a ranking keeps in each shard.
@@ -61,76 +66,84 @@ func (c *Counter) Run(ctx context.Context, failed func(error)) {
 
 // Fold does once what Run does again and again.
 func (c *Counter) Fold(ctx context.Context) error {
-	shards := make([]int, c.Shards())
-	for i := range shards {
-		shards[i] = i
-	}
-	return errors.Join(c.foldShards(ctx, shards), c.sweepAll(ctx))
+	return errors.Join(c.foldShards(ctx, c.allShards()), c.sweepAll(ctx))
 }
 
-// foldShards folds what lies in the shards now.
+// foldShards folds what lies in the shards now. What it does is done by scripts
+// that do nothing when another process came between them and what they were
+// told.
 func (c *Counter) foldShards(ctx context.Context, shards []int) error {
-	logs, sums := make([]*redis.IntCmd, len(shards)), make([]*redis.IntCmd, len(shards))
+	logs := shards
+	if !c.spread { // any log may have hits of any shard
+		logs = c.allShards()
+	}
+	waiting, away := make([]*redis.IntCmd, len(logs)), make([]*redis.IntCmd, len(logs))
 	_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, shard := range shards {
-			logs[i], sums[i] = p.LLen(ctx, tag(shard)+"log"), p.LLen(ctx, tag(shard)+"sums")
+		for i, shard := range logs {
+			waiting[i], away[i] = p.LLen(ctx, tag(shard)+"log"), p.LLen(ctx, tag(shard)+"away")
 		}
 		return nil
 	})
-	// One script after the other, each in a round trip of its own: between
-	// them, Redis serves those who count.
-	for i := 0; err == nil && i < len(shards); i++ {
-		waiting := logs[i].Val()
-		for more := waiting > 0 || sums[i].Val() > 0; more && err == nil; waiting -= mostRecords {
-			err = c.foldShard(ctx, shards[i])
-			more = waiting > mostRecords
+	for i := 0; err == nil && i < len(logs); i++ {
+		for n := waiting[i].Val() / 2; n > 0 && err == nil; n -= mostEntries {
+			err = c.gather(ctx, logs[i])
+		}
+		if err == nil && (away[i].Val() > 0 || c.spread && waiting[i].Val() > 0) {
+			err = c.carry(ctx, logs[i])
 		}
 	}
 	if err != nil {
+		return fmt.Errorf("add up what was counted: %w", err)
+	}
+	if err := c.foldSums(ctx, shards); err != nil {
 		return fmt.Errorf("fold what was counted: %w", err)
 	}
 	return nil
 }
 
-// foldShard adds up the beginning of a shard's log, and folds the sums. What it
-// does is done by scripts that do nothing when another process came between
-// them and what they were told.
+func (c *Counter) allShards() []int {
+	shards := make([]int, c.Shards())
+	for i := range shards {
+		shards[i] = i
+	}
+	return shards
+}
+
+// foldSums folds shards, some at a time.
+func (c *Counter) foldSums(ctx context.Context, shards []int) error {
+	next := make(chan int, len(shards))
+	for _, shard := range shards {
+		next <- shard
+	}
+	close(next)
+	failed := make([]error, min(folders, len(shards)))
+	var all sync.WaitGroup
+	for i := range failed {
+		all.Go(func() {
+			for shard := range next {
+				failed[i] = errors.Join(failed[i], c.foldShard(ctx, shard))
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(failed...)
+}
+
+// foldShard folds the sums of a shard.
 func (c *Counter) foldShard(ctx context.Context, shard int) error {
 	var number *redis.StringCmd
-	var sums, log *redis.StringSliceCmd
+	var sums *redis.StringSliceCmd
 	_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		// In this order: a list that is newer than the number is not folded.
 		number = p.HGet(ctx, tag(shard)+"state", "change")
 		sums = p.LRange(ctx, tag(shard)+"sums", 0, -1)
-		log = p.LRange(ctx, tag(shard)+"log", 0, mostRecords-1)
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return err
 	}
-	change := atoi(number.Val())
-	todo := sums.Val()
-	if lines := log.Val(); len(lines) > 0 {
-		added, err := addUp(lines)
-		if err != nil {
-			return err
-		}
-		args := []any{"gather", change, len(lines)}
-		for _, sum := range added {
-			args = append(args, sum)
-		}
-		cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", args}})
-		if err != nil {
-			return err
-		}
-		if n, err := cmds[0].Int64(); err != nil || n < 0 {
-			return err // -1: somebody else folds
-		}
-		change++
-		todo = append(todo, added...)
-	}
-	deltas := 0
-	for _, sum := range todo {
+	change, deltas := atoi(number.Val()), 0
+	for _, sum := range sums.Val() {
 		args, err := c.foldArgs(change, sum)
 		if err != nil {
 			return err
@@ -140,7 +153,7 @@ func (c *Counter) foldShard(ctx context.Context, shard int) error {
 			return err
 		}
 		if deltas, err = cmds[0].Int(); err != nil || deltas < 0 {
-			return err
+			return err // -1: somebody else folds
 		}
 		change++
 	}
@@ -148,28 +161,6 @@ func (c *Counter) foldShard(ctx context.Context, shard int) error {
 		return c.compact(ctx, shard)
 	}
 	return nil
-}
-
-// addUp adds records up by page, into sums of which each is for one call of the
-// script.
-func addUp(lines []string) ([]string, error) {
-	var all changes
-	for _, line := range lines {
-		for line != "" {
-			r, rest, err := parseRecord(line)
-			if err != nil {
-				return nil, err
-			}
-			all.of(r.page).add(r)
-			line = rest
-		}
-	}
-	slices.SortStableFunc(all.list, func(a, b *change) int { return strings.Compare(siteOf(a.page), siteOf(b.page)) })
-	var sums []string
-	for part := range slices.Chunk(all.list, mostPages) {
-		sums = append(sums, string(encodeChanges(part, true)))
-	}
-	return sums, nil
 }
 
 // foldArgs turns a sum into the arguments that fold.lua describes.
@@ -220,7 +211,7 @@ func (c *change) appendArgs(args []any) []any {
 			days = append(days, int64(h.day))
 		}
 	}
-	for _, v := range c.values {
+	for _, v := range c.frequent() {
 		switch v.letter {
 		case filtered:
 			refused = append(refused, v.value, v.count)
@@ -248,13 +239,38 @@ func (c *change) appendArgs(args []any) []any {
 	}
 	args = append(args, len(fields))
 	for _, f := range fields {
-		args = append(args, f.name, f.count)
+		args = append(args, f.name)
+	}
+	for _, f := range fields {
+		args = append(args, f.count)
 	}
 	args = append(args, len(c.minutes))
 	for _, m := range c.minutes {
 		args = append(args, m.minute, m.last, m.views)
 	}
 	return append(args, refused...)
+}
+
+// frequent are the values without referrers that a page has no room for: they
+// are counted under Other. The flush asks which ones have room.
+func (c *change) frequent() []valueChange {
+	var referrers []valueChange
+	var rest []valueChange
+	for _, v := range c.values {
+		if v.letter == referrerLetter {
+			referrers = append(referrers, v)
+		} else {
+			rest = append(rest, v)
+		}
+	}
+	if len(referrers) > 2*keptReferrers {
+		slices.SortStableFunc(referrers, func(a, b valueChange) int { return cmp.Compare(b.count, a.count) })
+		for _, v := range referrers[2*keptReferrers:] {
+			rest = append(rest, valueChange{valueKey{referrerLetter, v.day, Other}, v.count})
+		}
+		referrers = referrers[:2*keptReferrers]
+	}
+	return append(rest, referrers...)
 }
 
 // compact makes one delta of many, so that a Postgres that is away costs no

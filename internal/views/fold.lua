@@ -9,13 +9,13 @@
 --   the page's key, its way of counting visitors,
 --   n, n times: a day with views, in order
 --   n, n times: a day, m, m visitors, where they go into a HyperLogLog
---   n, n times: field, how many; no field twice
+--   n, n fields, n times how many; no field twice
 --   n, n times: minute, second, how many views
 --   n, n times: reason, how many filtered
 -- Answers how long the list of deltas is, or -1 if somebody else was faster.
 -- A call of Redis costs far more than what it does: fields and pages share them.
 
-local call = redis.call
+local call, byte = redis.call, string.byte
 local tag = string.sub(KEYS[1], 1, 5)
 local state = tag .. 'state'
 if (call('HGET', state, 'change') or '0') ~= ARGV[1] then return -1 end
@@ -32,6 +32,13 @@ local minute = math.floor(now / 60)
 local function number(score)
   return tonumber(score) or tonumber((string.gsub(score, 'e', '.0e', 1))) or tonumber(score .. '.0')
 end
+
+-- text has whole numbers as texts: Redis prints the numbers of Lua slowly.
+local text = setmetatable({}, { __index = function(all, n)
+  local made = string.format('%d', n)
+  all[n] = made
+  return made
+end })
 
 -- rescale moves a ranking's landmark long before its weights are too large.
 local function rescale(key, rise, from, half, sign)
@@ -103,12 +110,13 @@ local function addTo(get, set, key, names, plus)
   for k, name in ipairs(names) do
     had[k] = had[k] and number(had[k])
     local sum = (had[k] or 0) + plus[k]
+    plus[k] = sum
+    if sum < 1e9 and sum % 1 == 0 then sum = text[sum] end
     if set == 'ZADD' then
       sets[2 * k - 1], sets[2 * k] = sum, name
     else
       sets[2 * k - 1], sets[2 * k] = name, sum
     end
-    plus[k] = sum
   end
   call(set, key, unpack(sets))
   return had
@@ -145,34 +153,31 @@ while i <= last do
       i = i + 2 + n
     end
     local fields = tonumber(ARGV[i])
-    i = i + 1
     if fields > 0 then
-      local asked = {}
-      for k = 1, fields do asked[k] = ARGV[i + 2 * k - 2] end
-      local had, sets = call('HMGET', totals, 'D', 'R', unpack(asked)), {}
+      local had, sets = call('HMGET', totals, 'D', 'R', unpack(ARGV, i + 1, i + fields)), { totals }
       local latest, referrers = had[1], 0
       for j = at, at + days - 1 do
         if latest ~= ARGV[j] then
           latest = begin(page, way, tonumber(ARGV[j]), latest and tonumber(latest))
-          sets[1], sets[2] = 'D', latest
+          sets[2], sets[3] = 'D', text[latest]
           latest = tostring(latest)
         end
       end
       for k = 1, fields do
-        local old = had[k + 2]
-        if not old and string.byte(asked[k]) == 114 and asked[k] ~= 'rother' then referrers = referrers + 1 end
-        sets[#sets + 1] = asked[k]
-        sets[#sets + 1] = old and old + ARGV[i + 2 * k - 1] or ARGV[i + 2 * k - 1]
+        local field, old, more = ARGV[i + k], had[k + 2], ARGV[i + fields + k]
+        if not old and byte(field) == 114 and field ~= 'rother' then referrers = referrers + 1 end
+        sets[#sets + 1] = field
+        sets[#sets + 1] = old and text[old + more] or more
       end
       if referrers > 0 then
         referrers = referrers + (had[2] or 0)
         sets[#sets + 1] = 'R'
-        sets[#sets + 1] = referrers
+        sets[#sets + 1] = text[referrers]
       end
-      call('HSET', totals, unpack(sets))
+      call('HSET', unpack(sets))
       if referrers > 2 * keptReferrers then dropReferrers(totals) end
-      i = i + 2 * fields
     end
+    i = i + 1 + 2 * fields
     local n = tonumber(ARGV[i])
     if n > 0 then
       local name = string.sub(page, #site + 2)

@@ -2,7 +2,6 @@ package views
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,13 +21,15 @@ import (
 //	{v07}<site>;now ;slow ;rise ;hour ;day    rankings
 //	{v07}<site>;m29924640        hash: views of one minute by page
 //	{v07}<site>;meta             hash: what the rankings are reckoned from
-//	{v07}log                     list: counted and not folded yet
+//	{v07}log                     list: counted and not folded yet; on one node all is in {v00}
 //	{v07}sums                    list: the same, added up by page
+//	{v07}away                    list: sums of other shards, on their way there
+//	{v07}came:<sums>             that these came from another shard
 //	{v07}deltas                  list: folded and not taken by a flush yet
 //	{v07}flush:<batch>           list: taken by a flush
 //	{v07}batches                 list: the batches taken and not dropped
 //	{v07}gone:<batch>            that it was dropped
-//	{v07}state                   hash: whether the shard is whole, number of its last change
+//	{v07}state                   hash: whether the shard is whole, numbers of its last change and of its log's
 //	{v07}sites                   sorted set: sites by the minute they were last active in
 //	{v07}d<seconds>:<n>:<1…>     hashes: who did what in the n-th stretch of time
 //	{v07}d<seconds>:<n>:n        how these name their fields; on one node all are in {v00}
@@ -47,13 +48,17 @@ const tagLength = 5
 
 func tag(shard int) string { return fmt.Sprintf("{v%02d}", shard) }
 
-// shardOf must never change: it says where the counts are.
-func shardOf(site uuid.UUID, page string, shards int) int {
+// pageSum and shardOf must never change: they say where the counts are.
+func pageSum(site uuid.UUID, page string) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(0)
 	_, _ = d.Write(site[:])
 	_, _ = d.WriteString(page)
-	return int(d.Sum64() % uint64(shards)) //nolint:gosec // less than shards
+	return d.Sum64()
+}
+
+func shardOf(sum uint64, shards int) int {
+	return int(sum % uint64(shards)) //nolint:gosec // less than shards
 }
 
 // visit is the hash by which the same visitor doing the same again is known.
@@ -215,10 +220,9 @@ func dayField(d Day, k Kind) string { return strconv.Itoa(int(d)*4 + k.code()) }
 // hours of 1998 and days of 2654.
 const firstHourField = 1_000_000
 
-// fingerprint turns a visit into four bytes that tell it from others, and eight
-// octal digits that say where these are kept.
-func fingerprint(visit uint64) []byte {
-	b := binary.BigEndian.AppendUint32(make([]byte, 0, 12), uint32(visit>>32)) //nolint:gosec // the upper half
+// appendOctal appends the eight octal digits that say where a visit is kept; the
+// upper four bytes of it tell it from others there.
+func appendOctal(b []byte, visit uint64) []byte {
 	for shift := 21; shift >= 0; shift -= 3 {
 		b = append(b, '0'+byte(visit>>shift&7))
 	}

@@ -63,7 +63,7 @@ func (c *Counter) Waiting(ctx context.Context) (entries int64, err error) {
 	var lengths []*redis.IntCmd
 	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for shard := range c.Shards() {
-			for _, list := range []string{"log", "sums", "deltas", "batches"} {
+			for _, list := range []string{"log", "away", "sums", "deltas", "batches"} {
 				lengths = append(lengths, p.LLen(ctx, tag(shard)+list))
 			}
 		}

@@ -146,6 +146,12 @@ func (tr *traffic) hit(at time.Time) views.Hit {
 	return h
 }
 
+// refused is a bot's hit.
+func (tr *traffic) refused(at time.Time) views.FilteredHit {
+	return views.FilteredHit{Site: tr.sites[tr.random.IntN(len(tr.sites))], Page: fmt.Sprintf("/bài/%d", tr.random.IntN(60)),
+		Reason: []string{"crawler", "rate", "automation"}[tr.random.IntN(3)], At: at}
+}
+
 // feed counts hits through the batcher, as many callers at once as one second
 // has hits, and in the model; the order within that second is made not to
 // matter: nobody does the same thing twice in it.
@@ -166,6 +172,15 @@ func feed(t *testing.T, c *views.Counter, b *views.Batcher, m *model, clock *clo
 			}
 		}
 		var wait sync.WaitGroup
+		for range 4 { // bots
+			h := tr.refused(at)
+			m.page(h.Site.ID, h.Page).filtered[h.Reason]++
+			wait.Go(func() {
+				if err := b.Filtered(t.Context(), h); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 		got := make([]views.Outcome, len(hits))
 		for i, h := range hits {
 			wait.Go(func() {

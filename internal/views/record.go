@@ -4,65 +4,197 @@ import (
 	"encoding/binary"
 	"errors"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
-// record is what the log keeps of a hit until it is folded; an entry of the log
-// holds one or more. Redis puts a digit before it, which says whether it was a
-// step of the funnel (1) and its visitor's first view of the day (2), and the
-// key of the page's hash after it.
+// heading is what hits that lie together in the log have in common.
+type heading struct {
+	kind     byte // a Kind's letter, or filtered
+	way      byte // of the site; noWay where hits were refused
+	quarters int64
+	day      Day
+}
+
+// record is what the log keeps of a hit until it is folded.
 type record struct {
-	kind, way byte
-	moment
-	country, device, referrer string
-	reason                    string
+	unix                      int64
+	country, device, referrer string // of a view
 	visitor                   uint64 // of a view, for HyperLogLog
-	step, first               bool
-	page                      string // its key
+	reason                    string // of a hit that was refused
+	// What Redis says of it: that it was a step of the funnel, and its visitor's
+	// first view of the day.
+	step, first bool
+}
+
+// sketched says whether records have a visitor.
+func (h heading) sketched() bool {
+	return h.kind == View.letter() && h.way == HyperLogLog.letter()
+}
+
+// onPage is a page in the log, by its key.
+type onPage struct {
+	sum  uint64
+	site uuid.UUID
+	key  string
+}
+
+// logging writes the records of a group of hits. Redis puts a letter for each of
+// them beside it: uncounted, or what it says of it.
+type logging struct {
+	pages []onPage
+	base  int64
+	hits  int
+	text  []byte
+}
+
+// page numbers the pages of the group.
+func (l *logging) page(sum uint64, shard int, site uuid.UUID, name string) int {
+	for i, p := range l.pages {
+		if p.sum == sum && p.site == site && p.key[siteLength+1:] == name {
+			return i
+		}
+	}
+	l.pages = append(l.pages, onPage{sum, site, pageKey(shard, site, name)})
+	return len(l.pages) - 1
+}
+
+func (l *logging) add(h heading, page int, r record) {
+	if l.hits == 0 {
+		l.base = r.unix
+	}
+	l.hits++
+	l.text = binary.AppendUvarint(l.text, uint64(page)) //nolint:gosec // never negative
+	l.text = binary.AppendVarint(l.text, r.unix-l.base)
+	switch h.kind {
+	case filtered:
+		l.text = appendText(l.text, r.reason)
+	case View.letter():
+		l.text = appendText(l.text, r.country)
+		l.text = append(l.text, letterOf(r.device))
+		l.text = appendText(l.text, r.referrer)
+		if h.sketched() {
+			l.text = binary.BigEndian.AppendUint64(l.text, r.visitor)
+		}
+	}
+}
+
+// encode gives what parseLogged reads.
+func (l *logging) encode(h heading) []byte {
+	b := append(make([]byte, 0, 64+48*len(l.pages)+len(l.text)), h.kind, h.way)
+	b = appendNumbers(b, l.base, h.quarters, int64(h.day), int64(len(l.pages)))
+	last := ""
+	for _, p := range l.pages {
+		shared := sharedBytes(last, p.key)
+		b = appendText(appendNumbers(b, int64(shared)), p.key[shared:])
+		last = p.key
+	}
+	return append(appendNumbers(b, int64(l.hits)), l.text...)
+}
+
+// sharedBytes is how many bytes two texts begin with alike.
+func sharedBytes(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// logged are records that lie together in the log.
+type logged struct {
+	heading
+	base  int64
+	pages []string // their keys
+	hits  int64
+	decoder
 }
 
 var errRecord = errors.New("the log holds something that is not a hit")
 
-// encode writes the record without what Redis adds.
-func (r record) encode() []byte {
-	b := append(make([]byte, 0, 48), r.kind, r.way)
-	b = binary.AppendUvarint(b, uint64(r.unix))     //nolint:gosec // never negative
-	b = binary.AppendUvarint(b, uint64(r.quarters)) //nolint:gosec // never negative
-	b = binary.AppendUvarint(b, uint64(r.day))      //nolint:gosec // never negative
-	if r.kind == filtered {
-		b = appendText(b, r.reason)
-	} else {
-		b = appendText(b, r.country)
-		b = appendText(b, r.device)
-		b = appendText(b, r.referrer)
-		if r.kind == View.letter() && r.way == HyperLogLog.letter() {
-			b = binary.BigEndian.AppendUint64(b, r.visitor)
+func parseLogged(s string) (logged, error) {
+	l := logged{decoder: decoder{rest: s}}
+	l.kind, l.way = l.letter(), l.letter()
+	l.base, l.quarters, l.day = l.number(), l.number(), Day(l.number()) //nolint:gosec // bounded by number
+	last := ""
+	for n := l.number(); n > 0 && !l.failed; n-- {
+		shared := l.number()
+		if shared > int64(len(last)) {
+			return logged{}, errRecord
 		}
+		last = last[:shared] + l.text()
+		if !isPageKey(last) {
+			return logged{}, errRecord
+		}
+		l.pages = append(l.pages, last)
 	}
-	return binary.AppendUvarint(b, uint64(len(r.page)+len(totalsKey)))
+	l.hits = l.number()
+	if l.failed || l.kind != filtered && strings.IndexByte("vcx", l.kind) < 0 {
+		return logged{}, errRecord
+	}
+	return l, nil
 }
 
-// parseRecord reads the first of the records that lie in an entry of the log.
-func parseRecord(s string) (r record, rest string, err error) {
-	if len(s) < 3 || s[0] < '0' || s[0] > '3' {
-		return record{}, "", errRecord
-	}
-	r = record{step: (s[0]-'0')&1 != 0, first: (s[0]-'0')&2 != 0, kind: s[1], way: s[2]}
-	d := decoder{rest: s[3:]}
-	r.unix, r.quarters, r.day = d.number(), d.number(), Day(d.number()) //nolint:gosec // bounded by number
-	if r.kind == filtered {
-		r.reason = d.text()
-	} else {
-		r.country, r.device, r.referrer = d.text(), d.text(), d.text()
-		if r.kind == View.letter() && r.way == HyperLogLog.letter() {
-			r.visitor = d.hash()
+// next reads the next record and the number of its page.
+func (l *logged) next() (page int, r record, err error) {
+	page, r.unix = int(l.number()), l.base+l.difference()
+	switch l.kind {
+	case filtered:
+		r.reason = l.text()
+	case View.letter():
+		r.country, r.device, r.referrer = l.text(), "", ""
+		if letter := l.letter(); letter != 0 {
+			r.device = deviceOf(letter)
+		}
+		r.referrer = l.text()
+		if l.sketched() {
+			r.visitor = l.hash()
 		}
 	}
-	page, ok := strings.CutSuffix(d.text(), totalsKey)
-	r.page = page
-	if !ok || d.failed || !isPageKey(r.page) || r.kind != filtered && strings.IndexByte("vcx", r.kind) < 0 {
-		return record{}, "", errRecord
+	if l.failed || page >= len(l.pages) || r.unix < 0 {
+		return 0, record{}, errRecord
 	}
-	return r, d.rest, nil
+	return page, r, nil
+}
+
+// uncounted is what Redis says of a hit that did not count; of others it says a
+// digit, 1 for a step of the funnel, 2 for a visitor's first view of the day.
+const uncounted = '-'
+
+// addLogged adds the hits of an entry of the log that counted, which says so and
+// what they are.
+func (cs *changes) addLogged(said, text string) error {
+	l, err := parseLogged(text)
+	if err != nil {
+		return err
+	}
+	if l.hits != int64(len(said)) {
+		return errRecord
+	}
+	touched := make([]*change, len(l.pages))
+	for i := range len(said) {
+		page, r, err := l.next()
+		if err != nil {
+			return err
+		}
+		if said[i] == uncounted {
+			continue
+		}
+		if said[i] < '0' || said[i] > '3' {
+			return errRecord
+		}
+		r.step, r.first = (said[i]-'0')&1 != 0, (said[i]-'0')&2 != 0
+		if touched[page] == nil {
+			touched[page] = cs.of(l.pages[page])
+		}
+		touched[page].add(l.heading, r)
+	}
+	if l.rest != "" {
+		return errRecord
+	}
+	return nil
 }
 
 func appendText(b []byte, s string) []byte {
@@ -94,6 +226,25 @@ func (d *decoder) number() int64 {
 	}
 	d.failed, d.rest = true, ""
 	return 0
+}
+
+// difference reads what binary.AppendVarint wrote.
+func (d *decoder) difference() int64 {
+	n := d.number()
+	if n&1 != 0 {
+		return ^(n >> 1)
+	}
+	return n >> 1
+}
+
+func (d *decoder) letter() byte {
+	if d.rest == "" {
+		d.failed = true
+		return 0
+	}
+	b := d.rest[0]
+	d.rest = d.rest[1:]
+	return b
 }
 
 func (d *decoder) hash() uint64 {

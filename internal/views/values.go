@@ -60,12 +60,23 @@ func reason(s string) string {
 	return s[:min(len(s), longestReason)]
 }
 
-// deviceOf undoes the letter that a page's hash has for a device.
+// letterOf is a device in the log; 0 where it is not known.
+func letterOf(device string) byte {
+	if device == "" {
+		return 0
+	}
+	return device[0]
+}
+
+// deviceOf undoes the letter that a page's hash, or the log, has for a device.
 func deviceOf(letter byte) string {
-	for _, d := range []string{"desktop", "mobile", "tablet"} {
-		if d[0] == letter {
-			return d
-		}
+	switch letter {
+	case 'd':
+		return "desktop"
+	case 'm':
+		return "mobile"
+	case 't':
+		return "tablet"
 	}
 	return Other
 }
