@@ -25,6 +25,8 @@ func flushing(ctx context.Context, out io.Writer, _ options, r *report) error {
 		return fmt.Errorf("what the benchmark says cannot be read: %w\n%s", err, text)
 	}
 	r.Flush100kS = ns / 1e9
-	fmt.Fprintf(out, "a flush of 100,000 posts to Postgres: %.2f s\n", r.Flush100kS)
+	_, rest, _ := bytes.Cut(bytes.TrimSpace(line), []byte("ns/op"))
+	rest, _, _ = bytes.Cut(rest, []byte("\n"))
+	fmt.Fprintf(out, "a flush of 100,000 posts to Postgres: %.2f s (two at a time: %s)\n", r.Flush100kS, bytes.Join(bytes.Fields(rest), []byte(" ")))
 	return nil
 }

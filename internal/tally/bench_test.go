@@ -1,12 +1,15 @@
 package tally_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
 	"dateline/internal/enginetest"
+	"dateline/internal/store"
 	"dateline/internal/views"
 )
 
@@ -17,7 +20,8 @@ func BenchmarkFlush(b *testing.B) {
 	const pages = 100_000
 	r := open(b, enginetest.Redis(b))
 	r.counter = views.New(r.redis, views.Options{})
-	r.Counter = r.counter
+	var reading, writing atomic.Int64
+	r.Counter, r.Store = timedCounter{r.counter, &reading}, timedStore{r.store, &writing}
 	names := make([]string, pages)
 	for i := range names {
 		names[i] = uuid.Must(uuid.NewV7()).String()
@@ -36,6 +40,8 @@ func BenchmarkFlush(b *testing.B) {
 	}
 	count()
 	r.flush() // all rows are new
+	reading.Store(0)
+	writing.Store(0)
 	b.ResetTimer()
 	for range b.N {
 		b.StopTimer()
@@ -45,4 +51,31 @@ func BenchmarkFlush(b *testing.B) {
 			b.Fatalf("%+v", done)
 		}
 	}
+	b.ReportMetric(time.Duration(reading.Load()).Seconds()/float64(b.N), "s-reading/op")
+	b.ReportMetric(time.Duration(writing.Load()).Seconds()/float64(b.N), "s-writing/op")
+}
+
+// timedCounter says how long batches take to be read, those of two at a time
+// added up.
+type timedCounter struct {
+	*views.Counter
+	took *atomic.Int64
+}
+
+func (c timedCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) ([]views.Delta, error) {
+	start := time.Now()
+	defer func() { c.took.Add(int64(time.Since(start))) }()
+	return c.Counter.ReadBatch(ctx, shard, batch)
+}
+
+// timedStore says how long they take to be written.
+type timedStore struct {
+	*store.Store
+	took *atomic.Int64
+}
+
+func (s timedStore) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas []views.Delta) (bool, error) {
+	start := time.Now()
+	defer func() { s.took.Add(int64(time.Since(start))) }()
+	return s.Store.ApplyViews(ctx, shard, batch, deltas)
 }

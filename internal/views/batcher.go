@@ -34,6 +34,8 @@ type Batcher struct {
 	work    chan struct{} // a sign that something waits
 	ended   sync.WaitGroup
 
+	answered sync.Pool // of waiting
+
 	mu       sync.Mutex
 	queue    []*waiting
 	underWay int // calls
@@ -69,7 +71,9 @@ func (b *Batcher) Count(ctx context.Context, h Hit) (Outcome, error) {
 	if err := b.counter.Check(h); err != nil {
 		return Outcome{}, err
 	}
-	return b.do(ctx, &waiting{ctx: ctx, hit: h, answer: make(chan answer, 1)})
+	w := b.waiting(ctx)
+	w.hit = h
+	return b.do(ctx, w)
 }
 
 // Filtered counts a hit that the filter refused.
@@ -77,8 +81,20 @@ func (b *Batcher) Filtered(ctx context.Context, h FilteredHit) error {
 	if h.Page == "" || len(h.Page) > longestPage {
 		return ErrPage
 	}
-	_, err := b.do(ctx, &waiting{ctx: ctx, refused: &h, answer: make(chan answer, 1)})
+	w := b.waiting(ctx)
+	w.refused = &h
+	_, err := b.do(ctx, w)
 	return err
+}
+
+// waiting takes one that was answered, or makes a new one.
+func (b *Batcher) waiting(ctx context.Context) *waiting {
+	w, ok := b.answered.Get().(*waiting)
+	if !ok {
+		w = &waiting{answer: make(chan answer, 1)}
+	}
+	w.ctx = ctx
+	return w
 }
 
 func (b *Batcher) do(ctx context.Context, w *waiting) (Outcome, error) {
@@ -104,9 +120,11 @@ func (b *Batcher) do(ctx context.Context, w *waiting) (Outcome, error) {
 	b.mu.Unlock()
 	select {
 	case a := <-w.answer:
+		*w = waiting{answer: w.answer}
+		b.answered.Put(w)
 		return a.outcome, a.err
 	case <-ctx.Done():
-		return Outcome{}, ctx.Err()
+		return Outcome{}, ctx.Err() // somebody may still answer
 	}
 }
 

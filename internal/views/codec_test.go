@@ -68,7 +68,7 @@ func FuzzLogged(f *testing.F) {
 		// Written again, the hits add up to the same.
 		var again logging
 		for i, page := range l.pages {
-			again.pages = append(again.pages, onPage{sum: uint64(i), key: page})
+			again.pages = append(again.pages, onPage{sum: uint64(i), hash: page + totalsKey})
 		}
 		again.base = l.base
 		for range l.hits {

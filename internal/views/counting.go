@@ -204,7 +204,7 @@ func (c *callOf) args() []any {
 		args = append(args, way, c.stretch(s, 0), c.stretch(s, -1), 2*s.class+60, s.slot, s.window, day, week, month, earlier,
 			g.prints, g.octal, g.pageOf, len(g.log.pages))
 		for _, page := range g.log.pages {
-			args = append(args, page.key+totalsKey)
+			args = append(args, page.hash)
 		}
 		args = append(args, g.visitors...)
 	}

@@ -232,10 +232,11 @@ func (c *change) appendArgs(args []any) []any {
 	}
 	args = append(args, len(c.seen))
 	for _, s := range c.seen {
-		args = append(args, int64(s.day), len(s.visitors))
+		visitors := make([]byte, 0, 8*len(s.visitors))
 		for _, v := range s.visitors {
-			args = append(args, binary.BigEndian.AppendUint64(nil, v))
+			visitors = binary.BigEndian.AppendUint64(visitors, v)
 		}
+		args = append(args, int64(s.day), visitors)
 	}
 	args = append(args, len(fields))
 	for _, f := range fields {

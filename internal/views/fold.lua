@@ -8,7 +8,7 @@
 -- and its pages, each:
 --   the page's key, its way of counting visitors,
 --   n, n times: a day with views, in order
---   n, n times: a day, m, m visitors, where they go into a HyperLogLog
+--   n, n times: a day, visitors of eight bytes, where they go into a HyperLogLog
 --   n, n fields, n times how many; no field twice
 --   n, n times: minute, second, how many views
 --   n, n times: reason, how many filtered
@@ -111,7 +111,7 @@ local function addTo(get, set, key, names, plus)
     had[k] = had[k] and number(had[k])
     local sum = (had[k] or 0) + plus[k]
     plus[k] = sum
-    if sum < 1e9 and sum % 1 == 0 then sum = text[sum] end
+    if sum < 1e9 and sum % 1 == 0 then sum = text[sum] else sum = string.format('%.12g', sum) end
     if set == 'ZADD' then
       sets[2 * k - 1], sets[2 * k] = sum, name
     else
@@ -146,11 +146,13 @@ while i <= last do
     local days, at = tonumber(ARGV[i - 1]), i
     i = i + days + 1
     for _ = 1, tonumber(ARGV[i - 1]) do
-      local n = tonumber(ARGV[i + 1])
-      for j = i + 2, i + 1 + n, 500 do -- unpack has a limit
-        call('PFADD', page .. ':' .. ARGV[i] .. 'dH', unpack(ARGV, j, math.min(j + 499, i + 1 + n)))
+      local sketch, all = page .. ':' .. ARGV[i] .. 'dH', ARGV[i + 1]
+      for from = 1, #all, 4000 do -- unpack has a limit
+        local visitors = {}
+        for at = from, math.min(from + 3999, #all), 8 do visitors[#visitors + 1] = string.sub(all, at, at + 7) end
+        call('PFADD', sketch, unpack(visitors))
       end
-      i = i + 2 + n
+      i = i + 2
     end
     local fields = tonumber(ARGV[i])
     if fields > 0 then
@@ -227,7 +229,7 @@ while i <= last do
     local rising = {}
     for k, name in ipairs(names) do
       if byFast[k] >= 3 * fastNow then
-        rising[#rising + 1] = byFast[k] / (bySlow[k] + 5 * slowNow)
+        rising[#rising + 1] = string.format('%.6g', byFast[k] / (bySlow[k] + 5 * slowNow))
         rising[#rising + 1] = name
       end
     end

@@ -77,13 +77,21 @@ func siteKey(shard int, site uuid.UUID) string {
 
 // pageKey is what all keys of a page begin with.
 func pageKey(shard int, site uuid.UUID, page string) string {
+	return string(appendPageKey(make([]byte, 0, tagLength+23+len(page)), shard, site, page))
+}
+
+// pageHash is the key of a page's hash.
+func pageHash(shard int, site uuid.UUID, page string) string {
+	b := make([]byte, 0, tagLength+23+len(page)+len(totalsKey))
+	return string(append(appendPageKey(b, shard, site, page), totalsKey...))
+}
+
+func appendPageKey(b []byte, shard int, site uuid.UUID, page string) []byte {
 	const digits = "0123456789"
-	b := make([]byte, 0, tagLength+23+len(page))
 	b = append(b, '{', 'v', digits[shard/10], digits[shard%10], '}')
 	b = base64.RawURLEncoding.AppendEncode(b, site[:])
 	b = append(b, ':')
-	b = append(b, page...)
-	return string(b)
+	return append(b, page...)
 }
 
 // siteLength is how long a siteKey is.

@@ -32,12 +32,14 @@ func (h heading) sketched() bool {
 	return h.kind == View.letter() && h.way == HyperLogLog.letter()
 }
 
-// onPage is a page in the log, by its key.
+// onPage is a page in the log, by the key of its hash.
 type onPage struct {
 	sum  uint64
 	site uuid.UUID
-	key  string
+	hash string
 }
+
+func (p onPage) name() string { return p.hash[siteLength+1 : len(p.hash)-len(totalsKey)] }
 
 // logging writes the records of a group of hits. Redis puts a letter for each of
 // them beside it: uncounted, or what it says of it.
@@ -51,11 +53,11 @@ type logging struct {
 // page numbers the pages of the group.
 func (l *logging) page(sum uint64, shard int, site uuid.UUID, name string) int {
 	for i, p := range l.pages {
-		if p.sum == sum && p.site == site && p.key[siteLength+1:] == name {
+		if p.sum == sum && p.site == site && p.name() == name {
 			return i
 		}
 	}
-	l.pages = append(l.pages, onPage{sum, site, pageKey(shard, site, name)})
+	l.pages = append(l.pages, onPage{sum, site, pageHash(shard, site, name)})
 	return len(l.pages) - 1
 }
 
@@ -85,9 +87,10 @@ func (l *logging) encode(h heading) []byte {
 	b = appendNumbers(b, l.base, h.quarters, int64(h.day), int64(len(l.pages)))
 	last := ""
 	for _, p := range l.pages {
-		shared := sharedBytes(last, p.key)
-		b = appendText(appendNumbers(b, int64(shared)), p.key[shared:])
-		last = p.key
+		key := strings.TrimSuffix(p.hash, totalsKey)
+		shared := sharedBytes(last, key)
+		b = appendText(appendNumbers(b, int64(shared)), key[shared:])
+		last = key
 	}
 	return append(appendNumbers(b, int64(l.hits)), l.text...)
 }
