@@ -1,12 +1,9 @@
 package views
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -66,39 +63,43 @@ func (c *Counter) Run(ctx context.Context, failed func(error)) {
 
 // Fold does once what Run does again and again.
 func (c *Counter) Fold(ctx context.Context) error {
-	return errors.Join(c.foldShards(ctx, c.allShards()), c.sweepAll(ctx))
+	_, err := c.foldShards(ctx, c.allShards())
+	return errors.Join(err, c.sweepAll(ctx))
 }
 
 // foldShards folds what lies in the shards now. What it does is done by scripts
 // that do nothing when another process came between them and what they were
-// told.
-func (c *Counter) foldShards(ctx context.Context, shards []int) error {
+// told; then something may be left, and all is false.
+func (c *Counter) foldShards(ctx context.Context, shards []int) (all bool, err error) {
 	logs := shards
 	if !c.spread { // any log may have hits of any shard
 		logs = c.allShards()
 	}
 	waiting, away := make([]*redis.IntCmd, len(logs)), make([]*redis.IntCmd, len(logs))
-	_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, shard := range logs {
 			waiting[i], away[i] = p.LLen(ctx, tag(shard)+"log"), p.LLen(ctx, tag(shard)+"away")
 		}
 		return nil
 	})
+	all = true
 	for i := 0; err == nil && i < len(logs); i++ {
-		for n := waiting[i].Val() / 2; n > 0 && err == nil; n -= mostEntries {
-			err = c.gather(ctx, logs[i])
+		for n, mine := waiting[i].Val()/2, true; n > 0 && mine && err == nil; n -= mostEntries {
+			mine, err = c.gather(ctx, logs[i])
+			all = all && mine
 		}
 		if err == nil && (away[i].Val() > 0 || c.spread && waiting[i].Val() > 0) {
 			err = c.carry(ctx, logs[i])
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("add up what was counted: %w", err)
+		return false, fmt.Errorf("add up what was counted: %w", err)
 	}
-	if err := c.foldSums(ctx, shards); err != nil {
-		return fmt.Errorf("fold what was counted: %w", err)
+	mine, err := c.foldSums(ctx, shards)
+	if err != nil {
+		return false, fmt.Errorf("fold what was added up: %w", err)
 	}
-	return nil
+	return all && mine, nil
 }
 
 func (c *Counter) allShards() []int {
@@ -109,169 +110,78 @@ func (c *Counter) allShards() []int {
 	return shards
 }
 
-// foldSums folds shards, some at a time.
-func (c *Counter) foldSums(ctx context.Context, shards []int) error {
+// foldSums folds those of the shards that have sums, some at a time.
+func (c *Counter) foldSums(ctx context.Context, shards []int) (mine bool, err error) {
+	sums := make([]*redis.IntCmd, len(shards))
+	if _, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, shard := range shards {
+			sums[i] = p.LLen(ctx, tag(shard)+"sums")
+		}
+		return nil
+	}); err != nil {
+		return false, err
+	}
 	next := make(chan int, len(shards))
-	for _, shard := range shards {
-		next <- shard
+	for i, shard := range shards {
+		if sums[i].Val() > 0 {
+			next <- shard
+		}
 	}
 	close(next)
-	failed := make([]error, min(folders, len(shards)))
+	folded := make([]struct {
+		failed    error
+		disturbed bool
+	}, min(folders, len(next)))
 	var all sync.WaitGroup
-	for i := range failed {
+	for i := range folded {
 		all.Go(func() {
 			for shard := range next {
-				failed[i] = errors.Join(failed[i], c.foldShard(ctx, shard))
+				mine, err := c.foldShard(ctx, shard)
+				folded[i].failed = errors.Join(folded[i].failed, err)
+				folded[i].disturbed = folded[i].disturbed || !mine
 			}
 		})
 	}
 	all.Wait()
-	return errors.Join(failed...)
+	mine = true
+	for _, f := range folded {
+		mine, err = mine && !f.disturbed, errors.Join(err, f.failed)
+	}
+	return mine, err
 }
 
-// foldShard folds the sums of a shard.
-func (c *Counter) foldShard(ctx context.Context, shard int) error {
+// foldShard folds the sums of a shard. It is not mine when somebody else does.
+func (c *Counter) foldShard(ctx context.Context, shard int) (mine bool, err error) {
 	var number *redis.StringCmd
 	var sums *redis.StringSliceCmd
-	_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		// In this order: a list that is newer than the number is not folded.
 		number = p.HGet(ctx, tag(shard)+"state", "change")
 		sums = p.LRange(ctx, tag(shard)+"sums", 0, -1)
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return err
+		return false, err
 	}
 	change, deltas := atoi(number.Val()), 0
 	for _, sum := range sums.Val() {
 		args, err := c.foldArgs(change, sum)
 		if err != nil {
-			return err
+			return false, err
 		}
 		cmds, err := c.runAll(ctx, c.fold, []scriptCall{{tag(shard) + "sums", args}})
 		if err != nil {
-			return err
+			return false, err
 		}
 		if deltas, err = cmds[0].Int(); err != nil || deltas < 0 {
-			return err // -1: somebody else folds
+			return false, err
 		}
 		change++
 	}
 	if deltas > mostDeltas {
-		return c.compact(ctx, shard)
+		return true, c.compact(ctx, shard)
 	}
-	return nil
-}
-
-// foldArgs turns a sum into the arguments that fold.lua describes.
-func (c *Counter) foldArgs(number int64, sum string) ([]any, error) {
-	var all changes
-	if err := all.read(sum); err != nil {
-		return nil, err
-	}
-	now := c.options.Now().Unix()
-	args := []any{number, now,
-		int64(fastHalfLife / time.Second), int64(slowHalfLife / time.Second), ranked, keptReferrers, keptReasons}
-	for len(all.list) > 0 {
-		site, hour := siteOf(all.list[0].page), int64(0)
-		n := 0
-		for ; n < len(all.list) && siteOf(all.list[n].page) == site; n++ {
-			for _, h := range all.list[n].hours {
-				hour = max(hour, h.quarters)
-			}
-		}
-		args = append(args, site, thisHour(now, hour), n)
-		for _, change := range all.list[:n] {
-			args = change.appendArgs(args)
-		}
-		all.list = all.list[n:]
-	}
-	return args, nil
-}
-
-// thisHour is the start of the hour now, for a site whose hours begin as the
-// one given does. Both are in quarters.
-func thisHour(unix, hour int64) int64 {
-	hours := unix/quarter - hour
-	return hour + hours - (hours%4+4)%4
-}
-
-func siteOf(page string) string { return page[:siteLength] }
-
-func (c *change) appendArgs(args []any) []any {
-	var days []int64
-	var fields increments
-	refused := []any{0}
-	for _, h := range c.hours {
-		k := kindOf(h.kind)
-		fields.add(hourField(h.quarters, k), h.count)
-		fields.add(dayField(h.day, k), h.count)
-		fields.add("f"+string(h.kind), h.steps)
-		if k == View && !slices.Contains(days, int64(h.day)) {
-			days = append(days, int64(h.day))
-		}
-	}
-	for _, v := range c.frequent() {
-		switch v.letter {
-		case filtered:
-			refused = append(refused, v.value, v.count)
-		case deviceLetter: // one letter is enough
-			fields.add(string(deviceLetter)+v.value[:1], v.count)
-		default:
-			fields.add(string(v.letter)+v.value, v.count)
-		}
-	}
-	if c.way == SetPerDay.letter() {
-		fields.add(visitsField, c.firsts)
-	}
-	refused[0] = len(refused) / 2
-	slices.Sort(days)
-	args = append(args, c.page, string(c.way), len(days))
-	for _, day := range days {
-		args = append(args, day)
-	}
-	args = append(args, len(c.seen))
-	for _, s := range c.seen {
-		visitors := make([]byte, 0, 8*len(s.visitors))
-		for _, v := range s.visitors {
-			visitors = binary.BigEndian.AppendUint64(visitors, v)
-		}
-		args = append(args, int64(s.day), visitors)
-	}
-	args = append(args, len(fields))
-	for _, f := range fields {
-		args = append(args, f.name)
-	}
-	for _, f := range fields {
-		args = append(args, f.count)
-	}
-	args = append(args, len(c.minutes))
-	for _, m := range c.minutes {
-		args = append(args, m.minute, m.last, m.views)
-	}
-	return append(args, refused...)
-}
-
-// frequent are the values without referrers that a page has no room for: they
-// are counted under Other. The flush asks which ones have room.
-func (c *change) frequent() []valueChange {
-	var referrers []valueChange
-	var rest []valueChange
-	for _, v := range c.values {
-		if v.letter == referrerLetter {
-			referrers = append(referrers, v)
-		} else {
-			rest = append(rest, v)
-		}
-	}
-	if len(referrers) > 2*keptReferrers {
-		slices.SortStableFunc(referrers, func(a, b valueChange) int { return cmp.Compare(b.count, a.count) })
-		for _, v := range referrers[2*keptReferrers:] {
-			rest = append(rest, valueChange{valueKey{referrerLetter, v.day, Other}, v.count})
-		}
-		referrers = referrers[:2*keptReferrers]
-	}
-	return append(rest, referrers...)
+	return true, nil
 }
 
 // compact makes one delta of many, so that a Postgres that is away costs no

@@ -13,8 +13,8 @@ import (
 )
 
 // gather adds up the beginning of a log by page, and puts the sums on the lists
-// of their shards.
-func (c *Counter) gather(ctx context.Context, shard int) error {
+// of their shards. It is not mine when somebody else gathers.
+func (c *Counter) gather(ctx context.Context, shard int) (mine bool, err error) {
 	var all changes
 	number, entries := "", 0
 	for entries < mostEntries {
@@ -27,16 +27,16 @@ func (c *Counter) gather(ctx context.Context, shard int) error {
 			return nil
 		})
 		if err != nil && !errors.Is(err, redis.Nil) {
-			return err
+			return false, err
 		}
 		if entries > 0 && state.Val() != number {
-			return nil // somebody else gathers
+			return false, nil
 		}
 		number = state.Val()
 		said := lines.Val()
 		for i := 0; i+1 < len(said); i += 2 {
 			if err := all.addLogged(said[i], said[i+1]); err != nil {
-				return err
+				return false, err
 			}
 		}
 		entries += len(said) / 2
@@ -45,7 +45,7 @@ func (c *Counter) gather(ctx context.Context, shard int) error {
 		}
 	}
 	if entries == 0 {
-		return nil
+		return true, nil
 	}
 	args := []any{"gather", atoi(number), 2 * entries}
 	for _, s := range all.sums() {
@@ -55,8 +55,12 @@ func (c *Counter) gather(ctx context.Context, shard int) error {
 		}
 		args = append(args, s.tag, s.text)
 	}
-	_, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", args}})
-	return err
+	cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", args}})
+	if err != nil {
+		return false, err
+	}
+	n, err := cmds[0].Int64()
+	return n >= 0, err
 }
 
 // sum is what one call of the script folds.

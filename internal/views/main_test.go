@@ -59,7 +59,7 @@ func newSite(t testing.TB, w views.Way) views.Site {
 func engines(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
 	t.Run("Redis", func(t *testing.T) { test(t, enginetest.RedisClient(t, enginetest.Redis(t))) })
 	t.Run("miniredis", func(t *testing.T) {
-		client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
+		client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr(), ReadTimeout: time.Minute}) // it is slow
 		t.Cleanup(func() { _ = client.Close() })
 		test(t, client)
 	})
