@@ -24,7 +24,7 @@ run: build ## start everything on this machine (ARGS="--demo" and other flags of
 	@exec ./bin/dateline up $(ARGS)
 
 .PHONY: demo
-demo: ## start everything and schedule a few posts in the next minute
+demo: ## start everything, schedule a few posts in the next minute, and crawl three small news sites of its own
 	@$(MAKE) --no-print-directory run ARGS="--demo $(ARGS)"
 
 .PHONY: env

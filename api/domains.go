@@ -197,6 +197,22 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		list[i].State, list[i].Urls, list[i].Due, list[i].Leased = spec.DomainQueueState(q.State), q.URLs, q.Due, q.Leased
 	}
 	out.Queue = &list
+	answers := make([]struct {
+		Status int   `json:"status"`
+		Urls   int64 `json:"urls"`
+	}, len(d.Answers))
+	for i, a := range d.Answers {
+		answers[i].Status, answers[i].Urls = a.Status, a.URLs
+	}
+	out.Answers = &answers
+	out.News = &struct {
+		Articles        int64   `json:"articles"`
+		Duplicates      int64   `json:"duplicates"`
+		FoundP50Seconds float32 `json:"found_p50_seconds"`
+		FoundP95Seconds float32 `json:"found_p95_seconds"`
+		Late            int64   `json:"late"`
+		Timed           int64   `json:"timed"`
+	}{d.News.Articles, d.News.Duplicates, float32(d.News.P50.Seconds()), float32(d.News.P95.Seconds()), d.News.Late, d.News.Timed}
 	problems := make([]spec.DomainProblem, len(d.Problems))
 	for i, p := range d.Problems {
 		problems[i] = spec.DomainProblem{Url: p.URL, State: spec.DomainProblemState(p.State), Why: p.Why, At: p.At}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/crawl"
 	"dateline/internal/crawl/pages"
@@ -164,6 +165,58 @@ func TestADomainSaysHowItIsCrawledAndWhatWentWrong(t *testing.T) {
 	_, _, err = s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, store.Idempotency{})
 	s.Must(err)
 	s.refused(s.send("PATCH", path, object{"render": false}), 409, "shared_domain")
+}
+
+// A domain tells how it is answered, how soon its news are found, and how much of
+// it is news.
+func TestADomainTellsItsFigures(t *testing.T) {
+	s := start(t)
+	var made spec.Seed
+	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
+	read := func() (d spec.Domain) {
+		t.Helper()
+		s.decode(s.send("GET", domainsPath+"/news.example", nil), 200, &d)
+		if d.Answers == nil || d.News == nil {
+			t.Fatalf("%+v", d)
+		}
+		return d
+	}
+	if d := read(); len(*d.Answers) != 0 || d.News.Articles != 0 || d.News.FoundP95Seconds != 0 {
+		t.Errorf("before anything is crawled: %+v", d)
+	}
+	s.article("news.example", "/the-river-rises-4800001.html", paragraphs("river", 12))
+	s.article("news.example", "/the-river-rises-again-4800002.html", paragraphs("river", 12))
+	s.article("news.example", "/the-bridge-is-closed-4800003.html", paragraphs("bridge", 12))
+	s.article("news.example", "/the-mayor-resigns-4800004.html", paragraphs("mayor", 12))
+	s.Exec("update crawl_domains set created_at = now() - interval '2 days'")
+	s.Exec("update articles set date_only = false, published_at = now() - interval '3 hours', first_seen_at = now() - interval '175 minutes'")
+	s.Exec("update articles set first_seen_at = now() - interval '2 hours' where url like '%bridge%'")
+	s.Exec("update articles set published_at = now() - interval '3 days' where url like '%mayor%'") // before the site was watched
+	s.Exec(`insert into urls (domain_id, id, url, kind, rank, last_status) select d.id, gen_random_uuid(), 'https://news.example/' || i, 'article', 8, case when i < 4 then 200 else 404 end
+		from crawl_domains d, generate_series(1, 5) i`)
+	d := read()
+	if got := *d.Answers; len(got) != 2 || got[0].Status != 200 || got[0].Urls != 3 || got[1].Status != 404 || got[1].Urls != 2 {
+		t.Errorf("answers: %+v", got)
+	}
+	if got := *d.News; got.Articles != 4 || got.Duplicates != 1 || got.Timed != 3 || got.Late != 1 || got.FoundP50Seconds != 300 || got.FoundP95Seconds < 1800 {
+		t.Errorf("news: %+v", got)
+	}
+}
+
+// Where no browser is named, nobody can ask for one; what was asked for may still
+// be taken back.
+func TestRenderingNeedsABrowser(t *testing.T) {
+	s := startWith(t, func(s *api.Server) { s.Crawl.Browser = false })
+	var made spec.Seed
+	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
+	path := domainsPath + "/news.example"
+	s.refused(s.send("PATCH", path, object{"render": true}), 409, "no_browser")
+	s.Exec("update crawl_domains set render = true")
+	var d spec.Domain
+	s.decode(s.send("PATCH", path, object{"render": false}), 200, &d)
+	if d.Render {
+		t.Errorf("%+v", d)
+	}
 }
 
 func TestStoredPagesAreDownloadedAsWARC(t *testing.T) {

@@ -114,7 +114,7 @@ func (s *syncBuffer) String() string {
 }
 
 // handler builds the API of a newsroom.
-func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler {
+func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...func(*api.Server)) http.Handler {
 	n.T.Helper()
 	redis := enginetest.RedisClient(n.T, n.RedisURL)
 	origin, err := n.Objects.Origin(n.T.Context())
@@ -139,6 +139,9 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer) http.Handler 
 	s.Articles = &reading.Service{Store: n.Store, Pages: raw, Sites: &reading.Sites{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
 	s.Search = &saved.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
 	s.PublicURL = "https://dateline.example"
+	for _, f := range change {
+		f(s)
+	}
 	h, err := s.Handler()
 	n.Must(err)
 	return h
@@ -164,8 +167,14 @@ func (w *temporal) StartLearning(_ context.Context, domain string) error {
 
 func start(t *testing.T) *server {
 	t.Helper()
+	return startWith(t)
+}
+
+// startWith is start with another assembly.
+func startWith(t *testing.T, change ...func(*api.Server)) *server {
+	t.Helper()
 	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{nudged: map[uuid.UUID]int{}}, log: &syncBuffer{}}
-	s.handler = handler(s.Newsroom, s.temporal, s.log)
+	s.handler = handler(s.Newsroom, s.temporal, s.log, change...)
 	listener := httptest.NewServer(s.handler)
 	t.Cleanup(listener.Close)
 	s.url = listener.URL

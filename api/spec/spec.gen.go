@@ -1621,6 +1621,11 @@ type Disconnection struct {
 
 // Domain defines model for Domain.
 type Domain struct {
+	// Answers How the last request for each URL was answered.
+	Answers *[]struct {
+		Status int   `json:"status"`
+		Urls   int64 `json:"urls"`
+	} `json:"answers,omitempty"`
 	Bytes     int64     `json:"bytes"`
 	CreatedAt time.Time `json:"created_at"`
 
@@ -1638,11 +1643,31 @@ type Domain struct {
 	// IgnoredParameters Of its URLs, learned from its pages: they do not change the page. Tracking and sessions are ignored anyway.
 	IgnoredParameters []string   `json:"ignored_parameters"`
 	LastCrawl         *time.Time `json:"last_crawl,omitempty"`
-	NextDue           *time.Time `json:"next_due,omitempty"`
-	NotBefore         *time.Time `json:"not_before,omitempty"`
-	PausedAt          *time.Time `json:"paused_at,omitempty"`
 
-	// Problems The last fetches that came to nothing, the newest first.
+	// News What it brought in the last seven days, as far as it was read.
+	News *struct {
+		Articles int64 `json:"articles"`
+
+		// Duplicates Articles that say the same as another one, of this site or another.
+		Duplicates int64 `json:"duplicates"`
+
+		// FoundP50Seconds From publication until the crawl found them: half of them sooner.
+		FoundP50Seconds float32 `json:"found_p50_seconds"`
+
+		// FoundP95Seconds 95 of 100 sooner.
+		FoundP95Seconds float32 `json:"found_p95_seconds"`
+
+		// Late Of those: found more than 30 minutes after their publication.
+		Late int64 `json:"late"`
+
+		// Timed Articles that came out while the site was watched and tell when.
+		Timed int64 `json:"timed"`
+	} `json:"news,omitempty"`
+	NextDue   *time.Time `json:"next_due,omitempty"`
+	NotBefore *time.Time `json:"not_before,omitempty"`
+	PausedAt  *time.Time `json:"paused_at,omitempty"`
+
+	// Problems The last fetches that came to nothing, or not to all that they should, the newest first.
 	Problems *[]DomainProblem `json:"problems,omitempty"`
 	Queue    *[]struct {
 		Due    int64            `json:"due"`

@@ -1,7 +1,6 @@
 package crawl
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"net"
@@ -11,13 +10,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
@@ -29,9 +24,9 @@ import (
 
 var (
 	benchTo    = flag.String("crawl-bench", "", "measure the crawler beside Colly, and write the figures into this file as JSON")
-	benchPages = flag.Int("crawl-bench-pages", 16_000, "articles of that measurement")
+	benchPages = flag.Int("crawl-bench-pages", 16_000, "articles of that measurement; 0: the frontier alone is measured")
 	benchURLs  = flag.Int("crawl-bench-urls", 1_000_000, "URLs in the frontier while its operations are measured; 0: they are not")
-	profile    = flag.String("crawl-profile", "", "file for a CPU profile of the first worker")
+	profile    = flag.String("crawl-profile", "", "file for a CPU profile of the first worker; that of the sites and the S3 server goes beside it")
 )
 
 // Both crawlers make this many requests at once: ours one to each site, as it
@@ -64,10 +59,29 @@ func TestBench(t *testing.T) {
 		t.Log("nothing is measured without -crawl-bench; see make bench-crawl")
 		return
 	}
-	each := *benchPages / benchSites
+	each := max(*benchPages/benchSites, 1)
 	s := newStage(t, crawltest.Options{Sites: benchSites, Articles: each, OnHub: each, PageBytes: 21_000}, 0, 4)
 	s.AtOnce, s.Profile = 1, *profile
-	out := figures{CPUs: runtime.NumCPU(), Pages: benchSites * (each + 1)}
+	out := figures{CPUs: runtime.NumCPU()}
+	if *benchPages > 0 {
+		s.throughput(&out, benchSites*(each+1))
+	} else {
+		s.seed(crawl.Home)
+	}
+	if *benchURLs > 0 {
+		out.FrontierURLs = *benchURLs
+		out.FrontierOps = s.frontierOps(*benchURLs)
+		t.Logf("%.0f URLs leased and recorded a second with %d in the frontier", out.FrontierOps, out.FrontierURLs)
+	}
+	raw, err := json.Marshal(out)
+	s.must(err)
+	s.must(os.WriteFile(*benchTo, append(raw, '\n'), 0o644))
+}
+
+// throughput has both crawlers fetch the same pages.
+func (s *stage) throughput(out *figures, pages int) {
+	s.Helper()
+	out.Pages = pages
 	var homes []string
 	for _, site := range s.world.Sites() {
 		homes = append(homes, site.Home())
@@ -82,15 +96,8 @@ func TestBench(t *testing.T) {
 	out.CollyRelaxed = s.colly(homes, out.Pages, "300")
 	out.CollyPagesPer = (before + after) / 2
 	out.Ratio = out.PagesPerS / out.CollyPagesPer
-	t.Logf("Colly %.0f and %.0f pages a second, nothing stored; ours %.0f, all stored: ratio %.2f; Colly with GOGC=300 %.0f", before, after, out.PagesPerS, out.Ratio, out.CollyRelaxed)
-	if *benchURLs > 0 {
-		out.FrontierURLs = *benchURLs
-		out.FrontierOps = s.frontierOps(*benchURLs)
-	}
-	t.Logf("%.0f URLs leased and recorded a second with %d in the frontier; %.3f state transitions of Temporal a page", out.FrontierOps, out.FrontierURLs, out.Transitions)
-	raw, err := json.Marshal(out)
-	s.must(err)
-	s.must(os.WriteFile(*benchTo, append(raw, '\n'), 0o644))
+	s.Logf("Colly %.0f and %.0f pages a second, nothing stored; ours %.0f, all stored: ratio %.2f; Colly with GOGC=300 %.0f; %.3f state transitions of Temporal a page",
+		before, after, out.PagesPerS, out.Ratio, out.CollyRelaxed, out.Transitions)
 }
 
 // ours crawls all sites, from the first request to the moment when the last page
@@ -101,10 +108,16 @@ func (s *stage) ours(pages int) float64 {
 	// The links of articles are read too, as Colly reads them.
 	s.exec("update seeds set depth = 2, allow = '{.html$}'")
 	s.hire(0)
+	if s.Profile != "" {
+		s.must(profileFor(10*time.Second, s.Profile+".sites"))
+	}
 	asked := len(s.world.Log())
 	s.schedule()
 	const kept = "select count(*) from urls where kind in ('home', 'article') and raw_hash <> ''"
-	s.until(10*time.Minute, "the end of the crawl", func() bool { return s.count(kept) >= pages })
+	s.until(10*time.Minute, "the end of the crawl", func() bool {
+		// The exact count costs something, and is asked for near the end only.
+		return s.count("select coalesce(sum(stored), 0)::int from crawl_domains") >= pages && s.count(kept) >= pages
+	})
 	var last time.Time
 	s.must(s.db.QueryRow(s.Context(), "select max(changed_at) from urls where kind = 'article'").Scan(&last))
 	requests := s.world.Log()[asked:]
@@ -155,51 +168,6 @@ func (s *stage) transitions() (n int64) {
 		}
 	}
 	return n
-}
-
-// frontierOps is how many URLs a second are leased and recorded, by eight at
-// once, in a frontier of that size.
-func (s *stage) frontierOps(size int) float64 {
-	s.Helper()
-	const domains = 1000
-	s.exec("insert into crawl_domains (domain) select 'bench-' || i || '.example' from generate_series(1, " + strconv.Itoa(domains) + ") i")
-	s.exec(`insert into seeds (id, workspace_id, domain_id, url_id, url, kind, min_seconds, max_seconds, every_seconds, depth, budget, next_crawl)
-		select gen_random_uuid(), (select id from workspaces limit 1), id, gen_random_uuid(), 'https://' || domain || '/', 'home', 300, 1200, 900, 1, 0, now() + interval '1 year' from crawl_domains where domain like 'bench-%'`)
-	s.exec(`insert into urls (domain_id, id, due_at, seed_no, rank, kind, url)
-		select n.domain_id, gen_random_uuid(), now() - random() * interval '1 day', n.no, 3 + (i % 5), 'article', 'https://' || d.domain || '/tin-tuc/mot-bai-bao-co-tieu-de-dai-' || i || '.html'
-		from seeds n join crawl_domains d on d.id = n.domain_id, generate_series(1, ` + strconv.Itoa(size/domains) + `) i where d.domain like 'bench-%'`)
-	s.exec("analyze urls")
-	var done atomic.Int64
-	ctx, cancel := context.WithTimeout(s.Context(), 10*time.Second)
-	defer cancel()
-	begun := time.Now()
-	var all sync.WaitGroup
-	for worker := range 8 {
-		all.Go(func() {
-			for i := worker; ctx.Err() == nil; i += 8 {
-				d, err := s.store.CrawlDomain(ctx, "bench-"+strconv.Itoa(i%domains+1)+".example")
-				if err != nil {
-					return
-				}
-				urls, err := s.store.LeaseURLs(ctx, crawl.Lease{Domain: d, ID: uuid.New(), Most: 100, TTL: time.Minute, Idle: time.Hour})
-				if err != nil {
-					return
-				}
-				var fetched []crawl.Fetched
-				for _, u := range urls {
-					u.State, u.Rank, u.RawHash = crawl.Kept, crawl.FirstRefresh, strings.Repeat("a", 64)
-					fetched = append(fetched, crawl.Fetched{URL: u, DueIn: time.Hour, Requests: 1, Changed: true, First: true, ObjectKey: crawl.Key(d.Name, u.ID, u.RawHash),
-						Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now(), Status: 200, Kind: u.Kind, RawHash: u.RawHash, FinalURL: u.URL}})
-				}
-				if _, err := s.store.RecordFetches(ctx, fetched); err != nil {
-					return
-				}
-				done.Add(int64(len(urls)))
-			}
-		})
-	}
-	all.Wait()
-	return float64(done.Load()) / time.Since(begun).Seconds()
 }
 
 func (s *stage) exec(sql string) {

@@ -77,7 +77,10 @@ type parts struct {
 }
 
 // process is what the parts are assembled for.
-type process struct{ service, version string }
+type process struct {
+	service, version string
+	sites            *demoWeb // nil: there is no demo
+}
 
 // assemble connects to the engines. box plays the networks, or is nil.
 func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox, of process) (_ *parts, err error) {
@@ -172,7 +175,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		}
 	}
 	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Trusted: trusted}
-	if err := p.assembleCrawl(allowed); err != nil {
+	if err := p.assembleCrawl(append(allowed, of.sites.allowed()...), of.sites.resolver()); err != nil {
 		return nil, err
 	}
 	if err := p.assembleSearch(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"dateline/activities"
-	"dateline/internal/batch"
 	"dateline/internal/crawl"
 	"dateline/internal/crawl/drain"
 	"dateline/internal/crawl/fetch"
@@ -35,7 +34,7 @@ type crawler struct {
 }
 
 // assembleCrawl prepares the crawl, unless it is switched off.
-func (p *parts) assembleCrawl(allowed []string) (err error) {
+func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error) {
 	if !p.cfg.Crawl {
 		return nil
 	}
@@ -47,7 +46,7 @@ func (p *parts) assembleCrawl(allowed []string) (err error) {
 	if c.pages, err = pages.New(p.objects); err != nil {
 		return err
 	}
-	o := fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxy}
+	o := fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxy, Resolver: names}
 	if p.cfg.CrawlBrowser != "" {
 		if o.Renderer, err = render.New(render.Options{URL: p.cfg.CrawlBrowser}); err != nil {
 			return err
@@ -77,9 +76,9 @@ func (p *parts) crawlWorker() *worker.Crawler {
 	lasting, stop := context.WithCancel(context.Background())
 	p.stopCrawl = stop
 	filter := &seen.Filter{Redis: p.redis}
-	records := batch.Lingering(lasting, 25*time.Millisecond, 200, 2, p.store.RecordFetches)
+	record := drain.Recorder(lasting, p.store.RecordFetches)
 	d := &drain.Drainer{Store: p.store, Gates: p.store, Fetcher: p.crawl.fetcher, Finder: drain.PageFinder{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
-		Known: &seen.Known{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: records.Do,
+		Known: &seen.Known{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
 		Pace: crawl.StandardPace(), Limits: limits, Log: p.log}
 	d.Robots = drain.NewRobots(crawlProduct, drain.RobotsStore{Redis: p.redis}, d.FetchRobots)
 	d.Tell(p.telemetry.Crawl)

@@ -23,7 +23,7 @@ import (
 // fails.
 func (p *Program) up(ctx context.Context, args []string) (err error) {
 	set, file := p.flags("up")
-	demo := set.Bool("demo", false, "schedule a few posts to the sandbox in the next minute")
+	demo := set.Bool("demo", false, "schedule a few posts to the sandbox in the next minute, and crawl three small news sites on this machine")
 	renew := set.Bool("new-token", false, "make a new API token for the first owner; the old one is revoked")
 	retire := set.Bool("retire-keys", false, "retire the older keys of the keyset, when nothing is sealed with them any more")
 	profiler := profilerFlag(set)
@@ -108,7 +108,14 @@ func (r *running) run(ctx context.Context) error {
 		return err
 	}
 	defer box.close()
-	parts, err := assemble(ctx, r.cfg, r.log, box, process{service: "up", version: r.program.Version})
+	var sites *demoWeb
+	if r.demo {
+		if sites, err = startDemoWeb(r.cfg); err != nil {
+			return err
+		}
+		defer sites.close()
+	}
+	parts, err := assemble(ctx, r.cfg, r.log, box, process{service: "up", version: r.program.Version, sites: sites})
 	if err != nil {
 		return err
 	}
@@ -128,6 +135,9 @@ func (r *running) run(ctx context.Context) error {
 		return err
 	}
 	if err := box.connect(ctx, parts, owner); err != nil {
+		return err
+	}
+	if err := sites.seed(ctx, parts, owner); err != nil {
 		return err
 	}
 	link, err := parts.loginLink(ctx, owner.UserID)
@@ -151,7 +161,11 @@ func (r *running) run(ctx context.Context) error {
 		if !r.demo {
 			return nil
 		}
-		return scheduleDemo(ctx, parts, owner, r.program.Stdout)
+		if err := scheduleDemo(ctx, parts, owner, r.program.Stdout); err != nil {
+			return err
+		}
+		sites.publish(ctx, r.program.Stdout)
+		return nil
 	})
 }
 

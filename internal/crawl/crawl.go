@@ -115,6 +115,23 @@ type Queue struct {
 	Leased int64
 }
 
+// Answer counts the URLs of a domain whose last answer had a status.
+type Answer struct {
+	Status int
+	URLs   int64
+}
+
+// News is what a domain brought in the last week, as far as it was read.
+type News struct {
+	Articles   int64
+	Duplicates int64 // that say the same as another article, of this site or another
+	// Of those that came out while the site was watched, and tell when: how long
+	// after that the crawl found them.
+	Timed    int64
+	Late     int64 // found after more than 30 minutes
+	P50, P95 time.Duration
+}
+
 // Problem is a URL whose last fetch came to nothing.
 type Problem struct {
 	URL    string

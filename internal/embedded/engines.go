@@ -66,7 +66,7 @@ func (h *Host) Start(ctx context.Context, log *slog.Logger, searchAttributes map
 		starters = append(starters, h.startRedis)
 	}
 	if cfg.S3Endpoint == "" {
-		starters = append(starters, h.startS3)
+		starters = append(starters, func(context.Context) (engine, error) { return h.startS3(log) })
 	}
 	if cfg.TemporalAddress == "" {
 		starters = append(starters, func(ctx context.Context) (engine, error) { return h.startTemporal(ctx, searchAttributes) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 // startS3 serves S3 from a directory, in this process (package s3server). Credentials are random, and kept for their
 // owner only.
-func (h *Host) startS3(context.Context) (engine, error) {
+func (h *Host) startS3(log *slog.Logger) (engine, error) {
 	accessKey, err := h.secret("s3-access-key")
 	if err != nil {
 		return engine{}, err
@@ -22,7 +23,7 @@ func (h *Host) startS3(context.Context) (engine, error) {
 	if err != nil {
 		return engine{}, err
 	}
-	handler, err := s3server.New(s3server.Options{Dir: h.path("s3"), Bucket: h.cfg.S3Bucket, AccessKey: accessKey, SecretKey: secretKey})
+	handler, err := s3server.New(s3server.Options{Dir: h.path("s3"), Bucket: h.cfg.S3Bucket, AccessKey: accessKey, SecretKey: secretKey, Log: log})
 	if err != nil {
 		return engine{}, err
 	}

@@ -52,6 +52,7 @@ func Open(ctx context.Context, o Options) (*Bucket, error) {
 		// would make a new one for most of them.
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 			t.MaxIdleConns, t.MaxIdleConnsPerHost = idleConnections, idleConnections
+			t.WriteBufferSize = 32 << 10 // a page that is stored leaves in one go
 		})),
 	}
 	if o.AccessKey != "" {

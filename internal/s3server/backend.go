@@ -26,6 +26,7 @@ type backend struct {
 	dir     string
 	turns   [1024]sync.Mutex // by the hash of the key
 	buckets sync.Map         // names that are known to exist
+	buffers sync.Pool        // *[]byte, see writer
 
 	uploads *os.Root
 	mu      sync.Mutex // what there is of uploads

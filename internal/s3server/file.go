@@ -1,9 +1,7 @@
 package s3server
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/md5" //nolint:gosec // an ETag, as S3 makes it
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -80,27 +79,60 @@ func openFile(path string) (o *object, err error) {
 	return o, nil
 }
 
-// writer writes an object aside.
+// writer writes an object aside. Small ones are written in one go.
 type writer struct {
 	file *os.File
-	out  *bufio.Writer
-	sum  hash.Hash
+	buf  *[]byte   // what is not written yet; one of buffers
+	sum  hash.Hash // nil: somebody else makes it
 	size int64
+
+	buffers *sync.Pool
 }
 
-func newWriter(dir string) (*writer, error) {
+const bufferSize = 64 << 10
+
+func newWriter(dir string, sum hash.Hash, buffers *sync.Pool) (*writer, error) {
 	f, err := os.CreateTemp(dir, "object-")
 	if err != nil {
 		return nil, err
 	}
-	return &writer{file: f, out: bufio.NewWriterSize(f, 64<<10), sum: md5.New()}, nil //nolint:gosec // see above
+	buf, ok := buffers.Get().(*[]byte)
+	if !ok {
+		buf = new([]byte)
+		*buf = make([]byte, 0, bufferSize)
+	}
+	return &writer{file: f, buf: buf, sum: sum, buffers: buffers}, nil
 }
 
-func (w *writer) Write(p []byte) (int, error) {
-	n, err := w.out.Write(p)
-	w.sum.Write(p[:n])
-	w.size += int64(n)
-	return n, err
+// ReadFrom takes all of an object's content.
+func (w *writer) ReadFrom(r io.Reader) (n int64, err error) {
+	for {
+		if len(*w.buf) == cap(*w.buf) {
+			if err := w.flush(); err != nil {
+				return n, err
+			}
+		}
+		free := (*w.buf)[len(*w.buf):cap(*w.buf)]
+		got, err := r.Read(free)
+		if w.sum != nil {
+			w.sum.Write(free[:got])
+		}
+		*w.buf = (*w.buf)[:len(*w.buf)+got]
+		w.size += int64(got)
+		n += int64(got)
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+func (w *writer) flush() error {
+	_, err := w.file.Write(*w.buf)
+	*w.buf = (*w.buf)[:0]
+	return err
 }
 
 // keep gives the object its name once it is on the disk, and returns once that
@@ -108,16 +140,16 @@ func (w *writer) Write(p []byte) (int, error) {
 // so at the same time; the file system writes their changes to its journal
 // together.
 func (w *writer) keep(r record, path string) error {
-	r.MD5, r.Size = w.sum.Sum(nil), w.size
+	if r.Size = w.size; w.sum != nil {
+		r.MD5 = w.sum.Sum(nil)
+	}
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
 	footer := binary.BigEndian.AppendUint32(raw, uint32(len(raw))) //nolint:gosec // S3 allows 2 KB of metadata and 1 KB of key
-	if _, err := w.out.Write(append(footer, mark...)); err != nil {
-		return err
-	}
-	if err := errors.Join(w.out.Flush(), w.file.Sync(), w.file.Close()); err != nil {
+	*w.buf = append(*w.buf, append(footer, mark...)...)
+	if err := errors.Join(w.flush(), w.file.Sync(), w.file.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(w.file.Name(), path); err != nil {
@@ -126,8 +158,10 @@ func (w *writer) keep(r record, path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// drop forgets what was written; after keep it does nothing.
+// drop forgets what was written, unless it was kept.
 func (w *writer) drop() {
+	*w.buf = (*w.buf)[:0]
+	w.buffers.Put(w.buf)
 	if err := w.file.Close(); err == nil {
 		_ = os.Remove(w.file.Name())
 	}
@@ -141,5 +175,3 @@ func syncDir(path string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
-
-var _ io.Writer = (*writer)(nil)

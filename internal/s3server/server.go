@@ -9,6 +9,7 @@ package s3server
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ type Options struct {
 	Bucket    string // created where it is missing
 	AccessKey string
 	SecretKey string
+	Log       *slog.Logger // told of what takes long at the start; nil: nobody is
 }
 
 // New makes the handler. Requests must carry a signature, which gofakes3 itself
@@ -35,6 +37,17 @@ func New(o Options) (http.Handler, error) {
 	store, err := newBackend(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the S3 directory: %w", err)
+	}
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	moved, err := store.adopt(log)
+	if err != nil {
+		return nil, fmt.Errorf("move what an earlier version stored: %w", err)
+	}
+	if moved > 0 {
+		log.Info("objects that an earlier version stored were moved", "objects", moved)
 	}
 	exists, err := store.BucketExists(o.Bucket)
 	if err == nil && !exists {

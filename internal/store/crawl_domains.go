@@ -46,6 +46,23 @@ func (s *Store) Queues(ctx context.Context, domain int32) ([]crawl.Queue, error)
 	return out, err
 }
 
+// Answers counts a domain's URLs by the status of their last answer.
+func (s *Store) Answers(ctx context.Context, domain int32) ([]crawl.Answer, error) {
+	rows, err := s.q.AnswersOfDomain(ctx, domain)
+	out := make([]crawl.Answer, len(rows))
+	for i, r := range rows {
+		out[i] = crawl.Answer{Status: int(r.LastStatus), URLs: r.Urls}
+	}
+	return out, err
+}
+
+// News says what a domain brought in the last week, and how soon it was found.
+func (s *Store) News(ctx context.Context, domain int32) (crawl.News, error) {
+	r, err := s.q.NewsOfDomain(ctx, domain)
+	return crawl.News{Articles: r.Articles, Duplicates: r.Duplicates, Timed: r.Timed, Late: r.Late,
+		P50: time.Duration(r.P50 * float64(time.Second)), P95: time.Duration(r.P95 * float64(time.Second))}, err
+}
+
 // Problems lists the last fetches of a domain that came to nothing, and why.
 func (s *Store) Problems(ctx context.Context, domain int32, most int) ([]crawl.Problem, error) {
 	rows, err := s.q.ProblemsOfDomain(ctx, db.ProblemsOfDomainParams{DomainID: domain, Batch: int32(most)}) //nolint:gosec // tens

@@ -170,6 +170,15 @@ func (s *Store) KnownURLs(ctx context.Context, domain int32, ids []uuid.UUID) (m
 	return out, err
 }
 
+// mostSections bounds SectionsOfDomain.
+const mostSections = 10_000
+
+// SectionsOfDomain lists the sections of a domain that were found and are
+// looked at again.
+func (s *Store) SectionsOfDomain(ctx context.Context, domain int32) ([]string, error) {
+	return s.q.SectionsOfDomain(ctx, db.SectionsOfDomainParams{DomainID: domain, Rank: int16(crawl.HubRank(crawl.Section)), Batch: mostSections}) //nolint:gosec // 0 to 15
+}
+
 // URLsAfter lists what the frontier knows, for the filter.
 func (s *Store) URLsAfter(ctx context.Context, after crawl.Name, limit int) ([]crawl.Name, error) {
 	rows, err := s.q.URLsAfter(ctx, db.URLsAfterParams{DomainID: after.Domain, ID: after.ID, Batch: int32(limit)}) //nolint:gosec // thousands

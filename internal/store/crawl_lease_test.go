@@ -154,3 +154,28 @@ func TestDomainsAreDrainedByWhatIsKnownOfThem(t *testing.T) {
 		t.Errorf("of two places: %v %v", first, err)
 	}
 }
+
+// What two holders bring, one after the other, may be written in one batch: only
+// the one whose lease is good counts.
+func TestInOneBatchOnlyTheHolderRecords(t *testing.T) {
+	n := open(t)
+	s, d := n.seed(n.workspace.ID, "https://news.example/")
+	n.discover(s, 1, 3)
+	late := n.lease(d, 1)
+	n.exec("update urls set due_at = now() where lease is not null")
+	holder := n.lease(d, 1)
+	var both []crawl.Fetched
+	for _, u := range []crawl.URL{late[0], holder[0]} {
+		u.State, u.RawHash = crawl.Kept, "aa"
+		both = append(both, crawl.Fetched{URL: u, DueIn: time.Hour, Requests: 1, First: true, ObjectKey: crawl.Key(d.Name, u.ID, "aa"),
+			Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}})
+	}
+	held, err := n.RecordFetches(t.Context(), both)
+	n.must(err)
+	if held[0] || !held[1] {
+		t.Errorf("recorded: %v", held)
+	}
+	if versions := n.count("select count(*) from page_versions"); versions != 1 {
+		t.Errorf("%d versions", versions)
+	}
+}

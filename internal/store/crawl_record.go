@@ -55,14 +55,18 @@ func (s *Store) RecordFetches(ctx context.Context, fetches []crawl.Fetched) (hel
 		if err != nil {
 			return err
 		}
-		done := make(map[crawl.Name]db.FinishURLsRow, len(rows))
+		type holding struct {
+			crawl.Name
+			lease uuid.UUID
+		}
+		done := make(map[holding]db.FinishURLsRow, len(rows))
 		for _, r := range rows {
-			done[crawl.Name{Domain: r.DomainID, ID: r.ID}] = r
+			done[holding{crawl.Name{Domain: r.DomainID, ID: r.ID}, r.Lease}] = r
 		}
 		var versions db.AddVersionsParams
 		var handed db.HandOnParams
 		for i, f := range fetches {
-			row, ok := done[crawl.Name{Domain: f.URL.DomainID, ID: f.URL.ID}]
+			row, ok := done[holding{crawl.Name{Domain: f.URL.DomainID, ID: f.URL.ID}, f.URL.Lease}]
 			held[i] = ok
 			if !ok || f.Version == nil {
 				continue

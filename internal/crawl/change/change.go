@@ -7,6 +7,7 @@
 package change
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -27,59 +28,20 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // IsZero says whether there is no digest.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-// Hub is a hub page as change sees it: the set of its articles.
-type Hub struct {
-	articles []weburl.Hash // sorted, each once
-}
-
-// NewHub takes the canonical URLs of a hub's articles, in any order.
-func NewHub(articles []weburl.URL) Hub {
+// HubDigest names the set of a hub's articles, whatever their order. Two hubs
+// have the same exactly when they link the same articles. A hub without articles
+// has one too, unlike a hub never seen.
+func HubDigest(articles []weburl.URL) Digest {
 	hashes := make([]weburl.Hash, len(articles))
 	for i, u := range articles {
 		hashes[i] = u.Hash()
 	}
-	return HubOf(hashes)
-}
-
-// HubOf makes a hub of what Articles gave.
-func HubOf(articles []weburl.Hash) Hub {
-	sorted := slices.Clone(articles)
-	slices.SortFunc(sorted, compare)
-	return Hub{slices.Compact(sorted)}
-}
-
-func compare(a, b weburl.Hash) int { return slices.Compare(a[:], b[:]) }
-
-// Articles are the hashes of the hub's articles, to be stored.
-func (h Hub) Articles() []weburl.Hash { return slices.Clone(h.articles) }
-
-// Digest names the set. Two hubs have the same exactly when they link the same
-// articles. A hub without articles has one too, unlike a hub never seen.
-func (h Hub) Digest() Digest {
+	slices.SortFunc(hashes, func(a, b weburl.Hash) int { return bytes.Compare(a[:], b[:]) })
 	hash := sha256.New()
-	for _, article := range h.articles {
-		hash.Write(article[:])
+	for _, one := range slices.Compact(hashes) {
+		hash.Write(one[:])
 	}
 	return Digest(hash.Sum(nil))
-}
-
-// Since lists what is new and what is gone compared with an earlier state.
-func (h Hub) Since(earlier Hub) (added, removed []weburl.Hash) {
-	i, j := 0, 0
-	for i < len(h.articles) || j < len(earlier.articles) {
-		switch {
-		case j == len(earlier.articles) || i < len(h.articles) && compare(h.articles[i], earlier.articles[j]) < 0:
-			added = append(added, h.articles[i])
-			i++
-		case i == len(h.articles) || compare(h.articles[i], earlier.articles[j]) > 0:
-			removed = append(removed, earlier.articles[j])
-			j++
-		default:
-			i++
-			j++
-		}
-	}
-	return added, removed
 }
 
 // Article names the content of an article: its title and body in normal form.

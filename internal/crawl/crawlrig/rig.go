@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dateline/activities"
-	"dateline/internal/batch"
 	"dateline/internal/crawl"
 	"dateline/internal/crawl/crawltest"
 	"dateline/internal/crawl/drain"
@@ -62,9 +61,9 @@ func New(ctx context.Context, p Parts) (*Rig, error) {
 		return nil, err
 	}
 	filter := &seen.Filter{Redis: p.Redis}
-	records := batch.Lingering(ctx, 25*time.Millisecond, 200, 2, p.Store.RecordFetches)
+	record := drain.Recorder(ctx, p.Store.RecordFetches)
 	r.Drainer = &drain.Drainer{Store: p.Store, Gates: p.Store, Fetcher: r.Fetcher, Finder: drain.PageFinder{}, Resolver: r.Fetcher,
-		Known: &seen.Known{Filter: filter, Redis: p.Redis, Store: p.Store}, Pages: r.Pages, Record: records.Do, Pace: p.Pace, Limits: p.Limits, Log: p.Log}
+		Known: &seen.Known{Filter: filter, Redis: p.Redis, Store: p.Store}, Pages: r.Pages, Record: record, Pace: p.Pace, Limits: p.Limits, Log: p.Log}
 	r.Drainer.Robots = drain.NewRobots("Dateline", drain.RobotsStore{Redis: p.Redis}, r.Drainer.FetchRobots)
 	r.Crawler = &worker.Crawler{Crawl: &activities.Crawl{Frontier: p.Store, Drainer: r.Drainer, Most: 500},
 		Keep: &activities.CrawlKeeper{Rows: p.Store, Filter: filter, Drop: p.Objects.Delete, Keep: 5, Age: time.Hour,

@@ -40,7 +40,7 @@ func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
 		month := s.world.options.Now()
 		fmt.Fprintf(&b, `<div><a href="/lich/%d/%d">Lịch</a> <a href="/phien;jsessionid=%032X">Phiên</a> <a href="/loop/1">Vòng</a>
 			<a href="/huge">To</a> <a href="/bomb">Nổ</a> <a href="/drip">Nhỏ giọt</a> <a href="/hang">Treo</a>
-			<a href="/private/1">Kín</a> <a href="/private/bai-viet-noi-bo-khong-danh-cho-ai-4899999.html">Bài nội bộ</a> <a href="/tim-kiem?q=a">Tìm</a> <a href="/go/1">Chia sẻ</a></div>`,
+			<a href="/private/1">Kín</a> <a href="/private/bai-viet-noi-bo-khong-danh-cho-ai-4899999.html">Bài nội bộ</a> <a href="/tim-kiem?q=a">Tìm</a> <a href="/go/1">Chia sẻ</a> <a href="/kho/1">Kho</a></div>`,
 			month.Year(), month.Month(), asked)
 	}
 	s.foot(&b, asked)

@@ -17,6 +17,7 @@ const hugeBytes = 10 << 30
 //
 //	/lich/2026/11             a calendar without end
 //	/phien;jsessionid=…       a new session id on every link
+//	/kho/1                    lists of lists without end
 //	/loop/1                   redirects without end
 //	/huge                     10 GB
 //	/bomb                     1 GiB of zeros in 1 MiB of gzip
@@ -33,6 +34,8 @@ func (s *Site) trap(out http.ResponseWriter, r *http.Request) {
 		s.calendar(out, r, rest)
 	case "phien":
 		s.sessions(out, r)
+	case "kho":
+		s.archive(out, r, rest)
 	case "loop":
 		number, _ := strconv.Atoi(rest)
 		http.Redirect(out, r, "/loop/"+strconv.Itoa(number+1), http.StatusFound)
@@ -81,6 +84,17 @@ func (s *Site) calendar(out http.ResponseWriter, r *http.Request, rest string) {
 	for _, step := range []int{-1, 1} {
 		other := month.AddDate(0, step, 0)
 		fmt.Fprintf(&page, `<a href="/lich/%d/%d">%s</a> `, other.Year(), other.Month(), other.Format("1/2006"))
+	}
+	s.write(out, r, "text/html; charset=utf-8", []byte(page.String()))
+}
+
+// archive links the next thirty of its like.
+func (s *Site) archive(out http.ResponseWriter, r *http.Request, rest string) {
+	number, _ := strconv.Atoi(rest)
+	var page strings.Builder
+	fmt.Fprintf(&page, `<title>Kho %d</title>`, number)
+	for i := range 30 {
+		fmt.Fprintf(&page, `<a href="/kho/%d">%d</a> `, number+1+i, number+1+i)
 	}
 	s.write(out, r, "text/html; charset=utf-8", []byte(page.String()))
 }

@@ -45,17 +45,6 @@ type HubPage struct {
 	Text  string
 }
 
-// Articles are the URLs of the articles, for change.NewHub.
-func (h HubPage) Articles() []weburl.URL {
-	var all []weburl.URL
-	for _, link := range h.Links {
-		if link.Kind == Article {
-			all = append(all, link.URL)
-		}
-	}
-	return all
-}
-
 // FeedDoc is a feed in any of its formats.
 type FeedDoc struct {
 	Format string // rss, atom, rdf or json

@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ const (
 
 // Hub reads a page, in UTF-8, that was found at a URL.
 func Hub(doc []byte, at weburl.URL, o Options) HubPage {
-	h := &hub{options: o, at: at, base: at, domain: at.Domain(), dates: o.dates(), places: map[weburl.URL]int{}, most: o.most(maxHubLinks)}
+	h := &hub{options: o, at: at, base: at, origin: at.Origin(), domain: at.Domain(), dates: o.dates(), places: map[string]int{}, most: o.most(maxHubLinks)}
 	h.read(doc)
 	h.vote()
 	h.page.Title, h.page.Text = h.prose.title.String(), h.prose.body.String()
@@ -44,13 +43,14 @@ type hub struct {
 	options Options
 	at      weburl.URL
 	base    weburl.URL
-	based   bool // <base> was seen
+	origin  string // of base
+	based   bool   // <base> was seen
 	domain  string
 	dates   dates.Options
 	page    HubPage
-	places  map[weburl.URL]int // in page.Links
-	ranks   []int              // of the titles of page.Links
-	targets []target           // of page.Links
+	places  map[string]int // by URL, in page.Links
+	ranks   []int          // of the titles of page.Links
+	targets []target       // of page.Links
 	most    int
 
 	menu    int // depth of nav, header, footer
@@ -67,7 +67,7 @@ type hub struct {
 
 func (h *hub) read(doc []byte) {
 	h.current, h.dateAt = -1, -1
-	z := html.NewTokenizer(bytes.NewReader(doc))
+	z := newTokens(doc, longScript)
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -86,10 +86,11 @@ func (h *hub) read(doc []byte) {
 			switch {
 			case tag == 0:
 			case h.reads(tag):
-				h.start(tag, readAttrs(z, more))
+				h.start(tag, readAttrs(z.Tokenizer, more))
 			default:
 				h.start(tag, attrs{})
 			}
+			z.pass(tag)
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			tag := atom.Lookup(name)
@@ -187,7 +188,7 @@ func (h *hub) start(tag atom.Atom, a attrs) {
 	case atom.Base:
 		// Only the first counts (HTML Standard §4.2.3).
 		if u, err := h.at.Resolve(a.href.value, weburl.Rules{DropNothing: true}); err == nil && !h.based && a.href.value != "" {
-			h.base, h.based = u, true
+			h.base, h.origin, h.based = u, u.Origin(), true
 		}
 	case atom.Link:
 		h.link(a)
@@ -266,8 +267,8 @@ func (h *hub) add(href string, kind Kind, title string) {
 	if err != nil || len(h.page.Links) >= h.most {
 		return
 	}
-	if _, known := h.places[u]; !known {
-		h.places[u] = len(h.page.Links)
+	if _, known := h.places[u.String()]; !known {
+		h.places[u.String()] = len(h.page.Links)
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Title: clean(title)})
 		h.ranks, h.targets = append(h.ranks, inAttribute), append(h.targets, target{url: u})
 	}
@@ -289,13 +290,13 @@ func (h *hub) anchor(a attrs) {
 	if to.err != nil || to.domain != h.domain || u == h.at || u == h.page.Canonical {
 		return
 	}
-	place, known := h.places[u]
+	place, known := h.places[u.String()]
 	if !known {
 		if len(h.page.Links) >= h.most {
 			return
 		}
 		place = len(h.page.Links)
-		h.places[u] = place
+		h.places[u.String()] = place
 		h.page.Links = append(h.page.Links, Link{URL: u, Kind: to.kind, Score: to.score, Published: to.published})
 		h.ranks, h.targets = append(h.ranks, noTitle), append(h.targets, to)
 	}

@@ -47,7 +47,7 @@ func (h *hub) target(href string) target {
 	if memo == nil || len(href) > maxReference || href[0] != '/' && !strings.Contains(href, "://") {
 		return h.resolve(href)
 	}
-	key := reference{h.base.Origin(), href}
+	key := reference{h.origin, href}
 	memo.mu.Lock()
 	found, known := memo.known[key]
 	memo.mu.Unlock()

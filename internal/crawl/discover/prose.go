@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"bytes"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -19,7 +18,7 @@ type Prose struct {
 
 // ReadProse reads it from a page in UTF-8.
 func ReadProse(doc []byte) Prose {
-	z := html.NewTokenizer(bytes.NewReader(doc))
+	z := newTokens(doc, longScript)
 	var p prose
 	canonical := ""
 	for {
@@ -34,11 +33,12 @@ func ReadProse(doc []byte) Prose {
 			name, more := z.TagName()
 			tag := atom.Lookup(name)
 			if tag == atom.Link && canonical == "" {
-				if a := readAttrs(z, more); a.relates("canonical") {
+				if a := readAttrs(z.Tokenizer, more); a.relates("canonical") {
 					canonical = strings.TrimSpace(a.href.value)
 				}
 			}
 			p.start(tag)
+			z.pass(tag)
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			p.end(atom.Lookup(name))

@@ -4,7 +4,6 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"dateline/internal/crawl/weburl"
@@ -94,39 +93,33 @@ func monthOf(uri string) []string {
 	return nil
 }
 
-// Meter bounds how many URLs of one shape are taken from a site, articles apart:
-// calendars, filters and session ids make endlessly many of few shapes. It is
-// safe for concurrent use and counts each URL that it is asked about.
-type Meter struct {
-	most int
-
-	mu     sync.Mutex
+// Shapes bound how many sections of one shape are taken from a site: lists of
+// days, filters and numbers make endlessly many of few shapes. They are not safe
+// for concurrent use.
+type Shapes struct {
+	most   int
 	counts map[string]int
 }
 
-// NewMeter makes a meter that lets most URLs of each shape pass.
-func NewMeter(most int) *Meter { return &Meter{most: most, counts: map[string]int{}} }
+// maxShapes is how many shapes a site's sections may have.
+const maxShapes = 2_000
 
-// maxShapes bounds the memory of a meter; a site with more has no shapes at all.
-const maxShapes = 10_000
+// NewShapes counts from nothing; most is how many of each are taken.
+func NewShapes(most int) *Shapes { return &Shapes{most: most, counts: map[string]int{}} }
 
-// Admit says whether a new URL may be taken, and if not, why.
-func (m *Meter) Admit(link Link, now time.Time) (ok bool, reason string) {
-	if reason := Trap(link.URL, now); reason != "" {
-		return false, reason
+// Count notes a section that was taken before.
+func (s *Shapes) Count(u weburl.URL) { s.counts[Shape(u)]++ }
+
+// Admit counts a section and says why it is not to be taken; empty: it is.
+func (s *Shapes) Admit(u weburl.URL) (why string) {
+	shape := Shape(u)
+	n, known := s.counts[shape]
+	switch {
+	case n >= s.most:
+		return "trap: too many sections like " + shape
+	case !known && len(s.counts) >= maxShapes:
+		return "trap: too many kinds of sections"
 	}
-	if link.Kind == Article {
-		return true, ""
-	}
-	shape := Shape(link.URL)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, known := m.counts[shape]; !known && len(m.counts) >= maxShapes {
-		return false, "trap: too many kinds of URLs"
-	}
-	if m.counts[shape] >= m.most {
-		return false, "trap: too many URLs like " + shape
-	}
-	m.counts[shape]++
-	return true, ""
+	s.counts[shape] = n + 1
+	return ""
 }

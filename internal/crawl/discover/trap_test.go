@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"dateline/internal/crawl/weburl"
 )
 
 func TestTrap(t *testing.T) {
@@ -35,33 +33,36 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// A calendar, session ids and filters come to an end; articles do not.
-func TestMeter(t *testing.T) {
-	now := time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC)
-	meter := NewMeter(20)
-	admitted := func(form string) (n int, reason string) {
-		for i := range 1000 {
-			u, err := weburl.Parse(fmt.Sprintf("https://baomau.example"+form, i), weburl.Rules{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			kind, score := Classify(u)
-			ok, why := meter.Admit(Link{URL: u, Kind: kind, Score: score}, now)
-			if ok {
-				n++
+// Lists without end come to one; what was taken before counts.
+func TestShapes(t *testing.T) {
+	shapes := NewShapes(20)
+	shapes.Count(mustParse(t, "https://baomau.example/lich-su/ngay/0"))
+	admit := func(form string, many int) (n int, why string) {
+		for i := range many {
+			if reason := shapes.Admit(mustParse(t, fmt.Sprintf("https://baomau.example"+form, i))); reason != "" {
+				why = reason
 			} else {
-				reason = why
+				n++
 			}
 		}
-		return n, reason
+		return n, why
 	}
-	if n, reason := admitted("/lich-su/ngay/%d"); n != 20 || !strings.Contains(reason, "too many URLs like baomau.example/lich-su/ngay/N") {
-		t.Errorf("a calendar: %d, %q", n, reason)
+	if n, why := admit("/lich-su/ngay/%d", 1000); n != 19 || why != "trap: too many sections like baomau.example/lich-su/ngay/N" {
+		t.Errorf("a calendar: %d, %q", n, why)
 	}
-	if n, _ := admitted("/loc?mau=%d&co=2"); n != 20 {
-		t.Errorf("filters: %d", n)
+	if n, why := admit("/loc?mau=%d&co=2", 1000); n != 20 || why == "" {
+		t.Errorf("filters: %d, %q", n, why)
 	}
-	if n, reason := admitted("/gia-vang-tang-manh-phien-48%05d.html"); n != 1000 {
-		t.Errorf("articles: %d, %q", n, reason)
+	letters := func(i int) string {
+		return strings.NewReplacer("0", "a", "1", "b", "2", "c", "3", "d", "4", "e", "5", "f", "6", "g", "7", "h", "8", "i", "9", "k").Replace(fmt.Sprint(i))
+	}
+	taken, why := 0, ""
+	for i := range 5000 {
+		if why = shapes.Admit(mustParse(t, "https://baomau.example/chu-de/"+letters(i))); why == "" {
+			taken++
+		}
+	}
+	if taken != maxShapes-2 || why != "trap: too many kinds of sections" {
+		t.Errorf("topics: %d, %q", taken, why)
 	}
 }

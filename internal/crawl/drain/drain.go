@@ -33,6 +33,7 @@ type Store interface {
 	SeedsOfDomain(ctx context.Context, domain int32) ([]crawl.Seed, error)
 	SeedsCrawled(ctx context.Context, domain int32, url uuid.UUID, found bool, problem string) error
 	AddURLs(ctx context.Context, found []crawl.Found) (map[uuid.UUID]bool, error)
+	SectionsOfDomain(ctx context.Context, domain int32) ([]string, error)
 	BlockDomain(ctx context.Context, domain int32, wait time.Duration) error
 	SetDelay(ctx context.Context, domain int32, delay time.Duration) error
 	Observations(ctx context.Context, domain int32, most int) ([]weburl.Observation, error)
@@ -110,12 +111,13 @@ type Limits struct {
 	Batch    int           // URLs leased at once
 	Parallel int           // requests to a domain at once, where politeness is lifted
 	Budget   int           // pages of a domain a day; 0: no limit
+	Alike    int           // sections of a domain whose URLs have one shape
 }
 
 // StandardLimits is what production runs by.
 func StandardLimits() Limits {
 	return Limits{Delay: time.Second, MaxDelay: 30 * time.Second, IPDelay: 100 * time.Millisecond, Fetch: 45 * time.Second, Lease: 90 * time.Second,
-		Block: 24 * time.Hour, Run: 4 * time.Minute, Linger: 15 * time.Second, Batch: 100, Parallel: 1, Budget: 20_000}
+		Block: 24 * time.Hour, Run: 4 * time.Minute, Linger: 15 * time.Second, Batch: 100, Parallel: 1, Budget: 20_000, Alike: 200}
 }
 
 // Drainer drains domains. It is safe for concurrent use.

@@ -34,7 +34,7 @@ const delay = 60 * time.Millisecond
 
 func limits() drain.Limits {
 	return drain.Limits{Delay: delay, MaxDelay: time.Second, IPDelay: time.Millisecond, Fetch: 4 * time.Second, Lease: 4 * time.Second,
-		Block: time.Hour, Run: time.Minute, Batch: 20, Parallel: 1}
+		Block: time.Hour, Run: time.Minute, Batch: 20, Parallel: 1, Alike: 20}
 }
 
 func newField(t *testing.T, o crawltest.Options, l drain.Limits) *field {

@@ -25,7 +25,9 @@ func (r *run) judge(ctx context.Context, u crawl.URL, res *fetch.Result, h *hops
 	var err error
 	switch res.Outcome {
 	case fetch.OK:
-		err = r.keep(ctx, f, res, v)
+		if err = r.keep(ctx, f, res, v); res.Reason != "" && f.Problem == "" {
+			f.Problem = limited("stored as it was served: " + res.Reason)
+		}
 	case fetch.NotModified:
 		r.unchanged(f)
 		err = r.tellSeeds(ctx, f, false, "")

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"dateline/internal/crawl"
 	"dateline/internal/crawl/change"
 	"dateline/internal/crawl/discover"
@@ -45,9 +43,14 @@ func (r *run) keep(ctx context.Context, f *crawl.Fetched, res *fetch.Result, v V
 	}
 	var fresh int
 	if follow && !finds.NoFollow {
-		if fresh, err = r.add(ctx, r.wanted(*u, seed, finds.Links, v)); err != nil {
+		found, trap, err := r.wanted(ctx, *u, seed, finds.Links, v)
+		if err != nil {
 			return err
 		}
+		if fresh, err = r.add(ctx, found); err != nil {
+			return err
+		}
+		f.Problem = trap
 	}
 	u.State, u.Tries = crawl.Kept, 0
 	u.ETag, u.LastModified = limited(res.ETag), limited(res.LastModified)
@@ -107,11 +110,12 @@ func hubDigest(links []discover.Link) string {
 			articles = append(articles, l.URL)
 		}
 	}
-	return change.NewHub(articles).Digest().String()
+	return change.HubDigest(articles).String()
 }
 
-// wanted chooses, among what a page names, what its seed wants to have.
-func (r *run) wanted(u crawl.URL, seed crawl.Seed, links []discover.Link, v Verdict) []crawl.Found {
+// wanted chooses, among what a page names, what its seed wants to have. trap says
+// why some of that is left out all the same.
+func (r *run) wanted(ctx context.Context, u crawl.URL, seed crawl.Seed, links []discover.Link, v Verdict) (found []crawl.Found, trap string, err error) {
 	w := wishes{run: r, page: u, self: u.URL, seen: map[weburl.URL]bool{}}
 	if u.Kind == crawl.Home {
 		for _, text := range v.Sitemaps {
@@ -137,9 +141,18 @@ func (r *run) wanted(u crawl.URL, seed crawl.Seed, links []discover.Link, v Verd
 				w.put(l.URL, crawl.Kind(l.Kind), crawl.HubRank(crawl.Kind(l.Kind)), u.Depth)
 			}
 		case discover.Section:
-			if u.Depth+1 < seed.Rules.Depth && allow(l.URL) {
-				w.put(l.URL, crawl.Section, crawl.HubRank(crawl.Section), u.Depth+1)
+			if u.Depth+1 >= seed.Rules.Depth || !allow(l.URL) || !w.takes(l.URL) {
+				continue
 			}
+			why, err := r.admit(ctx, l.URL)
+			if err != nil {
+				return nil, "", err
+			}
+			if why != "" {
+				trap = why
+				continue
+			}
+			w.put(l.URL, crawl.Section, crawl.HubRank(crawl.Section), u.Depth+1)
 		case discover.Article:
 			if u.Depth+1 <= seed.Rules.Depth && allow(l.URL) {
 				var age time.Duration
@@ -150,7 +163,7 @@ func (r *run) wanted(u crawl.URL, seed crawl.Seed, links []discover.Link, v Verd
 			}
 		}
 	}
-	return w.found
+	return w.found, trap, nil
 }
 
 // wishes are the URLs of a page that its seed wants to have.
@@ -162,15 +175,17 @@ type wishes struct {
 	found []crawl.Found
 }
 
-// put takes a URL that is of this domain, no trap, and not known by this run.
+// takes says whether a URL is of this domain, no trap by its form, and not taken
+// yet.
+func (w *wishes) takes(to weburl.URL) bool {
+	return !w.seen[to] && to.String() != w.self && to.Domain() == w.run.domain.Name && discover.Trap(to, time.Now()) == ""
+}
+
 func (w *wishes) put(to weburl.URL, kind crawl.Kind, rank, depth int) {
-	if w.seen[to] || to.String() == w.self {
+	if !w.takes(to) {
 		return
 	}
 	w.seen[to] = true
-	if to.Domain() != w.run.domain.Name || discover.Trap(to, time.Now()) != "" {
-		return
-	}
 	w.found = append(w.found, crawl.Found{DomainID: w.run.domain.ID, URL: to, Kind: kind, Rank: rank, Depth: depth, SeedNo: w.page.SeedNo})
 }
 
@@ -219,47 +234,6 @@ func patterns(rules crawl.Rules) func(weburl.URL) bool {
 		path := u.RequestURI()
 		return !any(deny, path) && (len(allow) == 0 || any(allow, path))
 	}
-}
-
-// add puts URLs into the frontier that are not there yet, and says how many
-// were new.
-func (r *run) add(ctx context.Context, found []crawl.Found) (fresh int, err error) {
-	var ids []uuid.UUID
-	var ask []crawl.Found
-	for _, f := range found {
-		if !r.knows(f.URL) {
-			ids, ask = append(ids, crawl.ID(f.URL)), append(ask, f)
-		}
-	}
-	if len(ids) == 0 {
-		return 0, nil
-	}
-	unknown, err := r.Known.New(ctx, r.domain.ID, r.domain.Epoch, ids)
-	if err != nil {
-		return 0, err
-	}
-	var insert []crawl.Found
-	for i, f := range ask {
-		if unknown[i] {
-			insert = append(insert, f)
-		}
-	}
-	added, err := r.Store.AddURLs(ctx, insert)
-	if err != nil {
-		return 0, err
-	}
-	remember := make([]uuid.UUID, len(insert))
-	for i, f := range insert {
-		remember[i] = crawl.ID(f.URL)
-	}
-	r.Known.Remember(ctx, r.domain.ID, r.domain.Epoch, remember)
-	r.mu.Lock()
-	for _, f := range ask {
-		r.known[f.URL] = true
-	}
-	r.out.Found += len(added)
-	r.mu.Unlock()
-	return len(added), nil
 }
 
 // kept are the headers that are stored with a page, for its readers and for

@@ -1,6 +1,8 @@
 package drain_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,39 @@ import (
 	"dateline/internal/crawl/render"
 	"dateline/internal/enginetest"
 )
+
+// Without a browser that answers, pages are stored as they were served, and the
+// domain tells of it.
+func TestPagesAreStoredWhereNoBrowserAnswers(t *testing.T) {
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	browser, err := render.New(render.Options{URL: gone.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFieldWith(t, crawltest.Options{Sites: 1, Articles: 2, Sections: 1, Scripts: true}, limits(), browser)
+	site := f.world.Site(0)
+	f.seed(crawl.Home, site.Home())
+	f.must(f.Store.RenderDomain(t.Context(), f.workspace.ID, site.Host(), true))
+	f.drain(0)
+	d, err := f.Store.CrawlDomain(t.Context(), site.Host())
+	f.must(err)
+	problems, err := f.Store.Problems(t.Context(), d.ID, 10)
+	f.must(err)
+	told := map[string]string{}
+	for _, p := range problems {
+		told[p.URL] = p.Why
+	}
+	for _, a := range site.Articles() {
+		if page, ok := f.page(a); !ok || !strings.Contains(page, a.Title) || !strings.Contains(page, `<div id="than"></div>`) {
+			t.Errorf("%s: stored %v", a.URL, ok)
+		}
+		if told[a.URL] != "stored as it was served: it could not be rendered" {
+			t.Errorf("%s: %q is told", a.URL, told[a.URL])
+		}
+	}
+	f.wantPolite(delay)
+}
 
 // Where text is made by scripts, pages are stored as a browser shows them, of the
 // domains that are set so, and as politely as all else.

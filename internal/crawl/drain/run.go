@@ -31,6 +31,10 @@ type run struct {
 	rest   time.Duration       // that what is given back rests
 	out    Result
 	params bool // new pages with parameters in their URLs were stored
+
+	sectionsMu sync.Mutex
+	sections   *discover.Shapes // nil: not asked for yet
+	hubs       map[string]bool  // sections that were taken
 }
 
 func newRun(d *Drainer, dom crawl.Domain, seeds []crawl.Seed) *run {

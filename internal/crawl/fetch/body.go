@@ -67,7 +67,7 @@ func (a *attempt) read(res *http.Response, stop context.CancelFunc) (body, error
 	wire.touch = func() { watch.Reset(limits.Idle) }
 
 	result := body{encoding: strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding")))}
-	decoded, closers, err := decoder(wire, result.encoding)
+	decoded, closers, err := a.f.decoder(wire, result.encoding)
 	defer closers.close()
 	if err == nil {
 		result.body, err = capped(decoded, wire, limit, limits.Ratio, cut)
@@ -170,7 +170,7 @@ func (c closers) close() {
 }
 
 // decoder takes content encodings off, the last one first (RFC 9110 §8.4).
-func decoder(from io.Reader, encodings string) (io.Reader, closers, error) {
+func (f *Fetcher) decoder(from io.Reader, encodings string) (io.Reader, closers, error) {
 	var open closers
 	layers := strings.Split(encodings, ",")
 	if len(layers) > maxLayers {
@@ -180,14 +180,14 @@ func decoder(from io.Reader, encodings string) (io.Reader, closers, error) {
 		switch name := strings.TrimSpace(layers[i]); name {
 		case "", "identity", "utf-8", "none":
 		case "gzip", "x-gzip":
-			buffered := bufio.NewReader(from)
+			z := f.gunzip(from)
+			open = append(open, func() { f.put(z) })
 			// Some servers say gzip and send none.
-			if magic, _ := buffered.Peek(2); len(magic) == 2 && (magic[0] != 0x1f || magic[1] != 0x8b) || len(magic) == 0 {
-				from = buffered
+			if magic, _ := z.buffered.Peek(2); len(magic) == 2 && (magic[0] != 0x1f || magic[1] != 0x8b) || len(magic) == 0 {
+				from = z.buffered
 				continue
 			}
-			z, err := gzip.NewReader(buffered)
-			if err != nil {
+			if err := z.Reset(z.buffered); err != nil {
 				return nil, open, err
 			}
 			from = z
@@ -211,6 +211,26 @@ func decoder(from io.Reader, encodings string) (io.Reader, closers, error) {
 		}
 	}
 	return from, open, nil
+}
+
+// gunzipper is used again and again: making one costs as much as a page does.
+type gunzipper struct {
+	gzip.Reader
+	buffered *bufio.Reader
+}
+
+func (f *Fetcher) gunzip(from io.Reader) *gunzipper {
+	z, ok := f.gunzippers.Get().(*gunzipper)
+	if !ok {
+		z = &gunzipper{buffered: bufio.NewReaderSize(nil, 16<<10)}
+	}
+	z.buffered.Reset(from)
+	return z
+}
+
+func (f *Fetcher) put(z *gunzipper) {
+	z.buffered.Reset(nil) // the answer is not held on to
+	f.gunzippers.Put(z)
 }
 
 // inflate reads deflate as it should be, in zlib's format, and as some servers

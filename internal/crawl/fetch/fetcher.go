@@ -29,6 +29,8 @@ type Fetcher struct {
 	names   *cache
 	direct  *http.Transport
 
+	gunzippers sync.Pool // *gunzipper
+
 	mu      sync.Mutex
 	proxied map[string]*http.Transport
 }

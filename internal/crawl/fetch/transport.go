@@ -24,7 +24,8 @@ func (f *Fetcher) newTransport(proxy *url.URL) *http.Transport {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // read takes encodings off, with caps
 		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    2, // hosts are asked one page at a time
+		MaxIdleConnsPerHost:    2,        // hosts are asked one page at a time
+		ReadBufferSize:         16 << 10, // most pages are compressed, and come in one go
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		ResponseHeaderTimeout:  f.limits.Header,

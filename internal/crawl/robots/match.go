@@ -1,9 +1,6 @@
 package robots
 
-import (
-	"strings"
-	"time"
-)
+import "strings"
 
 // For is what the file says to the crawler with this product token. The groups
 // that name it hold together; if there are none, those for all ("*") do
@@ -34,12 +31,6 @@ func (f *File) merge(name string) Agent {
 		}
 	}
 	return agent
-}
-
-// DelayUpTo is the pause between two requests that the site asks for, within
-// reason: at least shortest, at most longest.
-func (a Agent) DelayUpTo(shortest, longest time.Duration) time.Duration {
-	return min(max(a.Delay, shortest), max(longest, shortest))
 }
 
 // Check says whether a path with its query, such as /tin?id=1, may be fetched.

@@ -75,13 +75,6 @@ func TestDelay(t *testing.T) {
 	if got := f.For("x").Delay; got != 10*time.Second {
 		t.Errorf("all: %s", got)
 	}
-	a := Agent{Delay: time.Hour}
-	if got := a.DelayUpTo(time.Second, 30*time.Second); got != 30*time.Second {
-		t.Errorf("capped: %s", got)
-	}
-	if got := (Agent{}).DelayUpTo(time.Second, 30*time.Second); got != time.Second {
-		t.Errorf("none: %s", got)
-	}
 }
 
 func TestSitemaps(t *testing.T) {

@@ -32,6 +32,8 @@ type Store interface {
 	DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
 	DomainsOfWorkspace(ctx context.Context, workspace uuid.UUID, after string, limit int) ([]crawl.Domain, error)
 	Queues(ctx context.Context, domain int32) ([]crawl.Queue, error)
+	Answers(ctx context.Context, domain int32) ([]crawl.Answer, error)
+	News(ctx context.Context, domain int32) (crawl.News, error)
 	Problems(ctx context.Context, domain int32, most int) ([]crawl.Problem, error)
 	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
 	ControlDomain(ctx context.Context, workspace uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error)
@@ -157,18 +159,26 @@ func (s *Service) Domains(ctx context.Context, who people.Principal, after strin
 type Domain struct {
 	crawl.Domain
 	Queues   []crawl.Queue
+	Answers  []crawl.Answer
+	News     crawl.News
 	Problems []crawl.Problem // the last ones
 }
 
 // mostProblems is how many are shown with a domain.
 const mostProblems = 20
 
-// Domain reads a domain with its queues and its last problems.
+// Domain reads a domain with its queues, its figures and its last problems.
 func (s *Service) Domain(ctx context.Context, who people.Principal, name string) (d Domain, err error) {
 	if d.Domain, err = s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name); err != nil {
 		return d, err
 	}
 	if d.Queues, err = s.Store.Queues(ctx, d.ID); err != nil {
+		return d, err
+	}
+	if d.Answers, err = s.Store.Answers(ctx, d.ID); err != nil {
+		return d, err
+	}
+	if d.News, err = s.Store.News(ctx, d.ID); err != nil {
 		return d, err
 	}
 	d.Problems, err = s.Store.Problems(ctx, d.ID, mostProblems)

@@ -49,21 +49,29 @@ type Hash [16]byte
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // Parse makes a URL canonical by the rules of its site.
-func Parse(raw string, rules Rules) (URL, error) { return parse(raw, "", rules) }
+func Parse(raw string, rules Rules) (URL, error) { return parse(raw, URL{}, rules) }
 
 // Resolve makes a reference found on page u canonical.
-func (u URL) Resolve(ref string, rules Rules) (URL, error) { return parse(ref, u.text, rules) }
+func (u URL) Resolve(ref string, rules Rules) (URL, error) { return parse(ref, u, rules) }
 
-func parse(raw, base string, rules Rules) (URL, error) {
+func parse(raw string, base URL, rules Rules) (URL, error) {
 	if len(raw) > maxRaw {
 		return URL{}, ErrTooLong
 	}
+	if p, ok := plain(raw, base); ok {
+		return p.canonical(rules)
+	}
+	return standard(raw, base, rules)
+}
+
+// standard parses whatever there is, by the URL Standard.
+func standard(raw string, base URL, rules Rules) (URL, error) {
 	var parsed *whatwg.Url
 	var err error
-	if base == "" {
+	if base.IsZero() {
 		parsed, err = whatwg.Parse(raw)
 	} else {
-		parsed, err = whatwg.ParseRef(base, raw)
+		parsed, err = whatwg.ParseRef(base.text, raw)
 	}
 	if err != nil {
 		return URL{}, ErrInvalid
@@ -80,20 +88,28 @@ func parse(raw, base string, rules Rules) (URL, error) {
 	if hostname == "" || strings.HasSuffix(hostname, ".") || len(hostname) > 253 {
 		return URL{}, ErrInvalid
 	}
-	port := parsed.Port()
-	if rules.HTTPS && scheme == "http" && port == "" {
-		scheme = "https"
+	return parts{scheme: scheme, hostname: hostname, port: parsed.Port(), path: parsed.Pathname(),
+		query: strings.TrimPrefix(parsed.Search(), "?")}.canonical(rules)
+}
+
+// canonical takes away what does not change the page.
+func (p parts) canonical(rules Rules) (URL, error) {
+	if rules.HTTPS && p.scheme == "http" && p.port == "" {
+		p.scheme = "https"
 	}
-	u := URL{scheme: scheme, host: hostname, hostname: hostname}
-	if port != "" {
-		u.host += ":" + port
+	host := p.hostname
+	if p.port != "" {
+		host += ":" + p.port
 	}
-	u.path = escapes(cleanPath(parsed.Pathname()))
-	if u.path == "" {
+	u := URL{scheme: p.scheme, host: host, hostname: host[:len(p.hostname)]}
+	if u.path = escapes(cleanPath(p.path)); u.path == "" {
 		u.path = "/"
 	}
-	u.query = rules.cleanQuery(strings.TrimPrefix(parsed.Search(), "?"))
-	u.text = u.Origin() + u.RequestURI()
+	if u.query = rules.cleanQuery(p.query); u.query == "" {
+		u.text = u.scheme + "://" + u.host + u.path
+	} else {
+		u.text = u.scheme + "://" + u.host + u.path + "?" + u.query
+	}
 	if len(u.text) > MaxLength {
 		return URL{}, ErrTooLong
 	}
@@ -182,6 +198,9 @@ func Domain(hostname string) string {
 func Absolute(base, ref string) (string, error) {
 	if len(ref) > maxRaw {
 		return "", ErrTooLong
+	}
+	if _, ok := plain(ref, URL{}); ok {
+		return ref, nil
 	}
 	var parsed *whatwg.Url
 	var err error

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
 func TestParse(t *testing.T) {
@@ -223,9 +225,11 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw, ref string) {
 		u, err := Parse(raw, Rules{})
+		wantStandard(t, raw, URL{})
 		if err != nil {
 			return
 		}
+		wantStandard(t, ref, u)
 		for _, one := range []URL{u, func() URL { r, _ := u.Resolve(ref, Rules{}); return r }()} {
 			if one.IsZero() {
 				continue
@@ -239,4 +243,95 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// wantStandard wants what plain knows to be just what the Standard's parser makes
+// of it.
+func wantStandard(t *testing.T, raw string, base URL) {
+	t.Helper()
+	if _, ok := plain(raw, base); !ok {
+		return
+	}
+	got, err := parse(raw, base, Rules{})
+	want, wanted := standard(raw, base, Rules{})
+	if got != want || !errors.Is(err, wanted) {
+		t.Errorf("%q on %q is %+v (%v), by the Standard %+v (%v)", raw, base, got, err, want, wanted)
+	}
+	if !base.IsZero() {
+		return
+	}
+	if u, err := whatwg.Parse(raw); err != nil || u.Href(true) != raw {
+		t.Errorf("%q is not as the Standard writes it: %v %v", raw, u, err)
+	}
+}
+
+func TestPlain(t *testing.T) {
+	base, err := Parse("http://báo.example:8080/a/b?c=1", Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for raw, ok := range map[string]bool{
+		"https://example.org/": true,
+		"http://site-0001.test:4711/thoi-su/gia-vang-4819273.html":  true,
+		"https://a.b-c.d1.example.com.vn/A/~b/c,d+e=f:g@h!i&j*k$.l": true,
+		"https://example.org/a?b=%E1&utm_source=x;y?z":              true,
+		"https://example.org:8443/a//b":                             true,
+		"/tin-tuc/gia-vang-4819273.html?box=1":                      true,
+		"/":                                                         true,
+		"https://example.org":                                       false,
+		"https://example.org/a?":                                    false,
+		"https://example.org/a#b":                                   false,
+		"https://example.org/../a":                                  false,
+		"https://example.org/a/.b":                                  false,
+		"https://example.org/%2e%2e/a":                              false,
+		"https://example.org/a b":                                   false,
+		"https://example.org/a\tb":                                  false,
+		"https://example.org\\a/":                                   false,
+		"https://example.org/tìm":                                   false,
+		"https://example.org/a;jsessionid=1":                        false,
+		"https://example.org/(S(lit3py55t21z5v55vlm25s55))/":        false,
+		"https://Example.org/":                                      false,
+		"https://example.org./":                                     false,
+		"https://example..org/":                                     false,
+		"https://xn--bo-mia.example/":                               false,
+		"https://-a.example/":                                       false,
+		"https://a-.example/":                                       false,
+		"https://127.0.0.1/":                                        false,
+		"https://127.1/":                                            false,
+		"https://example.0x7f/":                                     false,
+		"https://[::1]/":                                            false,
+		"https://a:b@example.org/":                                  false,
+		"https://a@example.org/":                                    false,
+		"https://example.org:/":                                     false,
+		"https://example.org:443/":                                  false,
+		"http://example.org:80/":                                    false,
+		"https://example.org:080/":                                  false,
+		"https://example.org:65536/":                                false,
+		"https://example.org:1e3/":                                  false,
+		"HTTPS://example.org/":                                      false,
+		" https://example.org/":                                     false,
+		"//example.org/a":                                           false,
+		"a/b":                                                       false,
+		"?a=1":                                                      false,
+		"":                                                          false,
+	} {
+		for _, on := range []URL{{}, base} {
+			if _, got := plain(raw, on); got != (ok && (raw[0] != '/' || !on.IsZero())) {
+				t.Errorf("%q on %q: plain %v", raw, on, got)
+			}
+			wantStandard(t, raw, on)
+		}
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	for name, raw := range map[string]string{"plain": "https://example.org/thoi-su/gia-vang-sang-nay-4819273.html", "encoded": "https://example.org/thoi-su/gi%C3%A1-v%C3%A0ng-4819273.html"} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Parse(raw, Rules{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -102,6 +102,36 @@ func (q *Queries) AddVersions(ctx context.Context, arg AddVersionsParams) error 
 	return err
 }
 
+const answersOfDomain = `-- name: AnswersOfDomain :many
+select last_status, count(*) as urls from urls where domain_id = $1 and last_status <> 0 group by last_status order by last_status
+`
+
+type AnswersOfDomainRow struct {
+	LastStatus int16
+	Urls       int64
+}
+
+// How the last request for each URL was answered.
+func (q *Queries) AnswersOfDomain(ctx context.Context, domainID int32) ([]AnswersOfDomainRow, error) {
+	rows, err := q.db.Query(ctx, answersOfDomain, domainID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AnswersOfDomainRow
+	for rows.Next() {
+		var i AnswersOfDomainRow
+		if err := rows.Scan(&i.LastStatus, &i.Urls); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const beginDrain = `-- name: BeginDrain :one
 update crawl_domains set draining_until = clock_timestamp() + make_interval(secs => $1::float8),
     budget_used = case when budget_day = current_date then budget_used else 0 end, budget_day = current_date
@@ -483,7 +513,7 @@ from (select unnest($1::int[]) as domain_id, unnest($2::uuid[]) as id, unnest($3
         unnest($10::int[]) as every_seconds, unnest($11::text[]) as etag, unnest($12::text[]) as last_modified,
         unnest($13::text[]) as content_hash, unnest($14::bigint[]) as simhash, unnest($15::text[]) as raw_hash, unnest($16::text[]) as canonical, unnest($17::text[]) as problem, unnest($18::boolean[]) as changed) f
 where u.domain_id = f.domain_id and u.id = f.id and u.lease = f.lease
-returning u.domain_id, u.id, u.found_at
+returning u.domain_id, u.id, f.lease::uuid as lease, u.found_at
 `
 
 type FinishURLsParams struct {
@@ -510,6 +540,7 @@ type FinishURLsParams struct {
 type FinishURLsRow struct {
 	DomainID int32
 	ID       uuid.UUID
+	Lease    uuid.UUID
 	FoundAt  time.Time
 }
 
@@ -542,7 +573,12 @@ func (q *Queries) FinishURLs(ctx context.Context, arg FinishURLsParams) ([]Finis
 	var items []FinishURLsRow
 	for rows.Next() {
 		var i FinishURLsRow
-		if err := rows.Scan(&i.DomainID, &i.ID, &i.FoundAt); err != nil {
+		if err := rows.Scan(
+			&i.DomainID,
+			&i.ID,
+			&i.Lease,
+			&i.FoundAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -885,6 +921,42 @@ func (q *Queries) NewEpoch(ctx context.Context, id int32) error {
 	return err
 }
 
+const newsOfDomain = `-- name: NewsOfDomain :one
+select count(*) as articles, count(*) filter (where duplicate) as duplicates, count(*) filter (where timed) as timed,
+    count(*) filter (where timed and waited > 1800) as late,
+    coalesce(percentile_cont(0.5) within group (order by waited) filter (where timed), 0)::float8 as p50,
+    coalesce(percentile_cont(0.95) within group (order by waited) filter (where timed), 0)::float8 as p95
+from (select a.group_id <> a.id as duplicate, a.published_at is not null and not a.date_only and a.published_at >= d.created_at as timed,
+        greatest(extract(epoch from a.first_seen_at - a.published_at), 0) as waited
+    from articles a join crawl_domains d on d.id = a.domain_id
+    where a.domain_id = $1 and a.dated_at > now() - interval '7 days') of_week
+`
+
+type NewsOfDomainRow struct {
+	Articles   int64
+	Duplicates int64
+	Timed      int64
+	Late       int64
+	P50        float64
+	P95        float64
+}
+
+// Of the last week: what was read, what says the same as another article, and how
+// long after its publication was found what came out while the site was watched.
+func (q *Queries) NewsOfDomain(ctx context.Context, domainID int32) (NewsOfDomainRow, error) {
+	row := q.db.QueryRow(ctx, newsOfDomain, domainID)
+	var i NewsOfDomainRow
+	err := row.Scan(
+		&i.Articles,
+		&i.Duplicates,
+		&i.Timed,
+		&i.Late,
+		&i.P50,
+		&i.P95,
+	)
+	return i, err
+}
+
 const parameterPages = `-- name: ParameterPages :many
 select url, canonical, content_hash from urls
 where domain_id = $1 and kind = 'article' and state = 'kept' and position('?' in url) > 0
@@ -1112,6 +1184,37 @@ func (q *Queries) RunSeedsNow(ctx context.Context, domainID int32) (int64, error
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const sectionsOfDomain = `-- name: SectionsOfDomain :many
+select url from urls where domain_id = $1 and rank = $2 and due_at is not null and kind = 'section' limit $3
+`
+
+type SectionsOfDomainParams struct {
+	DomainID int32
+	Rank     int16
+	Batch    int32
+}
+
+// By the index of what is due, in which sections have a rank of their own.
+func (q *Queries) SectionsOfDomain(ctx context.Context, arg SectionsOfDomainParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, sectionsOfDomain, arg.DomainID, arg.Rank, arg.Batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var url string
+		if err := rows.Scan(&url); err != nil {
+			return nil, err
+		}
+		items = append(items, url)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setDelay = `-- name: SetDelay :exec

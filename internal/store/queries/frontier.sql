@@ -13,6 +13,22 @@ order by d.domain limit @page_size;
 select state, count(*) as urls, count(*) filter (where due_at <= clock_timestamp()) as due, count(*) filter (where lease is not null) as leased
 from urls where domain_id = @domain_id group by state order by state;
 
+-- name: AnswersOfDomain :many
+-- How the last request for each URL was answered.
+select last_status, count(*) as urls from urls where domain_id = @domain_id and last_status <> 0 group by last_status order by last_status;
+
+-- name: NewsOfDomain :one
+-- Of the last week: what was read, what says the same as another article, and how
+-- long after its publication was found what came out while the site was watched.
+select count(*) as articles, count(*) filter (where duplicate) as duplicates, count(*) filter (where timed) as timed,
+    count(*) filter (where timed and waited > 1800) as late,
+    coalesce(percentile_cont(0.5) within group (order by waited) filter (where timed), 0)::float8 as p50,
+    coalesce(percentile_cont(0.95) within group (order by waited) filter (where timed), 0)::float8 as p95
+from (select a.group_id <> a.id as duplicate, a.published_at is not null and not a.date_only and a.published_at >= d.created_at as timed,
+        greatest(extract(epoch from a.first_seen_at - a.published_at), 0) as waited
+    from articles a join crawl_domains d on d.id = a.domain_id
+    where a.domain_id = @domain_id and a.dated_at > now() - interval '7 days') of_week;
+
 -- name: PauseCrawl :execrows
 update crawl_domains set paused_at = coalesce(paused_at, clock_timestamp()), paused_why = @why where domain = @domain;
 
@@ -142,6 +158,10 @@ order by last_crawl desc limit @batch;
 -- name: KnownURLs :many
 select id from urls where domain_id = @domain_id and id = any(@ids::uuid[]);
 
+-- name: SectionsOfDomain :many
+-- By the index of what is due, in which sections have a rank of their own.
+select url from urls where domain_id = @domain_id and rank = @rank and due_at is not null and kind = 'section' limit @batch;
+
 -- name: AddURLs :many
 -- What is new among the URLs that a page names.
 insert into urls (domain_id, id, url, kind, rank, depth, seed_no, every_seconds, due_at)
@@ -161,7 +181,7 @@ from (select unnest(@domain_ids::int[]) as domain_id, unnest(@ids::uuid[]) as id
         unnest(@every::int[]) as every_seconds, unnest(@etags::text[]) as etag, unnest(@modified::text[]) as last_modified,
         unnest(@content::text[]) as content_hash, unnest(@simhashes::bigint[]) as simhash, unnest(@raw::text[]) as raw_hash, unnest(@canonicals::text[]) as canonical, unnest(@problems::text[]) as problem, unnest(@changed::boolean[]) as changed) f
 where u.domain_id = f.domain_id and u.id = f.id and u.lease = f.lease
-returning u.domain_id, u.id, u.found_at;
+returning u.domain_id, u.id, f.lease::uuid as lease, u.found_at;
 
 -- name: AddVersions :exec
 insert into page_versions (domain_id, url_id, fetched_at, status, bytes, stored_bytes, kind, raw_hash, final_url, header)

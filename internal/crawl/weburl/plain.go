@@ -1,0 +1,105 @@
+package weburl
+
+import "strings"
+
+// parts are those of a URL as the URL Standard writes them. The port is empty
+// where it is the scheme's own.
+type parts struct{ scheme, hostname, port, path, query string }
+
+// plain takes an address apart that is already written as the URL Standard would
+// write it: nearly all that sites link are. Whatever else is left to the
+// Standard's own parser, which takes many times as long: ok is false. Of
+// references, only paths from the root are plain; base may be zero.
+func plain(raw string, base URL) (p parts, ok bool) {
+	rest := raw
+	switch {
+	case strings.HasPrefix(raw, "https://"):
+		p.scheme, rest = "https", raw[len("https://"):]
+	case strings.HasPrefix(raw, "http://"):
+		p.scheme, rest = "http", raw[len("http://"):]
+	case !base.IsZero() && strings.HasPrefix(raw, "/") && !strings.HasPrefix(raw, "//"):
+		p.scheme, p.hostname = base.scheme, base.hostname
+		p.port = strings.TrimPrefix(base.host[len(base.hostname):], ":")
+	default:
+		return parts{}, false
+	}
+	if p.hostname == "" {
+		end := strings.IndexByte(rest, '/')
+		if end < 0 {
+			return parts{}, false
+		}
+		if p.hostname, p.port, ok = plainHost(rest[:end], p.scheme); !ok {
+			return parts{}, false
+		}
+		rest = rest[end:]
+	}
+	path, query, asks := strings.Cut(rest, "?")
+	if asks && query == "" || strings.Contains(path, "/.") || !plainText(path, false) || !plainText(query, true) {
+		return parts{}, false
+	}
+	p.path, p.query = path, query
+	return p, true
+}
+
+// plainHost splits a name from its port. It knows only names of small letters,
+// digits and single hyphens, so none that is encoded, and none that ends as an
+// IPv4 address may (URL Standard §3.5).
+func plainHost(authority, scheme string) (hostname, port string, ok bool) {
+	hostname, port, has := strings.Cut(authority, ":")
+	if has && !plainPort(port, scheme) || len(hostname) > 253 {
+		return "", "", false
+	}
+	label := 0 // where it begins
+	for i := range len(hostname) + 1 {
+		if i < len(hostname) && hostname[i] != '.' {
+			c := hostname[i]
+			if alphanumeric := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'; !alphanumeric && (c != '-' || i == label || hostname[i-1] == '-') {
+				return "", "", false
+			}
+			continue
+		}
+		if i == label || i-label > 63 || hostname[i-1] == '-' {
+			return "", "", false
+		}
+		if i == len(hostname) {
+			first := hostname[label]
+			return hostname, port, 'a' <= first && first <= 'z'
+		}
+		label = i + 1
+	}
+	return "", "", false
+}
+
+func plainPort(port, scheme string) bool {
+	if port == "" || port[0] == '0' || len(port) > 5 || len(port) == 5 && port > "65535" ||
+		scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		return false
+	}
+	return digitsAlone(port)
+}
+
+func digitsAlone(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// plainText says whether a path, or a query, has only characters that the URL
+// Standard leaves as they are (§1.3). Percent signs in paths are left to it: it
+// knows dots by them.
+func plainText(s string, query bool) bool {
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', 'A' <= c && c <= 'Z':
+		case c == '-', c == '_', c == '~', c == '.', c == '/', c == ',', c == '+', c == '=', c == ':', c == '@', c == '!', c == '&', c == '*', c == '$':
+		case query && (c == '%' || c == '?' || c == ';'):
+		default:
+			return false
+		}
+	}
+	return true
+}
