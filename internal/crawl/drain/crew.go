@@ -11,7 +11,7 @@ import (
 // storing is how many pages are stored for each that is fetched, where
 // politeness is lifted: what is stored waits for disks, and must not keep the
 // network waiting.
-const storing = 3
+const storing = 8
 
 // crew are those who fetch and store the URLs of a run: one, or several where
 // politeness is lifted.
