@@ -11,7 +11,7 @@ import (
 // The demo's own news sites are crawled, and what they publish meanwhile is
 // found; without the demo they are gone, and nobody asks for them.
 func TestTheDemoCrawlsItsOwnSites(t *testing.T) {
-	d := newDateline(t, "DATELINE_CRAWL_DELAY=50ms")
+	d := newDateline(t, "DATELINE_CRAWL_DELAY=100ms")
 	d.start("--demo")
 	d.ready()
 	news := func() map[string]int {

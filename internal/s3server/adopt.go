@@ -144,7 +144,7 @@ func (b *backend) oldMeta(bucket, key string) (map[string]string, error) {
 	}
 	var old struct{ Meta map[string]string }
 	if json.Unmarshal(raw, &old) != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // see above
 	}
 	return old.Meta, nil
 }
