@@ -57,7 +57,10 @@ func (s *stage) frontierOps(size int) float64 {
 	}
 	all.Wait()
 	ops := float64(done.Load()) / time.Since(begun).Seconds()
-	s.explain()
+	busy := fmt.Sprintf("bench-%d.example", benchDomains/2)
+	s.explain("a lease", busy)
+	s.exec("update urls set due_at = now() + interval '1 hour' where domain_id = (select id from crawl_domains where domain = '" + busy + "')")
+	s.explain("a lease where nothing is due", busy)
 	return ops
 }
 
@@ -91,13 +94,14 @@ func (s *stage) fill(size int) {
 		s.count("select (sum(pg_total_relation_size(inhrelid)) / 1048576)::int from pg_inherits where inhparent = 'urls'::regclass"))
 }
 
-// explain logs how Postgres finds what is leased, and what it reads for that.
-func (s *stage) explain() {
+// explain logs how Postgres finds what is leased of a domain, and what it reads
+// for that.
+func (s *stage) explain(what, name string) {
 	s.Helper()
-	domain := s.count("select id from crawl_domains where domain = $1", fmt.Sprintf("bench-%d.example", benchDomains/2))
+	domain := s.count("select id from crawl_domains where domain = $1", name)
 	rows, err := s.db.Query(s.Context(), fmt.Sprintf(`explain (analyze, buffers, costs off, timing off, summary off)
 		select p.id from generate_series(0, 7) r, lateral (select q.id, q.rank, q.due_at from urls q
-			where q.domain_id = %d and q.rank = r::smallint and q.due_at <= clock_timestamp()
+			where q.domain_id = %d and q.rank = r::smallint and q.due_at <= statement_timestamp()
 			order by q.due_at limit 100 for update skip locked) p order by p.rank, p.due_at limit 100`, domain))
 	s.must(err)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -108,5 +112,5 @@ func (s *stage) explain() {
 			shown = append(shown, line)
 		}
 	}
-	s.Logf("a lease:\n%s", strings.Join(shown, "\n"))
+	s.Logf("%s:\n%s", what, strings.Join(shown, "\n"))
 }

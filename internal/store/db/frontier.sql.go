@@ -433,7 +433,7 @@ func (q *Queries) DropVersion(ctx context.Context, arg DropVersionParams) error 
 
 const dueDomains = `-- name: DueDomains :many
 select domain from crawl_domains
-where paused_at is null and next_due <= clock_timestamp()
+where paused_at is null and next_due <= statement_timestamp()
   and (not_before is null or not_before <= clock_timestamp()) and (draining_until is null or draining_until <= clock_timestamp())
 order by next_due - make_interval(secs => 600 * score - least(response_ms, 6000) / 100) limit $1
 `
@@ -779,7 +779,7 @@ func (q *Queries) KnownURLs(ctx context.Context, arg KnownURLsParams) ([]uuid.UU
 const leaseRanks = `-- name: LeaseRanks :many
 update urls u set lease = $1::uuid, due_at = clock_timestamp() + make_interval(secs => $2::float8), last_crawl = clock_timestamp()
 from (select p.id from generate_series($4::int, $5::int) r,
-        lateral (select q.id, q.rank, q.due_at from urls q where q.domain_id = $3 and q.rank = r::smallint and q.due_at <= clock_timestamp()
+        lateral (select q.id, q.rank, q.due_at from urls q where q.domain_id = $3 and q.rank = r::smallint and q.due_at <= statement_timestamp()
                  order by q.due_at limit $6 for update skip locked) p
       order by p.rank, p.due_at limit $6) picked
 where u.domain_id = $3 and u.id = picked.id
@@ -796,7 +796,8 @@ type LeaseRanksParams struct {
 }
 
 // What is due of some ranks, the lowest first: a probe of the index per rank,
-// however long the queues are.
+// however long the queues are. The time is the statement's: by one that goes on
+// while it runs no index can be asked, and all that is not due would be read.
 func (q *Queries) LeaseRanks(ctx context.Context, arg LeaseRanksParams) ([]Url, error) {
 	rows, err := q.db.Query(ctx, leaseRanks,
 		arg.Lease,
@@ -1354,7 +1355,7 @@ func (q *Queries) SurplusVersions(ctx context.Context, arg SurplusVersionsParams
 
 const takeCrawled = `-- name: TakeCrawled :many
 update crawled_pages c set taken_until = clock_timestamp() + make_interval(secs => $1::float8), tries = tries + 1
-from (select id from crawled_pages where taken_until <= clock_timestamp() order by taken_until, id limit $2 for update skip locked) picked
+from (select id from crawled_pages where taken_until <= statement_timestamp() order by taken_until, id limit $2 for update skip locked) picked
 where c.id = picked.id
 returning c.id, c.domain_id, c.url_id, c.fetched_at, c.url, c.object_key, c.found_at, c.first, c.tries, c.taken_until
 `

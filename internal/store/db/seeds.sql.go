@@ -107,7 +107,7 @@ func (q *Queries) DeleteSeed(ctx context.Context, arg DeleteSeedParams) (Seed, e
 const domainsToPlan = `-- name: DomainsToPlan :many
 select distinct picked.domain_id from (
     select due.domain_id from seeds due join crawl_domains d on d.id = due.domain_id
-    where due.status = 'active' and due.next_crawl <= clock_timestamp() and d.paused_at is null
+    where due.status = 'active' and due.next_crawl <= statement_timestamp() and d.paused_at is null
     order by due.next_crawl limit $1) picked
 `
 
@@ -358,7 +358,7 @@ func (q *Queries) OthersOnDomain(ctx context.Context, arg OthersOnDomainParams) 
 const planSeeds = `-- name: PlanSeeds :many
 update seeds s set next_crawl = clock_timestamp() + make_interval(secs => s.every_seconds), last_crawl = clock_timestamp()
 from (select due.id from seeds due join crawl_domains d on d.id = due.domain_id
-      where due.domain_id = any($1::int[]) and due.status = 'active' and due.next_crawl <= clock_timestamp() and d.paused_at is null
+      where due.domain_id = any($1::int[]) and due.status = 'active' and due.next_crawl <= statement_timestamp() and d.paused_at is null
       order by due.next_crawl limit $2 for update of due skip locked) picked
 where s.id = picked.id
 returning s.id, s.no, s.workspace_id, s.domain_id, s.url_id, s.url, s.kind, s.title, s.status, s.priority, s.min_seconds, s.max_seconds, s.every_seconds, s.allow, s.deny, s.depth, s.budget, s.budget_day, s.budget_used, s.next_crawl, s.last_crawl, s.last_found, s.last_problem, s.version, s.created_at, s.updated_at

@@ -51,7 +51,7 @@ update crawl_domains set epoch = epoch + 1, next_due = clock_timestamp() where i
 -- bring news up to ten minutes ahead, slow ones up to a minute behind. A domain
 -- whose drain has died is due again when its time is over.
 select domain from crawl_domains
-where paused_at is null and next_due <= clock_timestamp()
+where paused_at is null and next_due <= statement_timestamp()
   and (not_before is null or not_before <= clock_timestamp()) and (draining_until is null or draining_until <= clock_timestamp())
 order by next_due - make_interval(secs => 600 * score - least(response_ms, 6000) / 100) limit @batch;
 
@@ -68,10 +68,11 @@ select * from crawl_domains where id = @id for no key update;
 
 -- name: LeaseRanks :many
 -- What is due of some ranks, the lowest first: a probe of the index per rank,
--- however long the queues are.
+-- however long the queues are. The time is the statement's: by one that goes on
+-- while it runs no index can be asked, and all that is not due would be read.
 update urls u set lease = @lease::uuid, due_at = clock_timestamp() + make_interval(secs => @seconds::float8), last_crawl = clock_timestamp()
 from (select p.id from generate_series(@from_rank::int, @to_rank::int) r,
-        lateral (select q.id, q.rank, q.due_at from urls q where q.domain_id = @domain_id and q.rank = r::smallint and q.due_at <= clock_timestamp()
+        lateral (select q.id, q.rank, q.due_at from urls q where q.domain_id = @domain_id and q.rank = r::smallint and q.due_at <= statement_timestamp()
                  order by q.due_at limit @batch for update skip locked) p
       order by p.rank, p.due_at limit @batch) picked
 where u.domain_id = @domain_id and u.id = picked.id
@@ -214,7 +215,7 @@ update crawl_domains set delay_ms = @delay_ms where id = @id and delay_ms <> @de
 
 -- name: TakeCrawled :many
 update crawled_pages c set taken_until = clock_timestamp() + make_interval(secs => @seconds::float8), tries = tries + 1
-from (select id from crawled_pages where taken_until <= clock_timestamp() order by taken_until, id limit @batch for update skip locked) picked
+from (select id from crawled_pages where taken_until <= statement_timestamp() order by taken_until, id limit @batch for update skip locked) picked
 where c.id = picked.id
 returning c.*;
 

@@ -37,7 +37,7 @@ select count(*) from seeds where workspace_id = @workspace_id;
 -- The domains of the seeds that have been due for longest.
 select distinct picked.domain_id from (
     select due.domain_id from seeds due join crawl_domains d on d.id = due.domain_id
-    where due.status = 'active' and due.next_crawl <= clock_timestamp() and d.paused_at is null
+    where due.status = 'active' and due.next_crawl <= statement_timestamp() and d.paused_at is null
     order by due.next_crawl limit @batch) picked;
 
 -- name: PlanSeeds :many
@@ -45,7 +45,7 @@ select distinct picked.domain_id from (
 -- again at their next time.
 update seeds s set next_crawl = clock_timestamp() + make_interval(secs => s.every_seconds), last_crawl = clock_timestamp()
 from (select due.id from seeds due join crawl_domains d on d.id = due.domain_id
-      where due.domain_id = any(@domains::int[]) and due.status = 'active' and due.next_crawl <= clock_timestamp() and d.paused_at is null
+      where due.domain_id = any(@domains::int[]) and due.status = 'active' and due.next_crawl <= statement_timestamp() and d.paused_at is null
       order by due.next_crawl limit @batch for update of due skip locked) picked
 where s.id = picked.id
 returning s.*;
