@@ -185,21 +185,24 @@ func accessTable() map[string]access {
 		"closeFeed":         {least: people.Author, scope: people.ArticlesWrite},
 		"readFeed":          {public: true}, // its token is the proof
 
-		"getMe":           {least: people.Viewer},
-		"getWorkspace":    {least: people.Viewer, scope: people.WorkspaceRead},
-		"listWorkspaces":  {least: people.Viewer, scope: people.WorkspaceRead},
-		"editWorkspace":   {least: people.Owner, scope: people.WorkspaceWrite},
-		"exportWorkspace": {least: people.Owner, scope: people.WorkspaceRead},
-		"importWorkspace": {least: people.Owner, scope: people.WorkspaceWrite},
-		"createWorkspace": {least: people.Owner, scope: people.WorkspaceWrite},
-		"listMembers":     {least: people.Editor, scope: people.MembersRead},
-		"inviteMember":    {least: people.Owner, scope: people.MembersWrite},
-		"changeMember":    {least: people.Owner, scope: people.MembersWrite},
-		"removeMember":    {least: people.Owner, scope: people.MembersWrite},
-		"listTokens":      {least: people.Viewer, scope: people.TokensRead}, // owners: of all
-		"createToken":     {least: people.Viewer, scope: people.TokensWrite},
-		"revokeToken":     {least: people.Viewer, scope: people.TokensWrite}, // owners: of all
-		"listAudit":       {least: people.Editor, scope: people.AuditRead},
+		"getMe":                   {least: people.Viewer},
+		"getWorkspace":            {least: people.Viewer, scope: people.WorkspaceRead},
+		"listWorkspaces":          {least: people.Viewer, scope: people.WorkspaceRead},
+		"editWorkspace":           {least: people.Owner, scope: people.WorkspaceWrite},
+		"exportWorkspace":         {least: people.Owner, scope: people.WorkspaceWrite},
+		"listWorkspaceExports":    {least: people.Owner, scope: people.WorkspaceRead},
+		"getWorkspaceExport":      {least: people.Owner, scope: people.WorkspaceRead},
+		"downloadWorkspaceExport": {least: people.Owner, scope: people.WorkspaceRead},
+		"importWorkspace":         {least: people.Owner, scope: people.WorkspaceWrite},
+		"createWorkspace":         {least: people.Owner, scope: people.WorkspaceWrite},
+		"listMembers":             {least: people.Editor, scope: people.MembersRead},
+		"inviteMember":            {least: people.Owner, scope: people.MembersWrite},
+		"changeMember":            {least: people.Owner, scope: people.MembersWrite},
+		"removeMember":            {least: people.Owner, scope: people.MembersWrite},
+		"listTokens":              {least: people.Viewer, scope: people.TokensRead}, // owners: of all
+		"createToken":             {least: people.Viewer, scope: people.TokensWrite},
+		"revokeToken":             {least: people.Viewer, scope: people.TokensWrite}, // owners: of all
+		"listAudit":               {least: people.Editor, scope: people.AuditRead},
 	}
 }
 

@@ -42,7 +42,6 @@ var document []byte
 
 // Store is the database as the API reads it.
 type Store interface {
-	portable.Source
 	portable.Store
 	Bearer(ctx context.Context, tokenHash []byte) (people.Principal, people.Standing, error)
 	User(ctx context.Context, id uuid.UUID) (people.User, error)
@@ -50,6 +49,7 @@ type Store interface {
 	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]people.Membership, error)
 	Members(ctx context.Context, f people.MemberFilter) ([]people.Member, error)
 	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
+	NoteMoved(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
 	Posts(ctx context.Context, f store.Filter) ([]post.Post, error)
 	DeadLetters(ctx context.Context, f store.DeadFilter) ([]post.DeadLetter, error)
@@ -166,6 +166,7 @@ type Server struct {
 	Workflows Workflows
 	Accounts  Accounts
 	Media     *media.Service
+	Exports   *portable.Archives
 	People    *people.Service
 	Login     *login.Service
 	Events    Live

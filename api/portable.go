@@ -10,35 +10,57 @@ import (
 	"dateline/internal/post"
 )
 
-// ExportWorkspace streams everything that the workspace owns.
+// ExportWorkspace has everything that the workspace owns written into an archive.
 func (s *Server) ExportWorkspace(ctx context.Context, _ spec.ExportWorkspaceRequestObject) (spec.ExportWorkspaceResponseObject, error) {
-	return moving{ctx, s}, nil
+	job, err := s.Exports.Begin(ctx, principal(ctx))
+	return spec.ExportWorkspace202JSONResponse(exportJSON(job)), err
 }
 
-type moving struct {
-	ctx    context.Context
-	server *Server
+// ListWorkspaceExports lists the latest exports.
+func (s *Server) ListWorkspaceExports(ctx context.Context, _ spec.ListWorkspaceExportsRequestObject) (spec.ListWorkspaceExportsResponseObject, error) {
+	jobs, err := s.Exports.List(ctx, principal(ctx))
+	out := spec.ListWorkspaceExports200JSONResponse{Exports: []spec.WorkspaceExport{}}
+	for _, job := range jobs {
+		out.Exports = append(out.Exports, exportJSON(job))
+	}
+	return out, err
 }
 
-// VisitExportWorkspaceResponse writes the archive. When something goes wrong on
-// the way the connection is cut, so that nobody takes half of it for the whole.
-func (m moving) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
-	w.Header().Set("Content-Type", "application/zstd")
-	w.Header().Set("Content-Disposition", `attachment; filename="workspace.tar.zst"`)
-	w.WriteHeader(http.StatusOK)
-	_, err := portable.Export(m.ctx, w, m.server.Store, m.server.Media.Objects, principal(m.ctx).WorkspaceID, "")
-	if err == nil {
-		return nil
+// GetWorkspaceExport says how far an export is.
+func (s *Server) GetWorkspaceExport(ctx context.Context, r spec.GetWorkspaceExportRequestObject) (spec.GetWorkspaceExportResponseObject, error) {
+	job, err := s.Exports.Get(ctx, principal(ctx), r.Id)
+	return spec.GetWorkspaceExport200JSONResponse(exportJSON(job)), err
+}
+
+// DownloadWorkspaceExport streams an archive.
+func (s *Server) DownloadWorkspaceExport(ctx context.Context, r spec.DownloadWorkspaceExportRequestObject) (spec.DownloadWorkspaceExportResponseObject, error) {
+	job, body, err := s.Exports.Open(ctx, principal(ctx), r.Id)
+	if err != nil {
+		return nil, err
 	}
-	if !errors.Is(err, context.Canceled) {
-		m.server.Log.Error("the export of a workspace was cut off", "error", err)
+	name := "workspace-" + job.RequestedAt.Format("20060102-150405") + ".tar.zst"
+	return spec.DownloadWorkspaceExport200ApplicationzstdResponse{Body: body, ContentLength: job.Bytes,
+		Headers: spec.DownloadWorkspaceExport200ResponseHeaders{ContentDisposition: `attachment; filename="` + name + `"`}}, nil
+}
+
+func exportJSON(job portable.Job) spec.WorkspaceExport {
+	out := spec.WorkspaceExport{Id: job.ID, Status: spec.WorkspaceExportStatus(job.Status), RequestedAt: job.RequestedAt, FinishedAt: job.FinishedAt, ExpiresAt: job.ExpiresAt,
+		Rows: map[string]int64{}, Files: job.Progress.Files, Problem: optional(job.Problem), Url: optional(job.URL)}
+	for section, n := range job.Progress.Rows {
+		out.Rows[string(section)] = int64(n)
 	}
-	return http.ErrAbortHandler
+	if job.Progress.FilesTotal > 0 {
+		out.FilesTotal = &job.Progress.FilesTotal
+	}
+	if job.Bytes > 0 {
+		out.Bytes = &job.Bytes
+	}
+	return out
 }
 
 // ImportWorkspace takes an archive in.
 func (s *Server) ImportWorkspace(ctx context.Context, r spec.ImportWorkspaceRequestObject) (spec.ImportWorkspaceResponseObject, error) {
-	into := portable.Into{Store: s.Store, Objects: s.Media.Objects, Media: s.Media, Who: principal(ctx)}
+	into := portable.Into{Store: s.Store, Objects: s.Media.Objects, Media: s.Media, Audit: s.Store.NoteMoved, Who: principal(ctx)}
 	if s.Views != nil {
 		into.Sites = s.Views.Sites
 	}

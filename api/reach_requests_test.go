@@ -358,11 +358,14 @@ func reachable() map[string]reach {
 		"postStats":        viewers(people.ViewsRead, onPost(nil)),
 		"trending":         viewers(people.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
-		"getMe":           viewers("", none),
-		"getWorkspace":    viewers(people.WorkspaceRead, none),
-		"listWorkspaces":  viewers(people.WorkspaceRead, none),
-		"editWorkspace":   owners(people.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
-		"exportWorkspace": owners(people.WorkspaceRead, none),
+		"getMe":                   viewers("", none),
+		"getWorkspace":            viewers(people.WorkspaceRead, none),
+		"listWorkspaces":          viewers(people.WorkspaceRead, none),
+		"editWorkspace":           owners(people.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
+		"exportWorkspace":         owners(people.WorkspaceWrite, none),
+		"listWorkspaceExports":    owners(people.WorkspaceRead, none),
+		"getWorkspaceExport":      owners(people.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
+		"downloadWorkspaceExport": owners(people.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
 		"importWorkspace": owners(people.WorkspaceWrite, func(x *things) request {
 			return request{body: emptyArchive(x), contentType: "application/zstd"}
 		}),

@@ -99,6 +99,18 @@ func (x *things) change(id uuid.UUID, how func(context.Context, post.Guard) erro
 	}
 }
 
+// export gives an export whose archive is there.
+func (x *things) export() uuid.UUID {
+	return thing(x, someID(), func() uuid.UUID {
+		archives := x.s.archives()
+		job, err := archives.Begin(x.s.t.Context(), x.s.Owner)
+		x.s.Must(err)
+		_, err = archives.Write(x.s.t.Context(), job.ID)
+		x.s.Must(err)
+		return job.ID
+	})
+}
+
 func (x *things) file() uuid.UUID {
 	return thing(x, media.Item{ID: someID()}, func() media.Item {
 		item, err := x.s.Media.Upload(x.s.t.Context(), x.s.Owner, "a.png", "", bytes.NewReader(picture(x.s.t)))

@@ -28,6 +28,7 @@ import (
 	"dateline/internal/links"
 	"dateline/internal/netguard"
 	"dateline/internal/newsroomtest"
+	"dateline/internal/portable"
 	"dateline/internal/post"
 	"dateline/internal/reading"
 	"dateline/internal/search/pgsearch"
@@ -123,7 +124,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	s := &api.Server{BucketOrigin: origin, Links: &links.Service{Store: n.Store, Base: n.Desk.LinkBase}, Tally: tallies{n.Store},
 		Views:    &api.Views{Sites: n.Sites, Counts: c.Counter, Pulses: c.Pulses, Intake: c.Intake},
 		Redirect: &links.Redirect{Finder: n.Store, Counter: c.Batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
-		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
+		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, Exports: &portable.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
@@ -152,6 +153,17 @@ func (w *temporal) SignalCrawl(_ context.Context, domain string, what crawl.Cont
 	defer w.mu.Unlock()
 	w.crawls = append(w.crawls, string(what)+" "+domain)
 	return w.down
+}
+
+func (w *temporal) StartWorkspaceExport(context.Context, uuid.UUID) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.down
+}
+
+// archives has exports written, as the worker does.
+func (s *server) archives() *portable.Archives {
+	return &portable.Archives{Store: s.Store, Objects: s.Objects, Workflows: s.temporal, Version: "test"}
 }
 
 func (w *temporal) StartExport(context.Context, string, string, string, time.Time, time.Time) error {

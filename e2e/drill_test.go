@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dateline/internal/e2etest"
 )
 
 // run carries out a command of the program beside, or instead of, a running one.
@@ -79,7 +81,7 @@ func drill(t *testing.T, hold string) {
 	d.schedule("out before the backup", 2*time.Second, to)
 	page := d.readerCounts()
 	domain := d.crawl(paper.URL)
-	eventually(t, 60*time.Second, "the first post to be out", func() bool { return n.copies("out before the backup") == 1 })
+	e2etest.Eventually(t, 60*time.Second, "the first post to be out", func() bool { return n.copies("out before the backup") == 1 })
 	page.settled()
 	between := d.schedule("out between backup and disaster", 25*time.Second, to)
 	waiting := d.schedule("waits through the disaster", 100*time.Second, to)
@@ -155,7 +157,7 @@ func (d *dateline) awaitUncertain(id string) (p struct {
 	Targets []struct{ ID, Status string } `json:"targets"`
 }) {
 	d.t.Helper()
-	eventually(d.t, 60*time.Second, "post "+id+" to wait for a person", func() bool {
+	e2etest.Eventually(d.t, 60*time.Second, "post "+id+" to wait for a person", func() bool {
 		d.call(http.MethodGet, "/api/v1/posts/"+id, nil, &p)
 		return len(p.Targets) == 1 && p.Targets[0].Status == "uncertain"
 	})

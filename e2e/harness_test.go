@@ -4,11 +4,8 @@ package e2e
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
+	"context"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/e2etest"
 	"dateline/platforms/fake"
 )
 
@@ -57,7 +55,7 @@ type dateline struct {
 	cmd      *exec.Cmd
 	ended    chan struct{} // closed when the process is gone
 	err      error         // how it ended
-	log      *syncBuffer
+	log      *e2etest.Buffer
 	API      string
 	Token    string
 	Temporal string
@@ -70,17 +68,17 @@ func newDateline(t testing.TB, env ...string) *dateline {
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	temporal := freePort(t)
+	temporal := e2etest.FreePort(t)
 	d := &dateline{t: t, Temporal: "127.0.0.1:" + temporal}
 	d.env = append(os.Environ(),
 		"DATELINE_DATA_DIR="+filepath.Join(dir, "data"),
-		"DATELINE_API_ADDR=127.0.0.1:"+freePort(t),
-		"DATELINE_SANDBOX_ADDR=127.0.0.1:"+freePort(t),
+		"DATELINE_API_ADDR=127.0.0.1:"+e2etest.FreePort(t),
+		"DATELINE_SANDBOX_ADDR=127.0.0.1:"+e2etest.FreePort(t),
 		"DATELINE_TEMPORAL_PORT="+temporal,
-		"DATELINE_TEMPORAL_UI_PORT="+freePort(t),
-		"DATELINE_POSTGRES_PORT="+freePort(t),
-		"DATELINE_REDIS_PORT="+freePort(t),
-		"DATELINE_S3_PORT="+freePort(t),
+		"DATELINE_TEMPORAL_UI_PORT="+e2etest.FreePort(t),
+		"DATELINE_POSTGRES_PORT="+e2etest.FreePort(t),
+		"DATELINE_REDIS_PORT="+e2etest.FreePort(t),
+		"DATELINE_S3_PORT="+e2etest.FreePort(t),
 		"DATELINE_TEMPORALD_DIR="+absolute(t, "../temporald"),
 	)
 	d.env = append(d.env, env...)
@@ -107,7 +105,7 @@ func (d *dateline) start(args ...string) {
 		d.t.Fatal(err)
 	}
 	if d.log == nil {
-		d.log = &syncBuffer{}
+		d.log = &e2etest.Buffer{}
 	}
 	d.cmd = exec.Command(path, append([]string{"up"}, args...)...)
 	d.cmd.Dir = absolute(d.t, "..")
@@ -166,13 +164,8 @@ func (d *dateline) await(lines <-chan string) {
 // ready waits until /readyz says so.
 func (d *dateline) ready() {
 	d.t.Helper()
-	eventually(d.t, 60*time.Second, "the program to be ready", func() bool {
-		answer, err := http.Get(d.API + "/readyz")
-		if err != nil {
-			return false
-		}
-		_ = answer.Body.Close()
-		return answer.StatusCode == http.StatusOK
+	e2etest.Eventually(d.t, 60*time.Second, "the program to be ready", func() bool {
+		return e2etest.Works(context.Background(), d.API+"/readyz")
 	})
 }
 
@@ -201,7 +194,7 @@ func (d *dateline) call(method, path string, body, out any) int {
 	d.t.Helper()
 	var status int
 	// A 503 says that nothing was done: an engine is away for a moment.
-	eventually(d.t, 30*time.Second, method+" "+path+" to be answered", func() bool {
+	e2etest.Eventually(d.t, 30*time.Second, method+" "+path+" to be answered", func() bool {
 		var err error
 		if status, err = d.try(method, path, body, out); err != nil {
 			d.t.Fatalf("%s %s: %v", method, path, err)
@@ -212,31 +205,11 @@ func (d *dateline) call(method, path string, body, out any) int {
 }
 
 func (d *dateline) try(method, path string, body, out any) (int, error) {
-	var reader io.Reader
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return 0, err
-		}
-		reader = bytes.NewReader(raw)
+	answer, err := e2etest.Ask(context.Background(), method, d.API+path, d.Token, body) // also while the test ends
+	if err != nil || answer.Status == http.StatusServiceUnavailable {
+		return answer.Status, err
 	}
-	request, err := http.NewRequest(method, d.API+path, reader)
-	if err != nil {
-		return 0, err
-	}
-	request.Header.Set("Authorization", "Bearer "+d.Token)
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	if out == nil || answer.StatusCode == http.StatusServiceUnavailable {
-		return answer.StatusCode, nil
-	}
-	return answer.StatusCode, json.NewDecoder(answer.Body).Decode(out)
+	return answer.Status, answer.Into(out)
 }
 
 // post is what the tests read of a post.
@@ -284,7 +257,7 @@ func (d *dateline) read(id string) post {
 func (d *dateline) awaitStatus(id, status string, within time.Duration) post {
 	d.t.Helper()
 	var p post
-	eventually(d.t, within, "post "+id+" to be "+status, func() bool {
+	e2etest.Eventually(d.t, within, "post "+id+" to be "+status, func() bool {
 		p = d.read(id)
 		return p.Status == status
 	})
@@ -344,27 +317,6 @@ func (n *network) copies(text string) int {
 	return count
 }
 
-func eventually(t testing.TB, within time.Duration, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if done() {
-			return
-		}
-	}
-	t.Fatalf("waited %s in vain for %s", within, what)
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
-
 func absolute(t testing.TB, path string) string {
 	t.Helper()
 	abs, err := filepath.Abs(path)
@@ -372,22 +324,4 @@ func absolute(t testing.TB, path string) string {
 		t.Fatal(err)
 	}
 	return abs
-}
-
-// syncBuffer collects output of several goroutines.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

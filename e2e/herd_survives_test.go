@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dateline/internal/e2etest"
 )
 
 var (
@@ -124,7 +126,7 @@ func (h *herd) wantAllOnce() {
 	var page struct {
 		Posts []post `json:"posts"`
 	}
-	eventually(h.t, 2*time.Minute, "every post to be known as posted", func() bool {
+	e2etest.Eventually(h.t, 2*time.Minute, "every post to be known as posted", func() bool {
 		h.call(http.MethodGet, "/api/v1/posts?limit=1&status=draft,scheduled,publishing,partly_posted,failed,cancelled", nil, &page)
 		return len(page.Posts) == 0
 	})

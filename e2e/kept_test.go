@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"dateline/internal/e2etest"
 	"dateline/internal/embedded"
 )
 
@@ -130,7 +131,7 @@ func (c counted) wait(within time.Duration) {
 func (c counted) settled() {
 	c.d.t.Helper()
 	c.wait(20 * time.Second)
-	eventually(c.d.t, 150*time.Second, "the counts to be in the database", func() bool {
+	e2etest.Eventually(c.d.t, 150*time.Second, "the counts to be in the database", func() bool {
 		return c.d.number("select coalesce(sum(views), 0) from view_pages where page = '/bai-viet'") == c.views
 	})
 }
@@ -154,7 +155,7 @@ func (d *dateline) crawl(home string) crawled {
 		d.t.Fatalf("making a seed: %d", status)
 	}
 	c := crawled{d: d}
-	eventually(d.t, 150*time.Second, "the article to be stored", func() bool {
+	e2etest.Eventually(d.t, 150*time.Second, "the article to be stored", func() bool {
 		c.name, c.stored = d.domain()
 		return c.stored >= 1
 	})

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"dateline/internal/e2etest"
 )
 
 var (
@@ -175,7 +177,7 @@ func (s *soak) sample() {
 func (s *soak) wantAllOut() {
 	s.t.Helper()
 	copies := map[string]int{}
-	eventually(s.t, 2*time.Minute, "every post to be out", func() bool {
+	e2etest.Eventually(s.t, 2*time.Minute, "every post to be out", func() bool {
 		clear(copies)
 		for _, p := range s.network.Posts() {
 			copies[p.Text]++

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/e2etest"
 	"dateline/platforms/fake"
 )
 
@@ -42,7 +43,7 @@ func TestPowerCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	torn := d.schedule("sent, but who knows", 2*time.Second, to)
-	eventually(t, 20*time.Second, "the network to have the post", func() bool { return n.copies("sent, but who knows") == 1 })
+	e2etest.Eventually(t, 20*time.Second, "the network to have the post", func() bool { return n.copies("sent, but who knows") == 1 })
 	d.kill()
 	n.ClearFaults()
 	d.start()
@@ -56,7 +57,7 @@ func TestPowerCut(t *testing.T) {
 // TestTemporalAway schedules a post while Temporal is down.
 func TestTemporalAway(t *testing.T) {
 	n := newNetwork(t)
-	port, ui := freePort(t), freePort(t)
+	port, ui := e2etest.FreePort(t), e2etest.FreePort(t)
 	db := filepath.Join(t.TempDir(), "temporal.db")
 	temporald := func() *exec.Cmd {
 		t.Helper()
@@ -81,7 +82,7 @@ func TestTemporalAway(t *testing.T) {
 	}
 	_ = first.Wait()
 	p := d.schedule("accepted without Temporal", 3*time.Second, to)
-	eventually(t, 30*time.Second, "readiness to notice", func() bool {
+	e2etest.Eventually(t, 30*time.Second, "readiness to notice", func() bool {
 		answer, err := http.Get(d.API + "/readyz")
 		if err != nil {
 			return false
@@ -137,7 +138,7 @@ func TestEngineCrash(t *testing.T) {
 			t.Logf("%d processes of %s run as children", killed, engine)
 			continue
 		}
-		eventually(t, 30*time.Second, "the program to say that "+engine+" died", func() bool {
+		e2etest.Eventually(t, 30*time.Second, "the program to say that "+engine+" died", func() bool {
 			return strings.Count(d.log.String(), "will be started again") > 0
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/e2etest"
 	"dateline/internal/mediatest"
 	"dateline/platforms/fake"
 )
@@ -22,7 +23,7 @@ import (
 // At no moment does the program hold more than a little of it.
 func TestALargeVideo(t *testing.T) {
 	d := newDateline(t)
-	profiler := "127.0.0.1:" + freePort(t)
+	profiler := "127.0.0.1:" + e2etest.FreePort(t)
 	d.start("--pprof", profiler)
 	d.ready()
 	box := sandboxed{d, sandboxLine.FindStringSubmatch(d.log.String())[1]}
@@ -51,7 +52,7 @@ func TestALargeVideo(t *testing.T) {
 
 	const text = "Phim: bốn mùa ở cảng"
 	p := d.schedule(text, 9*time.Minute, map[string]any{"accounts": ids, "attachments": []string{video}})
-	eventually(t, 5*time.Minute, "both networks to have the video", func() bool {
+	e2etest.Eventually(t, 5*time.Minute, "both networks to have the video", func() bool {
 		if problems := d.said(p.ID, "problem"); len(problems) > 0 {
 			t.Fatal(problems)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"dateline/internal/e2etest"
 	"dateline/internal/enginetest"
 )
 
@@ -62,7 +63,7 @@ func TestAReaderIsCounted(t *testing.T) {
 		_, _ = b.ReadFrom(answer.Body)
 		return strings.TrimSpace(b.String())
 	}
-	eventually(t, 30*time.Second, "the browser's view to be counted", func() bool { return count() == `{"page":"/flood","views":1}` })
+	e2etest.Eventually(t, 30*time.Second, "the browser's view to be counted", func() bool { return count() == `{"page":"/flood","views":1}` })
 
 	const address, agent = "203.0.113.177", "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0 Quetzalcoatl"
 	send := func(path, body string, headers ...string) int {
@@ -106,7 +107,7 @@ func TestAReaderIsCounted(t *testing.T) {
 
 	db := d.database()
 	var views, filtered int64
-	eventually(t, 150*time.Second, "the flush to Postgres", func() bool {
+	e2etest.Eventually(t, 150*time.Second, "the flush to Postgres", func() bool {
 		ask := "select coalesce((select sum(views) from view_pages where page = '/flood'), 0), coalesce((select sum(count) from view_filtered where page = '/flood' and reason = 'crawler'), 0)"
 		if err := db.QueryRow(t.Context(), ask).Scan(&views, &filtered); err != nil {
 			t.Fatal(err)

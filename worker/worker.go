@@ -27,6 +27,7 @@ type Activities struct {
 	Webhooks   *activities.Webhooks
 	Series     *activities.Series
 	Library    *activities.Library
+	Archive    *activities.Archive
 	Tokens     *activities.Tokens
 	Views      *activities.Views  // nil: readers are not counted
 	Crawler    *Crawler           // nil: the crawler is switched off
@@ -111,12 +112,14 @@ func New(c client.Client, a Activities, around Surroundings) *Worker {
 	posts.RegisterWorkflowWithOptions(workflows.SweepMedia, workflow.RegisterOptions{Name: workflows.SweepMediaWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.TendAccounts, workflow.RegisterOptions{Name: workflows.TendAccountsWorkflow})
 	posts.RegisterWorkflowWithOptions(workflows.RefreshToken, workflow.RegisterOptions{Name: workflows.RefreshTokenWorkflow})
+	posts.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})
 	posts.RegisterActivityWithOptions(a.Publish, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Signals, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Reconciler, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Series, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Library, activity.RegisterOptions{})
 	posts.RegisterActivityWithOptions(a.Tokens, activity.RegisterOptions{})
+	posts.RegisterActivityWithOptions(a.Archive, activity.RegisterOptions{})
 	if a.Views != nil {
 		posts.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
 		posts.RegisterWorkflowWithOptions(workflows.TendViews, workflow.RegisterOptions{Name: workflows.TendViewsWorkflow})

@@ -248,6 +248,16 @@ func TestRecord(t *testing.T) {
 			keep(t, c, name, run)
 		})
 	}
+	t.Run("export_workspace", func(t *testing.T) {
+		t.Parallel()
+		v := &vault{keep: time.Second, now: time.Now}
+		export := uuid.NewSHA1(uuid.Nil, []byte("export_workspace"))
+		run := start(t, c, v, workflows.WorkspaceExportID(export), workflows.ExportWorkspaceWorkflow, workflows.ExportWorkspaceInput{ExportID: export})
+		if err := run.Get(t.Context(), nil); err != nil || len(v.dropped) != 1 {
+			t.Fatal(err, v.dropped)
+		}
+		keep(t, c, "export_workspace", run)
+	})
 	t.Run("deliver_webhook", func(t *testing.T) {
 		t.Parallel()
 		room := newRoom("mastodon")
@@ -271,7 +281,7 @@ func TestRecord(t *testing.T) {
 
 // start runs a worker for one workflow: every story has a queue and a room of
 // its own.
-func start(t *testing.T, c client.Client, room *newsroom, id, name string, args ...any) client.WorkflowRun {
+func start(t *testing.T, c client.Client, room any, id, name string, args ...any) client.WorkflowRun {
 	t.Helper()
 	queue := workflows.PostQueue + "-" + id
 	w := worker.New(c, queue, worker.Options{Identity: recorder, BuildID: recorder}) //nolint:staticcheck // names the build without versioning the worker
@@ -293,6 +303,7 @@ func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.ReconcilePosts, workflow.RegisterOptions{Name: workflows.ReconcilePostsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.FlushViews, workflow.RegisterOptions{Name: workflows.FlushViewsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.TendViews, workflow.RegisterOptions{Name: workflows.TendViewsWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	registerCrawl(r)
 }

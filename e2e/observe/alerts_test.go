@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"dateline/internal/e2etest"
 	"dateline/platforms/fake"
 )
 
@@ -51,7 +52,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	if status := n.hit(key, "/first"); status != http.StatusAccepted {
 		t.Fatalf("a hit is answered %d", status)
 	}
-	eventually(t, 150*time.Second, "the first flush", func() bool {
+	e2etest.Eventually(t, 150*time.Second, "the first flush", func() bool {
 		flushes, ok := p.value(`sum(dateline_view_flushes_total{result="ok"})`)
 		waiting, known := p.value(`max(dateline_view_changes_waiting)`)
 		return ok && known && flushes > 0 && waiting == 0
@@ -63,7 +64,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	}
 
 	t.Log("no worker works, and a process is short of everything")
-	must(t, worker.Process.Signal(syscall.SIGSTOP))
+	e2etest.Must(t, worker.Process.Signal(syscall.SIGSTOP))
 	for i := range 100 {
 		n.schedule(fmt.Sprintf("late %d", i), 3*time.Second, accounts["desk"])
 	}
@@ -90,9 +91,9 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 		{Kind: fake.TokenExpired, Account: "revoked", Count: -1},
 	} {
 		f.Method, f.Path = http.MethodPost, "/api/v1/statuses"
-		must(t, n.fake.Inject(f))
+		e2etest.Must(t, n.fake.Inject(f))
 	}
-	must(t, worker.Process.Signal(syscall.SIGCONT))
+	e2etest.Must(t, worker.Process.Signal(syscall.SIGCONT))
 	for i := range 60 {
 		n.schedule(fmt.Sprintf("tried again %d", i), 3*time.Second, accounts["flaky"])
 	}
@@ -112,7 +113,7 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 	p.fires(4*time.Minute, "PostsUncertain")
 
 	t.Log("the engines are away")
-	n.redis.kill()
+	n.redis.Kill()
 	n.refuseDatabase()
 	n.meanwhile(func() {
 		_, _ = n.try(http.MethodGet, "/api/v1/posts", nil, nil)
@@ -148,10 +149,10 @@ func (n *newsroom) meanwhile(do func()) {
 func everyAlert(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob("../../deploy/prometheus/*_rules.yml")
-	must(t, err)
+	e2etest.Must(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		must(t, err)
+		e2etest.Must(t, err)
 		for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(string(text), -1) {
 			names = append(names, m[1])
 		}
@@ -173,14 +174,14 @@ func (n *newsroom) seedNews() {
 func (n *newsroom) fill() (free func()) {
 	n.t.Helper()
 	r := n.redisClient()
-	must(n.t, r.Set(n.t.Context(), "ballast", strings.Repeat("x", 36<<20), 0).Err())
-	must(n.t, r.ConfigSet(n.t.Context(), "maxmemory", "42mb").Err())
+	e2etest.Must(n.t, r.Set(n.t.Context(), "ballast", strings.Repeat("x", 36<<20), 0).Err())
+	e2etest.Must(n.t, r.ConfigSet(n.t.Context(), "maxmemory", "42mb").Err())
 	var most int
-	must(n.t, n.db.QueryRow(n.t.Context(), "select current_setting('max_connections')::int").Scan(&most))
+	e2etest.Must(n.t, n.db.QueryRow(n.t.Context(), "select current_setting('max_connections')::int").Scan(&most))
 	var held []*pgx.Conn
 	for range most * 85 / 100 {
 		c, err := pgx.Connect(n.t.Context(), n.database)
-		must(n.t, err)
+		e2etest.Must(n.t, err)
 		held = append(held, c)
 	}
 	hangUp := sync.OnceFunc(func() {
@@ -191,7 +192,7 @@ func (n *newsroom) fill() (free func()) {
 	n.t.Cleanup(hangUp)
 	return func() {
 		hangUp()
-		must(n.t, r.Del(n.t.Context(), "ballast").Err())
+		e2etest.Must(n.t, r.Del(n.t.Context(), "ballast").Err())
 	}
 }
 
@@ -208,14 +209,14 @@ func (n *newsroom) brokenReceivers(many int) {
 // locked starts an API all of whose connections wait for a lock.
 func (n *newsroom) locked() (metrics string) {
 	n.t.Helper()
-	address := "127.0.0.1:" + freePort(n.t)
-	metrics = "127.0.0.1:" + freePort(n.t)
-	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").says(n.t, 60*time.Second, "API listening")
+	address := "127.0.0.1:" + e2etest.FreePort(n.t)
+	metrics = "127.0.0.1:" + e2etest.FreePort(n.t)
+	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").Says(n.t, 60*time.Second, "API listening")
 	holder, err := pgx.Connect(n.t.Context(), n.database)
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 	n.t.Cleanup(func() { _ = holder.Close(context.Background()) })
 	_, err = holder.Exec(n.t.Context(), "begin; lock table api_tokens in access exclusive mode")
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 	for range 30 {
 		go func() {
 			request, err := http.NewRequestWithContext(n.t.Context(), http.MethodGet, "http://"+address+"/api/v1/posts", nil)
@@ -235,19 +236,19 @@ func (n *newsroom) locked() (metrics string) {
 func (n *newsroom) refuseDatabase() {
 	n.t.Helper()
 	var name string
-	must(n.t, n.db.QueryRow(n.t.Context(), "select current_database()").Scan(&name))
+	e2etest.Must(n.t, n.db.QueryRow(n.t.Context(), "select current_database()").Scan(&name))
 	at, err := url.Parse(n.database)
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 	at.Path = "/postgres" // nobody may close the door behind himself
 	server, err := pgx.Connect(n.t.Context(), at.String())
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 	allow := "alter database " + pgx.Identifier{name}.Sanitize() + " with allow_connections "
 	n.t.Cleanup(func() {
 		_, _ = server.Exec(context.Background(), allow+"true")
 		_ = server.Close(context.Background())
 	})
 	_, err = server.Exec(n.t.Context(), allow+"false")
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 	_, err = server.Exec(n.t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", name)
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 }

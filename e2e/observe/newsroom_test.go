@@ -24,6 +24,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/crawl/crawltest"
+	"dateline/internal/e2etest"
 	"dateline/internal/enginetest"
 	"dateline/internal/objects"
 	"dateline/internal/s3server"
@@ -38,7 +39,7 @@ type newsroom struct {
 	database  string // URL
 	db        *pgx.Conn
 	redisPort string
-	redis     *child
+	redis     *e2etest.Child
 	fake      *fake.Server
 	world     *crawltest.World
 	env       []string
@@ -48,46 +49,46 @@ type newsroom struct {
 // openNewsroom starts the engines and prepares the database.
 func openNewsroom(t *testing.T) *newsroom {
 	t.Helper()
-	n := &newsroom{t: t, program: program(t), redisPort: freePort(t)}
+	n := &newsroom{t: t, program: program(t), redisPort: e2etest.FreePort(t)}
 	_, n.database = enginetest.StoreAndURL(t)
 	var err error
 	n.db, err = pgx.Connect(t.Context(), n.database)
-	must(t, err)
+	e2etest.Must(t, err)
 	t.Cleanup(func() { _ = n.db.Close(context.Background()) })
 
-	n.redis = run(t, nil, redisServer(t), "--port", n.redisPort, "--bind", "127.0.0.1", "--save", "", "--dir", openDir(t))
-	s3, err := s3server.New(s3server.Options{Dir: openDir(t), Bucket: "dateline", AccessKey: "test", SecretKey: "test"})
-	must(t, err)
+	n.redis = run(t, nil, redisServer(t), "--port", n.redisPort, "--bind", "127.0.0.1", "--save", "", "--dir", e2etest.OpenDir(t))
+	s3, err := s3server.New(s3server.Options{Dir: e2etest.OpenDir(t), Bucket: "dateline", AccessKey: "test", SecretKey: "test"})
+	e2etest.Must(t, err)
 	bucket := httptest.NewServer(s3)
 	t.Cleanup(bucket.Close)
 	opened, err := objects.Open(t.Context(), objects.Options{Endpoint: bucket.URL, Region: "us-east-1", Bucket: "dateline", AccessKey: "test", SecretKey: "test", PathStyle: true})
-	must(t, err)
-	must(t, opened.EnsureBucket(t.Context()))
+	e2etest.Must(t, err)
+	e2etest.Must(t, opened.EnsureBucket(t.Context()))
 
-	temporal := freePort(t)
+	temporal := e2etest.FreePort(t)
 	temporald, err := filepath.Abs("../../bin/temporald")
-	must(t, err)
+	e2etest.Must(t, err)
 	if _, err := os.Stat(temporald); err != nil {
 		t.Fatalf("there is no temporald; `make temporald` builds it: %v", err)
 	}
-	run(t, nil, temporald, "--db-filename", filepath.Join(openDir(t), "temporal.db"), "--port", temporal, "--ui-port", freePort(t), "--log-level", "error",
+	run(t, nil, temporald, "--db-filename", filepath.Join(e2etest.OpenDir(t), "temporal.db"), "--port", temporal, "--ui-port", e2etest.FreePort(t), "--log-level", "error",
 		"--search-attribute", "PostStatus=Keyword", "--search-attribute", "Platform=Keyword", "--search-attribute", "AccountID=Keyword",
 		"--search-attribute", "Domain=Keyword", "--search-attribute", "PublishAt=Datetime")
 
 	if n.fake, err = fake.New(fake.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	must(t, n.fake.Start("127.0.0.1:0"))
+	e2etest.Must(t, n.fake.Start("127.0.0.1:0"))
 	t.Cleanup(func() { _ = n.fake.Close() })
 	// A site whose news came out 40 minutes ago.
 	n.world, err = crawltest.New(crawltest.Options{Sites: 1, Articles: 40, OnHub: 40, Proxied: true, Now: func() time.Time { return time.Now().Add(-40 * time.Minute) }})
-	must(t, err)
+	e2etest.Must(t, err)
 	t.Cleanup(n.world.Close)
 
-	keyset := filepath.Join(openDir(t), "keyset.json")
+	keyset := filepath.Join(e2etest.OpenDir(t), "keyset.json")
 	n.env = []string{"DATABASE_URL=" + n.database, "REDIS_URL=redis://127.0.0.1:" + n.redisPort, "TEMPORAL_ADDRESS=127.0.0.1:" + temporal, "TEMPORAL_NAMESPACE=default",
 		"S3_ENDPOINT=" + bucket.URL, "S3_BUCKET=dateline", "S3_ACCESS_KEY=test", "S3_SECRET_KEY=test", "DATELINE_KEYSET=" + keyset,
-		"DATELINE_DATA_DIR=" + openDir(t), "DATELINE_ALLOW_PRIVATE_HOSTS=127.0.0.0/8," + strings.TrimPrefix(n.fake.URL(), "http://"),
+		"DATELINE_DATA_DIR=" + e2etest.OpenDir(t), "DATELINE_ALLOW_PRIVATE_HOSTS=127.0.0.0/8," + strings.TrimPrefix(n.fake.URL(), "http://"),
 		"DATELINE_CRAWL_PROXY=" + n.world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s"}
 	n.command("keyset", "new", keyset)
 	n.client = &client{t: t}
@@ -124,19 +125,19 @@ func (n *newsroom) command(args ...string) string {
 // api starts an API and gives where its metrics are.
 func (n *newsroom) api() (metrics string) {
 	n.t.Helper()
-	address := "127.0.0.1:" + freePort(n.t)
-	metrics = "127.0.0.1:" + freePort(n.t)
-	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").says(n.t, 60*time.Second, "API listening")
+	address := "127.0.0.1:" + e2etest.FreePort(n.t)
+	metrics = "127.0.0.1:" + e2etest.FreePort(n.t)
+	run(n.t, append(n.env, "DATELINE_API_ADDR="+address, "DATELINE_METRICS_ADDR="+metrics), n.program, "api").Says(n.t, 60*time.Second, "API listening")
 	n.base = "http://" + address
 	return metrics
 }
 
 // worker starts a worker.
-func (n *newsroom) worker() (c *child, metrics string) {
+func (n *newsroom) worker() (c *e2etest.Child, metrics string) {
 	n.t.Helper()
-	metrics = "127.0.0.1:" + freePort(n.t)
+	metrics = "127.0.0.1:" + e2etest.FreePort(n.t)
 	c = run(n.t, append(n.env, "DATELINE_WORKER_HEALTH_ADDR="+metrics), n.program, "worker")
-	c.says(n.t, 60*time.Second, "worker started")
+	c.Says(n.t, 60*time.Second, "worker started")
 	return c, metrics
 }
 
@@ -147,24 +148,24 @@ func (n *newsroom) sick() (api, metrics string) {
 	n.exec("create schema shifted")
 	n.exec(`create function shifted.clock_timestamp() returns timestamptz language sql volatile as $$ select pg_catalog.clock_timestamp() + interval '3 seconds' $$`)
 	at, err := url.Parse(n.database)
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 	query := at.Query()
 	query.Set("search_path", "shifted,pg_catalog,public")
 	at.RawQuery = query.Encode()
 
-	keyset := filepath.Join(openDir(n.t), "keyset.json")
+	keyset := filepath.Join(e2etest.OpenDir(n.t), "keyset.json")
 	for _, setting := range n.env {
 		if file, ok := strings.CutPrefix(setting, "DATELINE_KEYSET="); ok {
 			raw, err := os.ReadFile(file)
-			must(n.t, err)
-			must(n.t, os.WriteFile(keyset, raw, 0o600))
+			e2etest.Must(n.t, err)
+			e2etest.Must(n.t, os.WriteFile(keyset, raw, 0o600))
 		}
 	}
 	old := time.Now().AddDate(-1, -3, 0)
-	must(n.t, os.Chtimes(keyset, old, old))
+	e2etest.Must(n.t, os.Chtimes(keyset, old, old))
 
-	api, metrics = "127.0.0.1:"+freePort(n.t), "127.0.0.1:"+freePort(n.t)
-	disk := openDir(n.t)
+	api, metrics = "127.0.0.1:"+e2etest.FreePort(n.t), "127.0.0.1:"+e2etest.FreePort(n.t)
+	disk := e2etest.OpenDir(n.t)
 	env := append(n.env, "DATABASE_URL="+at.String(), "DATELINE_KEYSET="+keyset, "DATELINE_API_ADDR="+api, "DATELINE_METRICS_ADDR="+metrics,
 		"DATELINE_PUBLIC_URL="+n.ending(), "DATELINE_DATA_DIR="+disk, "GOMEMLIMIT=40MiB", "DISK="+disk, "PROGRAM="+n.program)
 	// In a namespace of its own it may mount a small disk, and fill it.
@@ -173,7 +174,7 @@ func (n *newsroom) sick() (api, metrics string) {
 		namespace = append(namespace, "--user", "--map-root-user")
 	}
 	run(n.t, env, "unshare", append(namespace, "sh", "-euc",
-		`mount -t tmpfs -o size=1m none "$DISK"; head -c 1000000 /dev/zero > "$DISK/full"; ulimit -n 200; exec "$PROGRAM" api`)...).says(n.t, 60*time.Second, "API listening")
+		`mount -t tmpfs -o size=1m none "$DISK"; head -c 1000000 /dev/zero > "$DISK/full"; ulimit -n 200; exec "$PROGRAM" api`)...).Says(n.t, 60*time.Second, "API listening")
 	return api, metrics
 }
 
@@ -181,10 +182,10 @@ func (n *newsroom) sick() (api, metrics string) {
 func (n *newsroom) ending() string {
 	n.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 0, 5), DNSNames: []string{"localhost"}}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}}
 	server.StartTLS()
@@ -203,7 +204,7 @@ func (n *newsroom) exec(sql string, args ...any) {
 func (n *newsroom) account(name string) (id string) {
 	n.t.Helper()
 	a, err := n.fake.AddAccount(name)
-	must(n.t, err)
+	e2etest.Must(n.t, err)
 	var made struct{ ID string }
 	n.call(http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": n.fake.URL(), "access_token": a.Token}, &made)
 	return made.ID

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dateline/internal/crawl/crawltest"
+	"dateline/internal/e2etest"
 )
 
 // TestEveryPanelHasData starts everything with the demo on one machine, has
@@ -20,7 +21,7 @@ import (
 func TestEveryPanelHasData(t *testing.T) {
 	p := startPrometheus(t, true, 1)
 	world, err := crawltest.New(crawltest.Options{Sites: 1, Articles: 10, Proxied: true, Traps: true})
-	must(t, err)
+	e2etest.Must(t, err)
 	t.Cleanup(world.Close)
 	up := startUp(t, []string{"--demo"}, "DATELINE_CRAWL_PROXY="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=100ms", "DATELINE_CRAWL_IP_DELAY=0s")
 	p.scrape("quick", strings.TrimSuffix(strings.TrimPrefix(up.metrics, "http://"), "/metrics"))
@@ -104,7 +105,7 @@ func readPanels(t *testing.T) (all []panel) {
 	t.Helper()
 	for _, file := range dashboards(t) {
 		raw, err := os.ReadFile(file)
-		must(t, err)
+		e2etest.Must(t, err)
 		var d struct {
 			Title  string
 			Panels []struct {
@@ -112,7 +113,7 @@ func readPanels(t *testing.T) (all []panel) {
 				Targets     []struct{ Expr string }
 			}
 		}
-		must(t, json.Unmarshal(raw, &d))
+		e2etest.Must(t, json.Unmarshal(raw, &d))
 		for _, p := range d.Panels {
 			if p.Type == "row" {
 				continue
@@ -133,7 +134,7 @@ func readPanels(t *testing.T) (all []panel) {
 // upped is a running `dateline up`.
 type upped struct {
 	*client
-	child   *child
+	child   *e2etest.Child
 	metrics string
 	sandbox string
 }
@@ -141,22 +142,22 @@ type upped struct {
 // startUp starts everything on this machine.
 func startUp(t *testing.T, flags []string, env ...string) *upped {
 	t.Helper()
-	dir := openDir(t)
+	dir := e2etest.OpenDir(t)
 	temporald, err := filepath.Abs("../../temporald")
-	must(t, err)
+	e2etest.Must(t, err)
 	env = append(env, "DATELINE_DATA_DIR="+dir+"/data", "DATELINE_TEMPORALD_DIR="+temporald)
 	for name, prefix := range map[string]string{"DATELINE_API_ADDR": "127.0.0.1:", "DATELINE_SANDBOX_ADDR": "127.0.0.1:", "DATELINE_METRICS_ADDR": "127.0.0.1:",
 		"DATELINE_TEMPORAL_PORT": "", "DATELINE_TEMPORAL_UI_PORT": "", "DATELINE_POSTGRES_PORT": "", "DATELINE_REDIS_PORT": "", "DATELINE_S3_PORT": ""} {
-		env = append(env, name+"="+prefix+freePort(t))
+		env = append(env, name+"="+prefix+e2etest.FreePort(t))
 	}
 	c := run(t, env, program(t), append([]string{"up"}, flags...)...)
 	// Generous: the first start may have to build the Temporal server.
-	c.says(t, 12*time.Minute, "Stop with Ctrl-C")
-	u := &upped{child: c, metrics: c.says(t, time.Second, `Metrics\s+(http://\S+)`)[1], sandbox: c.says(t, time.Second, `Sandbox\s+(http://[\w.:]+)/`)[1]}
-	u.client = &client{t: t, base: c.says(t, time.Second, `API\s+(http://\S+)/api/v1`)[1], token: c.says(t, time.Second, `API token\s+(dl_\S+)`)[1]}
+	c.Says(t, 12*time.Minute, "Stop with Ctrl-C")
+	u := &upped{child: c, metrics: c.Says(t, time.Second, `Metrics\s+(http://\S+)`)[1], sandbox: c.Says(t, time.Second, `Sandbox\s+(http://[\w.:]+)/`)[1]}
+	u.client = &client{t: t, base: c.Says(t, time.Second, `API\s+(http://\S+)/api/v1`)[1], token: c.Says(t, time.Second, `API token\s+(dl_\S+)`)[1]}
 	// Ended as an operator ends it: it stops its engines.
-	t.Cleanup(func() { c.stop(t) })
-	eventually(t, 60*time.Second, "everything to be ready", func() bool {
+	t.Cleanup(func() { c.Stop(t) })
+	e2etest.Eventually(t, 60*time.Second, "everything to be ready", func() bool {
 		answer, err := http.Get(u.base + "/readyz")
 		if err != nil {
 			return false

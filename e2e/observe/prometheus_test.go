@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"dateline/internal/e2etest"
 )
 
 // prometheus is a real one, whose rules may run on a faster clock.
@@ -38,7 +40,7 @@ func startPrometheus(t testing.TB, rules bool, faster int) *prometheus {
 		}
 		t.Skip("prometheus is not installed (on Debian: apt-get install prometheus): what it would say is not tried")
 	}
-	p := &prometheus{t: t, base: "http://127.0.0.1:" + freePort(t), dir: openDir(t), fired: map[string]string{}}
+	p := &prometheus{t: t, base: "http://127.0.0.1:" + e2etest.FreePort(t), dir: e2etest.OpenDir(t), fired: map[string]string{}}
 	config := `global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
 scrape_configs:
   - job_name: dateline
@@ -58,15 +60,15 @@ scrape_configs:
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			must(t, err)
-			must(t, os.WriteFile(filepath.Join(p.dir, filepath.Base(file)), []byte(quicker(string(text), faster)), 0o644))
+			e2etest.Must(t, err)
+			e2etest.Must(t, os.WriteFile(filepath.Join(p.dir, filepath.Base(file)), []byte(quicker(string(text), faster)), 0o644))
 		}
 	}
-	must(t, os.WriteFile(p.dir+"/prometheus.yml", []byte(config), 0o644))
+	e2etest.Must(t, os.WriteFile(p.dir+"/prometheus.yml", []byte(config), 0o644))
 	p.scrape("quick")
 	p.scrape("slow")
 	run(t, nil, path, "--config.file="+p.dir+"/prometheus.yml", "--storage.tsdb.path="+p.dir+"/data", "--web.listen-address="+strings.TrimPrefix(p.base, "http://"), "--log.level=warn")
-	eventually(t, 30*time.Second, "Prometheus to be ready", func() bool {
+	e2etest.Eventually(t, 30*time.Second, "Prometheus to be ready", func() bool {
 		answer, err := http.Get(p.base + "/-/ready")
 		if err != nil {
 			return false
@@ -90,9 +92,9 @@ func quicker(rules string, faster int) string {
 func (p *prometheus) scrape(group string, addresses ...string) {
 	p.t.Helper()
 	raw, err := json.Marshal([]map[string]any{{"targets": append([]string{}, addresses...)}})
-	must(p.t, err)
-	must(p.t, os.WriteFile(p.dir+"/"+group+".tmp", raw, 0o644))
-	must(p.t, os.Rename(p.dir+"/"+group+".tmp", p.dir+"/"+group+".json"))
+	e2etest.Must(p.t, err)
+	e2etest.Must(p.t, os.WriteFile(p.dir+"/"+group+".tmp", raw, 0o644))
+	e2etest.Must(p.t, os.Rename(p.dir+"/"+group+".tmp", p.dir+"/"+group+".json"))
 }
 
 func (p *prometheus) get(path string, out any) error {

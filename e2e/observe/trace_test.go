@@ -17,6 +17,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"dateline/internal/e2etest"
 )
 
 // collector takes OTLP over HTTP, as Grafana's Tempo and Loki do
@@ -123,9 +125,9 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 		"OTEL_BSP_SCHEDULE_DELAY=200", "OTEL_BLRP_SCHEDULE_DELAY=200")
 	fault := `[{"kind": "status", "status": 503, "network": "mastodon", "method": "POST", "path": "/api/v1/statuses", "count": 1}]`
 	request, err := http.NewRequest(http.MethodPut, up.sandbox+"/__faults", strings.NewReader(fault))
-	must(t, err)
+	e2etest.Must(t, err)
 	answer, err := http.DefaultClient.Do(request)
-	must(t, err)
+	e2etest.Must(t, err)
 	said, _ := io.ReadAll(answer.Body)
 	_ = answer.Body.Close()
 	if answer.StatusCode >= 300 {
@@ -136,7 +138,7 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 	host := strings.TrimPrefix(up.sandbox, "http://")
 	var names []string
 	var trace string
-	eventually(t, 30*time.Second, "a trace from the request to the network", func() bool {
+	e2etest.Eventually(t, 30*time.Second, "a trace from the request to the network", func() bool {
 		names, trace = c.line(host)
 		return trace != ""
 	})
@@ -148,7 +150,7 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 	}
 
 	for _, text := range []string{"request", "publishing did not succeed"} {
-		eventually(t, 20*time.Second, fmt.Sprintf("%q among the logs of the trace, sent", text), func() bool {
+		e2etest.Eventually(t, 20*time.Second, fmt.Sprintf("%q among the logs of the trace, sent", text), func() bool {
 			for _, l := range c.logsOf(trace) {
 				if l == text {
 					return true
@@ -166,8 +168,8 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 		Accounts []struct{ Token string }
 	}
 	raw, err := http.Get(up.sandbox + "/__state/accounts")
-	must(t, err)
-	must(t, json.NewDecoder(raw.Body).Decode(&accounts.Accounts))
+	e2etest.Must(t, err)
+	e2etest.Must(t, json.NewDecoder(raw.Body).Decode(&accounts.Accounts))
 	_ = raw.Body.Close()
 	for _, a := range accounts.Accounts {
 		if a.Token != "" {
@@ -177,7 +179,7 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 	if len(secrets) < 3 {
 		t.Fatalf("the sandbox tells %d tokens", len(secrets)-1)
 	}
-	_, said2, _ := strings.Cut(up.child.log.String(), "Stop with Ctrl-C") // what it prints before shows the token, once
+	_, said2, _ := strings.Cut(up.child.Log.String(), "Stop with Ctrl-C") // what it prints before shows the token, once
 	for _, s := range secrets {
 		if strings.Contains(c.everything(), s) || strings.Contains(said2, s) {
 			t.Errorf("the secret %s… is in traces or logs", s[:min(len(s), 6)])
@@ -188,7 +190,7 @@ func TestAPostIsTracedFromTheRequestToTheNetwork(t *testing.T) {
 // logged says whether a line of the program's own log has a text and a trace.
 func (u *upped) logged(t *testing.T, text, trace string) bool {
 	t.Helper()
-	for line := range strings.Lines(u.child.log.String()) {
+	for line := range strings.Lines(u.child.Log.String()) {
 		var entry struct {
 			Msg   string `json:"msg"`
 			Trace string `json:"trace_id"`

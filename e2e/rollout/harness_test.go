@@ -2,8 +2,6 @@ package rollout
 
 import (
 	"bytes"
-	"encoding/json"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"dateline/internal/e2etest"
 	"dateline/internal/enginetest"
 	"dateline/internal/s3server"
 	"dateline/internal/starter/temporaltest"
@@ -30,28 +29,10 @@ type site struct {
 	env   []string
 	token string
 	net   *fake.Server
-	log   *output
+	log   *e2etest.Buffer
 
 	mu   sync.Mutex
 	apis []string // that take requests right now
-}
-
-// output collects what processes say.
-type output struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buf.String()
 }
 
 // process is an api or a worker of one version.
@@ -91,7 +72,7 @@ func build(t *testing.T, version, ref string) string {
 
 func open(t *testing.T) *site {
 	t.Helper()
-	s := &site{T: t, log: &output{}}
+	s := &site{T: t, log: &e2etest.Buffer{}}
 	var err error
 	if s.net, err = fake.New(fake.Options{}); err != nil {
 		t.Fatal(err)
@@ -129,12 +110,7 @@ func redis(t *testing.T) (url string) {
 		t.Log("redis-server is not installed; a stand-in takes its place")
 		return "redis://" + miniredis.RunT(t).Addr()
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
+	port := e2etest.FreePort(t)
 	cmd := exec.Command(program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -167,12 +143,7 @@ func (s *site) run(program string, args ...string) string {
 // start starts an api or a worker and waits until it is ready.
 func (s *site) start(name, program, part, variable string) *process {
 	s.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
+	address := "127.0.0.1:" + e2etest.FreePort(s)
 	p := &process{site: s, name: name, cmd: exec.Command(program, part), done: make(chan struct{}), at: "http://" + address}
 	p.cmd.Env = append(append([]string{}, s.env...), variable+"="+address)
 	p.cmd.Stdout, p.cmd.Stderr = s.log, s.log
@@ -181,17 +152,13 @@ func (s *site) start(name, program, part, variable string) *process {
 	}
 	go func() { p.err = p.cmd.Wait(); close(p.done) }()
 	s.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
-	s.eventually(60*time.Second, name+" to live", func() bool {
+	e2etest.Eventually(s, 60*time.Second, name+" to live", func() bool {
 		select {
 		case <-p.done:
 			s.Fatalf("%s ended: %v\n%s", name, p.err, s.log)
 		default:
 		}
-		answer, err := http.Get(p.at + "/livez")
-		if err == nil {
-			_ = answer.Body.Close()
-		}
-		return err == nil && answer.StatusCode == http.StatusOK
+		return e2etest.Works(s.Context(), p.at+"/livez")
 	})
 	return p
 }
@@ -208,13 +175,7 @@ func (s *site) api(name, program string) *process {
 func (s *site) worker(name, program string) *process {
 	s.Helper()
 	p := s.start(name, program, "worker", "DATELINE_WORKER_HEALTH_ADDR")
-	s.eventually(60*time.Second, name+" to be ready", func() bool {
-		answer, err := http.Get(p.at + "/readyz")
-		if err == nil {
-			_ = answer.Body.Close()
-		}
-		return err == nil && answer.StatusCode == http.StatusOK
-	})
+	e2etest.Eventually(s, 60*time.Second, name+" to be ready", func() bool { return e2etest.Works(s.Context(), p.at+"/readyz") })
 	return p
 }
 
@@ -250,40 +211,11 @@ func (s *site) call(n int, method, path string, body, out any) (int, error) {
 	s.mu.Lock()
 	at := s.apis[n%len(s.apis)]
 	s.mu.Unlock()
-	var sent io.Reader
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return 0, err
-		}
-		sent = bytes.NewReader(raw)
+	answer, err := e2etest.Ask(s.Context(), method, at+path, s.token, body)
+	if err == nil {
+		err = answer.Into(out)
 	}
-	request, err := http.NewRequest(method, at+path, sent)
-	if err != nil {
-		return 0, err
-	}
-	request.Header.Set("Authorization", "Bearer "+s.token)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	raw, err := io.ReadAll(answer.Body)
-	if err == nil && out != nil {
-		err = json.Unmarshal(raw, out)
-	}
-	return answer.StatusCode, err
-}
-
-func (s *site) eventually(within time.Duration, what string, done func() bool) {
-	s.Helper()
-	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if done() {
-			return
-		}
-	}
-	s.Fatalf("waited %s in vain for %s", within, what)
+	return answer.Status, err
 }
 
 func keysetOf(env []string) string {

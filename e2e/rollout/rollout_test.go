@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/e2etest"
 	"dateline/internal/enginetest"
 )
 
@@ -101,7 +102,7 @@ func TestRollout(t *testing.T) {
 		return len(texts)
 	}
 	total := *posts + *herd
-	s.eventually(2*time.Minute, "every post to be out", func() bool { return count() == total })
+	e2etest.Eventually(s, 2*time.Minute, "every post to be out", func() bool { return count() == total })
 	s.wantAllKnown()
 	count()
 	for text, n := range texts {

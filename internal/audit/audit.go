@@ -19,6 +19,9 @@ const (
 	LoggedIn            Action = "login.succeeded"
 	WorkspaceCreated    Action = "workspace.created"
 	WorkspaceChanged    Action = "workspace.changed"
+	WorkspaceExported   Action = "workspace.exported" // asked for, or begun by an operator
+	WorkspaceImporting  Action = "workspace.import_began"
+	WorkspaceImported   Action = "workspace.imported"
 	MemberInvited       Action = "member.invited"
 	MemberRoleChanged   Action = "member.role_changed"
 	MemberRemoved       Action = "member.removed"

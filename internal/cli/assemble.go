@@ -27,6 +27,7 @@ import (
 	"dateline/internal/media"
 	"dateline/internal/objects"
 	"dateline/internal/people"
+	"dateline/internal/portable"
 	"dateline/internal/secret"
 	"dateline/internal/site"
 	"dateline/internal/starter"
@@ -64,6 +65,7 @@ type parts struct {
 	counter  *views.Counter // nil, as batcher: readers are not counted
 	batcher  *views.Batcher
 	running  *activities.Running
+	archives *portable.Archives
 	counting *counting  // nil: readers are not counted
 	crawl    *crawler   // nil: switched off
 	search   *searching // nil: the crawl is switched off
@@ -162,6 +164,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
+	p.archives = &portable.Archives{Store: p.store, Objects: p.objects, Workflows: p.starter, Version: of.version}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Live: p.bus, Log: log,
 		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
 	if p.login, err = newLogin(cfg, p.store, p.clock.Now, log); err != nil {
@@ -257,6 +260,7 @@ func (p *parts) server(page web.Page) *api.Server {
 	page.Bucket, page.Base = p.bucketOrigin, pathOf(p.cfg.PublicURL)
 	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:    p.media,
+		Exports:  p.archives,
 		Views:    p.views(),
 		Links:    &links.Service{Store: p.store, Base: p.cfg.LinkBase()},
 		Redirect: p.redirect(),
@@ -334,6 +338,7 @@ func (p *parts) worker() *worker.Worker {
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
 		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
 		Library:    &activities.Library{Media: p.media},
+		Archive:    &activities.Archive{Archives: p.archives},
 		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
 		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
 		Crawler:    p.crawlWorker(),

@@ -46,7 +46,11 @@ func (p *Program) export(ctx context.Context, args []string) error {
 		defer func() { _ = f.Close() }()
 		to = f
 	}
-	counts, err := portable.Export(ctx, to, parts.store, parts.objects, owner.WorkspaceID, p.Version)
+	operator := audit.With(ctx, audit.Origin{Actor: audit.Operator})
+	if err := parts.store.NoteMoved(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
+		return err
+	}
+	counts, err := portable.Export(ctx, to, portable.From{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
 	if err != nil {
 		return err
 	}
@@ -83,7 +87,7 @@ func (p *Program) importing(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	into := portable.Into{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}}
+	into := portable.Into{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.NoteMoved}
 	if parts.crawl != nil {
 		into.Seeds = parts.crawl.seeds
 	}

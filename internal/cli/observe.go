@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"net"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"dateline/internal/config"
 	"dateline/internal/tally"
 	"dateline/internal/telemetry"
 	"dateline/internal/vitals"
@@ -25,7 +22,6 @@ func (p *parts) observeReaders() error {
 	if !p.cfg.Views {
 		return nil
 	}
-	var unflushed waitingSince
 	return p.telemetry.ObserveTogether(func(ctx context.Context) (telemetry.Readings, error) {
 		state, err := p.store.ReaderState(ctx)
 		if err != nil {
@@ -36,34 +32,14 @@ func (p *parts) observeReaders() error {
 		if err != nil {
 			return all, nil //nolint:nilerr // dateline_engine_up says that Redis is away
 		}
-		lag := unflushed.note(waiting > 0)
-		if waiting > 0 && state.SinceFlush >= 0 {
+		var lag time.Duration
+		if waiting > 0 {
 			lag = state.SinceFlush
 		}
 		all["dateline_view_changes_waiting"] = telemetry.One(float64(waiting))
 		all["dateline_view_flush_lag_seconds"] = telemetry.One(lag.Seconds())
 		return all, nil
 	}, "dateline_view_counts_differing", "dateline_view_changes_waiting", "dateline_view_flush_lag_seconds")
-}
-
-// waitingSince is how long something has been waiting, as far as was seen from
-// here.
-type waitingSince struct {
-	mu    sync.Mutex
-	since time.Time
-}
-
-func (w *waitingSince) note(waits bool) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case !waits:
-		w.since = time.Time{}
-		return 0
-	case w.since.IsZero():
-		w.since = time.Now()
-	}
-	return time.Since(w.since)
 }
 
 // observeCrawl registers what the crawler knows, and what waits to be read.
@@ -198,7 +174,7 @@ func parseInfo(text string) map[string]float64 {
 // observeSurroundings registers what the process and its host may use.
 func (p *parts) observeSurroundings() error {
 	t := p.telemetry
-	certificates := &vitals.Certificates{Places: tlsPlaces(p.cfg)}
+	certificates := &vitals.Certificates{Places: vitals.Places(p.cfg)}
 	return errors.Join(
 		t.Observe("dateline_memory_limit_bytes", func(context.Context) ([]telemetry.Reading, error) {
 			limit, ok := vitals.MemoryLimit()
@@ -235,28 +211,6 @@ func (p *parts) observeSurroundings() error {
 			return telemetry.One(time.Since(file.ModTime()).Seconds()), nil
 		}),
 	)
-}
-
-// tlsPlaces are the addresses at which a certificate is shown.
-func tlsPlaces(cfg *config.Config) map[string]string {
-	places := map[string]string{}
-	add := func(name, address, scheme, port string) {
-		u, err := url.Parse(address)
-		if err != nil || u.Scheme != scheme || u.Hostname() == "" {
-			return
-		}
-		if u.Port() != "" {
-			port = u.Port()
-		}
-		places[name] = net.JoinHostPort(u.Hostname(), port)
-	}
-	add("public", cfg.PublicURL, "https", "443")
-	add("objects", cfg.S3Endpoint, "https", "443")
-	add("redis", cfg.RedisURL, "rediss", "6379")
-	if cfg.TemporalTLS {
-		places["temporal"] = cfg.TemporalAddress
-	}
-	return places
 }
 
 // meteredTally tells the meter of flushes.

@@ -30,6 +30,7 @@ func database(ctx context.Context, o Options) []Finding {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	server(ctx, conn, &l)
+	encryption(conn, &l)
 	permissions(ctx, conn, &l)
 	schema(ctx, conn, o, &l)
 	return l

@@ -247,3 +247,21 @@ func TestWhatWaitsForAPersonIsNamed(t *testing.T) {
 	p.want("posts", doctor.Warning, "not certain whether", "dead-letters")
 	p.want("posts", doctor.Warning, "more than two minutes", "worker")
 }
+
+// What goes to the database is to be encrypted, by a certificate that is checked
+// and has not ended.
+func TestTheDatabaseAndItsCertificate(t *testing.T) {
+	p := open(t)
+	address, certificate := enginetest.SecurePostgres(t, time.Now().AddDate(0, 0, 9))
+	p.options.Config.DatabaseURL = address + "?sslmode=verify-full&sslrootcert=" + certificate
+	p.want("database encryption", doctor.OK, "checked who answers", "")
+	p.want("certificate", doctor.Warning, "the place database ends on", "certificateends")
+	p.options.Config.DatabaseURL = address + "?sslmode=require"
+	p.want("database encryption", doctor.Warning, "believed to be the database", "verify-full")
+	// By a name that is not this machine's own.
+	p.options.Config.DatabaseURL = strings.Replace(address, "127.0.0.1", "0.0.0.0", 1) + "?sslmode=disable"
+	p.want("database encryption", doctor.Warning, "not encrypted", "verify-full")
+	p.options.Config.DatabaseURL = address + "?sslmode=verify-full&sslrootcert=" + certificate
+	p.options.Now = func() time.Time { return time.Now().AddDate(0, 0, 10) }
+	p.want("certificate", doctor.Failure, "has ended on", "certificateends")
+}

@@ -123,7 +123,9 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	return c, nil
 }
 
-func (c *cluster) start(ctx context.Context, bin string) error {
+// start makes and starts the server; of two options of the same name the later
+// one counts.
+func (c *cluster) start(ctx context.Context, bin string, options ...string) error {
 	owner := unprivileged()
 	if owner != nil {
 		if err := os.Chown(c.dir, int(owner.Uid), int(owner.Gid)); err != nil {
@@ -138,9 +140,9 @@ func (c *cluster) start(ctx context.Context, bin string) error {
 	}
 	var err error
 	// SIGQUIT is Postgres's immediate shutdown; nothing here is worth keeping.
-	c.own, err = startChild(syscall.SIGQUIT, owner, c.dir, filepath.Join(bin, "postgres"), "-D", data,
+	c.own, err = startChild(syscall.SIGQUIT, owner, c.dir, filepath.Join(bin, "postgres"), append([]string{"-D", data,
 		"-c", "listen_addresses=", "-c", "unix_socket_directories="+c.dir, "-c", "max_connections=400", "-c", "shared_buffers=64MB",
-		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_wal_senders=0", "-c", "wal_level=minimal")
+		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_wal_senders=0", "-c", "wal_level=minimal"}, options...)...)
 	if err != nil {
 		return err
 	}

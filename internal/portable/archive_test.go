@@ -112,6 +112,6 @@ func FuzzImport(f *testing.F) {
 		_ = w.WriteHeader(&tar.Header{Name: name, Size: int64(len(body))})
 		_, _ = w.Write(body)
 		_, _ = w.Close(), z.Close()
-		_, _ = portable.Import(t.Context(), bytes.NewReader(out.Bytes()), portable.Into{Store: nothing{}})
+		_, _ = portable.Import(t.Context(), bytes.NewReader(out.Bytes()), portable.Into{Store: nothing{}, Audit: nothing{}.NoteMoved})
 	})
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
+
+	"dateline/internal/objects"
 )
 
 // pieceSize is how much of a section is in one entry: a tar wants to know sizes
@@ -30,15 +32,24 @@ type writer struct {
 	lines   bytes.Buffer
 }
 
+// From is what is exported.
+type From struct {
+	Source    Source
+	Objects   Objects
+	Workspace uuid.UUID
+	Version   string               // of the program that does it
+	Note      func(Progress) error // told again and again how far it is, and at the end; nil: nobody
+}
+
 // Export writes everything that a workspace owns. Files that the object store
 // does not have are left out.
-func Export(ctx context.Context, w io.Writer, from Source, objects Objects, workspace uuid.UUID, version string) (Exported, error) {
+func Export(ctx context.Context, w io.Writer, from From) (Exported, error) {
 	z, err := zstd.NewWriter(w)
 	if err != nil {
 		return nil, err
 	}
 	out := &writer{tar: tar.NewWriter(z), now: time.Now().UTC()}
-	manifest, err := json.Marshal(Manifest{Format: Format, Version: version, ExportedAt: out.now})
+	manifest, err := json.Marshal(Manifest{Format: Format, Version: from.Version, ExportedAt: out.now})
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +57,18 @@ func Export(ctx context.Context, w io.Writer, from Source, objects Objects, work
 		return nil, err
 	}
 	counts, files := Exported{}, []mediaRow{}
-	err = from.ExportWorkspace(ctx, workspace, func(s Section, row json.RawMessage) error {
+	at := Progress{Rows: counts}
+	note := func() error {
+		if from.Note == nil {
+			return nil
+		}
+		return from.Note(at)
+	}
+	err = from.Source.ExportWorkspace(ctx, from.Workspace, func(s Section, row json.RawMessage) error {
 		counts[s]++
+		if err := note(); err != nil {
+			return err
+		}
 		if s == Media {
 			var m mediaRow
 			if err := json.Unmarshal(row, &m); err != nil {
@@ -60,17 +81,21 @@ func Export(ctx context.Context, w io.Writer, from Source, objects Objects, work
 	if err = errors.Join(err, out.flush()); err != nil {
 		return counts, err
 	}
+	at.FilesTotal = len(files)
 	written := map[string]bool{}
 	for _, m := range files {
-		if written[m.SHA256] {
-			continue
+		if !written[m.SHA256] {
+			written[m.SHA256] = true
+			if err := out.file(ctx, from.Objects, m); err != nil {
+				return counts, err
+			}
 		}
-		written[m.SHA256] = true
-		if err := out.file(ctx, objects, m); err != nil {
+		at.Files++
+		if err := note(); err != nil {
 			return counts, err
 		}
 	}
-	return counts, errors.Join(out.tar.Close(), z.Close())
+	return counts, errors.Join(out.tar.Close(), z.Close(), note())
 }
 
 // mediaRow is what an archive says of a file.
@@ -114,10 +139,13 @@ func (w *writer) flush() error {
 	return err
 }
 
-func (w *writer) file(ctx context.Context, objects Objects, m mediaRow) error {
-	body, err := objects.Get(ctx, m.ObjectKey)
+func (w *writer) file(ctx context.Context, from Objects, m mediaRow) error {
+	body, err := from.Get(ctx, m.ObjectKey)
+	if errors.Is(err, objects.ErrNone) {
+		return nil // lost already; the row tells of it
+	}
 	if err != nil {
-		return nil //nolint:nilerr // lost already; the row tells of it
+		return err
 	}
 	defer func() { _ = body.Close() }()
 	if err := w.tar.WriteHeader(&tar.Header{Name: filePrefix + m.SHA256, Mode: 0o600, Size: m.Bytes, ModTime: w.now}); err != nil {

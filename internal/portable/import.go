@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
+	"dateline/internal/audit"
 	"dateline/internal/people"
 	"dateline/internal/post"
 )
@@ -27,8 +28,12 @@ type Into struct {
 	Media   Library
 	Sites   SiteMaker // nil: sites are left out
 	Seeds   SeedMaker // nil: seeds are left out
+	Audit   Audit
 	Who     people.Principal
 }
+
+// Audit notes that an import began, and what came of it.
+type Audit func(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
 
 // Imported says what came in, and what did not.
 type Imported struct {
@@ -64,6 +69,13 @@ func Import(ctx context.Context, r io.Reader, into Into) (done Imported, err err
 	if err := in.unpack(tar.NewReader(z)); err != nil {
 		return done, fmt.Errorf("%w: %w", ErrNoArchive, err)
 	}
+	// Before anything comes in: should the process die half way, it is known whose doing that was.
+	if err := into.Audit(ctx, into.Who.WorkspaceID, audit.WorkspaceImporting, nil); err != nil {
+		return done, err
+	}
+	defer func() {
+		err = errors.Join(err, into.Audit(context.WithoutCancel(ctx), into.Who.WorkspaceID, audit.WorkspaceImported, map[string]any{"added": in.done.Added, "left_out": len(in.done.Left), "whole": err == nil}))
+	}()
 	for _, load := range []func(context.Context) error{in.accounts, in.media, in.series, in.posts, in.links, in.sites, in.seeds} {
 		if err := load(ctx); err != nil {
 			return in.done, err

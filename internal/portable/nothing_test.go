@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/audit"
 	"dateline/internal/portable"
 )
 
@@ -14,6 +15,8 @@ type nothing struct{}
 func (nothing) ImportRows(context.Context, portable.Table, []map[string]any) (int64, error) {
 	return 0, nil
 }
+
+func (nothing) NoteMoved(context.Context, uuid.UUID, audit.Action, map[string]any) error { return nil }
 
 func (nothing) AccountsByRemote(context.Context, uuid.UUID) (map[portable.RemoteAccount]uuid.UUID, error) {
 	return nil, nil

@@ -3,7 +3,7 @@
 // workspace of this or another installation.
 //
 // The archive is a tar, compressed with zstd: manifest.json, a file of JSON lines
-// for each section, and the media as media/<SHA-256>. It holds no secret: no
+// for each section, and the media as files/<SHA-256>. It holds no secret: no
 // tokens of accounts, no keys of sites, no API tokens.
 package portable
 

@@ -28,13 +28,13 @@ func open(t *testing.T) room { return room{newsroomtest.Open(t)} }
 func (r room) export() []byte {
 	r.T.Helper()
 	var out bytes.Buffer
-	_, err := portable.Export(r.T.Context(), &out, r.Store, r.Objects, r.Workspace.ID, "test")
+	_, err := portable.Export(r.T.Context(), &out, portable.From{Source: r.Store, Objects: r.Objects, Workspace: r.Workspace.ID, Version: "test"})
 	r.Must(err)
 	return out.Bytes()
 }
 
 func (r room) into(who people.Principal) portable.Into {
-	return portable.Into{Store: r.Store, Objects: r.Objects, Media: r.Media, Sites: r.Sites, Who: who}
+	return portable.Into{Store: r.Store, Objects: r.Objects, Media: r.Media, Sites: r.Sites, Audit: r.Store.NoteMoved, Who: who}
 }
 
 func (r room) take(raw []byte, who people.Principal) portable.Imported {

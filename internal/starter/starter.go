@@ -242,6 +242,23 @@ func (s *Starter) StartExport(ctx context.Context, domain, export, key string, f
 	return nil
 }
 
+// StartWorkspaceExport makes sure that a workspace's export is being carried out.
+func (s *Starter) StartWorkspaceExport(ctx context.Context, id uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err := s.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       workflows.WorkspaceExportID(id),
+		TaskQueue:                workflows.PostQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		StaticSummary:            "Exports a workspace",
+	}, workflows.ExportWorkspaceWorkflow, workflows.ExportWorkspaceInput{ExportID: id})
+	if err != nil {
+		return fmt.Errorf("telling Temporal about the export %s: %w", id, err)
+	}
+	return nil
+}
+
 // StartLearning has the selectors of a site seen to. One that is at it reads
 // from the database what is to be done.
 func (s *Starter) StartLearning(ctx context.Context, domain string) error {

@@ -71,7 +71,7 @@ func (s *Store) Connections() (used, idle, most int32) {
 
 // ReaderState is how the counts of readers are kept.
 type ReaderState struct {
-	SinceFlush time.Duration // since the database got counts last; negative: never
+	SinceFlush time.Duration // since the database got counts last, or since the beginning
 	Differing  int64         // counts that the last comparison with Redis found to differ
 }
 

@@ -61,7 +61,7 @@ func viewsList() []Instrument {
 		{Name: "dateline_view_flush_duration_seconds", Kind: histogram, Unit: "seconds", Help: "How long flushes took that were ok.",
 			bounds: []float64{0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120}},
 		{Name: "dateline_view_flushed_rows_total", Kind: counter, Unit: "rows", Help: "Pages with something new that flushes brought to the database."},
-		{Name: "dateline_view_flush_lag_seconds", Kind: gauge, Unit: "seconds", Help: "Since the database got counts last, while Redis has more for it; 0 when it has none."},
+		{Name: "dateline_view_flush_lag_seconds", Kind: gauge, Unit: "seconds", Help: "Since the database got counts last, or since the beginning, while Redis has more for it; 0 when it has none."},
 		{Name: "dateline_view_changes_waiting", Kind: gauge, Unit: "changes", Help: "Entries in Redis that wait for the next flush."},
 		{Name: "dateline_view_counts_differing", Kind: gauge, Unit: "counts", Help: "Pages and kinds that Redis and the database counted differently, when they were last compared."},
 	}
@@ -105,7 +105,7 @@ func processList() []Instrument {
 		{Name: "dateline_clock_offset_seconds", Kind: gauge, Unit: "seconds", Help: "How far this host's clock is ahead of the database's."},
 		{Name: "dateline_memory_limit_bytes", Kind: gauge, Unit: "bytes", Help: "What this process may use: the smallest of GOMEMLIMIT, its control group's limit and the host's memory."},
 		{Name: "dateline_disk_bytes", Kind: gauge, Unit: "bytes", Labels: labelled("place", "state"), Help: "Room on the disks of the data directory (data) and of temporary files (temporary): free, size."},
-		{Name: "dateline_certificate_ends_seconds", Kind: gauge, Unit: "seconds", Labels: labelled("place"), Help: "Until the certificate ends that is shown at DATELINE_PUBLIC_URL (public), at TEMPORAL_ADDRESS, S3_ENDPOINT and REDIS_URL (temporal, objects, redis), where these use TLS."},
+		{Name: "dateline_certificate_ends_seconds", Kind: gauge, Unit: "seconds", Labels: labelled("place"), Help: "Until the certificate ends that is shown at DATELINE_PUBLIC_URL (public), at DATABASE_URL, TEMPORAL_ADDRESS, S3_ENDPOINT and REDIS_URL (database, temporal, objects, redis), where these use TLS."},
 		{Name: "dateline_keyset_age_seconds", Kind: gauge, Unit: "seconds", Help: "Since the keys that seal tokens changed last: the age of the file DATELINE_KEYSET."},
 		{Name: "dateline_build_info", Kind: gauge, Unit: "1", Labels: labelled("version"), Help: "Always 1; tells the version."},
 	}

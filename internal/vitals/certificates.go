@@ -3,6 +3,7 @@ package vitals
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -11,7 +12,7 @@ import (
 // Certificates looks when certificates end that are shown at some places. It is
 // safe for concurrent use.
 type Certificates struct {
-	Places map[string]string // host:port by what it is called
+	Places map[string]Place // by what they are called
 
 	mu     sync.Mutex
 	looked time.Time
@@ -41,10 +42,10 @@ func (c *Certificates) End(ctx context.Context) map[string]time.Time {
 		ok    bool
 	}
 	answers := make(chan answer, len(c.Places))
-	for place, address := range c.Places {
+	for name, place := range c.Places {
 		go func() {
-			end, ok := certificateEnd(ctx, address)
-			answers <- answer{place, end, ok}
+			end, ok := place.certificateEnd(ctx)
+			answers <- answer{name, end, ok}
 		}()
 	}
 	ends := map[string]time.Time{}
@@ -60,20 +61,40 @@ func (c *Certificates) End(ctx context.Context) map[string]time.Time {
 // certificateEnd asks for the certificate and hangs up. It trusts nobody with
 // anything, so it need not check whose certificate it is: one that has ended, or
 // that is not for this name, tells its end as well.
-func certificateEnd(ctx context.Context, address string) (time.Time, bool) {
-	host, _, err := net.SplitHostPort(address)
+func (p Place) certificateEnd(ctx context.Context) (time.Time, bool) {
+	host, _, err := net.SplitHostPort(p.Address)
 	if err != nil {
 		return time.Time{}, false
 	}
-	dialer := tls.Dialer{Config: &tls.Config{ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}} //nolint:gosec // see above
-	connection, err := dialer.DialContext(ctx, "tcp", address)
+	var dialer net.Dialer
+	plain, err := dialer.DialContext(ctx, "tcp", p.Address)
 	if err != nil {
 		return time.Time{}, false
 	}
-	defer func() { _ = connection.Close() }()
-	secured, ok := connection.(*tls.Conn)
-	if !ok || len(secured.ConnectionState().PeerCertificates) == 0 {
+	defer func() { _ = plain.Close() }()
+	if until, ok := ctx.Deadline(); ok {
+		_ = plain.SetDeadline(until)
+	}
+	if p.AsksFirst && !agreesToTLS(plain) {
+		return time.Time{}, false
+	}
+	secured := tls.Client(plain, &tls.Config{ServerName: host, InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, NextProtos: p.protocols}) //nolint:gosec // see above
+	if err := secured.HandshakeContext(ctx); err != nil || len(secured.ConnectionState().PeerCertificates) == 0 {
 		return time.Time{}, false
 	}
 	return secured.ConnectionState().PeerCertificates[0].NotAfter, true
+}
+
+// sslRequest asks a Postgres for TLS, which answers with one byte: S when it is
+// willing (postgresql.org/docs/current/protocol-message-formats.html,
+// "SSLRequest").
+const sslRequest = "\x00\x00\x00\x08\x04\xd2\x16\x2f"
+
+func agreesToTLS(c net.Conn) bool {
+	if _, err := io.WriteString(c, sslRequest); err != nil {
+		return false
+	}
+	var answer [1]byte
+	_, err := io.ReadFull(c, answer[:])
+	return err == nil && answer[0] == 'S'
 }

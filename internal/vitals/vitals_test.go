@@ -9,8 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/config"
+	"dateline/internal/enginetest"
 	"dateline/internal/vitals"
 )
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func TestMemoryLimit(t *testing.T) {
 	limit, ok := vitals.MemoryLimit()
@@ -69,7 +73,7 @@ func TestChildren(t *testing.T) {
 func TestCertificates(t *testing.T) {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
-	c := &vitals.Certificates{Places: map[string]string{"public": strings.TrimPrefix(server.URL, "https://"), "gone": "127.0.0.1:1"}}
+	c := &vitals.Certificates{Places: map[string]vitals.Place{"public": {Address: strings.TrimPrefix(server.URL, "https://")}, "gone": {Address: "127.0.0.1:1"}}}
 	ends := c.End(t.Context())
 	if len(ends) != 1 || !ends["public"].Equal(server.Certificate().NotAfter) {
 		t.Errorf("%v", ends)
@@ -77,5 +81,28 @@ func TestCertificates(t *testing.T) {
 	server.Close()
 	if ends = c.End(t.Context()); len(ends) != 1 {
 		t.Error("asked again at once")
+	}
+}
+
+// A Postgres tells of its certificate only to who asks for TLS in its own way; one
+// without TLS has none.
+func TestTheCertificateOfPostgres(t *testing.T) {
+	ends := time.Now().AddDate(0, 0, 9)
+	address, _ := enginetest.SecurePostgres(t, ends)
+	cfg := &config.Config{DatabaseURL: address + "?sslmode=require", S3Endpoint: "http://127.0.0.1:1", RedisURL: "rediss://cache.example", PublicURL: "https://dateline.example/desk",
+		TemporalAddress: "temporal.example:7233"}
+	places := vitals.Places(cfg)
+	if len(places) != 3 || places["redis"].Address != "cache.example:6379" || places["public"].Address != "dateline.example:443" || !places["database"].AsksFirst {
+		t.Fatalf("%+v", places)
+	}
+	found := (&vitals.Certificates{Places: map[string]vitals.Place{"database": places["database"]}}).End(t.Context())
+	if off := found["database"].Sub(ends).Abs(); len(found) != 1 || off > time.Minute {
+		t.Errorf("%v, want %v", found, ends)
+	}
+	for _, plain := range []string{address + "?sslmode=disable", "postgres:///dateline?host=/run/postgresql", ""} {
+		cfg.DatabaseURL = plain
+		if p, ok := vitals.Places(cfg)["database"]; ok {
+			t.Errorf("%s: %+v", plain, p)
+		}
 	}
 }

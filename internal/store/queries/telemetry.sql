@@ -28,8 +28,8 @@ from (
 ) a group by 1, 2 order by 1, 2;
 
 -- name: ReaderState :one
--- since_flush is negative when no counts were brought yet.
-select coalesce(extract(epoch from clock_timestamp() - (select max(applied_at) from view_batches)), -1)::float8 as since_flush,
+-- When no counts were brought yet, it is since there is a workspace.
+select coalesce(extract(epoch from clock_timestamp() - coalesce((select max(applied_at) from view_batches), (select min(created_at) from workspaces))), 0)::float8 as since_flush,
     coalesce((select differing from view_checks order by id desc limit 1), 0)::bigint as differing;
 
 -- name: CrawlState :one

@@ -1,0 +1,84 @@
+package e2etest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// OpenDir is a directory that a program may read when it has become another
+// user, with a path short enough for sockets.
+func OpenDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "dateline-e2e-")
+	Must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	Must(t, os.Chmod(dir, 0o755)) //nolint:gosec // see above
+	return dir
+}
+
+// Child is a program that a test runs.
+type Child struct {
+	*exec.Cmd
+	Log   *Buffer
+	name  string
+	ended chan struct{}
+	once  sync.Once
+}
+
+// Run starts a program; it is killed when the test is over. What it said is
+// told when the test fails.
+func Run(t testing.TB, dir string, env []string, command string, args ...string) *Child {
+	t.Helper()
+	c := &Child{Cmd: exec.Command(command, args...), name: filepath.Base(command) + " " + strings.Join(args[:min(len(args), 1)], " "), Log: &Buffer{}, ended: make(chan struct{})}
+	c.Env, c.Stdout, c.Stderr, c.Dir = append(os.Environ(), env...), c.Log, c.Log, dir
+	if err := c.Start(); err != nil {
+		t.Fatalf("%s: %v", c.name, err)
+	}
+	go func() { _ = c.Wait(); close(c.ended) }()
+	t.Cleanup(func() {
+		c.Kill()
+		if t.Failed() {
+			t.Logf("%s said:\n%s", c.name, c.Log.Tail(6000))
+		}
+	})
+	return c
+}
+
+// Kill ends it as a power cut does, also while it is stopped.
+func (c *Child) Kill() {
+	c.once.Do(func() {
+		_ = c.Process.Signal(syscall.SIGCONT)
+		_ = c.Process.Kill()
+		<-c.ended
+	})
+}
+
+// Stop ends it as an operator does.
+func (c *Child) Stop(t testing.TB) {
+	t.Helper()
+	_ = c.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-c.ended:
+	case <-time.After(time.Minute):
+		t.Errorf("%s does not stop", c.name)
+	}
+}
+
+// Says waits until the program prints what matches, and gives its parts.
+func (c *Child) Says(t testing.TB, within time.Duration, pattern string) []string {
+	t.Helper()
+	var found []string
+	wanted := regexp.MustCompile(pattern)
+	Eventually(t, within, c.name+" to say "+pattern, func() bool {
+		found = wanted.FindStringSubmatch(c.Log.String())
+		return found != nil
+	})
+	return found
+}

@@ -1,0 +1,127 @@
+// Package e2etest is what the tests share that run the real program beside real
+// engines and speak HTTP to it.
+package e2etest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Body   []byte
+}
+
+// Into decodes the answer, unless out is nil.
+func (a Answer) Into(out any) error {
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(a.Body, out)
+}
+
+// Ask sends a request with an API token, and body as JSON unless it is nil.
+func Ask(ctx context.Context, method, address, token string, body any) (Answer, error) {
+	var sent io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return Answer{}, err
+		}
+		sent = bytes.NewReader(raw)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, address, sent)
+	if err != nil {
+		return Answer{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	return Do(request)
+}
+
+// Do sends a request and reads the whole answer.
+func Do(request *http.Request) (Answer, error) {
+	answer, err := http.DefaultClient.Do(request) //nolint:gosec // tests ask their own servers
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(answer.Body)
+	return Answer{answer.StatusCode, raw}, err
+}
+
+// Works says whether an address answers 200.
+func Works(ctx context.Context, address string) bool {
+	answer, err := Ask(ctx, http.MethodGet, address, "", nil)
+	return err == nil && answer.Status == http.StatusOK
+}
+
+// pause is how long Eventually waits between two looks.
+const pause = 50 * time.Millisecond
+
+// Eventually looks again and again until it is done.
+func Eventually(t testing.TB, within time.Duration, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(pause) {
+		if done() {
+			return
+		}
+	}
+	t.Fatalf("waited %s in vain for %s", within, what)
+}
+
+// FreePort finds a port of this machine that nobody uses.
+func FreePort(t testing.TB) string {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	Must(t, err)
+	defer func() { _ = l.Close() }()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	Must(t, err)
+	return port
+}
+
+// Must fails the test for an error that it is not about.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Buffer collects what several goroutines write.
+type Buffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write adds to it.
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+// String gives all that was written.
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// Tail gives the last n bytes of it.
+func (b *Buffer) Tail(n int) string {
+	s := b.String()
+	return s[max(len(s)-n, 0):]
+}

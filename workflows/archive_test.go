@@ -1,0 +1,98 @@
+package workflows_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/testsuite"
+
+	"dateline/activities"
+	"dateline/workflows"
+)
+
+// vault keeps archives; its engines are away for some tries.
+type vault struct {
+	mu      sync.Mutex
+	away    int // tries that fail
+	written int
+	failed  int
+	dropped []time.Time
+	keep    time.Duration // 0: a week
+	now     func() time.Time
+}
+
+// WriteArchive is the activity of that name.
+func (v *vault) WriteArchive(context.Context, activities.ArchiveInput) (activities.ArchiveResult, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.away > 0 {
+		v.away--
+		return activities.ArchiveResult{}, errors.New("the object store is away")
+	}
+	v.written++
+	keep := v.keep
+	if keep == 0 {
+		keep = 7 * 24 * time.Hour
+	}
+	return activities.ArchiveResult{Written: true, Bytes: 100, Keep: keep}, nil
+}
+
+// FailArchive is the activity of that name.
+func (v *vault) FailArchive(context.Context, activities.ArchiveInput) error {
+	v.failed++
+	return nil
+}
+
+// DropArchive is the activity of that name.
+func (v *vault) DropArchive(context.Context, activities.ArchiveInput) error {
+	v.dropped = append(v.dropped, v.now())
+	return nil
+}
+
+func exporting(v *vault) *testsuite.TestWorkflowEnvironment {
+	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(quiet{})
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterActivity(v)
+	v.now = env.Now
+	return env
+}
+
+// An archive is written in spite of an object store that is away for a while,
+// waits for a week, and is gone then.
+func TestAnArchiveIsKeptForAWeek(t *testing.T) {
+	v := &vault{away: 3}
+	env := exporting(v)
+	began := env.Now()
+	env.ExecuteWorkflow(workflows.ExportWorkspace, workflows.ExportWorkspaceInput{})
+	if err := env.GetWorkflowError(); err != nil || v.written != 1 || v.failed != 0 || len(v.dropped) != 1 {
+		t.Fatalf("%v, %+v", err, v)
+	}
+	if kept := v.dropped[0].Sub(began); kept < 7*24*time.Hour || kept > 7*24*time.Hour+time.Hour {
+		t.Errorf("it was kept for %s", kept)
+	}
+}
+
+func TestAnExportThatDoesNotWorkSaysSo(t *testing.T) {
+	v := &vault{away: 1000}
+	env := exporting(v)
+	env.ExecuteWorkflow(workflows.ExportWorkspace, workflows.ExportWorkspaceInput{})
+	if err := env.GetWorkflowError(); err == nil || v.failed != 1 || len(v.dropped) != 0 {
+		t.Errorf("%v, %+v", err, v)
+	}
+}
+
+// Who cancels the workflow has the archive deleted at once.
+func TestACancelledExportLeavesNothing(t *testing.T) {
+	v := &vault{}
+	env := exporting(v)
+	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
+	began := env.Now()
+	env.ExecuteWorkflow(workflows.ExportWorkspace, workflows.ExportWorkspaceInput{})
+	if err := env.GetWorkflowError(); err != nil || len(v.dropped) != 1 || v.dropped[0].Sub(began) > 2*time.Hour {
+		t.Errorf("%v, %+v", err, v)
+	}
+}
