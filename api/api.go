@@ -158,7 +158,7 @@ type Meter interface {
 	Answered(ctx context.Context, method, route, status string, took time.Duration)
 }
 
-// Server answers requests. All fields but Views, Crawl, Archives, Articles, Search, Clock, Meter,
+// Server answers requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
 // BucketOrigin, TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Store     Store
@@ -187,6 +187,7 @@ type Server struct {
 	Log       *slog.Logger
 
 	MaxBodyBytes int64
+	Limits       Limits
 	// BucketOrigin is where pages send files directly; empty: nowhere.
 	BucketOrigin string
 	// TrustedProxies are the addresses and networks whose word counts on where a
@@ -212,7 +213,8 @@ func (s *Server) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	v := &validator{doc: doc, maxBody: s.MaxBodyBytes, maxUpload: s.Media.MaxBytes + 1<<20}
-	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), v.limit(), s.authenticate(v), v.validate())
+	load := newLoad(s.Limits, s.Log)
+	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), load.makeRoom, v.limit(), s.authenticate(v, load), v.validate())
 	r.NoRoute(func(c *gin.Context) {
 		writeProblem(c, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.", nil)
 	})
@@ -245,7 +247,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	spec.RegisterHandlersWithOptions(s.routesOf(r, v), strict, spec.GinServerOptions{
 		ErrorHandler: refuseParameter,
 	})
-	return s.counted(r), nil
+	return s.counted(r, load.hits), nil
 }
 
 // NewHTTPServer sets the time-outs that a public server needs. Writing has

@@ -37,6 +37,7 @@ func (s *Server) observe() gin.HandlerFunc {
 		level := slog.LevelDebug
 		switch status := c.Writer.Status(); {
 		case c.FullPath() == "/readyz": // says itself what is wrong
+		case c.GetBool(refusedKey): // one of many; the gate tells of them
 		case status >= 500:
 			level = slog.LevelError
 		case c.Request.Method != http.MethodGet:
@@ -117,7 +118,7 @@ func (s *Server) secureHeaders() gin.HandlerFunc {
 
 // authenticate finds out who sends a request, and whether that principal may: a
 // token speaks for it, else the session of a browser.
-func (s *Server) authenticate(v *validator) gin.HandlerFunc {
+func (s *Server) authenticate(v *validator, load *load) gin.HandlerFunc {
 	table := accessTable()
 	return func(c *gin.Context) {
 		op, _, _ := v.operation(c)
@@ -129,16 +130,19 @@ func (s *Server) authenticate(v *validator) gin.HandlerFunc {
 			if wanted.session {
 				s.noteSession(c)
 			}
+			if !alwaysOpen(op.OperationID) {
+				load.anonymous(c)
+			}
 			return
 		}
-		identify := s.bearer
+		identify := func(c *gin.Context) (people.Principal, bool) { return s.bearer(c, load) }
 		if c.GetHeader("Authorization") == "" && s.Login.HasCookie(c.Request) {
 			identify = s.bySession
 		} else if v.wantsSession(c) {
 			identify = s.refuseToken
 		}
 		who, ok := identify(c)
-		if !ok {
+		if !ok || !load.paced(c, who) {
 			return
 		}
 		if !who.Role.AtLeast(wanted.least) {
@@ -158,13 +162,22 @@ func (s *Server) authenticate(v *validator) gin.HandlerFunc {
 	}
 }
 
+// alwaysOpen are operations that are not bounded by address: a proxy asks for
+// health, and all readers of an office follow links from one address.
+func alwaysOpen(operation string) bool {
+	return operation == "live" || operation == "ready" || operation == "followLink"
+}
+
 // bearer finds out whose token a request carries; it answers the request when
 // there is none that is good. The token is looked up by its hash, so that
 // comparing it leaks nothing through time. That a token has expired or is
 // revoked learns only who holds all of it.
-func (s *Server) bearer(c *gin.Context) (who people.Principal, ok bool) {
+func (s *Server) bearer(c *gin.Context, load *load) (who people.Principal, ok bool) {
 	scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		if !load.anonymous(c) {
+			return people.Principal{}, false
+		}
 		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
 		writeProblem(c, http.StatusUnauthorized, "token_required", "Send an API token: Authorization: Bearer <token>.", nil)
 		return people.Principal{}, false
@@ -183,6 +196,9 @@ func (s *Server) bearer(c *gin.Context) (who people.Principal, ok bool) {
 	case people.Revoked:
 		code, detail = "token_revoked", "This API token is revoked. Use another one."
 	case people.Unknown:
+	}
+	if !load.anonymous(c) {
+		return people.Principal{}, false
 	}
 	c.Header("WWW-Authenticate", `Bearer realm="dateline", error="invalid_token"`)
 	writeProblem(c, http.StatusUnauthorized, code, detail, nil)

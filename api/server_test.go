@@ -177,7 +177,7 @@ func (w *temporal) StartLearning(_ context.Context, domain string) error {
 	return w.down
 }
 
-func start(t *testing.T) *server {
+func start(t *testing.T, change ...func(*api.Server)) *server {
 	t.Helper()
 	return startWith(t)
 }

@@ -41,7 +41,7 @@ type Views struct {
 }
 
 // counted leads what is below intake.Prefix past all that other requests need.
-func (s *Server) counted(rest http.Handler) http.Handler {
+func (s *Server) counted(rest http.Handler, room *gate) http.Handler {
 	if s.Views == nil {
 		return rest
 	}
@@ -51,7 +51,12 @@ func (s *Server) counted(rest http.Handler) http.Handler {
 			return
 		}
 		start, noted := time.Now(), &noting{ResponseWriter: w, status: http.StatusOK}
-		s.Views.Intake.ServeHTTP(noted, r)
+		if room.enter(r.Context()) {
+			s.Views.Intake.ServeHTTP(noted, r)
+			room.leave()
+		} else {
+			intake.Overloaded(noted, comeBack)
+		}
 		if s.Meter == nil {
 			return
 		}

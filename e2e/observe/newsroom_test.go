@@ -22,6 +22,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
+	sdk "go.temporal.io/sdk/client"
 
 	"dateline/internal/crawl/crawltest"
 	"dateline/internal/e2etest"
@@ -39,6 +40,7 @@ type newsroom struct {
 	database  string // URL
 	db        *pgx.Conn
 	redisPort string
+	temporal  sdk.Client
 	redis     *e2etest.Child
 	fake      *fake.Server
 	world     *crawltest.World
@@ -74,6 +76,9 @@ func openNewsroom(t *testing.T) *newsroom {
 	run(t, nil, temporald, "--db-filename", filepath.Join(e2etest.OpenDir(t), "temporal.db"), "--port", temporal, "--ui-port", e2etest.FreePort(t), "--log-level", "error",
 		"--search-attribute", "PostStatus=Keyword", "--search-attribute", "Platform=Keyword", "--search-attribute", "AccountID=Keyword",
 		"--search-attribute", "Domain=Keyword", "--search-attribute", "PublishAt=Datetime")
+	n.temporal, err = sdk.NewLazyClient(sdk.Options{HostPort: "127.0.0.1:" + temporal})
+	e2etest.Must(t, err)
+	t.Cleanup(n.temporal.Close)
 
 	if n.fake, err = fake.New(fake.Options{}); err != nil {
 		t.Fatal(err)
@@ -198,6 +203,12 @@ func (n *newsroom) exec(sql string, args ...any) {
 	if _, err := n.db.Exec(n.t.Context(), sql, args...); err != nil {
 		n.t.Fatalf("%s: %v", sql, err)
 	}
+}
+
+func (n *newsroom) count(sql string) (rows int) {
+	n.t.Helper()
+	e2etest.Must(n.t, n.db.QueryRow(n.t.Context(), sql).Scan(&rows))
+	return rows
 }
 
 // account connects an account at the pretend network.

@@ -28,9 +28,9 @@ type prometheus struct {
 	fired map[string]string // alerts that have fired, with their labels
 }
 
-// startPrometheus starts one that scrapes every second. With rules, those of
-// deploy/prometheus are evaluated, each "for", range and offset divided by
-// faster.
+// startPrometheus starts one that scrapes every two seconds. With rules, those of
+// deploy/prometheus are evaluated every second, each "for", range and offset
+// divided by faster.
 func startPrometheus(t testing.TB, rules bool, faster int) *prometheus {
 	t.Helper()
 	path, err := exec.LookPath("prometheus")
@@ -41,7 +41,7 @@ func startPrometheus(t testing.TB, rules bool, faster int) *prometheus {
 		t.Skip("prometheus is not installed (on Debian: apt-get install prometheus): what it would say is not tried")
 	}
 	p := &prometheus{t: t, base: "http://127.0.0.1:" + e2etest.FreePort(t), dir: e2etest.OpenDir(t), fired: map[string]string{}}
-	config := `global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
+	config := `global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}
 scrape_configs:
   - job_name: dateline
     file_sd_configs: [{files: ["` + p.dir + `/quick.json"], refresh_interval: 1s}]
@@ -79,12 +79,21 @@ scrape_configs:
 	return p
 }
 
+// leastRange is how short the range of a rule may become: it has to see some
+// scrapes also when one fails.
+const leastRange = 12
+
 // quicker divides the times in rules.
 func quicker(rules string, faster int) string {
-	return regexp.MustCompile(`(for: |\[|offset )(\d+)([mh])`).ReplaceAllStringFunc(rules, func(s string) string {
-		m := regexp.MustCompile(`(for: |\[|offset )(\d+)([mh])`).FindStringSubmatch(s)
+	times := regexp.MustCompile(`(for: |\[|offset )(\d+)([mh])`)
+	return times.ReplaceAllStringFunc(rules, func(s string) string {
+		m := times.FindStringSubmatch(s)
 		n, _ := strconv.Atoi(m[2])
-		return fmt.Sprintf("%s%ds", m[1], n*map[string]int{"m": 60, "h": 3600}[m[3]]/faster)
+		seconds := n * map[string]int{"m": 60, "h": 3600}[m[3]] / faster
+		if m[1] == "[" {
+			seconds = max(seconds, leastRange)
+		}
+		return fmt.Sprintf("%s%ds", m[1], seconds)
 	})
 }
 
@@ -212,16 +221,19 @@ func (p *prometheus) allFired() map[string]string {
 	return all
 }
 
+// alertPatience is how long an alert may take on a machine that is busy.
+const alertPatience = 2 * time.Minute
+
 // fires waits for alerts, each as name or name{label:value}. Those that must not
 // have fired before are checked by whoever calls.
-func (p *prometheus) fires(within time.Duration, alerts ...string) {
+func (p *prometheus) fires(alerts ...string) {
 	p.t.Helper()
-	deadline := time.Now().Add(within)
+	deadline := time.Now().Add(alertPatience)
 	for _, one := range alerts {
 		name, label, _ := strings.Cut(strings.TrimSuffix(one, "}"), "{")
 		for !p.firing(name, label) {
 			if time.Now().After(deadline) {
-				p.t.Errorf("%s did not fire within %s; fired have %v", one, within, p.allFired())
+				p.t.Errorf("%s did not fire within %s; fired have %v", one, alertPatience, p.allFired())
 				break
 			}
 			time.Sleep(100 * time.Millisecond)

@@ -68,6 +68,9 @@ type Config struct {
 	AllowPrivateHosts []PrivateHost
 	TrustedProxies    []string // addresses and networks
 	MaxBodyBytes      int64
+	APIRate           int // requests a second of a token; 0: as many as it likes
+	APIAddressRate    int // and of an address without one
+	APIAtOnce         int // requests that are carried out at the same time; 0: as many as come
 	MediaMaxBytes     int64
 	MediaRetention    time.Duration // 0: for ever
 	ViewHours         time.Duration // how long counts by the hour are kept; 0: for ever

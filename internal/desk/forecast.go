@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -189,14 +190,17 @@ func (d *Desk) buckets(ctx context.Context, c limits.Caller) []limits.Bucket {
 	if d.Rates == nil {
 		return limits.Declared(c)
 	}
-	ctx, cancel := context.WithTimeout(ctx, bucketsPatience)
+	asking, cancel := context.WithTimeout(ctx, bucketsPatience)
 	defer cancel()
-	buckets, err := d.Rates.Buckets(ctx, c)
-	if err != nil {
-		d.Log.WarnContext(ctx, "rate limits as they stand are not known", "error", err)
-		return limits.Declared(c)
+	buckets, err := d.Rates.Buckets(asking, c)
+	if err == nil {
+		return buckets
 	}
-	return buckets
+	// Who has gone meanwhile says nothing of Redis, and one failure is told of once.
+	if ctx.Err() == nil && !errors.Is(err, limits.ErrAway) {
+		d.Log.WarnContext(ctx, "rate limits as they stand are not known", "error", err)
+	}
+	return limits.Declared(c)
 }
 
 // Limits tells how the rate limits of an account stand.

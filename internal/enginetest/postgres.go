@@ -141,7 +141,7 @@ func (c *cluster) start(ctx context.Context, bin string, options ...string) erro
 	var err error
 	// SIGQUIT is Postgres's immediate shutdown; nothing here is worth keeping.
 	c.own, err = startChild(syscall.SIGQUIT, owner, c.dir, filepath.Join(bin, "postgres"), append([]string{"-D", data,
-		"-c", "listen_addresses=", "-c", "unix_socket_directories="+c.dir, "-c", "max_connections=400", "-c", "shared_buffers=64MB",
+		"-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir, "-c", "max_connections=400", "-c", "shared_buffers=64MB",
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_wal_senders=0", "-c", "wal_level=minimal"}, options...)...)
 	if err != nil {
 		return err

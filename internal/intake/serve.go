@@ -59,6 +59,14 @@ func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, r)
 }
 
+// Overloaded answers a request that nobody has time for, with when to try again,
+// in seconds.
+func Overloaded(w http.ResponseWriter, comeBack string) {
+	head(w.Header())
+	w.Header().Set("Retry-After", comeBack)
+	writeProblem(w, http.StatusServiceUnavailable, "overloaded", "More comes in than can be counted right now; try again in a moment.")
+}
+
 // head sets what all answers of the API have, by their canonical names.
 func head(h http.Header) {
 	var id uuid.UUID                                     // version 4 (RFC 9562, 5.4): it names a request, and need not be secret

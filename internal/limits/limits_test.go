@@ -341,3 +341,20 @@ func TestASlowRedisHoldsNobodyBack(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 }
+
+// Who asks and goes away meanwhile says nothing of Redis: limits go on to hold,
+// and the log is silent.
+func TestWhoGoesAwaySaysNothingOfRedis(t *testing.T) {
+	l, log := open(t, enginetest.Redis(t))
+	c := someone(account("posts", 1, time.Hour))
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	l.Take(gone, c, network.UseUpload)
+	if _, err := l.Buckets(t.Context(), c); err != nil {
+		t.Errorf("the limits are not known: %v", err)
+	}
+	take(t, l, c)
+	if take(t, l, c).OK || log.String() != "" {
+		t.Errorf("the limit does not hold: %s", log)
+	}
+}

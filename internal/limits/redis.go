@@ -59,11 +59,13 @@ func (l *Limiter) Take(ctx context.Context, c Caller, use network.Use) Grant {
 	if l.resting() {
 		return Grant{OK: true}
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	grant, err := l.asks.Do(ctx, ask{c, use})
+	grant, err := l.asks.Do(asking, ask{c, use})
 	if err != nil {
-		l.failed(err)
+		if ctx.Err() == nil { // who has gone meanwhile says nothing of Redis
+			l.failed(err)
+		}
 		return Grant{OK: true}
 	}
 	return grant
@@ -116,7 +118,7 @@ func (l *Limiter) say(ctx context.Context, words []word) {
 // Buckets tells how all limits of an account stand.
 func (l *Limiter) Buckets(ctx context.Context, c Caller) ([]Bucket, error) {
 	if l.resting() {
-		return nil, errAway
+		return nil, ErrAway
 	}
 	all := c.all()
 	type looked struct {
@@ -138,7 +140,8 @@ func (l *Limiter) Buckets(ctx context.Context, c Caller) ([]Bucket, error) {
 	}
 }
 
-var errAway = errors.New("limits: Redis has just failed")
+// ErrAway says that Redis has just failed, which was logged then.
+var ErrAway = errors.New("limits: Redis has just failed")
 
 // resting says that Redis has just failed.
 func (l *Limiter) resting() bool { return time.Now().UnixNano() < l.awayUntil.Load() }

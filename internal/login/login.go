@@ -23,6 +23,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/people"
+	"dateline/internal/rate"
 )
 
 // Session is a browser that is logged in.
@@ -108,7 +109,7 @@ type Service struct {
 	origins  *http.CrossOriginProtection
 	provider *Provider // nil: none
 	join     Joining
-	attempts *rate
+	attempts *rate.Limiter
 	log      *slog.Logger
 	now      func() time.Time
 }
@@ -127,10 +128,18 @@ func New(o Options) (*Service, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.attempts = newRate(attemptsAtOnce, attemptEvery)
+	s.attempts = rate.New(attemptsAtOnce, attemptEvery)
 	s.cookies = cookies{secure: base.Scheme == "https"}
 	return s, nil
 }
+
+// A client may try to log in so many times at once, and then again so often.
+// Nothing can be guessed here (all secrets have 256 bits); the limit keeps one
+// client from keeping the provider and the database busy.
+const (
+	attemptsAtOnce = 60 // an office may have one address for all; a login is two requests
+	attemptEvery   = 5 * time.Second
+)
 
 // Possible says whether cookies can be kept from being read on their way:
 // DATELINE_PUBLIC_URL is https, or does not leave this machine.
@@ -148,4 +157,7 @@ func Loopback(host string) bool {
 func (s *Service) CheckOrigin(r *http.Request) error { return s.origins.Check(r) }
 
 // Allow says whether a client at that address may try to log in now.
-func (s *Service) Allow(address string) bool { return s.attempts.allow(address, s.now()) }
+func (s *Service) Allow(address string) bool {
+	_, ok := s.attempts.Allow(rate.Client(address), s.now())
+	return ok
+}
