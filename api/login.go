@@ -80,13 +80,13 @@ func sessionID(ctx context.Context) uuid.UUID {
 }
 
 // refuseToken answers requests about a session that carry none.
-func (s *Server) refuseToken(c *gin.Context) (people.Principal, bool) {
+func (s *Server) refuseToken(c *gin.Context, load *load) (people.Principal, bool) {
 	if c.GetHeader("Authorization") == "" {
 		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
 		writeProblem(c, http.StatusUnauthorized, "session_required", "Log in at /login.", nil)
 		return people.Principal{}, false
 	}
-	who, ok := s.bearer(c)
+	who, ok := s.bearer(c, load)
 	if ok {
 		writeProblem(c, http.StatusForbidden, "session_required", "This is for browsers that are logged in; an API token has no session.", nil)
 	}

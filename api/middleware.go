@@ -139,7 +139,7 @@ func (s *Server) authenticate(v *validator, load *load) gin.HandlerFunc {
 		if c.GetHeader("Authorization") == "" && s.Login.HasCookie(c.Request) {
 			identify = s.bySession
 		} else if v.wantsSession(c) {
-			identify = s.refuseToken
+			identify = func(c *gin.Context) (people.Principal, bool) { return s.refuseToken(c, load) }
 		}
 		who, ok := identify(c)
 		if !ok || !load.paced(c, who) {

@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"strconv"
 
 	"dateline/api/spec"
 	"dateline/internal/portable"
@@ -38,9 +40,33 @@ func (s *Server) DownloadWorkspaceExport(ctx context.Context, r spec.DownloadWor
 	if err != nil {
 		return nil, err
 	}
-	name := "workspace-" + job.RequestedAt.Format("20060102-150405") + ".tar.zst"
-	return spec.DownloadWorkspaceExport200ApplicationzstdResponse{Body: body, ContentLength: job.Bytes,
-		Headers: spec.DownloadWorkspaceExport200ResponseHeaders{ContentDisposition: `attachment; filename="` + name + `"`}}, nil
+	return moving{ctx: ctx, server: s, job: job, body: body}, nil
+}
+
+type moving struct {
+	ctx    context.Context
+	server *Server
+	job    portable.Job
+	body   io.ReadCloser
+}
+
+// VisitDownloadWorkspaceExportResponse writes the archive. When something goes
+// wrong on the way the connection is cut, so that nobody takes half of it for the
+// whole.
+func (m moving) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
+	defer func() { _ = m.body.Close() }()
+	w.Header().Set("Content-Type", portable.ContentType)
+	w.Header().Set("Content-Length", strconv.FormatInt(m.job.Bytes, 10))
+	w.Header().Set("Content-Disposition", `attachment; filename="workspace-`+m.job.RequestedAt.Format("20060102-150405")+`.tar.zst"`)
+	w.WriteHeader(http.StatusOK)
+	_, err := io.Copy(w, m.body)
+	if err == nil {
+		return nil
+	}
+	if m.ctx.Err() == nil {
+		m.server.Log.ErrorContext(m.ctx, "the archive of an export was cut off", "export_id", m.job.ID, "error", err)
+	}
+	return http.ErrAbortHandler
 }
 
 func exportJSON(job portable.Job) spec.WorkspaceExport {

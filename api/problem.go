@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -45,6 +46,8 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		writeProblem(c, statusOf(e.Kind), e.Code, e.Message, e.Problems)
 	case errors.As(err, &tooLarge):
 		writeTooLarge(c, tooLarge.Limit)
+	case errors.Is(err, http.ErrAbortHandler):
+		cut(c)
 	case errors.Is(err, context.Canceled):
 		c.AbortWithStatus(499) // nginx's code for a client that went away; nobody reads it
 	default:
@@ -53,6 +56,13 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		c.Header("Retry-After", "5")
 		writeProblem(c, http.StatusServiceUnavailable, "unavailable", "This cannot be done right now. Nothing was changed unless a later look says so; try again.", nil)
 	}
+}
+
+// cut ends the connection of an answer that was begun and cannot be ended: whoever
+// reads it learns that it is not whole.
+func cut(c *gin.Context) {
+	c.Abort()
+	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Unix(1, 0)) // nothing more can be written, not even an end
 }
 
 func statusOf(kind post.Kind) int {

@@ -72,7 +72,6 @@ func causes() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"a poller's request ends when the program starts or stops":                     regexp.MustCompile(`Failed to poll for task`),
 		"a busy machine is late by a moment, and says so once a post":                  regexp.MustCompile(`"a post is late"`),
-		"Redis was slow for a moment on a busy machine; limits are not asked for then": regexp.MustCompile(`Redis does not answer|rate limits as they stand are not known`),
 		"the first question for readiness comes before the worker":                     regexp.MustCompile(`"not ready"`),
 		"Temporal was slow to answer on a busy machine; it was asked again":            regexp.MustCompile(`context deadline exceeded|Task processing failed with error|the next run tries`),
 	}

@@ -920,6 +920,33 @@ func (e WebhookType) Valid() bool {
 	}
 }
 
+// Defines values for WorkspaceExportStatus.
+const (
+	WorkspaceExportStatusDone    WorkspaceExportStatus = "done"
+	WorkspaceExportStatusExpired WorkspaceExportStatus = "expired"
+	WorkspaceExportStatusFailed  WorkspaceExportStatus = "failed"
+	WorkspaceExportStatusWaiting WorkspaceExportStatus = "waiting"
+	WorkspaceExportStatusWriting WorkspaceExportStatus = "writing"
+)
+
+// Valid indicates whether the value is a known member of the WorkspaceExportStatus enum.
+func (e WorkspaceExportStatus) Valid() bool {
+	switch e {
+	case WorkspaceExportStatusDone:
+		return true
+	case WorkspaceExportStatusExpired:
+		return true
+	case WorkspaceExportStatusFailed:
+		return true
+	case WorkspaceExportStatusWaiting:
+		return true
+	case WorkspaceExportStatusWriting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReadFeedParamsFormat.
 const (
 	ReadFeedParamsFormatJson ReadFeedParamsFormat = "json"
@@ -3654,6 +3681,42 @@ type WorkspaceEdit struct {
 	TimeZone            *string `json:"time_zone,omitempty"`
 }
 
+// WorkspaceExport defines model for WorkspaceExport.
+type WorkspaceExport struct {
+	// Bytes Size of the archive.
+	Bytes *int64 `json:"bytes,omitempty"`
+
+	// ExpiresAt When the archive is deleted.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Files How many files are written.
+	Files int `json:"files"`
+
+	// FilesTotal Of so many, which is known once the rows are written.
+	FilesTotal *int               `json:"files_total,omitempty"`
+	FinishedAt *time.Time         `json:"finished_at,omitempty"`
+	Id         openapi_types.UUID `json:"id"`
+
+	// Problem Why there is none.
+	Problem     *string   `json:"problem,omitempty"`
+	RequestedAt time.Time `json:"requested_at"`
+
+	// Rows How many of each section are written.
+	Rows   map[string]int64      `json:"rows"`
+	Status WorkspaceExportStatus `json:"status"`
+
+	// Url Where the archive can be downloaded, without a token, within the hour.
+	Url *string `json:"url,omitempty"`
+}
+
+// WorkspaceExportStatus defines model for WorkspaceExport.Status.
+type WorkspaceExportStatus string
+
+// WorkspaceExportList defines model for WorkspaceExportList.
+type WorkspaceExportList struct {
+	Exports []WorkspaceExport `json:"exports"`
+}
+
 // WorkspaceList defines model for WorkspaceList.
 type WorkspaceList struct {
 	Workspaces []MyWorkspace `json:"workspaces"`
@@ -4916,9 +4979,18 @@ type ServerInterface interface {
 	// EditWorkspace Changes the workspace's settings.
 	// (PATCH /api/v1/workspace)
 	EditWorkspace(c *gin.Context)
-	// ExportWorkspace Streams everything that the workspace owns as one archive.
-	// (GET /api/v1/workspace/export)
+	// ListWorkspaceExports Lists the latest fifty exports, the newest first.
+	// (GET /api/v1/workspace/exports)
+	ListWorkspaceExports(c *gin.Context)
+	// ExportWorkspace Has everything that the workspace owns written into one archive.
+	// (POST /api/v1/workspace/exports)
 	ExportWorkspace(c *gin.Context)
+	// GetWorkspaceExport Says how far an export is, and where its archive can be had.
+	// (GET /api/v1/workspace/exports/{id})
+	GetWorkspaceExport(c *gin.Context, id openapi_types.UUID)
+	// DownloadWorkspaceExport Streams the archive of an export, where the bucket cannot be reached directly.
+	// (GET /api/v1/workspace/exports/{id}/archive)
+	DownloadWorkspaceExport(c *gin.Context, id openapi_types.UUID)
 	// ImportWorkspace Takes an exported archive into the workspace.
 	// (POST /api/v1/workspace/import)
 	ImportWorkspace(c *gin.Context)
@@ -9834,6 +9906,19 @@ func (siw *ServerInterfaceWrapper) EditWorkspace(c *gin.Context) {
 	siw.Handler.EditWorkspace(c)
 }
 
+// ListWorkspaceExports operation middleware
+func (siw *ServerInterfaceWrapper) ListWorkspaceExports(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWorkspaceExports(c)
+}
+
 // ExportWorkspace operation middleware
 func (siw *ServerInterfaceWrapper) ExportWorkspace(c *gin.Context) {
 
@@ -9845,6 +9930,56 @@ func (siw *ServerInterfaceWrapper) ExportWorkspace(c *gin.Context) {
 	}
 
 	siw.Handler.ExportWorkspace(c)
+}
+
+// GetWorkspaceExport operation middleware
+func (siw *ServerInterfaceWrapper) GetWorkspaceExport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetWorkspaceExport(c, id)
+}
+
+// DownloadWorkspaceExport operation middleware
+func (siw *ServerInterfaceWrapper) DownloadWorkspaceExport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DownloadWorkspaceExport(c, id)
 }
 
 // ImportWorkspace operation middleware
@@ -10048,7 +10183,10 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 	router.GET(options.BaseURL+"/api/v1/workspace", wrapper.GetWorkspace)
 	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.EditWorkspace)
-	router.GET(options.BaseURL+"/api/v1/workspace/export", wrapper.ExportWorkspace)
+	router.GET(options.BaseURL+"/api/v1/workspace/exports", wrapper.ListWorkspaceExports)
+	router.POST(options.BaseURL+"/api/v1/workspace/exports", wrapper.ExportWorkspace)
+	router.GET(options.BaseURL+"/api/v1/workspace/exports/:id", wrapper.GetWorkspaceExport)
+	router.GET(options.BaseURL+"/api/v1/workspace/exports/:id/archive", wrapper.DownloadWorkspaceExport)
 	router.POST(options.BaseURL+"/api/v1/workspace/import", wrapper.ImportWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
 	router.POST(options.BaseURL+"/api/v1/workspaces", wrapper.CreateWorkspace)
@@ -10162,7 +10300,14 @@ type PostJSONResponse struct {
 	Headers PostResponseHeaders
 }
 
-type ProblemApplicationProblemPlusJSONResponse Problem
+type ProblemResponseHeaders struct {
+	RetryAfter *int
+}
+type ProblemApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers ProblemResponseHeaders
+}
 
 type SchedulePostRequestObject struct {
 	Params SchedulePostParams
@@ -10198,6 +10343,7 @@ func (response SchedulePost201JSONResponse) VisitSchedulePostResponse(w http.Res
 
 type SchedulePostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10208,6 +10354,9 @@ func (response SchedulePostdefaultApplicationProblemPlusJSONResponse) VisitSched
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10237,6 +10386,7 @@ func (response GetAccountChoice200JSONResponse) VisitGetAccountChoiceResponse(w 
 
 type GetAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10247,6 +10397,9 @@ func (response GetAccountChoicedefaultApplicationProblemPlusJSONResponse) VisitG
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10277,6 +10430,7 @@ func (response MakeAccountChoice201JSONResponse) VisitMakeAccountChoiceResponse(
 
 type MakeAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10287,6 +10441,9 @@ func (response MakeAccountChoicedefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10315,6 +10472,7 @@ func (response ListAccounts200JSONResponse) VisitListAccountsResponse(w http.Res
 
 type ListAccountsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10325,6 +10483,9 @@ func (response ListAccountsdefaultApplicationProblemPlusJSONResponse) VisitListA
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10354,6 +10515,7 @@ func (response ConnectAccountWithToken201JSONResponse) VisitConnectAccountWithTo
 
 type ConnectAccountWithTokendefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10364,6 +10526,9 @@ func (response ConnectAccountWithTokendefaultApplicationProblemPlusJSONResponse)
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10395,6 +10560,7 @@ func (response BeginConnection200JSONResponse) VisitBeginConnectionResponse(w ht
 
 type BeginConnectiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10405,6 +10571,9 @@ func (response BeginConnectiondefaultApplicationProblemPlusJSONResponse) VisitBe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10448,6 +10617,7 @@ func (response ConnectAccountByForm202JSONResponse) VisitConnectAccountByFormRes
 
 type ConnectAccountByFormdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10458,6 +10628,9 @@ func (response ConnectAccountByFormdefaultApplicationProblemPlusJSONResponse) Vi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10487,6 +10660,7 @@ func (response GetAccount200JSONResponse) VisitGetAccountResponse(w http.Respons
 
 type GetAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10497,6 +10671,9 @@ func (response GetAccountdefaultApplicationProblemPlusJSONResponse) VisitGetAcco
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10527,6 +10704,7 @@ func (response ChangeAccount200JSONResponse) VisitChangeAccountResponse(w http.R
 
 type ChangeAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10537,6 +10715,9 @@ func (response ChangeAccountdefaultApplicationProblemPlusJSONResponse) VisitChan
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10566,6 +10747,7 @@ func (response CheckAccount200JSONResponse) VisitCheckAccountResponse(w http.Res
 
 type CheckAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10576,6 +10758,9 @@ func (response CheckAccountdefaultApplicationProblemPlusJSONResponse) VisitCheck
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10605,6 +10790,7 @@ func (response DisconnectAccount200JSONResponse) VisitDisconnectAccountResponse(
 
 type DisconnectAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10615,6 +10801,9 @@ func (response DisconnectAccountdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10644,6 +10833,7 @@ func (response AccountLimits200JSONResponse) VisitAccountLimitsResponse(w http.R
 
 type AccountLimitsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10654,6 +10844,9 @@ func (response AccountLimitsdefaultApplicationProblemPlusJSONResponse) VisitAcco
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10685,6 +10878,7 @@ func (response ReconnectAccount200JSONResponse) VisitReconnectAccountResponse(w 
 
 type ReconnectAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10695,6 +10889,9 @@ func (response ReconnectAccountdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10724,6 +10921,7 @@ func (response ListArticles200JSONResponse) VisitListArticlesResponse(w http.Res
 
 type ListArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10734,6 +10932,9 @@ func (response ListArticlesdefaultApplicationProblemPlusJSONResponse) VisitListA
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10763,6 +10964,7 @@ func (response GetArticle200JSONResponse) VisitGetArticleResponse(w http.Respons
 
 type GetArticledefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10773,6 +10975,9 @@ func (response GetArticledefaultApplicationProblemPlusJSONResponse) VisitGetArti
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10816,6 +11021,7 @@ func (response GetArticleRaw200ApplicationoctetStreamResponse) VisitGetArticleRa
 
 type GetArticleRawdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10826,6 +11032,9 @@ func (response GetArticleRawdefaultApplicationProblemPlusJSONResponse) VisitGetA
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10856,6 +11065,7 @@ func (response ListArticleRevisions200JSONResponse) VisitListArticleRevisionsRes
 
 type ListArticleRevisionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10866,6 +11076,9 @@ func (response ListArticleRevisionsdefaultApplicationProblemPlusJSONResponse) Vi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10896,6 +11109,7 @@ func (response GetArticleRevision200JSONResponse) VisitGetArticleRevisionRespons
 
 type GetArticleRevisiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10906,6 +11120,9 @@ func (response GetArticleRevisiondefaultApplicationProblemPlusJSONResponse) Visi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10936,6 +11153,7 @@ func (response SimilarArticles200JSONResponse) VisitSimilarArticlesResponse(w ht
 
 type SimilarArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10946,6 +11164,9 @@ func (response SimilarArticlesdefaultApplicationProblemPlusJSONResponse) VisitSi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10997,6 +11218,7 @@ func (response ListDeadLetters200JSONResponse) VisitListDeadLettersResponse(w ht
 
 type ListDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11007,6 +11229,9 @@ func (response ListDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitLi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11035,6 +11260,7 @@ func (response CountDeadLetters200JSONResponse) VisitCountDeadLettersResponse(w 
 
 type CountDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11045,6 +11271,9 @@ func (response CountDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitC
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11074,6 +11303,7 @@ func (response DiscardDeadLetters200JSONResponse) VisitDiscardDeadLettersRespons
 
 type DiscardDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11084,6 +11314,9 @@ func (response DiscardDeadLettersdefaultApplicationProblemPlusJSONResponse) Visi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11113,6 +11346,7 @@ func (response RetryDeadLetters200JSONResponse) VisitRetryDeadLettersResponse(w 
 
 type RetryDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11123,6 +11357,9 @@ func (response RetryDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11152,6 +11389,7 @@ func (response ListDomains200JSONResponse) VisitListDomainsResponse(w http.Respo
 
 type ListDomainsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11162,6 +11400,9 @@ func (response ListDomainsdefaultApplicationProblemPlusJSONResponse) VisitListDo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11191,6 +11432,7 @@ func (response GetDomain200JSONResponse) VisitGetDomainResponse(w http.ResponseW
 
 type GetDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11201,6 +11443,9 @@ func (response GetDomaindefaultApplicationProblemPlusJSONResponse) VisitGetDomai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11231,6 +11476,7 @@ func (response EditDomain200JSONResponse) VisitEditDomainResponse(w http.Respons
 
 type EditDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11241,6 +11487,9 @@ func (response EditDomaindefaultApplicationProblemPlusJSONResponse) VisitEditDom
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11271,6 +11520,7 @@ func (response GetExport200JSONResponse) VisitGetExportResponse(w http.ResponseW
 
 type GetExportdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11281,6 +11531,9 @@ func (response GetExportdefaultApplicationProblemPlusJSONResponse) VisitGetExpor
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11312,6 +11565,7 @@ func (response EmptyFrontier200JSONResponse) VisitEmptyFrontierResponse(w http.R
 
 type EmptyFrontierdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11322,6 +11576,9 @@ func (response EmptyFrontierdefaultApplicationProblemPlusJSONResponse) VisitEmpt
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11351,6 +11608,7 @@ func (response PauseDomain200JSONResponse) VisitPauseDomainResponse(w http.Respo
 
 type PauseDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11361,6 +11619,9 @@ func (response PauseDomaindefaultApplicationProblemPlusJSONResponse) VisitPauseD
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11390,6 +11651,7 @@ func (response GetReading200JSONResponse) VisitGetReadingResponse(w http.Respons
 
 type GetReadingdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11400,6 +11662,9 @@ func (response GetReadingdefaultApplicationProblemPlusJSONResponse) VisitGetRead
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11430,6 +11695,7 @@ func (response EditReading200JSONResponse) VisitEditReadingResponse(w http.Respo
 
 type EditReadingdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11440,6 +11706,9 @@ func (response EditReadingdefaultApplicationProblemPlusJSONResponse) VisitEditRe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11469,6 +11738,7 @@ func (response ResumeDomain200JSONResponse) VisitResumeDomainResponse(w http.Res
 
 type ResumeDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11479,6 +11749,9 @@ func (response ResumeDomaindefaultApplicationProblemPlusJSONResponse) VisitResum
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11508,6 +11781,7 @@ func (response RunDomain200JSONResponse) VisitRunDomainResponse(w http.ResponseW
 
 type RunDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11518,6 +11792,9 @@ func (response RunDomaindefaultApplicationProblemPlusJSONResponse) VisitRunDomai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11548,6 +11825,7 @@ func (response ListSelectors200JSONResponse) VisitListSelectorsResponse(w http.R
 
 type ListSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11558,6 +11836,9 @@ func (response ListSelectorsdefaultApplicationProblemPlusJSONResponse) VisitList
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11603,6 +11884,7 @@ func (response AddSelectors201JSONResponse) VisitAddSelectorsResponse(w http.Res
 
 type AddSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11613,6 +11895,9 @@ func (response AddSelectorsdefaultApplicationProblemPlusJSONResponse) VisitAddSe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11642,6 +11927,7 @@ func (response LearnSelectors202JSONResponse) VisitLearnSelectorsResponse(w http
 
 type LearnSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11652,6 +11938,9 @@ func (response LearnSelectorsdefaultApplicationProblemPlusJSONResponse) VisitLea
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11682,6 +11971,7 @@ func (response PreviewSelectors200JSONResponse) VisitPreviewSelectorsResponse(w 
 
 type PreviewSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11692,6 +11982,9 @@ func (response PreviewSelectorsdefaultApplicationProblemPlusJSONResponse) VisitP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11721,6 +12014,7 @@ func (response RollBackSelectors200JSONResponse) VisitRollBackSelectorsResponse(
 
 type RollBackSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11731,6 +12025,9 @@ func (response RollBackSelectorsdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11761,6 +12058,7 @@ func (response GetSelectors200JSONResponse) VisitGetSelectorsResponse(w http.Res
 
 type GetSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11771,6 +12069,9 @@ func (response GetSelectorsdefaultApplicationProblemPlusJSONResponse) VisitGetSe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11801,6 +12102,7 @@ func (response ActivateSelectors200JSONResponse) VisitActivateSelectorsResponse(
 
 type ActivateSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11811,6 +12113,9 @@ func (response ActivateSelectorsdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11855,6 +12160,7 @@ func (response DownloadWARC200ApplicationwarcResponse) VisitDownloadWARCResponse
 
 type DownloadWARCdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11865,6 +12171,9 @@ func (response DownloadWARCdefaultApplicationProblemPlusJSONResponse) VisitDownl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11895,6 +12204,7 @@ func (response ExportWARC202JSONResponse) VisitExportWARCResponse(w http.Respons
 
 type ExportWARCdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11905,6 +12215,9 @@ func (response ExportWARCdefaultApplicationProblemPlusJSONResponse) VisitExportW
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11963,6 +12276,7 @@ func (response WorkspaceEvents200TexteventStreamResponse) VisitWorkspaceEventsRe
 
 type WorkspaceEventsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11973,6 +12287,9 @@ func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12046,6 +12363,7 @@ func (response ReadFeed304Response) VisitReadFeedResponse(w http.ResponseWriter)
 
 type ReadFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12056,6 +12374,9 @@ func (response ReadFeeddefaultApplicationProblemPlusJSONResponse) VisitReadFeedR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12085,6 +12406,7 @@ func (response ListLinks200JSONResponse) VisitListLinksResponse(w http.ResponseW
 
 type ListLinksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12095,6 +12417,9 @@ func (response ListLinksdefaultApplicationProblemPlusJSONResponse) VisitListLink
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12139,6 +12464,7 @@ func (response CreateLink201JSONResponse) VisitCreateLinkResponse(w http.Respons
 
 type CreateLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12149,6 +12475,9 @@ func (response CreateLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateL
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12178,6 +12507,7 @@ func (response GetLink200JSONResponse) VisitGetLinkResponse(w http.ResponseWrite
 
 type GetLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12188,6 +12518,9 @@ func (response GetLinkdefaultApplicationProblemPlusJSONResponse) VisitGetLinkRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12217,6 +12550,7 @@ func (response DisableLink200JSONResponse) VisitDisableLinkResponse(w http.Respo
 
 type DisableLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12227,6 +12561,9 @@ func (response DisableLinkdefaultApplicationProblemPlusJSONResponse) VisitDisabl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12256,6 +12593,7 @@ func (response EnableLink200JSONResponse) VisitEnableLinkResponse(w http.Respons
 
 type EnableLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12266,6 +12604,9 @@ func (response EnableLinkdefaultApplicationProblemPlusJSONResponse) VisitEnableL
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12294,6 +12635,7 @@ func (response GetMe200JSONResponse) VisitGetMeResponse(w http.ResponseWriter) e
 
 type GetMedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12304,6 +12646,9 @@ func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeRespons
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12333,6 +12678,7 @@ func (response ListMedia200JSONResponse) VisitListMediaResponse(w http.ResponseW
 
 type ListMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12343,6 +12689,9 @@ func (response ListMediadefaultApplicationProblemPlusJSONResponse) VisitListMedi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12379,6 +12728,7 @@ func (response UploadMedia201JSONResponse) VisitUploadMediaResponse(w http.Respo
 
 type UploadMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12389,6 +12739,9 @@ func (response UploadMediadefaultApplicationProblemPlusJSONResponse) VisitUpload
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12425,6 +12778,7 @@ func (response FetchMedia201JSONResponse) VisitFetchMediaResponse(w http.Respons
 
 type FetchMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12435,6 +12789,9 @@ func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12475,6 +12832,7 @@ func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w 
 
 type BeginMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12485,6 +12843,9 @@ func (response BeginMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitB
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12514,6 +12875,7 @@ func (response GetMediaUpload200JSONResponse) VisitGetMediaUploadResponse(w http
 
 type GetMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12524,6 +12886,9 @@ func (response GetMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitGet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12559,6 +12924,7 @@ func (response CompleteMediaUpload201JSONResponse) VisitCompleteMediaUploadRespo
 
 type CompleteMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12569,6 +12935,9 @@ func (response CompleteMediaUploaddefaultApplicationProblemPlusJSONResponse) Vis
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12592,6 +12961,7 @@ func (response DeleteMedia204Response) VisitDeleteMediaResponse(w http.ResponseW
 
 type DeleteMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12602,6 +12972,9 @@ func (response DeleteMediadefaultApplicationProblemPlusJSONResponse) VisitDelete
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12631,6 +13004,7 @@ func (response GetMedia200JSONResponse) VisitGetMediaResponse(w http.ResponseWri
 
 type GetMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12641,6 +13015,9 @@ func (response GetMediadefaultApplicationProblemPlusJSONResponse) VisitGetMediaR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12671,6 +13048,7 @@ func (response EditMedia200JSONResponse) VisitEditMediaResponse(w http.ResponseW
 
 type EditMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12681,6 +13059,9 @@ func (response EditMediadefaultApplicationProblemPlusJSONResponse) VisitEditMedi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12711,6 +13092,7 @@ func (response GetMediaFitness200JSONResponse) VisitGetMediaFitnessResponse(w ht
 
 type GetMediaFitnessdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12721,6 +13103,9 @@ func (response GetMediaFitnessdefaultApplicationProblemPlusJSONResponse) VisitGe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12750,6 +13135,7 @@ func (response ListMembers200JSONResponse) VisitListMembersResponse(w http.Respo
 
 type ListMembersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12760,6 +13146,9 @@ func (response ListMembersdefaultApplicationProblemPlusJSONResponse) VisitListMe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12800,6 +13189,7 @@ func (response InviteMember201JSONResponse) VisitInviteMemberResponse(w http.Res
 
 type InviteMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12810,6 +13200,9 @@ func (response InviteMemberdefaultApplicationProblemPlusJSONResponse) VisitInvit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12833,6 +13226,7 @@ func (response RemoveMember204Response) VisitRemoveMemberResponse(w http.Respons
 
 type RemoveMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12843,6 +13237,9 @@ func (response RemoveMemberdefaultApplicationProblemPlusJSONResponse) VisitRemov
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12873,6 +13270,7 @@ func (response ChangeMember200JSONResponse) VisitChangeMemberResponse(w http.Res
 
 type ChangeMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12883,6 +13281,9 @@ func (response ChangeMemberdefaultApplicationProblemPlusJSONResponse) VisitChang
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12911,6 +13312,7 @@ func (response ListNetworks200JSONResponse) VisitListNetworksResponse(w http.Res
 
 type ListNetworksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12921,6 +13323,9 @@ func (response ListNetworksdefaultApplicationProblemPlusJSONResponse) VisitListN
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12956,6 +13361,7 @@ func (response CompleteConnection200TexthtmlResponse) VisitCompleteConnectionRes
 
 type CompleteConnectiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12966,6 +13372,9 @@ func (response CompleteConnectiondefaultApplicationProblemPlusJSONResponse) Visi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13001,6 +13410,7 @@ func (response ChooseInBrowser200TexthtmlResponse) VisitChooseInBrowserResponse(
 
 type ChooseInBrowserdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13011,6 +13421,9 @@ func (response ChooseInBrowserdefaultApplicationProblemPlusJSONResponse) VisitCh
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13040,6 +13453,7 @@ func (response ListPosts200JSONResponse) VisitListPostsResponse(w http.ResponseW
 
 type ListPostsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13050,6 +13464,9 @@ func (response ListPostsdefaultApplicationProblemPlusJSONResponse) VisitListPost
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13089,6 +13506,7 @@ func (response CreatePost201JSONResponse) VisitCreatePostResponse(w http.Respons
 
 type CreatePostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13099,6 +13517,9 @@ func (response CreatePostdefaultApplicationProblemPlusJSONResponse) VisitCreateP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13189,6 +13610,7 @@ func (response ExportPosts200TextcsvResponse) VisitExportPostsResponse(w http.Re
 
 type ExportPostsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13199,6 +13621,9 @@ func (response ExportPostsdefaultApplicationProblemPlusJSONResponse) VisitExport
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13228,6 +13653,7 @@ func (response PreviewPost200JSONResponse) VisitPreviewPostResponse(w http.Respo
 
 type PreviewPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13238,6 +13664,9 @@ func (response PreviewPostdefaultApplicationProblemPlusJSONResponse) VisitPrevie
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13271,6 +13700,7 @@ func (response CancelPost200JSONResponse) VisitCancelPostResponse(w http.Respons
 
 type CancelPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13281,6 +13711,9 @@ func (response CancelPostdefaultApplicationProblemPlusJSONResponse) VisitCancelP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13313,6 +13746,7 @@ func (response GetPost200JSONResponse) VisitGetPostResponse(w http.ResponseWrite
 
 type GetPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13323,6 +13757,9 @@ func (response GetPostdefaultApplicationProblemPlusJSONResponse) VisitGetPostRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13357,6 +13794,7 @@ func (response EditPost200JSONResponse) VisitEditPostResponse(w http.ResponseWri
 
 type EditPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13367,6 +13805,9 @@ func (response EditPostdefaultApplicationProblemPlusJSONResponse) VisitEditPostR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13400,6 +13841,7 @@ func (response ApprovePost200JSONResponse) VisitApprovePostResponse(w http.Respo
 
 type ApprovePostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13410,6 +13852,9 @@ func (response ApprovePostdefaultApplicationProblemPlusJSONResponse) VisitApprov
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13444,6 +13889,7 @@ func (response DiscardPost200JSONResponse) VisitDiscardPostResponse(w http.Respo
 
 type DiscardPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13454,6 +13900,9 @@ func (response DiscardPostdefaultApplicationProblemPlusJSONResponse) VisitDiscar
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13513,6 +13962,7 @@ func (response PostEvents200TexteventStreamResponse) VisitPostEventsResponse(w h
 
 type PostEventsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13523,6 +13973,9 @@ func (response PostEventsdefaultApplicationProblemPlusJSONResponse) VisitPostEve
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13556,6 +14009,7 @@ func (response PublishNow200JSONResponse) VisitPublishNowResponse(w http.Respons
 
 type PublishNowdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13566,6 +14020,9 @@ func (response PublishNowdefaultApplicationProblemPlusJSONResponse) VisitPublish
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13600,6 +14057,7 @@ func (response RejectPost200JSONResponse) VisitRejectPostResponse(w http.Respons
 
 type RejectPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13610,6 +14068,9 @@ func (response RejectPostdefaultApplicationProblemPlusJSONResponse) VisitRejectP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13644,6 +14105,7 @@ func (response RetryPost200JSONResponse) VisitRetryPostResponse(w http.ResponseW
 
 type RetryPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13654,6 +14116,9 @@ func (response RetryPostdefaultApplicationProblemPlusJSONResponse) VisitRetryPos
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13688,6 +14153,7 @@ func (response ScheduleDraft200JSONResponse) VisitScheduleDraftResponse(w http.R
 
 type ScheduleDraftdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13698,6 +14164,9 @@ func (response ScheduleDraftdefaultApplicationProblemPlusJSONResponse) VisitSche
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13727,6 +14196,7 @@ func (response PostStats200JSONResponse) VisitPostStatsResponse(w http.ResponseW
 
 type PostStatsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13737,6 +14207,9 @@ func (response PostStatsdefaultApplicationProblemPlusJSONResponse) VisitPostStat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13770,6 +14243,7 @@ func (response SubmitPost200JSONResponse) VisitSubmitPostResponse(w http.Respons
 
 type SubmitPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13780,6 +14254,9 @@ func (response SubmitPostdefaultApplicationProblemPlusJSONResponse) VisitSubmitP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13815,6 +14292,7 @@ func (response ConfirmTarget200JSONResponse) VisitConfirmTargetResponse(w http.R
 
 type ConfirmTargetdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13825,6 +14303,9 @@ func (response ConfirmTargetdefaultApplicationProblemPlusJSONResponse) VisitConf
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13859,6 +14340,7 @@ func (response SendTargetAgain200JSONResponse) VisitSendTargetAgainResponse(w ht
 
 type SendTargetAgaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13869,6 +14351,9 @@ func (response SendTargetAgaindefaultApplicationProblemPlusJSONResponse) VisitSe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13910,6 +14395,7 @@ func (response PostTimeline200TextResponse) VisitPostTimelineResponse(w http.Res
 
 type PostTimelinedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13920,6 +14406,9 @@ func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostT
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13948,6 +14437,7 @@ func (response ListSavedSearches200JSONResponse) VisitListSavedSearchesResponse(
 
 type ListSavedSearchesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13958,6 +14448,9 @@ func (response ListSavedSearchesdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14006,6 +14499,7 @@ func (response CreateSavedSearch201JSONResponse) VisitCreateSavedSearchResponse(
 
 type CreateSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14016,6 +14510,9 @@ func (response CreateSavedSearchdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14039,6 +14536,7 @@ func (response DeleteSavedSearch204Response) VisitDeleteSavedSearchResponse(w ht
 
 type DeleteSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14049,6 +14547,9 @@ func (response DeleteSavedSearchdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14088,6 +14589,7 @@ func (response GetSavedSearch200JSONResponse) VisitGetSavedSearchResponse(w http
 
 type GetSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14098,6 +14600,9 @@ func (response GetSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitGet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14139,6 +14644,7 @@ func (response EditSavedSearch200JSONResponse) VisitEditSavedSearchResponse(w ht
 
 type EditSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14149,6 +14655,9 @@ func (response EditSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitEd
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14172,6 +14681,7 @@ func (response CloseFeed204Response) VisitCloseFeedResponse(w http.ResponseWrite
 
 type CloseFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14182,6 +14692,9 @@ func (response CloseFeeddefaultApplicationProblemPlusJSONResponse) VisitCloseFee
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14211,6 +14724,7 @@ func (response OpenFeed201JSONResponse) VisitOpenFeedResponse(w http.ResponseWri
 
 type OpenFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14221,6 +14735,9 @@ func (response OpenFeeddefaultApplicationProblemPlusJSONResponse) VisitOpenFeedR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14250,6 +14767,7 @@ func (response SearchArticles200JSONResponse) VisitSearchArticlesResponse(w http
 
 type SearchArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14260,6 +14778,9 @@ func (response SearchArticlesdefaultApplicationProblemPlusJSONResponse) VisitSea
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14289,6 +14810,7 @@ func (response ListSeeds200JSONResponse) VisitListSeedsResponse(w http.ResponseW
 
 type ListSeedsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14299,6 +14821,9 @@ func (response ListSeedsdefaultApplicationProblemPlusJSONResponse) VisitListSeed
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14347,6 +14872,7 @@ func (response CreateSeed201JSONResponse) VisitCreateSeedResponse(w http.Respons
 
 type CreateSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14357,6 +14883,9 @@ func (response CreateSeeddefaultApplicationProblemPlusJSONResponse) VisitCreateS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14386,6 +14915,7 @@ func (response ImportSeeds200JSONResponse) VisitImportSeedsResponse(w http.Respo
 
 type ImportSeedsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14396,6 +14926,9 @@ func (response ImportSeedsdefaultApplicationProblemPlusJSONResponse) VisitImport
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14419,6 +14952,7 @@ func (response DeleteSeed204Response) VisitDeleteSeedResponse(w http.ResponseWri
 
 type DeleteSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14429,6 +14963,9 @@ func (response DeleteSeeddefaultApplicationProblemPlusJSONResponse) VisitDeleteS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14468,6 +15005,7 @@ func (response GetSeed200JSONResponse) VisitGetSeedResponse(w http.ResponseWrite
 
 type GetSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14478,6 +15016,9 @@ func (response GetSeeddefaultApplicationProblemPlusJSONResponse) VisitGetSeedRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14519,6 +15060,7 @@ func (response EditSeed200JSONResponse) VisitEditSeedResponse(w http.ResponseWri
 
 type EditSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14529,6 +15071,9 @@ func (response EditSeeddefaultApplicationProblemPlusJSONResponse) VisitEditSeedR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14558,6 +15103,7 @@ func (response ListSeries200JSONResponse) VisitListSeriesResponse(w http.Respons
 
 type ListSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14568,6 +15114,9 @@ func (response ListSeriesdefaultApplicationProblemPlusJSONResponse) VisitListSer
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14616,6 +15165,7 @@ func (response CreateSeries201JSONResponse) VisitCreateSeriesResponse(w http.Res
 
 type CreateSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14626,6 +15176,9 @@ func (response CreateSeriesdefaultApplicationProblemPlusJSONResponse) VisitCreat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14659,6 +15212,7 @@ func (response EndSeries200JSONResponse) VisitEndSeriesResponse(w http.ResponseW
 
 type EndSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14669,6 +15223,9 @@ func (response EndSeriesdefaultApplicationProblemPlusJSONResponse) VisitEndSerie
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14701,6 +15258,7 @@ func (response GetSeries200JSONResponse) VisitGetSeriesResponse(w http.ResponseW
 
 type GetSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14711,6 +15269,9 @@ func (response GetSeriesdefaultApplicationProblemPlusJSONResponse) VisitGetSerie
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14745,6 +15306,7 @@ func (response EditSeries200JSONResponse) VisitEditSeriesResponse(w http.Respons
 
 type EditSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14755,6 +15317,9 @@ func (response EditSeriesdefaultApplicationProblemPlusJSONResponse) VisitEditSer
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14785,6 +15350,7 @@ func (response ListOccurrences200JSONResponse) VisitListOccurrencesResponse(w ht
 
 type ListOccurrencesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14795,6 +15361,9 @@ func (response ListOccurrencesdefaultApplicationProblemPlusJSONResponse) VisitLi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14828,6 +15397,7 @@ func (response PauseSeries200JSONResponse) VisitPauseSeriesResponse(w http.Respo
 
 type PauseSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14838,6 +15408,9 @@ func (response PauseSeriesdefaultApplicationProblemPlusJSONResponse) VisitPauseS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14871,6 +15444,7 @@ func (response ResumeSeries200JSONResponse) VisitResumeSeriesResponse(w http.Res
 
 type ResumeSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14881,6 +15455,9 @@ func (response ResumeSeriesdefaultApplicationProblemPlusJSONResponse) VisitResum
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14914,6 +15491,7 @@ func (response SkipOccurrence200JSONResponse) VisitSkipOccurrenceResponse(w http
 
 type SkipOccurrencedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14924,6 +15502,9 @@ func (response SkipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitSki
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14957,6 +15538,7 @@ func (response UnskipOccurrence200JSONResponse) VisitUnskipOccurrenceResponse(w 
 
 type UnskipOccurrencedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14967,6 +15549,9 @@ func (response UnskipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitU
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14995,6 +15580,7 @@ func (response GetSession200JSONResponse) VisitGetSessionResponse(w http.Respons
 
 type GetSessiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15005,6 +15591,9 @@ func (response GetSessiondefaultApplicationProblemPlusJSONResponse) VisitGetSess
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15034,6 +15623,7 @@ func (response SwitchWorkspace200JSONResponse) VisitSwitchWorkspaceResponse(w ht
 
 type SwitchWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15044,6 +15634,9 @@ func (response SwitchWorkspacedefaultApplicationProblemPlusJSONResponse) VisitSw
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15066,6 +15659,7 @@ func (response EndSessions204Response) VisitEndSessionsResponse(w http.ResponseW
 
 type EndSessionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15076,6 +15670,9 @@ func (response EndSessionsdefaultApplicationProblemPlusJSONResponse) VisitEndSes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15104,6 +15701,7 @@ func (response ListSessions200JSONResponse) VisitListSessionsResponse(w http.Res
 
 type ListSessionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15114,6 +15712,9 @@ func (response ListSessionsdefaultApplicationProblemPlusJSONResponse) VisitListS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15137,6 +15738,7 @@ func (response EndSession204Response) VisitEndSessionResponse(w http.ResponseWri
 
 type EndSessiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15147,6 +15749,9 @@ func (response EndSessiondefaultApplicationProblemPlusJSONResponse) VisitEndSess
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15175,6 +15780,7 @@ func (response ListSites200JSONResponse) VisitListSitesResponse(w http.ResponseW
 
 type ListSitesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15185,6 +15791,9 @@ func (response ListSitesdefaultApplicationProblemPlusJSONResponse) VisitListSite
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15229,6 +15838,7 @@ func (response CreateSite201JSONResponse) VisitCreateSiteResponse(w http.Respons
 
 type CreateSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15239,6 +15849,9 @@ func (response CreateSitedefaultApplicationProblemPlusJSONResponse) VisitCreateS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15262,6 +15875,7 @@ func (response DeleteSite204Response) VisitDeleteSiteResponse(w http.ResponseWri
 
 type DeleteSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15272,6 +15886,9 @@ func (response DeleteSitedefaultApplicationProblemPlusJSONResponse) VisitDeleteS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15301,6 +15918,7 @@ func (response GetSite200JSONResponse) VisitGetSiteResponse(w http.ResponseWrite
 
 type GetSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15311,6 +15929,9 @@ func (response GetSitedefaultApplicationProblemPlusJSONResponse) VisitGetSiteRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15341,6 +15962,7 @@ func (response EditSite200JSONResponse) VisitEditSiteResponse(w http.ResponseWri
 
 type EditSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15351,6 +15973,9 @@ func (response EditSitedefaultApplicationProblemPlusJSONResponse) VisitEditSiteR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15410,6 +16035,7 @@ func (response LiveViews200TexteventStreamResponse) VisitLiveViewsResponse(w htt
 
 type LiveViewsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15420,6 +16046,9 @@ func (response LiveViewsdefaultApplicationProblemPlusJSONResponse) VisitLiveView
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15450,6 +16079,7 @@ func (response PageDimensions200JSONResponse) VisitPageDimensionsResponse(w http
 
 type PageDimensionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15460,6 +16090,9 @@ func (response PageDimensionsdefaultApplicationProblemPlusJSONResponse) VisitPag
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15490,6 +16123,7 @@ func (response PageFiltered200JSONResponse) VisitPageFilteredResponse(w http.Res
 
 type PageFiltereddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15500,6 +16134,9 @@ func (response PageFiltereddefaultApplicationProblemPlusJSONResponse) VisitPageF
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15530,6 +16167,7 @@ func (response PageFunnel200JSONResponse) VisitPageFunnelResponse(w http.Respons
 
 type PageFunneldefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15540,6 +16178,9 @@ func (response PageFunneldefaultApplicationProblemPlusJSONResponse) VisitPageFun
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15570,6 +16211,7 @@ func (response PageSeries200JSONResponse) VisitPageSeriesResponse(w http.Respons
 
 type PageSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15580,6 +16222,9 @@ func (response PageSeriesdefaultApplicationProblemPlusJSONResponse) VisitPageSer
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15610,6 +16255,7 @@ func (response PageStats200JSONResponse) VisitPageStatsResponse(w http.ResponseW
 
 type PageStatsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15620,6 +16266,9 @@ func (response PageStatsdefaultApplicationProblemPlusJSONResponse) VisitPageStat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15649,6 +16298,7 @@ func (response RotateSiteSecret200JSONResponse) VisitRotateSiteSecretResponse(w 
 
 type RotateSiteSecretdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15659,6 +16309,9 @@ func (response RotateSiteSecretdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15688,6 +16341,7 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 
 type ListTokensdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15698,6 +16352,9 @@ func (response ListTokensdefaultApplicationProblemPlusJSONResponse) VisitListTok
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15738,6 +16395,7 @@ func (response CreateToken201JSONResponse) VisitCreateTokenResponse(w http.Respo
 
 type CreateTokendefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15748,6 +16406,9 @@ func (response CreateTokendefaultApplicationProblemPlusJSONResponse) VisitCreate
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15771,6 +16432,7 @@ func (response RevokeToken204Response) VisitRevokeTokenResponse(w http.ResponseW
 
 type RevokeTokendefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15781,6 +16443,9 @@ func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevoke
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15810,6 +16475,7 @@ func (response Trending200JSONResponse) VisitTrendingResponse(w http.ResponseWri
 
 type TrendingdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15820,6 +16486,9 @@ func (response TrendingdefaultApplicationProblemPlusJSONResponse) VisitTrendingR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15849,6 +16518,7 @@ func (response EraseViews202JSONResponse) VisitEraseViewsResponse(w http.Respons
 
 type EraseViewsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15859,6 +16529,9 @@ func (response EraseViewsdefaultApplicationProblemPlusJSONResponse) VisitEraseVi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15888,6 +16561,7 @@ func (response GetViewErasure200JSONResponse) VisitGetViewErasureResponse(w http
 
 type GetViewErasuredefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15898,6 +16572,9 @@ func (response GetViewErasuredefaultApplicationProblemPlusJSONResponse) VisitGet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15926,6 +16603,7 @@ func (response ViewsHealth200JSONResponse) VisitViewsHealthResponse(w http.Respo
 
 type ViewsHealthdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15936,6 +16614,9 @@ func (response ViewsHealthdefaultApplicationProblemPlusJSONResponse) VisitViewsH
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15964,6 +16645,7 @@ func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.Res
 
 type ListWebhooksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15974,6 +16656,9 @@ func (response ListWebhooksdefaultApplicationProblemPlusJSONResponse) VisitListW
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16018,6 +16703,7 @@ func (response CreateWebhook201JSONResponse) VisitCreateWebhookResponse(w http.R
 
 type CreateWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16028,6 +16714,9 @@ func (response CreateWebhookdefaultApplicationProblemPlusJSONResponse) VisitCrea
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16051,6 +16740,7 @@ func (response DeleteWebhook204Response) VisitDeleteWebhookResponse(w http.Respo
 
 type DeleteWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16061,6 +16751,9 @@ func (response DeleteWebhookdefaultApplicationProblemPlusJSONResponse) VisitDele
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16090,6 +16783,7 @@ func (response GetWebhook200JSONResponse) VisitGetWebhookResponse(w http.Respons
 
 type GetWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16100,6 +16794,9 @@ func (response GetWebhookdefaultApplicationProblemPlusJSONResponse) VisitGetWebh
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16130,6 +16827,7 @@ func (response EditWebhook200JSONResponse) VisitEditWebhookResponse(w http.Respo
 
 type EditWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16140,6 +16838,9 @@ func (response EditWebhookdefaultApplicationProblemPlusJSONResponse) VisitEditWe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16170,6 +16871,7 @@ func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesR
 
 type ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16180,6 +16882,9 @@ func (response ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse) V
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16210,6 +16915,7 @@ func (response RedeliverWebhook202JSONResponse) VisitRedeliverWebhookResponse(w 
 
 type RedeliverWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16220,6 +16926,9 @@ func (response RedeliverWebhookdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16251,6 +16960,7 @@ func (response RedeliverDeadWebhooks202JSONResponse) VisitRedeliverDeadWebhooksR
 
 type RedeliverDeadWebhooksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16261,6 +16971,9 @@ func (response RedeliverDeadWebhooksdefaultApplicationProblemPlusJSONResponse) V
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16290,6 +17003,7 @@ func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretRespo
 
 type RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16300,6 +17014,9 @@ func (response RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse) Vis
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16329,6 +17046,7 @@ func (response TestWebhook202JSONResponse) VisitTestWebhookResponse(w http.Respo
 
 type TestWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16339,6 +17057,9 @@ func (response TestWebhookdefaultApplicationProblemPlusJSONResponse) VisitTestWe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16367,6 +17088,7 @@ func (response GetWorkspace200JSONResponse) VisitGetWorkspaceResponse(w http.Res
 
 type GetWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16377,6 +17099,9 @@ func (response GetWorkspacedefaultApplicationProblemPlusJSONResponse) VisitGetWo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16406,6 +17131,7 @@ func (response EditWorkspace200JSONResponse) VisitEditWorkspaceResponse(w http.R
 
 type EditWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16416,6 +17142,51 @@ func (response EditWorkspacedefaultApplicationProblemPlusJSONResponse) VisitEdit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWorkspaceExportsRequestObject struct {
+}
+
+type ListWorkspaceExportsResponseObject interface {
+	VisitListWorkspaceExportsResponse(w http.ResponseWriter) error
+}
+
+type ListWorkspaceExports200JSONResponse WorkspaceExportList
+
+func (response ListWorkspaceExports200JSONResponse) VisitListWorkspaceExportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWorkspaceExportsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListWorkspaceExportsdefaultApplicationProblemPlusJSONResponse) VisitListWorkspaceExportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16428,17 +17199,103 @@ type ExportWorkspaceResponseObject interface {
 	VisitExportWorkspaceResponse(w http.ResponseWriter) error
 }
 
-type ExportWorkspace200ResponseHeaders struct {
+type ExportWorkspace202JSONResponse WorkspaceExport
+
+func (response ExportWorkspace202JSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ExportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWorkspaceExportRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetWorkspaceExportResponseObject interface {
+	VisitGetWorkspaceExportResponse(w http.ResponseWriter) error
+}
+
+type GetWorkspaceExport200JSONResponse WorkspaceExport
+
+func (response GetWorkspaceExport200JSONResponse) VisitGetWorkspaceExportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWorkspaceExportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetWorkspaceExportdefaultApplicationProblemPlusJSONResponse) VisitGetWorkspaceExportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DownloadWorkspaceExportRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type DownloadWorkspaceExportResponseObject interface {
+	VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error
+}
+
+type DownloadWorkspaceExport200ResponseHeaders struct {
 	ContentDisposition *string
 }
 
-type ExportWorkspace200ApplicationzstdResponse struct {
+type DownloadWorkspaceExport200ApplicationzstdResponse struct {
 	Body          io.Reader
-	Headers       ExportWorkspace200ResponseHeaders
+	Headers       DownloadWorkspaceExport200ResponseHeaders
 	ContentLength int64
 }
 
-func (response ExportWorkspace200ApplicationzstdResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+func (response DownloadWorkspaceExport200ApplicationzstdResponse) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
 
 	w.Header().Set("Content-Type", "application/zstd")
 	if response.ContentLength != 0 {
@@ -16456,18 +17313,22 @@ func (response ExportWorkspace200ApplicationzstdResponse) VisitExportWorkspaceRe
 	return err
 }
 
-type ExportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+type DownloadWorkspaceExportdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response ExportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+func (response DownloadWorkspaceExportdefaultApplicationProblemPlusJSONResponse) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16497,6 +17358,7 @@ func (response ImportWorkspace200JSONResponse) VisitImportWorkspaceResponse(w ht
 
 type ImportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16507,6 +17369,9 @@ func (response ImportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitIm
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16535,6 +17400,7 @@ func (response ListWorkspaces200JSONResponse) VisitListWorkspacesResponse(w http
 
 type ListWorkspacesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16545,6 +17411,9 @@ func (response ListWorkspacesdefaultApplicationProblemPlusJSONResponse) VisitLis
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16585,6 +17454,7 @@ func (response CreateWorkspace201JSONResponse) VisitCreateWorkspaceResponse(w ht
 
 type CreateWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16595,6 +17465,9 @@ func (response CreateWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCr
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17096,9 +17969,18 @@ type StrictServerInterface interface {
 	// EditWorkspace Changes the workspace's settings.
 	// (PATCH /api/v1/workspace)
 	EditWorkspace(ctx context.Context, request EditWorkspaceRequestObject) (EditWorkspaceResponseObject, error)
-	// ExportWorkspace Streams everything that the workspace owns as one archive.
-	// (GET /api/v1/workspace/export)
+	// ListWorkspaceExports Lists the latest fifty exports, the newest first.
+	// (GET /api/v1/workspace/exports)
+	ListWorkspaceExports(ctx context.Context, request ListWorkspaceExportsRequestObject) (ListWorkspaceExportsResponseObject, error)
+	// ExportWorkspace Has everything that the workspace owns written into one archive.
+	// (POST /api/v1/workspace/exports)
 	ExportWorkspace(ctx context.Context, request ExportWorkspaceRequestObject) (ExportWorkspaceResponseObject, error)
+	// GetWorkspaceExport Says how far an export is, and where its archive can be had.
+	// (GET /api/v1/workspace/exports/{id})
+	GetWorkspaceExport(ctx context.Context, request GetWorkspaceExportRequestObject) (GetWorkspaceExportResponseObject, error)
+	// DownloadWorkspaceExport Streams the archive of an export, where the bucket cannot be reached directly.
+	// (GET /api/v1/workspace/exports/{id}/archive)
+	DownloadWorkspaceExport(ctx context.Context, request DownloadWorkspaceExportRequestObject) (DownloadWorkspaceExportResponseObject, error)
 	// ImportWorkspace Takes an exported archive into the workspace.
 	// (POST /api/v1/workspace/import)
 	ImportWorkspace(ctx context.Context, request ImportWorkspaceRequestObject) (ImportWorkspaceResponseObject, error)
@@ -21807,6 +22689,30 @@ func (sh *strictHandler) EditWorkspace(ctx *gin.Context) {
 	}
 }
 
+// ListWorkspaceExports operation middleware
+func (sh *strictHandler) ListWorkspaceExports(ctx *gin.Context) {
+	var request ListWorkspaceExportsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWorkspaceExports(ctx, request.(ListWorkspaceExportsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWorkspaceExports")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWorkspaceExportsResponseObject); ok {
+		if err := validResponse.VisitListWorkspaceExportsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ExportWorkspace operation middleware
 func (sh *strictHandler) ExportWorkspace(ctx *gin.Context) {
 	var request ExportWorkspaceRequestObject
@@ -21824,6 +22730,58 @@ func (sh *strictHandler) ExportWorkspace(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ExportWorkspaceResponseObject); ok {
 		if err := validResponse.VisitExportWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetWorkspaceExport operation middleware
+func (sh *strictHandler) GetWorkspaceExport(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetWorkspaceExportRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWorkspaceExport(ctx, request.(GetWorkspaceExportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWorkspaceExport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetWorkspaceExportResponseObject); ok {
+		if err := validResponse.VisitGetWorkspaceExportResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DownloadWorkspaceExport operation middleware
+func (sh *strictHandler) DownloadWorkspaceExport(ctx *gin.Context, id openapi_types.UUID) {
+	var request DownloadWorkspaceExportRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DownloadWorkspaceExport(ctx, request.(DownloadWorkspaceExportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DownloadWorkspaceExport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DownloadWorkspaceExportResponseObject); ok {
+		if err := validResponse.VisitDownloadWorkspaceExportResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

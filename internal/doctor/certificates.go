@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,7 +41,8 @@ func certificates(ctx context.Context, o Options) []Finding {
 func encryption(conn *pgx.Conn, l *list) {
 	const check = "database encryption"
 	host := conn.Config().Host
-	here := loopback(host) || host == "" || host[0] == '/'
+	// A socket, this machine, or a name of a container network, such as Compose's.
+	here := loopback(host) || strings.HasPrefix(host, "/") || !strings.ContainsAny(host, ".:")
 	_, secured := conn.PgConn().Conn().(*tls.Conn)
 	settings := conn.Config().TLSConfig
 	switch {

@@ -2014,3 +2014,16 @@ type Workspace struct {
 	CreatedAt           time.Time
 	AuthorsNeedApproval bool
 }
+
+type WorkspaceExport struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	UserID      *uuid.UUID
+	Status      string
+	Progress    []byte
+	Bytes       int64
+	Problem     string
+	RequestedAt time.Time
+	FinishedAt  *time.Time
+	ExpiresAt   *time.Time
+}

@@ -189,7 +189,7 @@ func (q *Queries) QueueSizes(ctx context.Context, most int32) (QueueSizesRow, er
 }
 
 const readerState = `-- name: ReaderState :one
-select coalesce(extract(epoch from clock_timestamp() - (select max(applied_at) from view_batches)), -1)::float8 as since_flush,
+select coalesce(extract(epoch from clock_timestamp() - coalesce((select max(applied_at) from view_batches), (select min(created_at) from workspaces))), 0)::float8 as since_flush,
     coalesce((select differing from view_checks order by id desc limit 1), 0)::bigint as differing
 `
 
@@ -198,7 +198,7 @@ type ReaderStateRow struct {
 	Differing  int64
 }
 
-// since_flush is negative when no counts were brought yet.
+// When no counts were brought yet, it is since there is a workspace.
 func (q *Queries) ReaderState(ctx context.Context) (ReaderStateRow, error) {
 	row := q.db.QueryRow(ctx, readerState)
 	var i ReaderStateRow
