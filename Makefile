@@ -14,6 +14,8 @@ GOLANGCI    := $(TOOLS)/golangci-lint-v2.15.0
 SQLC        := $(TOOLS)/sqlc-v1.31.1
 OAPI        := $(TOOLS)/oapi-codegen-v2.8.2
 WFCHECK     := $(TOOLS)/workflowcheck-v0.6.0
+GOVULN      := $(TOOLS)/govulncheck-v1.9.0
+GITLEAKS    := $(TOOLS)/gitleaks-v8.30.1
 
 .DEFAULT_GOAL := help
 
@@ -165,6 +167,17 @@ lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, det
 	cd temporald && go mod tidy -diff
 	cd deploy/check && go mod tidy -diff
 
+.PHONY: secure
+secure: $(GOVULN) $(GITLEAKS) ## known vulnerabilities in what is linked in (asks vuln.go.dev), and secrets in the history
+	$(GOVULN) ./...
+	cd temporald && $(GOVULN) ./...
+	$(GITLEAKS) git --no-banner --redact --exit-code 1 .
+
+.PHONY: sbom
+sbom: build temporald ## write what the programs are made of to bin/dateline.cdx.json (CycloneDX)
+	@go run ./deploy/sbom -version $(VERSION) -lock web/package-lock.json bin/dateline bin/temporald > bin/dateline.cdx.json.tmp
+	@mv bin/dateline.cdx.json.tmp bin/dateline.cdx.json && echo "bin/dateline.cdx.json"
+
 .PHONY: stale
 stale: generate ## fail when generated code is not what its source says
 	@git diff --exit-code -- internal/store/db api/spec dateline.env.example || \
@@ -184,7 +197,7 @@ define install
 	@mkdir -p $(TOOLS)
 	@echo "building $(1)@$(2) (once)"
 	@GOBIN=$(TOOLS)/tmp CGO_ENABLED=1 GOFLAGS= go install $(1)@$(2)
-	@mv $(TOOLS)/tmp/$(notdir $(1)) $@ && rmdir $(TOOLS)/tmp
+	@mv $(TOOLS)/tmp/* $@ && rmdir $(TOOLS)/tmp
 endef
 
 $(GOLANGCI):
@@ -193,5 +206,9 @@ $(SQLC):
 	$(call install,github.com/sqlc-dev/sqlc/cmd/sqlc,v1.31.1)
 $(OAPI):
 	$(call install,github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen,v2.8.2)
+$(GOVULN):
+	$(call install,golang.org/x/vuln/cmd/govulncheck,v1.9.0)
+$(GITLEAKS):
+	$(call install,github.com/zricethezav/gitleaks/v8,v8.30.1)
 $(WFCHECK):
 	$(call install,go.temporal.io/sdk/contrib/tools/workflowcheck,v0.6.0)
