@@ -154,15 +154,6 @@ func (p *prometheus) query(expression string) ([]sample, error) {
 	return all, json.Unmarshal(data.Result, &all)
 }
 
-// value asks for a single number; ok is false when there is none.
-func (p *prometheus) value(expression string) (n float64, ok bool) {
-	all, err := p.query(expression)
-	if err != nil || len(all) != 1 {
-		return 0, false
-	}
-	return all[0].number(), true
-}
-
 // watch notes every alert that fires, until the test is over.
 func (p *prometheus) watch() {
 	done := make(chan struct{})

@@ -65,6 +65,8 @@ func TestRollout(t *testing.T) {
 	// Posts for the next seconds, all the while.
 	stop := make(chan struct{})
 	var author sync.WaitGroup
+	end := sync.OnceFunc(func() { close(stop); author.Wait() })
+	t.Cleanup(end) // also when something fails meanwhile
 	author.Go(func() {
 		for i := range *posts {
 			select {
@@ -87,7 +89,7 @@ func TestRollout(t *testing.T) {
 	newWorker.drain()
 	newAPI.drain()
 	author.Wait()
-	close(stop)
+	end()
 	close(wanted)
 
 	texts := map[string]int{}
