@@ -12,6 +12,7 @@ import (
 	"dateline/api/spec"
 	"dateline/internal/people"
 	"dateline/internal/post"
+	"dateline/internal/search"
 )
 
 // writeProblem answers with a problem document (RFC 9457) and ends the request.
@@ -48,6 +49,9 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		writeTooLarge(c, tooLarge.Limit)
 	case errors.Is(err, http.ErrAbortHandler):
 		cut(c)
+	case errors.Is(err, search.ErrBusy):
+		c.Header("Retry-After", "2")
+		writeProblem(c, http.StatusServiceUnavailable, "search_busy", "Too many searches at once. Try again in a moment.", nil)
 	case errors.Is(err, context.Canceled):
 		c.AbortWithStatus(499) // nginx's code for a client that went away; nobody reads it
 	default:

@@ -133,3 +133,24 @@ func TestFeedsAreReadByTheirSecretAddress(t *testing.T) {
 	}
 	s.refused(s.send("GET", local(renewed.Json), nil, "Authorization", ""), 404, "feed_not_found")
 }
+
+// A database that has too much to do lets searches be refused soon, and says when
+// to come again.
+func TestABusySearchSaysSo(t *testing.T) {
+	s := start(t)
+	s.publish("vang")
+	tx, err := s.Store.Pool().Begin(t.Context())
+	s.Must(err)
+	_, err = tx.Exec(t.Context(), "lock table search_documents in access exclusive mode")
+	s.Must(err)
+	a := s.send("GET", searchPath+"?q=gia+vang", nil)
+	if s.refused(a, 503, "search_busy"); a.Header.Get("Retry-After") != "2" {
+		t.Errorf("to come again after %q", a.Header.Get("Retry-After"))
+	}
+	s.Must(tx.Rollback(t.Context()))
+	var found spec.SearchAnswer
+	s.decode(s.send("GET", searchPath+"?q=gia+vang", nil), 200, &found)
+	if found.Total != 1 || found.Partial {
+		t.Errorf("%+v", found)
+	}
+}

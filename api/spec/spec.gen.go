@@ -2783,6 +2783,9 @@ type SearchAnswer struct {
 	// NextCursor Absent on the last page, and behind 1,000 articles: narrow the search.
 	NextCursor *string `json:"next_cursor,omitempty"`
 
+	// Partial Looking at all articles would have taken too long: hits are among the newest few thousand only.
+	Partial bool `json:"partial"`
+
 	// Relaxed Hardly an article has all words; those that lack one follow.
 	Relaxed bool `json:"relaxed"`
 	Total   int  `json:"total"`

@@ -94,7 +94,10 @@ type Answer struct {
 	// would have taken too long, and facets are of the newest.
 	Total     int
 	Estimated bool
-	Facets    []Facet
+	// Partial says that looking at all would have taken too long: there are only
+	// hits among the newest.
+	Partial bool
+	Facets  []Facet
 	// Corrected are words that no article has, and what was looked for instead.
 	Corrected map[string][]string
 	// Relaxed says that hardly an article has all words; those that lack one follow.
@@ -142,6 +145,9 @@ const MaxFacetValues = 20
 
 // ErrUnavailable says that the engine does not answer.
 var ErrUnavailable = errors.New("the search engine does not answer") //nolint:gochecknoglobals // a sentinel
+
+// ErrBusy says that too many search at once; later there may be an answer.
+var ErrBusy = errors.New("too many search at once") //nolint:gochecknoglobals // a sentinel
 
 // Engine finds articles. It is safe for concurrent use.
 type Engine interface {

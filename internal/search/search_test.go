@@ -106,6 +106,32 @@ func TestASnippetIsWhereTheWordsAre(t *testing.T) {
 	}
 }
 
+// What is marked is what the page wrote, letter for letter, in whatever spelling
+// of its letters; and text that looks like markup is text.
+func TestVietnameseIsMarkedAsItIsWritten(t *testing.T) {
+	for _, c := range []struct{ query, text, want string }{
+		{"duong", "Đường cao tốc", "[Đường] cao tốc"},
+		{"đường cao", "ĐƯỜNG CAO tốc", "[ĐƯỜNG CAO] tốc"},
+		{"pho", "Pho\u031b\u0309 bò và phố", "[Pho\u031b\u0309] bò và [phố]"}, // the letters and their signs apart
+		{"hòa", "Hoà bình", "[Hoà] bình"},
+		{`"covid 19"`, "Covid-19: ca mới", "[Covid]-[19]: ca mới"},
+		{"script", "<script>alert(1)</script> & <b>", "<[script]>alert(1)</[script]> & <b>"},
+		{"ngu*", "Nguyễn nguội ngày", "[Nguyễn nguội] ngày"},
+	} {
+		var got strings.Builder
+		for _, f := range search.NewMarker(search.Parse(c.query)).All(c.text) {
+			if f.Match {
+				got.WriteString("[" + f.Text + "]")
+			} else {
+				got.WriteString(f.Text)
+			}
+		}
+		if got.String() != c.want {
+			t.Errorf("%q marks %q, want %q", c.query, got.String(), c.want)
+		}
+	}
+}
+
 // Whatever is looked for in whatever text: nothing fails, fragments are the
 // text, and a query finds itself.
 func FuzzSearch(f *testing.F) {

@@ -126,25 +126,31 @@ func (x *Indexer) take(ctx context.Context, changes []search.Change) error {
 	return x.Store.ArticleChangesDone(ctx, rows)
 }
 
-// put writes to the index that answers, and to the one that is being built.
+// put writes to the index that is being built, and then to the one that answers.
+// Not the other way: when the two change places in between, the old one, which
+// nobody needs any more, would have the change twice, and the new one not at all.
 func (x *Indexer) put(ctx context.Context, rebuild string, docs []search.Document, gone []uuid.UUID) error {
-	if len(docs) > 0 {
-		if err := x.Engine.Index(ctx, docs); err != nil {
-			return err
-		}
-		if rebuild != "" {
+	if rebuild != "" {
+		if len(docs) > 0 {
 			if err := x.Engine.Fill(ctx, rebuild, docs); err != nil {
 				return err
 			}
+		}
+		if len(gone) > 0 {
+			if err := x.Engine.Empty(ctx, rebuild, gone); err != nil {
+				return err
+			}
+		}
+	}
+	if len(docs) > 0 {
+		if err := x.Engine.Index(ctx, docs); err != nil {
+			return err
 		}
 	}
 	if len(gone) == 0 {
 		return nil
 	}
-	if err := x.Engine.Delete(ctx, gone); err != nil || rebuild == "" {
-		return err
-	}
-	return x.Engine.Empty(ctx, rebuild, gone)
+	return x.Engine.Delete(ctx, gone)
 }
 
 // alert holds new articles against the searches that alert. Which were told

@@ -187,16 +187,46 @@ func (e *Engine) drop(ctx context.Context, index string) error {
 
 // FinishRebuild swaps the new index with the old one, which no search notices
 // (https://www.meilisearch.com/docs/reference/api/indexes#swap-indexes), and
-// drops the old one. Done again, it does nothing: the name is gone.
+// drops the old one. Done again, by whoever takes over, it goes on: the index that
+// was made later is the new one, under whichever name.
 func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
-	if _, err := e.client.GetIndexWithContext(ctx, rebuild); status(err) == http.StatusNotFound {
+	if err := e.swapsDone(ctx); err != nil {
+		return err
+	}
+	beside, err := e.client.GetIndexWithContext(ctx, rebuild)
+	if status(err) == http.StatusNotFound {
 		return nil
 	}
-	err := e.await(ctx, "swapping indexes", func() (*meilisearch.TaskInfo, error) {
+	if err != nil {
+		return plain("reading the new index", err)
+	}
+	answers, err := e.client.GetIndexWithContext(ctx, e.o.Index)
+	if err != nil {
+		return plain("reading the index", err)
+	}
+	if answers.CreatedAt.After(beside.CreatedAt) {
+		return e.drop(ctx, rebuild)
+	}
+	err = e.await(ctx, "swapping indexes", func() (*meilisearch.TaskInfo, error) {
 		return e.client.SwapIndexesWithContext(ctx, []*meilisearch.SwapIndexesParams{{Indexes: []string{e.o.Index, rebuild}}})
 	})
 	if err != nil {
 		return err
 	}
 	return e.drop(ctx, rebuild)
+}
+
+// swapsDone waits for swaps that somebody began who has died since.
+func (e *Engine) swapsDone(ctx context.Context) error {
+	open, err := e.client.GetTasksWithContext(ctx, &meilisearch.TasksQuery{Types: []meilisearch.TaskType{meilisearch.TaskTypeIndexSwap},
+		Statuses: []meilisearch.TaskStatus{meilisearch.TaskStatusEnqueued, meilisearch.TaskStatusProcessing}})
+	if err != nil {
+		return plain("reading tasks", err)
+	}
+	for _, task := range open.Results {
+		if _, err := e.client.WaitForTaskWithContext(ctx, task.UID, e.o.Poll); err != nil {
+			return plain("waiting for a swap", err)
+		}
+	}
+	return nil
 }

@@ -51,7 +51,9 @@ func New(o Options) *Engine {
 	if o.Poll <= 0 {
 		o.Poll = 50 * time.Millisecond
 	}
-	return &Engine{o: o, client: meilisearch.New(o.URL, meilisearch.WithAPIKey(o.Key), meilisearch.WithCustomClient(&http.Client{Timeout: answerPatience}))}
+	// The client would send again what a gateway has not answered: indexes that are
+	// swapped twice are as they were. Whoever indexes tries again, and looks first.
+	return &Engine{o: o, client: meilisearch.New(o.URL, meilisearch.WithAPIKey(o.Key), meilisearch.WithCustomClient(&http.Client{Timeout: answerPatience}), meilisearch.DisableRetries())}
 }
 
 // Prepare makes the index where there is none, and gives it the settings of this build.
@@ -59,29 +61,78 @@ func (e *Engine) Prepare(ctx context.Context) error {
 	return e.make(ctx, e.o.Index)
 }
 
+// make makes the index where there is none, and gives it the settings of this build.
 func (e *Engine) make(ctx context.Context, index string) error {
 	_, err := e.client.GetIndexWithContext(ctx, index)
 	if status(err) == http.StatusNotFound {
-		if err := e.await(ctx, "making the index", func() (*meilisearch.TaskInfo, error) {
+		err = e.await(ctx, "making the index", func() (*meilisearch.TaskInfo, error) {
 			return e.client.CreateIndexWithContext(ctx, &meilisearch.IndexConfig{Uid: index, PrimaryKey: "id"})
-		}); err != nil && !strings.Contains(err.Error(), "index_already_exists") { // somebody else was faster
+		})
+		if failedWith(err) == "index_already_exists" { // somebody else was faster
+			err = nil
+		}
+		if err != nil {
 			return err
 		}
 	} else if err != nil {
 		return plain("reading the index", err)
 	}
-	return e.await(ctx, "the index's settings", func() (*meilisearch.TaskInfo, error) {
+	err = e.await(ctx, "the index's settings", func() (*meilisearch.TaskInfo, error) {
 		return e.client.Index(index).UpdateSettingsWithContext(ctx, e.settings())
 	})
+	if err != nil {
+		return err
+	}
+	return e.embedders(ctx, index)
+}
+
+// embedders sets what makes the index's vectors, apart from the other settings:
+// Meilisearch refuses an embedder of ours while the index has documents without
+// its vectors, or with vectors of another length (vector_embedding_error).
+func (e *Engine) embedders(ctx context.Context, index string) error {
+	wanted := e.embedder()
+	if wanted == nil {
+		have, err := e.client.Index(index).GetEmbeddersWithContext(ctx)
+		if err != nil {
+			return plain("reading the embedders", err)
+		}
+		if len(have) == 0 {
+			return nil
+		}
+		// It would refuse documents without vectors from now on.
+		return e.await(ctx, "the index's embedders", func() (*meilisearch.TaskInfo, error) {
+			return e.client.Index(index).ResetEmbeddersWithContext(ctx)
+		})
+	}
+	err := e.await(ctx, "the index's embedders", func() (*meilisearch.TaskInfo, error) {
+		return e.client.Index(index).UpdateEmbeddersWithContext(ctx, map[string]meilisearch.Embedder{embedderName: *wanted})
+	})
+	if code := failedWith(err); code == "vector_embedding_error" || code == "invalid_vector_dimensions" {
+		e.o.Log.Warn("the index has articles without vectors of this embedder; searches go by words until dateline reindex has built it anew", "index", index, "code", code)
+		return nil
+	}
+	return err
 }
 
 // embedderName is what the settings and searches call the embedder.
 const embedderName = "default"
 
-// settings are the whole configuration of the index
-// (https://www.meilisearch.com/docs/reference/api/settings).
+func (e *Engine) embedder() *meilisearch.Embedder {
+	switch {
+	case e.o.Embedder != nil:
+		return &meilisearch.Embedder{Source: meilisearch.UserProvidedEmbedderSource, Dimensions: e.o.Embedder.Dimensions()}
+	case e.o.Own != nil:
+		return e.o.Own
+	}
+	return nil
+}
+
+// settings are the configuration of the index but for its embedders
+// (https://www.meilisearch.com/docs/reference/api/settings). Vietnamese needs
+// none of its own: without localizedAttributes, Latin text is split and rid of its
+// diacritics alike in all languages, đ included (charabia's normalizers).
 func (e *Engine) settings() *meilisearch.Settings {
-	s := &meilisearch.Settings{
+	return &meilisearch.Settings{
 		// The order is the weight.
 		SearchableAttributes: []string{"title", "lead", "tags", "authors", "section", "body"},
 		FilterableAttributes: []string{"id", "domain", "language", "section", "tags", "authors", "published"},
@@ -90,16 +141,11 @@ func (e *Engine) settings() *meilisearch.Settings {
 		RankingRules:  []string{"sort", "words", "typo", "proximity", "attribute", "exactness", "published:desc"},
 		Synonyms:      synonyms(),
 		TypoTolerance: &meilisearch.TypoTolerance{Enabled: true, MinWordSizeForTypos: meilisearch.MinWordSizeForTypos{OneTypo: 4, TwoTypos: 8}, DisableOnWords: []string{}, DisableOnAttributes: []string{}, DisableOnNumbers: true},
-		Pagination:    &meilisearch.Pagination{MaxTotalHits: search.MaxOffset + search.MaxLimit},
-		Faceting:      &meilisearch.Faceting{MaxValuesPerFacet: search.MaxFacetValues, SortFacetValuesBy: map[string]meilisearch.SortFacetType{"*": meilisearch.SortFacetTypeCount}},
+		Pagination:    &meilisearch.Pagination{MaxTotalHits: mostCounted},
+		// What is found until then is the answer.
+		SearchCutoffMs: cutoff.Milliseconds(),
+		Faceting:       &meilisearch.Faceting{MaxValuesPerFacet: search.MaxFacetValues, SortFacetValuesBy: map[string]meilisearch.SortFacetType{"*": meilisearch.SortFacetTypeCount}},
 	}
-	switch {
-	case e.o.Embedder != nil:
-		s.Embedders = map[string]meilisearch.Embedder{embedderName: {Source: meilisearch.UserProvidedEmbedderSource, Dimensions: e.o.Embedder.Dimensions()}}
-	case e.o.Own != nil:
-		s.Embedders = map[string]meilisearch.Embedder{embedderName: *e.o.Own}
-	}
-	return s
 }
 
 // synonyms says of each member of a group what else it finds.
@@ -117,6 +163,28 @@ func synonyms() map[string][]string {
 	return out
 }
 
+// cutoff is how long Meilisearch ranks.
+const cutoff = time.Second
+
+// taskError says that a task has failed.
+type taskError struct {
+	what, status, code string
+	uid                int64
+}
+
+func (t *taskError) Error() string {
+	return fmt.Sprintf("%s: the task %d of Meilisearch %s: %s", t.what, t.uid, t.status, t.code)
+}
+
+// failedWith gives the code of the task that has failed; empty: none has.
+func failedWith(err error) string {
+	var t *taskError
+	if errors.As(err, &t) {
+		return t.code
+	}
+	return ""
+}
+
 // await enqueues a task and waits for its end: what a task does can be found
 // when it has succeeded (https://www.meilisearch.com/docs/learn/async/asynchronous_operations).
 func (e *Engine) await(ctx context.Context, what string, enqueue func() (*meilisearch.TaskInfo, error)) error {
@@ -129,7 +197,7 @@ func (e *Engine) await(ctx context.Context, what string, enqueue func() (*meilis
 		return plain(what, err)
 	}
 	if task.Status != meilisearch.TaskStatusSucceeded {
-		return fmt.Errorf("%s: the task %d of Meilisearch %s: %s", what, info.TaskUID, task.Status, task.Error.Code)
+		return &taskError{what: what, status: string(task.Status), code: task.Error.Code, uid: info.TaskUID}
 	}
 	return nil
 }
@@ -141,6 +209,11 @@ func plain(what string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", what, err)
+	case errors.As(err, &e) && e.MeilisearchApiError.Code == "too_many_search_requests":
+		return fmt.Errorf("%s: Meilisearch has too much to do: %w", what, search.ErrBusy)
+	case errors.As(err, &e) && (e.StatusCode == http.StatusBadRequest || e.StatusCode == http.StatusRequestEntityTooLarge):
+		// What was sent is to blame: one article may be, and then the others are not.
+		return fmt.Errorf("%s: Meilisearch answered %d %s", what, e.StatusCode, e.MeilisearchApiError.Code)
 	case errors.As(err, &e) && e.StatusCode != 0:
 		return fmt.Errorf("%s: Meilisearch answered %d %s: %w", what, e.StatusCode, e.MeilisearchApiError.Code, search.ErrUnavailable)
 	default:
@@ -154,6 +227,15 @@ func status(err error) int {
 		return e.StatusCode
 	}
 	return 0
+}
+
+// refusedWith gives the code of an answer that is an error; empty: it is none.
+func refusedWith(err error) string {
+	var e *meilisearch.Error
+	if errors.As(err, &e) {
+		return e.MeilisearchApiError.Code
+	}
+	return ""
 }
 
 // OwnEmbedder reads the settings of an embedder that Meilisearch runs itself, as

@@ -5,17 +5,26 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/meilisearch/meilisearch-go"
 
 	"dateline/internal/search"
 )
 
+// mostCounted is what Meilisearch counts to; there may be more.
+const mostCounted = search.MaxOffset + search.MaxLimit
+
 // few is how many must have all words, lest those follow that lack some.
 const few = 5
 
+// patience is how long a search may take in all.
+const patience = 5 * time.Second
+
 // Search finds articles.
 func (e *Engine) Search(ctx context.Context, r search.Request) (search.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	r = r.Bounded()
 	q := search.Parse(r.Text)
 	request := &meilisearch.SearchRequest{Offset: int64(r.Offset), Limit: int64(r.Limit), ShowMatchesPosition: true, ShowRankingScore: true, MatchingStrategy: meilisearch.All}
@@ -148,6 +157,11 @@ func writtenFirst(hits []search.Hit, q search.Query) []search.Hit {
 
 func (e *Engine) ask(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, words string) (a search.Answer, err error) {
 	answer, err := e.client.Index(e.o.Index).SearchWithContext(ctx, words, request)
+	if request.Hybrid != nil && request.Hybrid.SemanticRatio < 1 && refusedWith(err) == "invalid_search_embedder" {
+		// The index waits to be built anew with its embedder; see Engine.embedders.
+		request.Hybrid, request.Vector = nil, nil
+		answer, err = e.client.Index(e.o.Index).SearchWithContext(ctx, words, request)
+	}
 	if err != nil {
 		return a, plain("searching", err)
 	}
@@ -156,7 +170,7 @@ func (e *Engine) ask(ctx context.Context, request *meilisearch.SearchRequest, q 
 		return a, plain("reading what was found", err)
 	}
 	a.Total = int(answer.EstimatedTotalHits)
-	a.Estimated = a.Total >= search.MaxOffset
+	a.Estimated = a.Total >= mostCounted
 	for _, d := range found {
 		m := search.NewMarker(q, d.matched()...)
 		a.Hits = append(a.Hits, search.Hit{Document: d.article(), Score: d.Score, Heading: m.All(d.Title), Snippet: m.Snippet(d.Lead, d.Body)})

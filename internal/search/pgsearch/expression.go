@@ -7,22 +7,43 @@ import (
 	"dateline/internal/search"
 )
 
+// written is a part of a query in Postgres' words, for three uses.
+type written struct {
+	match string // finds it in the words of the whole text, by the pairs of its phrases too
+	plain string // the same without pairs, which the head does not have and ranks must not count
+	count string // the same with pairs in place of phrases: how frequent it is, see estimate
+}
+
 // expression is a query in Postgres' words.
 type expression struct {
-	match   string   // that an article must have
-	exact   string   // the same as it is written; empty: match says so already
+	written          // that an article must have
+	exact   written  // the same as it is written; empty: the above says so already
+	relaxed written  // the above with a word or two lacking; empty: all words are needed
 	any     string   // what is counted for the rank
 	phrase  string   // the words as one phrase; empty: there is one word only
 	also    []string // corrections and synonyms, which are marked in what is found
-	relaxed string   // match with a word or two lacking; empty: all words are needed
 	empty   bool     // there is nothing to look for but what must not be there
 }
 
 // unit is a part of a query that stands for one thing.
 type unit struct {
-	loose, strict string
+	loose, strict written
 	needed        bool // also when words may lack
 	weight        int  // the longer, the more it says
+}
+
+// join puts parts together in each of their uses.
+func join(operator string, parts ...written) written {
+	match, plain, count := make([]string, len(parts)), make([]string, len(parts)), make([]string, len(parts))
+	for i, p := range parts {
+		match[i], plain[i], count[i] = p.match, p.plain, p.count
+	}
+	return written{strings.Join(match, operator), strings.Join(plain, operator), strings.Join(count, operator)}
+}
+
+// wrap puts a part between brackets.
+func (w written) wrap(open string) written {
+	return written{open + w.match + ")", open + w.plain + ")", open + w.count + ")"}
 }
 
 // write makes the expression. strict: every word as it is written.
@@ -30,18 +51,19 @@ func write(q search.Query, strict bool, corrected map[string][]string) expressio
 	var x expression
 	units, also := units(q, strict, corrected)
 	x.also = also
-	var loose, exact []string
+	var loose, exact []written
+	var counted []string
 	for _, u := range units {
-		loose, exact = append(loose, u.loose), append(exact, u.strict)
+		loose, exact, counted = append(loose, u.loose), append(exact, u.strict), append(counted, u.loose.plain)
 	}
 	x.empty = len(units) == 0
-	var not []string
+	var not []written
 	for _, t := range q.Unwanted() {
-		not = append(not, "!("+words(t, true, nil)+")")
+		not = append(not, words(t, true, nil).wrap("!("))
 	}
-	x.match, x.any = strings.Join(slices.Concat(loose, not), " & "), strings.Join(loose, " | ")
-	if written := strings.Join(slices.Concat(exact, not), " & "); written != x.match {
-		x.exact = written
+	x.written, x.any = join(" & ", slices.Concat(loose, not)...), strings.Join(counted, " | ")
+	if said := join(" & ", slices.Concat(exact, not)...); said != x.written {
+		x.exact = said
 	}
 	x.phrase = phrase(q)
 	if !strict {
@@ -55,13 +77,14 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 	for i := 0; i < len(wanted); {
 		t := wanted[i]
 		if n, others := synonyms(wanted[i:]); n > 0 && !strict {
-			var parts, written []string
+			var parts, said []written
 			for _, one := range wanted[i : i+n] {
-				parts, written = append(parts, words(one, false, nil)), append(written, words(one, true, nil))
+				parts, said = append(parts, words(one, false, nil)), append(said, words(one, true, nil))
 			}
 			also = append(also, others...)
-			out = append(out, unit{loose: "(" + strings.Join(append([]string{"(" + strings.Join(parts, " & ") + ")"}, phrases(others)...), " | ") + ")",
-				strict: "(" + strings.Join(append([]string{"(" + strings.Join(written, " & ") + ")"}, phrases(others)...), " | ") + ")", weight: 8})
+			ways := phrases(others)
+			out = append(out, unit{loose: join(" | ", append([]written{join(" & ", parts...).wrap("(")}, ways...)...).wrap("("),
+				strict: join(" | ", append([]written{join(" & ", said...).wrap("(")}, ways...)...).wrap("("), weight: 8})
 			i += n
 			continue
 		}
@@ -77,8 +100,10 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 }
 
 // words writes one term: its words behind each other.
-func words(t search.Term, strict bool, corrected map[string][]string) string {
+func words(t search.Term, strict bool, corrected map[string][]string) written {
 	parts := make([]string, len(t.Words))
+	var pairs []string
+	sure := !t.Prefix && len(t.Words) > 1
 	for i, w := range t.Words {
 		form := w.Word
 		switch {
@@ -89,14 +114,25 @@ func words(t search.Term, strict bool, corrected map[string][]string) string {
 			form = w.Strict()
 		}
 		parts[i] = quote(form)
+		if i > 0 {
+			pairs = append(pairs, quote(pair(t.Words[i-1].Word, w.Word)))
+		}
 		if others := corrected[w.Word]; len(others) > 0 && !t.Quoted {
+			sure = false
 			for _, o := range others {
 				parts[i] += " | " + quote(o)
 			}
 			parts[i] = "(" + parts[i] + ")"
 		}
 	}
-	return "(" + strings.Join(parts, " <-> ") + ")"
+	all := "(" + strings.Join(parts, " <-> ") + ")"
+	if !sure {
+		return written{all, all, all}
+	}
+	// Postgres would have to read every text that has all of the words. Of those
+	// that have their pairs too there are few more than have the phrase.
+	two := strings.Join(pairs, " & ")
+	return written{"(" + all + " & " + two + ")", all, "(" + two + ")"}
 }
 
 // synonyms finds a group of which the next n terms are a member, the longest
@@ -138,14 +174,10 @@ func synonyms(terms []search.Term) (n int, others []string) {
 	return len(terms), others
 }
 
-func phrases(texts []string) []string {
-	var out []string
+func phrases(texts []string) []written {
+	var out []written
 	for _, text := range texts {
-		var parts []string
-		for _, w := range search.Tokens(text) {
-			parts = append(parts, quote(w.Strict()))
-		}
-		out = append(out, "("+strings.Join(parts, " <-> ")+")")
+		out = append(out, words(search.Term{Words: search.Tokens(text), Quoted: true}, true, nil))
 	}
 	return out
 }
@@ -174,8 +206,8 @@ const (
 )
 
 // relaxed asks for all units but one, or two of many.
-func relaxed(all []unit, not []string) string {
-	var needed []string
+func relaxed(all []unit, not []written) written {
+	var needed []written
 	var free []unit
 	for _, u := range all {
 		if u.needed {
@@ -185,11 +217,11 @@ func relaxed(all []unit, not []string) string {
 		}
 	}
 	if len(free) < 2 || len(free) < 3 && len(needed) == 0 {
-		return ""
+		return written{}
 	}
 	slices.SortStableFunc(free, func(a, b unit) int { return b.weight - a.weight })
 	free = free[:min(len(free), mostAsked)]
-	var ways []string
+	var ways []written
 	for i := range free {
 		if len(free) < lackTwo {
 			ways = append(ways, without(free, i, i))
@@ -199,15 +231,15 @@ func relaxed(all []unit, not []string) string {
 			ways = append(ways, without(free, i, j))
 		}
 	}
-	return strings.Join(slices.Concat([]string{"(" + strings.Join(ways, " | ") + ")"}, needed, not), " & ")
+	return join(" & ", slices.Concat([]written{join(" | ", ways...).wrap("(")}, needed, not)...)
 }
 
-func without(units []unit, i, j int) string {
-	var parts []string
+func without(units []unit, i, j int) written {
+	var parts []written
 	for k, u := range units {
 		if k != i && k != j {
 			parts = append(parts, u.loose)
 		}
 	}
-	return "(" + strings.Join(parts, " & ") + ")"
+	return join(" & ", parts...).wrap("(")
 }

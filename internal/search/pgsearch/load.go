@@ -11,8 +11,12 @@ import (
 	"dateline/internal/search"
 )
 
+// shown is how many characters of a body are read for what is shown of it: some
+// pages say they are an article and are a book.
+const shown = 20_000
+
 // load reads what is shown of the articles on a page, in their order.
-func (e *Engine) load(ctx context.Context, page []ranked, m search.Marker) ([]search.Hit, error) {
+func (l look) load(ctx context.Context, page []ranked, m search.Marker) ([]search.Hit, error) {
 	hits := make([]search.Hit, 0, len(page))
 	if len(page) == 0 {
 		return hits, nil
@@ -21,9 +25,9 @@ func (e *Engine) load(ctx context.Context, page []ranked, m search.Marker) ([]se
 	for i, p := range page {
 		ids[i] = p.id
 	}
-	rows, err := e.pool.Query(ctx, `select d.id, d.version, d.published_at, d.domain, d.language, d.section, d.tags, d.authors,
-			t.url, t.title, t.lead, t.body, t.image_url, t.group_id
-		from search_documents d join search_texts t using (id) where d.id = any($1::uuid[])`, ids)
+	rows, err := l.tx.Query(ctx, `select d.id, d.version, d.published_at, d.domain, d.language, d.section, d.tags, d.authors,
+			t.url, t.title, t.lead, left(t.body, $2), t.image_url, t.group_id
+		from search_documents d join search_texts t using (id) where d.id = any($1::uuid[])`, ids, shown)
 	if err != nil {
 		return nil, err
 	}

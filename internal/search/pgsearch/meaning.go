@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -20,63 +21,92 @@ const (
 	// fusion damps the first places of a list, as in G. V. Cormack and others,
 	// Reciprocal Rank Fusion (SIGIR 2009).
 	fusion = 60
+	// reach is of how many articles, the newest, the signs are compared.
+	reach = 100_000
 )
 
-// byMeaning finds by meaning, or by both.
-func (e *Engine) byMeaning(ctx context.Context, r search.Request, q search.Query) (a search.Answer, err error) {
+// meaning is what a query means, and how much that counts against its words.
+type meaning struct {
+	vector []float32
+	ratio  float64
+}
+
+// embedPatience is how long a search waits for the embedder.
+const embedPatience = 3 * time.Second
+
+// meant gives what a query means; nil: the search goes by words.
+func (e *Engine) meant(ctx context.Context, r search.Request, q search.Query) (*meaning, error) {
+	if r.Mode == search.Keyword || e.o.Embedder == nil || r.Sort == search.ByTime || len(q.Wanted()) == 0 {
+		return nil, nil //nolint:nilnil // none
+	}
 	ratio := 1.0
 	if r.Mode == search.Hybrid {
 		ratio = q.SemanticRatio()
 	}
 	if ratio == 0 {
-		return e.byWords(ctx, r, q)
+		return nil, nil //nolint:nilnil // none
 	}
-	near, err := e.nearest(ctx, r, q)
+	ctx, cancel := context.WithTimeout(ctx, embedPatience)
+	defer cancel()
+	made, err := e.o.Embedder.Embed(ctx, []string{q.Text})
 	if err != nil {
 		if r.Mode == search.Semantic {
-			return a, err
+			return nil, err
 		}
 		// Whoever asks for both gets the words while the embedder is away.
 		e.o.Log.Warn("a search went by words only", "error", err)
-		return e.byWords(ctx, r, q)
+		return nil, nil //nolint:nilnil // none
 	}
-	found := result{answer: search.Answer{Total: len(near)}, order: near, marker: search.NewMarker(q)}
-	if r.Mode == search.Hybrid {
-		if found, err = e.find(ctx, r, q); err != nil {
-			return a, err
-		}
-		found.order = fuse(found.order, near, ratio)
-		found.answer.Total = max(found.answer.Total, len(found.order))
-	}
-	a = found.answer
-	a.Hits, err = e.load(ctx, found.page(r), found.marker)
-	return a, err
+	normalise(made[0])
+	return &meaning{vector: made[0], ratio: ratio}, nil
 }
 
-// nearest gives the articles whose vectors point the same way as the query's.
-func (e *Engine) nearest(ctx context.Context, r search.Request, q search.Query) ([]ranked, error) {
-	made, err := e.o.Embedder.Embed(ctx, []string{q.Text})
+// byMeaning joins what was found by words, if anything was looked for, with the
+// articles whose vectors point the same way as the query's.
+func (l look) byMeaning(ctx context.Context, found result, m meaning) (result, error) {
+	near, err := l.nearest(ctx, found.order, m)
+	if err != nil {
+		return found, err
+	}
+	if l.r.Mode == search.Semantic {
+		found.answer, found.order = search.Answer{Total: len(near)}, near
+		return found, nil
+	}
+	found.order = fuse(found.order, near, m.ratio)
+	found.answer.Total = max(found.answer.Total, len(found.order))
+	return found, nil
+}
+
+// nearest compares the signs of vectors first, and the vectors of what is nearest
+// by these and of what has the words.
+func (l look) nearest(ctx context.Context, words []ranked, m meaning) ([]ranked, error) {
+	var s statement
+	sign, length, filters := s.put(signs(m.vector))+"::text::varbit", s.put(len(m.vector))+"::int", s.where(l.r)
+	bounds, rows, err := l.spread(ctx)
 	if err != nil {
 		return nil, err
 	}
-	wanted := made[0]
-	normalise(wanted)
-	var s statement
-	sign := s.put(signs(wanted)) + "::text::varbit"
+	if rows > reach && len(bounds) > 1 {
+		filters += " and d.published_at >= " + s.put(quantile(bounds, 1-reach/rows))
+	}
+	also := make([]string, min(len(words), compared))
+	for i := range also {
+		also[i] = words[i].id.String()
+	}
 	// Vectors of another length are of another model.
-	sql := "select v.id, v.vector from search_vectors v where v.id in (select n.id from (select v.id, bit_count(v.signs # " + sign + ") as apart from search_vectors v join search_documents d using (id) " +
-		"where length(v.signs) = " + s.put(len(wanted)) + "::int and " + s.where(r) + " order by apart limit " + strconv.Itoa(compared) + ") n)"
-	rows, err := e.pool.Query(ctx, sql, s.simple()...)
+	sql := "select v.id, v.vector from search_vectors v where length(v.signs) = " + length + " and v.id in (select n.id from (select v.id, bit_count(v.signs # " + sign + ") as apart from search_vectors v join search_documents d using (id) " +
+		"where length(v.signs) = " + length + " and " + filters + " order by apart limit " + strconv.Itoa(compared) + ") n union all select unnest(" + s.put(also) + "::text[]::uuid[]))"
+	rowsOf, err := l.tx.Query(ctx, sql, s.simple()...)
 	if err != nil {
 		return nil, err
 	}
 	var out []ranked
 	var id uuid.UUID
 	var vector []float32
-	_, err = pgx.ForEachRow(rows, []any{&id, &vector}, func() error {
+	_, err = pgx.ForEachRow(rowsOf, []any{&id, &vector}, func() error {
 		var dot float64
-		for i := range min(len(vector), len(wanted)) {
-			dot += float64(vector[i]) * float64(wanted[i])
+		for i := range min(len(vector), len(m.vector)) {
+			dot += float64(vector[i]) * float64(m.vector[i])
 		}
 		out = append(out, ranked{id, dot})
 		vector = nil

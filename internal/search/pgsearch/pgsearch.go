@@ -7,6 +7,8 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -18,12 +20,17 @@ type Options struct {
 	Embedder search.Embedder // nil: by words only
 	Model    string          // names the embedder: other models make other vectors
 	Log      *slog.Logger
+	AtOnce   int           // searches of this process; the others wait; 0: 8
+	Wait     time.Duration // for a turn, before a search is refused; 0: 1 s
+	Limit    time.Duration // of a statement, before only the newest articles are looked at; 0: 600 ms
 }
 
-// Engine searches the tables of migration 00018.
+// Engine searches the tables of migrations 00018 and 00025.
 type Engine struct {
-	pool *pgxpool.Pool
-	o    Options
+	pool   *pgxpool.Pool
+	o      Options
+	turns  chan struct{}
+	paired atomic.Bool // every row has pairs; see everyRowHasPairs
 
 	mu    sync.Mutex
 	known map[string]struct{} // words that search_words has
@@ -31,7 +38,15 @@ type Engine struct {
 
 // New uses a pool that the caller closes.
 func New(pool *pgxpool.Pool, o Options) *Engine {
-	return &Engine{pool: pool, o: o, known: map[string]struct{}{}}
+	if o.AtOnce <= 0 {
+		o.AtOnce = 8
+	}
+	for field, fallback := range map[*time.Duration]time.Duration{&o.Wait: time.Second, &o.Limit: 600 * time.Millisecond} {
+		if *field <= 0 {
+			*field = fallback
+		}
+	}
+	return &Engine{pool: pool, o: o, turns: make(chan struct{}, o.AtOnce), known: map[string]struct{}{}}
 }
 
 // Prepare has nothing to do: migrations make the tables.

@@ -75,12 +75,12 @@ func (e *Engine) learn(words []string) {
 const mostCorrections = 3
 
 // corrections gives, for words that no article has, those that are near.
-func (e *Engine) corrections(ctx context.Context, words []string) (map[string][]string, error) {
+func corrections(ctx context.Context, tx pgx.Tx, words []string) (map[string][]string, error) {
 	words = slices.DeleteFunc(words, func(w string) bool { return !correctable(w) })
 	if len(words) == 0 {
 		return nil, nil
 	}
-	rows, err := e.pool.Query(ctx, "select word from search_words where word = any($1::text[])", words)
+	rows, err := tx.Query(ctx, "select word from search_words where word = any($1::text[])", words)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (e *Engine) corrections(ctx context.Context, words []string) (map[string][]
 		if slices.Contains(known, w) || out[w] != nil {
 			continue
 		}
-		near, err := e.near(ctx, w)
+		near, err := nearWords(ctx, tx, w)
 		if err != nil {
 			return nil, err
 		}
@@ -104,16 +104,16 @@ func (e *Engine) corrections(ctx context.Context, words []string) (map[string][]
 	return out, nil
 }
 
-// near gives the stored words that differ from one by a typo, or by two when it
+// nearWords gives the stored words that differ from one by a typo, or by two when it
 // is long.
-func (e *Engine) near(ctx context.Context, word string) ([]string, error) {
+func nearWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error) {
 	most := 1
 	if len(word) >= twoTypos {
 		most = 2
 	}
 	parts := grams(word)
 	// A typo spoils three parts, so a near word shares all others.
-	rows, err := e.pool.Query(ctx, `select word from (
+	rows, err := tx.Query(ctx, `select word from (
 			select word, (select count(*) from unnest(grams) g where g = any($1::text[])) as shared from search_words
 			where grams && $1::text[] and length(word) between $2 and $3) w
 		where shared >= $4 order by shared desc, word limit 50`,

@@ -15,6 +15,9 @@ const (
 	mostPlaces = 256
 )
 
+// mostBytes bounds the words of a tsvector, which may have a megabyte of them.
+const mostBytes = 900_000
+
 // fieldGap lies between fields, so that no phrase reaches over their border.
 const fieldGap = 10
 
@@ -23,30 +26,63 @@ type builder struct {
 	places map[string][]string
 	order  []string
 	at     int
+	bytes  int
+	paired bool // note which words stand next to each other
 }
 
-func newBuilder(words int) *builder {
-	return &builder{places: make(map[string][]string, words), order: make([]string, 0, words)}
+func newBuilder(words int, paired bool) *builder {
+	return &builder{places: make(map[string][]string, words), order: make([]string, 0, words), paired: paired}
 }
 
 // add puts a field's words behind what is there.
 func (b *builder) add(text, weight string) {
+	before := ""
 	for _, t := range search.Tokens(text) {
-		if b.at >= lastPlace {
+		if b.at >= lastPlace || b.bytes >= mostBytes {
 			return
 		}
 		b.at++
 		for _, form := range t.Forms() {
-			places, known := b.places[form]
-			if !known {
-				b.order = append(b.order, form)
-			}
-			if len(places) < mostPlaces {
+			if places := b.know(form); len(places) < mostPlaces {
 				b.places[form] = append(places, strconv.Itoa(b.at)+weight)
 			}
 		}
+		if b.paired && before != "" {
+			b.know(pair(before, t.Word))
+		}
+		before = t.Word
 	}
 	b.at += fieldGap
+}
+
+// know gives where a form stands so far. Postgres aligns forms that have places.
+func (b *builder) know(form string) []string {
+	places, known := b.places[form]
+	if !known {
+		b.places[form] = nil
+		b.order = append(b.order, form)
+		b.bytes += len(form) + 2
+	}
+	b.bytes += 4
+	return places
+}
+
+// pairNames is how many names there are for pairs of words. Two pairs that share
+// one cost a look at a text that has not the phrase; a name of its own for each of
+// the tens of millions of pairs would cost an index many times as large.
+const pairNames = 1 << 20
+
+// pair names two words that stand next to each other (FNV-1a, which has to stay:
+// the names are stored). No word begins with a sign.
+func pair(first, second string) string {
+	h := uint64(14695981039346656037)
+	for _, word := range [2]string{first, second} {
+		for i := range len(word) {
+			h = (h ^ uint64(word[i])) * 1099511628211
+		}
+		h = (h ^ ' ') * 1099511628211
+	}
+	return "+" + strconv.FormatUint((h^h>>32)%pairNames, 32)
 }
 
 func (b *builder) String() string {
@@ -57,11 +93,8 @@ func (b *builder) String() string {
 			out.WriteByte(' ')
 		}
 		out.WriteString(quote(form))
-		out.WriteByte(':')
 		for j, place := range b.places[form] {
-			if j > 0 {
-				out.WriteByte(',')
-			}
+			out.WriteByte(":,"[min(j, 1)])
 			out.WriteString(place)
 		}
 	}
@@ -75,9 +108,9 @@ func quote(word string) string {
 
 // vectors gives the two tsvectors of a document.
 func vectors(d search.Document) (head, words string, lexemes []string) {
-	short := newBuilder(64)
+	short := newBuilder(64, false)
 	fillHead(short, d)
-	long := newBuilder(512)
+	long := newBuilder(1024, true)
 	fillHead(long, d)
 	long.add(d.Body, "")
 	return short.String(), long.String(), long.order

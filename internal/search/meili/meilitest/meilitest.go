@@ -1,0 +1,295 @@
+// Package meilitest plays a Meilisearch for tests: as much of it as the engine
+// uses, by its source (v1.50, crates/meilisearch, index-scheduler and milli). What
+// the real one refuses is refused with its code. It ranks nothing: tests say what
+// is found.
+package meilitest
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Key is the key that is asked for.
+const Key = "a-master-key-of-sixteen"
+
+// Server is a Meilisearch.
+type Server struct {
+	URL string
+	// Found answers searches; nil: nothing is found. It must not ask the server.
+	Found func(request map[string]any) map[string]any
+
+	mu       sync.Mutex
+	indexes  map[string]*index
+	tasks    []*task
+	clock    time.Time
+	searches []map[string]any
+	fails    string // the type of tasks that fail
+	busy     bool
+	loses    string // the path whose next answer gets lost
+	most     int    // bytes of a body
+}
+
+// index is one index. Its name is not in it: swapping changes names only.
+type index struct {
+	created   time.Time
+	settings  map[string]any
+	embedders map[string]any
+	docs      map[string]map[string]any
+}
+
+// Start starts a server that ends with the test.
+func Start(t testing.TB) *Server {
+	s := &Server{indexes: map[string]*index{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), most: 100 << 20}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	s.URL = server.URL
+	return s
+}
+
+type problem struct {
+	status int
+	code   string
+}
+
+func (s *Server) refuse(w http.ResponseWriter, p problem) {
+	kind := "invalid_request"
+	switch p.code {
+	case "missing_authorization_header", "invalid_api_key":
+		kind = "auth"
+	case "too_many_search_requests":
+		kind = "system"
+		w.Header().Set("Retry-After", "10")
+	}
+	say(w, p.status, map[string]any{"message": "secret words of an article", "code": p.code, "type": kind, "link": "https://docs.meilisearch.com/errors#" + p.code})
+}
+
+func say(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.Header.Get("Authorization") {
+	case "":
+		s.refuse(w, problem{http.StatusUnauthorized, "missing_authorization_header"})
+		return
+	case "Bearer " + Key:
+	default:
+		s.refuse(w, problem{http.StatusForbidden, "invalid_api_key"})
+		return
+	}
+	body, p := s.read(r)
+	if p != nil {
+		s.refuse(w, *p)
+		return
+	}
+	status, answer, p := s.serve(r, body)
+	s.mu.Lock()
+	lost := s.loses != "" && r.URL.Path == s.loses
+	if lost {
+		s.loses = ""
+	}
+	s.mu.Unlock()
+	switch {
+	case lost: // as by a gateway: it was done, and nobody hears of it
+		w.WriteHeader(http.StatusGatewayTimeout)
+	case p != nil:
+		s.refuse(w, *p)
+	default:
+		say(w, status, answer)
+	}
+}
+
+func (s *Server) read(r *http.Request) (any, *problem) {
+	raw, _ := io.ReadAll(r.Body)
+	if len(raw) == 0 {
+		return nil, nil //nolint:nilnil // no body
+	}
+	if len(raw) > s.most {
+		return nil, &problem{http.StatusRequestEntityTooLarge, "payload_too_large"}
+	}
+	if r.Header.Get("Content-Type") != "application/json" {
+		return nil, &problem{http.StatusUnsupportedMediaType, "invalid_content_type"}
+	}
+	var body any
+	if json.Unmarshal(raw, &body) != nil {
+		return nil, &problem{http.StatusBadRequest, "malformed_payload"}
+	}
+	return body, nil
+}
+
+func (s *Server) serve(r *http.Request, body any) (status int, answer any, p *problem) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	object, _ := body.(map[string]any)
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch route := r.Method + " " + parts[0]; {
+	case route == "GET tasks" && len(parts) == 1:
+		return http.StatusOK, s.list(r.URL.Query()), nil
+	case route == "GET tasks":
+		return s.task(parts[1])
+	case route == "POST swap-indexes":
+		return s.swap(body)
+	case route == "GET indexes" && len(parts) == 1:
+		results := []any{}
+		for uid := range s.indexes {
+			results = append(results, s.view(uid))
+		}
+		return http.StatusOK, map[string]any{"results": results, "offset": 0, "limit": 1000, "total": len(results)}, nil
+	case route == "POST indexes" && len(parts) == 1:
+		uid, _ := object["uid"].(string)
+		return s.enqueue("indexCreation", func() string {
+			if s.indexes[uid] != nil {
+				return "index_already_exists"
+			}
+			s.open(uid)
+			return ""
+		})
+	case parts[0] == "indexes" && len(parts) > 1:
+		return s.index(r.Method+" "+strings.Join(parts[2:], "/"), parts[1], r.URL.Query().Get("primaryKey"), body)
+	}
+	return 0, nil, &problem{http.StatusNotFound, "not_found"}
+}
+
+func (s *Server) index(route, uid, primaryKey string, body any) (status int, answer any, p *problem) {
+	object, _ := body.(map[string]any)
+	// These enqueue a task, whether there is such an index or not.
+	switch route {
+	case "DELETE ":
+		return s.enqueue("indexDeletion", func() string {
+			if s.indexes[uid] == nil {
+				return "index_not_found"
+			}
+			delete(s.indexes, uid)
+			return ""
+		})
+	case "PATCH settings":
+		if p := checkSettings(object); p != nil {
+			return 0, nil, p
+		}
+		return s.enqueue("settingsUpdate", func() string { return s.set(uid, object) })
+	case "PATCH settings/embedders":
+		if p := checkSettings(map[string]any{"embedders": object}); p != nil {
+			return 0, nil, p
+		}
+		return s.enqueue("settingsUpdate", func() string { return s.set(uid, map[string]any{"embedders": object}) })
+	case "DELETE settings/embedders":
+		return s.enqueue("settingsUpdate", func() string { s.open(uid).embedders = map[string]any{}; return "" })
+	case "POST documents":
+		list, ok := body.([]any)
+		if !ok || primaryKey != "id" {
+			return 0, nil, &problem{http.StatusBadRequest, "malformed_payload"}
+		}
+		return s.enqueue("documentAdditionOrUpdate", func() string { return s.open(uid).add(list) })
+	case "POST documents/delete-batch":
+		return s.enqueue("documentDeletion", func() string {
+			if s.indexes[uid] == nil {
+				return "index_not_found"
+			}
+			for _, id := range body.([]any) {
+				delete(s.indexes[uid].docs, id.(string))
+			}
+			return ""
+		})
+	}
+	x := s.indexes[uid]
+	if x == nil {
+		return 0, nil, &problem{http.StatusNotFound, "index_not_found"}
+	}
+	switch route {
+	case "GET ":
+		return http.StatusOK, s.view(uid), nil
+	case "GET settings/embedders":
+		return http.StatusOK, x.embedders, nil
+	case "POST documents/fetch":
+		return x.fetch(object)
+	case "POST search":
+		return s.search(x, object)
+	}
+	return 0, nil, &problem{http.StatusNotFound, "not_found"}
+}
+
+// open gives the index of a name. Documents and settings make one where there is none.
+func (s *Server) open(uid string) *index {
+	if s.indexes[uid] == nil {
+		s.clock = s.clock.Add(time.Millisecond)
+		s.indexes[uid] = &index{created: s.clock, settings: map[string]any{}, embedders: map[string]any{}, docs: map[string]map[string]any{}}
+	}
+	return s.indexes[uid]
+}
+
+func (s *Server) view(uid string) map[string]any {
+	at := s.indexes[uid].created.Format(time.RFC3339Nano)
+	return map[string]any{"uid": uid, "primaryKey": "id", "createdAt": at, "updatedAt": at}
+}
+
+// FailTasks lets tasks of a type fail; empty: none.
+func (s *Server) FailTasks(kind string) { s.locked(func() { s.fails = kind }) }
+
+// Busy lets searches be refused, since too many wait.
+func (s *Server) Busy(busy bool) { s.locked(func() { s.busy = busy }) }
+
+// LoseAnswer lets the next answer of a path get lost, when what was asked for is done.
+func (s *Server) LoseAnswer(path string) { s.locked(func() { s.loses = path }) }
+
+// Limit bounds the bytes of a body.
+func (s *Server) Limit(bytes int) { s.locked(func() { s.most = bytes }) }
+
+// Drop takes an index away.
+func (s *Server) Drop(uid string) { s.locked(func() { delete(s.indexes, uid) }) }
+
+// Open makes an index, as somebody else would.
+func (s *Server) Open(uid string) { s.locked(func() { s.open(uid) }) }
+
+func (s *Server) locked(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// Names are those of the indexes, sorted.
+func (s *Server) Names() (names []string) {
+	s.locked(func() {
+		for uid := range s.indexes {
+			names = append(names, uid)
+		}
+	})
+	slices.Sort(names)
+	return names
+}
+
+// Document gives a document of an index; nil: there is none.
+func (s *Server) Document(uid, id string) (d map[string]any) {
+	s.locked(func() {
+		if x := s.indexes[uid]; x != nil {
+			d = x.docs[id]
+		}
+	})
+	return d
+}
+
+// Settings gives an index's settings, with its embedders.
+func (s *Server) Settings(uid string) (raw string) {
+	s.locked(func() {
+		if x := s.indexes[uid]; x != nil {
+			b, _ := json.Marshal(map[string]any{"settings": x.settings, "embedders": x.embedders})
+			raw = string(b)
+		}
+	})
+	return raw
+}
+
+// Last gives the last search that was asked for.
+func (s *Server) Last() (last map[string]any) {
+	s.locked(func() { last = s.searches[len(s.searches)-1] })
+	return last
+}

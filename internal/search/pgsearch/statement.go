@@ -1,0 +1,169 @@
+package pgsearch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/search"
+)
+
+// statement collects the parameters of a statement.
+type statement struct {
+	args []any
+}
+
+func (s *statement) put(v any) string {
+	s.args = append(s.args, v)
+	return "$" + strconv.Itoa(len(s.args))
+}
+
+// simple has values planned with: what is prepared once is planned for any value.
+func (s *statement) simple() []any {
+	return append([]any{pgx.QueryExecModeExec}, s.args...)
+}
+
+// where writes the filters.
+func (s *statement) where(r search.Request) string {
+	f := r.Filters
+	parts := []string{"true"}
+	if f.Within != nil {
+		parts = append(parts, "d.domain = any("+s.put(f.Within)+"::text[])")
+	}
+	for column, values := range map[string][]string{"domain": f.Domains, "language": f.Languages} {
+		if len(values) > 0 {
+			parts = append(parts, "d."+column+" = any("+s.put(values)+"::text[])")
+		}
+	}
+	for kind, values := range map[string][]string{sectionKey: f.Sections, tagKey: f.Tags, authorKey: f.Authors} {
+		if len(values) > 0 {
+			wanted := make([]string, len(values))
+			for i, v := range values {
+				wanted[i] = kind + search.Key(v)
+			}
+			parts = append(parts, "d.keys && "+s.put(wanted)+"::text[]")
+		}
+	}
+	if !f.From.IsZero() {
+		parts = append(parts, "d.published_at >= "+s.put(f.From))
+	}
+	if !f.To.IsZero() {
+		parts = append(parts, "d.published_at < "+s.put(f.To))
+	}
+	return strings.Join(parts, " and ")
+}
+
+func (s *statement) words(column, expression string) string {
+	if expression == "" {
+		return "true"
+	}
+	return "d." + column + " @@ " + s.put(expression) + "::text::tsquery"
+}
+
+// recent is how many of the newest are looked at where nothing else bounds a search.
+const recent = 3000
+
+// matching writes what is looked at, the newest first, with the number of all
+// that match; and what of it is as it is written.
+func (l look) matching(s *statement, x expression, since *window, ranks bool) (found, exact string) {
+	where := func(w written) string {
+		filters := s.where(l.r)
+		if l.lately {
+			return "from (select d.* from search_documents d where " + filters + " order by d.published_at desc limit " + strconv.Itoa(recent) + ") d where " + s.words("words", w.plain)
+		}
+		words := w.match
+		if !l.paired {
+			words = w.plain
+		}
+		out := "from search_documents d where " + s.words("words", words) + " and " + filters
+		if since != nil {
+			out += " and d.published_at >= " + s.put(since.all)
+		}
+		return out
+	}
+	// Ranked behind the limit: most of these never are.
+	head := func(w written) string {
+		return "(select d.id, d.published_at from search_documents d where " + s.words("head", w.plain) + " and " + s.where(l.r) +
+			" and d.published_at >= " + s.put(since.head) + " order by d.published_at desc limit " + strconv.Itoa(broadHead) + ")"
+	}
+	found = "(select m.id, m.published_at, m.n from (select d.id, d.published_at, count(*) over () as n " + where(x.written) + ") m order by m.published_at desc limit " + strconv.Itoa(broad) + ")"
+	heads := since != nil && ranks
+	if heads {
+		found += " union all select h.id, h.published_at, 0 as n from " + head(x.written) + " h"
+	}
+	exact = "select null::uuid as id where false"
+	if x.exact.match != "" && ranks {
+		exact = "select d.id " + where(x.exact)
+		if heads {
+			exact += " union select h.id from " + head(x.exact) + " h"
+		}
+	}
+	return found, exact
+}
+
+// estimate asks Postgres' planner how many articles match: it knows how frequent
+// words are, and takes less than a millisecond.
+func (l look) estimate(ctx context.Context, x expression) (int, error) {
+	var s statement
+	words := x.count
+	if !l.paired {
+		words = x.plain
+	}
+	sql := "explain (format json) select 1 from search_documents d where " + s.words("words", words) + " and " + s.where(l.r)
+	var raw []byte
+	if err := l.tx.QueryRow(ctx, sql, s.simple()...).Scan(&raw); err != nil {
+		return 0, err
+	}
+	var plans []struct {
+		Plan struct {
+			Rows float64 `json:"Plan Rows"`
+		}
+	}
+	if err := json.Unmarshal(raw, &plans); err != nil || len(plans) == 0 {
+		return 0, fmt.Errorf("the planner's answer cannot be read: %w", err)
+	}
+	return int(plans[0].Plan.Rows), nil
+}
+
+// window is from when on articles are looked at: at all, and when they have the
+// words in their head.
+type window struct{ all, head time.Time }
+
+// since gives the times from which there are about as many articles as can be
+// looked at, of so many that match; nil: Postgres has not counted yet.
+func (l look) since(ctx context.Context, estimate int) (*window, error) {
+	bounds, _, err := l.spread(ctx)
+	if err != nil || len(bounds) < 2 {
+		return nil, err
+	}
+	// So large a part of all rows has them, if they are spread evenly.
+	part := float64(broad) / float64(estimate)
+	return &window{all: quantile(bounds, 1-part), head: quantile(bounds, 1-part*further)}, nil
+}
+
+// spread gives the times that divide all articles into parts of the same size,
+// which Postgres keeps for its plans, and how many articles there are.
+func (l look) spread(ctx context.Context) (bounds []time.Time, rows float64, err error) {
+	const sql = `select coalesce(s.histogram_bounds::text::timestamptz[], '{}'), c.reltuples::float8
+		from pg_class c join pg_namespace n on n.oid = c.relnamespace
+		left join pg_stats s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'published_at'
+		where c.oid = 'search_documents'::regclass`
+	err = l.tx.QueryRow(ctx, sql).Scan(&bounds, &rows)
+	return bounds, rows, err
+}
+
+// quantile gives the time before which that part of all rows is, which bounds
+// divide evenly.
+func quantile(bounds []time.Time, part float64) time.Time {
+	if part <= 0 {
+		return time.Time{}
+	}
+	at := part * float64(len(bounds)-1)
+	i := min(int(at), len(bounds)-2)
+	return bounds[i].Add(time.Duration((at - float64(i)) * float64(bounds[i+1].Sub(bounds[i]))))
+}
