@@ -25,6 +25,7 @@ import (
 var (
 	benchArticles = flag.Int("search-bench", 0, "measure the search among so many articles (make bench-search)")
 	benchFill     = flag.Int("search-bench-fill", 0, "index so many more of them, and measure nothing")
+	benchEach     = flag.Int("search-bench-each", 40, "how many queries of each kind")
 	benchVectors  = flag.Int("search-bench-vectors", 0, "make vectors of so many more of them, and measure the search by meaning")
 )
 
@@ -117,7 +118,7 @@ func TestBench(t *testing.T) {
 	}
 	out := map[string]any{"articles": n, "indexed_per_s": round(indexed)}
 	var all []time.Duration
-	const each = 40
+	each := *benchEach
 	for _, c := range kinds(l, n) {
 		measure(t, e, c, 3) // what is read for the first time
 		took := measure(t, e, c, each)

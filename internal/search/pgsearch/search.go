@@ -187,7 +187,8 @@ func (l look) at(ctx context.Context, x expression, since *window) (a search.Ans
 	if ranks {
 		top = ranking(&s, l.r, x)
 	}
-	sql := "with found as materialized (" + found + "), hits as materialized (" + columns + " from search_documents d where d.id in (select f.id from found f)), exact as materialized (" + exact + "), top as materialized (" + top + `)
+	// Rows are fetched where they lie, which within one statement nobody moves.
+	sql := "with found as materialized (" + found + "), hits as materialized (" + columns + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid), exact as materialized (" + exact + "), top as materialized (" + top + `)
 		select coalesce((select max(f.n) from found f), 0)::int as total, (select count(*) from hits)::int as looked,
 			coalesce((select array_agg(t.id order by t.exact desc, t.score desc, t.published_at desc, t.id) from top t), '{}')::uuid[],
 			coalesce((select array_agg(t.score order by t.exact desc, t.score desc, t.published_at desc, t.id) from top t), '{}')::float8[]` + counting(l.r.Facets)

@@ -74,7 +74,7 @@ func (l look) matching(s *statement, x expression, since *window, ranks bool) (f
 	where := func(w written) string {
 		filters := s.where(l.r)
 		if l.lately {
-			return "from (select d.* from search_documents d where " + filters + " order by d.published_at desc limit " + strconv.Itoa(recent) + ") d where " + s.words("words", w.plain)
+			return "from (select d.ctid, d.* from search_documents d where " + filters + " order by d.published_at desc limit " + strconv.Itoa(recent) + ") d where " + s.words("words", w.plain)
 		}
 		words := w.match
 		if !l.paired {
@@ -88,13 +88,13 @@ func (l look) matching(s *statement, x expression, since *window, ranks bool) (f
 	}
 	// Ranked behind the limit: most of these never are.
 	head := func(w written) string {
-		return "(select d.id, d.published_at from search_documents d where " + s.words("head", w.plain) + " and " + s.where(l.r) +
+		return "(select d.ctid as tid, d.id, d.published_at from search_documents d where " + s.words("head", w.plain) + " and " + s.where(l.r) +
 			" and d.published_at >= " + s.put(since.head) + " order by d.published_at desc limit " + strconv.Itoa(broadHead) + ")"
 	}
-	found = "(select m.id, m.published_at, m.n from (select d.id, d.published_at, count(*) over () as n " + where(x.written) + ") m order by m.published_at desc limit " + strconv.Itoa(broad) + ")"
+	found = "(select m.tid, m.n from (select d.ctid as tid, d.published_at, count(*) over () as n " + where(x.written) + ") m order by m.published_at desc limit " + strconv.Itoa(broad) + ")"
 	heads := since != nil && ranks
 	if heads {
-		found += " union all select h.id, h.published_at, 0 as n from " + head(x.written) + " h"
+		found += " union all select h.tid, 0 as n from " + head(x.written) + " h"
 	}
 	exact = "select null::uuid as id where false"
 	if x.exact.match != "" && ranks {
