@@ -96,7 +96,7 @@ func crawling(ctx workflow.Context, summary string) workflow.Context {
 // language model is asked. The next page that is read asks for it anew.
 func learning(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 30 * time.Minute,
+		StartToCloseTimeout: 70 * time.Minute,
 		HeartbeatTimeout:    11 * time.Minute, // an answer of a model may take ten
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 10},
 		Summary:             summary,

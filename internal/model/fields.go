@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	pathTokens = 600
+	pathTokens = 800
 	readTokens = 4000
 	// mostPaths is how many paths of one field are looked at.
 	mostPaths = 3
@@ -24,38 +24,50 @@ const (
 	minLetters = 200
 )
 
-// Paths asks for XPath to fields of a page. Only expressions that a person could
-// have saved come back; whether they hold is for the caller to try.
-func (c *Client) Paths(ctx context.Context, p extract.Page, fields []article.Field) (map[article.Field][]string, error) {
+// Fields asks what some fields of a page hold, and for XPath to them. Only
+// values that the page itself shows come back, and only expressions that a person
+// could have saved; whether they hold is for the caller to try.
+func (c *Client) Fields(ctx context.Context, p extract.Page, fields []article.Field) (map[article.Field]selector.Said, error) {
 	doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}
+	one := map[string]any{"type": "object", "additionalProperties": false, "required": []string{"value", "paths"}, "properties": map[string]any{
+		"value": map[string]any{"type": "string"}, "paths": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}}}
 	properties, names := map[string]any{}, make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = string(f)
-		properties[string(f)] = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+		properties[string(f)] = one
 	}
-	raw, err := c.ask(ctx, question{name: "paths", page: Skeleton(doc.Root, c.room(pathTokens)), answer: pathTokens,
-		task: "Give XPath 1.0 expressions that select these fields of the article on this page, the best first, at most three of each, an empty list where the page " +
-			"does not have the field: " + strings.Join(names, ", ") + ". Name elements by id, itemprop or one name of their class, such as " +
-			"//span[contains(concat(' ',normalize-space(@class),' '),' byline ')]; never by position, and never by the text of this one article.",
+	raw, err := c.ask(ctx, question{name: "fields", page: Skeleton(doc.Root, c.room(pathTokens)), answer: pathTokens,
+		task: "For these fields of the article on this page, copy the value word for word as the page shows it, and give XPath 1.0 expressions that select it, the best first, " +
+			"at most three of each; an empty value and an empty list where the page does not have the field: " + strings.Join(names, ", ") + ". Name elements by id, itemprop or one " +
+			"name of their class, such as //span[contains(concat(' ',normalize-space(@class),' '),' byline ')]; never by position, and never by the text of this one article.",
 		schema: map[string]any{"type": "object", "properties": properties, "required": names, "additionalProperties": false}})
 	if err != nil {
 		return nil, err
 	}
-	var said map[string][]string
+	var said map[string]struct {
+		Value string   `json:"value"`
+		Paths []string `json:"paths"`
+	}
 	if json.Unmarshal(raw, &said) != nil {
 		return nil, ErrAnswer
 	}
-	out := map[article.Field][]string{}
+	page := visible(doc.Root)
+	out := map[article.Field]selector.Said{}
 	for _, f := range fields {
-		for _, path := range said[string(f)] {
+		one := selector.Said{Value: clean(said[string(f)].Value)}
+		if d := dense(one.Value); d == "" || !strings.Contains(page, d) {
+			one.Value = ""
+		}
+		for _, path := range said[string(f)].Paths {
 			try := selector.Config{Variants: []selector.Variant{{Name: "asked", Body: []string{"//body"}, Fields: map[article.Field][]string{f: {path}}}}}
-			if len(out[f]) < mostPaths && try.Validate() == nil {
-				out[f] = append(out[f], path)
+			if len(one.Paths) < mostPaths && try.Validate() == nil {
+				one.Paths = append(one.Paths, path)
 			}
 		}
+		out[f] = one
 	}
 	return out, nil
 }

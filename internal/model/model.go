@@ -6,9 +6,9 @@
 //
 // What comes back is never trusted. A page is written by strangers, and may tell
 // the model to do anything; so the model has no tools, sees one page at a time,
-// and its answer can name nothing but that page's fields: paths are tried on
-// other pages before they are used, and text counts only where the page itself
-// holds it.
+// and its answer can name nothing but that page's fields: what it copies counts
+// only where the page itself holds it, and only for that page, and paths are
+// judged by other pages before they are used.
 package model
 
 import (

@@ -27,18 +27,13 @@ type LearnStore interface {
 	GiveUpLearning(ctx context.Context, domain crawl.Domain, why string) error
 }
 
-// PathFinder finds XPath to fields that induction left empty. What it finds is
-// tried on pages that it has not seen.
-type PathFinder interface {
-	Paths(ctx context.Context, p extract.Page, fields []article.Field) (map[article.Field][]string, error)
-}
-
 // Learner does about the selectors of a site what is to be done.
 type Learner struct {
 	Store  LearnStore
 	Pages  Pages
 	Sites  *Sites
-	Finder PathFinder // nil: there is none
+	Finder FieldFinder // nil: there is none
+	Meter  Meter
 	Log    *slog.Logger
 }
 
@@ -78,6 +73,7 @@ func (l *Learner) rollBack(ctx context.Context, d crawl.Domain, h Health) (Learn
 		return Learnt{Action: "nothing"}, err
 	}
 	l.Sites.Forget(ctx, d.ID)
+	l.count(ctx, "rolled_back")
 	l.Log.Warn("selectors were rolled back", "domain", d.Name, "to_version", back.Version, "reason", h.WishWhy)
 	return Learnt{Action: "rolled_back", Version: back.Version, Why: h.WishWhy}, nil
 }
@@ -93,6 +89,7 @@ func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, beat func
 		return Learnt{}, err
 	}
 	if problem != "" {
+		l.count(ctx, "failed")
 		l.Log.Info("selectors were not learned", "domain", d.Name, "reason", h.WishWhy, "problem", problem)
 		return Learnt{Action: "given_up", Version: h.Monitor.Version, Why: problem}, l.Store.GiveUpLearning(ctx, d, problem)
 	}
@@ -101,8 +98,19 @@ func (l *Learner) learn(ctx context.Context, d crawl.Domain, h Health, beat func
 		return Learnt{Action: "nothing"}, err
 	}
 	l.Sites.Forget(ctx, d.ID)
+	if h.Monitor.Version > 0 {
+		l.count(ctx, "relearned")
+	} else {
+		l.count(ctx, "learned")
+	}
 	l.Log.Info("selectors were learned", "domain", d.Name, "version", made.Version, "reason", h.WishWhy)
 	return Learnt{Action: "learned", Version: made.Version, Why: h.WishWhy}, nil
+}
+
+func (l *Learner) count(ctx context.Context, change string) {
+	if l.Meter != nil {
+		l.Meter.Selectors(ctx, change)
+	}
 }
 
 // induce gives selectors that are better than those in use, or a problem.
@@ -163,62 +171,6 @@ func hits(ctx context.Context, s *selector.Selector, pages []extract.Page) (n in
 		}
 	}
 	return n
-}
-
-// seenByModel is how many pages a model is asked about, each by itself.
-const seenByModel = 3
-
-// ask has fields found that neither induction nor the pages' own statements
-// give. A model that is away, or has used up its day, leaves them empty.
-//
-// A page may talk the model into anything. So what the model says of one page
-// counts only where it agrees with what it says of another, and where it holds
-// on the pages that it was not asked about.
-func (l *Learner) ask(ctx context.Context, cfg selector.Config, pages []extract.Page, beat func()) (selector.Config, bool) {
-	fields := selector.Lacking(ctx, cfg, pages)
-	if len(fields) == 0 {
-		return cfg, false
-	}
-	var said []map[article.Field][]string
-	for _, p := range pages[:min(seenByModel, len(pages))] {
-		paths, err := l.Finder.Paths(ctx, p, fields)
-		beat()
-		if err != nil {
-			l.Log.Warn("the language model was of no help", "error", err)
-		}
-		said = append(said, paths)
-	}
-	more := false
-	for _, f := range fields {
-		for i := range said {
-			better, ok := l.agreed(ctx, cfg, f, said, i, pages)
-			if ok {
-				cfg, more = better, true
-				break
-			}
-		}
-	}
-	return cfg, more
-}
-
-// agreed takes the first path of what was said of page i that another page bears
-// out.
-func (l *Learner) agreed(ctx context.Context, cfg selector.Config, f article.Field, said []map[article.Field][]string, i int, pages []extract.Page) (selector.Config, bool) {
-	others := append(append([]extract.Page{}, pages[:i]...), pages[i+1:]...)
-	for _, path := range said[i][f] {
-		for k := range said {
-			if k == i || !selector.Agree(ctx, cfg, f, path, said[k][f], pages[k]) {
-				continue
-			}
-			better, err := selector.Suggest(ctx, cfg, f, path, others)
-			if err == nil {
-				return better, true
-			}
-			l.Log.Debug("a path of the language model does not hold", "field", f, "error", err)
-			break
-		}
-	}
-	return cfg, false
 }
 
 // load reads the newest pages of a site that gave an article.

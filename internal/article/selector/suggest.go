@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"dateline/internal/article"
+	"dateline/internal/article/dates"
 	"dateline/internal/article/extract"
 )
 
@@ -47,62 +49,139 @@ func Lacking(ctx context.Context, c Config, pages []extract.Page) []article.Fiel
 	return out
 }
 
-// Suggest adds a path that somebody suggests for a field, if it holds on the pages given, which
-// must be others than the suggestion was made from: it finds the field on most of them, agrees
-// with those that state it, and finds different things on different pages where that must be so.
-// The path goes into all variants of the configuration.
-func Suggest(ctx context.Context, c Config, f article.Field, path string, pages []extract.Page) (Config, error) {
+// Said is what somebody says of one field of a page that they were shown.
+type Said struct {
+	Value string   // as the page writes it; empty: it has none
+	Paths []string // XPath that selects it, the best first
+}
+
+// Witness is a page, and what somebody who saw that page alone copied from it as a field: a
+// vote for its own value and for nothing else. It is needed where pages are written by
+// strangers who may talk whoever reads them into anything.
+type Witness struct {
+	Page  extract.Page
+	Value string // as the page writes it; empty: nobody was asked, or it has none
+}
+
+// minWitnesses is how many pages must bear a suggestion out at least.
+const minWitnesses = 3
+
+// Suggest adds a path that somebody suggests for a field, if other pages bear it out: all that
+// are given, which must not have the one that the suggestion was made from. Evidence is what
+// the metadata of a page says, else what was copied from it. The path must find the field on
+// most pages, take what the evidence names on three at least and on more than it does not, and
+// find different things on different pages where that must be so. So who owns a few pages of
+// a site decides nothing for the others. It goes into those variants of the configuration whose
+// own pages bear it out.
+func Suggest(ctx context.Context, c Config, f article.Field, path string, pages []Witness) (Config, error) {
 	if !slices.Contains(learnable(), f) {
 		return c, fmt.Errorf("%w: %q is no field that is learned", ErrConfig, f)
 	}
-	better := with(c, f, path)
-	s, err := Compile(better)
+	s, err := Compile(with(c, f, path, func(Variant) bool { return true }))
 	if err != nil {
 		return c, err
 	}
-	tried, found, values := 0, 0, map[string]bool{}
-	for _, p := range pages {
-		label, err := extract.Extract(ctx, p)
-		if err != nil {
+	all, each, values := trial{}, map[string]*trial{}, map[string]bool{}
+	for _, w := range pages {
+		one, variant, value := try(ctx, s, f, w)
+		if one.tried == 0 {
 			continue
 		}
-		a, o, err := s.Extract(ctx, p)
-		if err != nil || o.Variant == "" {
-			continue
+		if one.found > 0 {
+			values[value] = true
 		}
-		tried++
-		if !o.Found[f] {
-			continue
+		if each[variant] == nil {
+			each[variant] = &trial{}
 		}
-		found++
-		values[valueOf(a, f)] = true
-		if label.Has(f) && valueOf(label, f) != valueOf(a, f) {
-			return c, fmt.Errorf("%w: it takes %q for the %s where the page states %q", ErrDoesNotHold, short(valueOf(a, f)), f, short(valueOf(label, f)))
-		}
+		all.add(one)
+		each[variant].add(one)
 	}
 	switch {
-	case tried < minTried:
-		return c, fmt.Errorf("%w: there are %d to try it on, and it takes %d", ErrDoesNotHold, tried, minTried)
-	case float64(found) < suggestedOn*float64(tried):
-		return c, fmt.Errorf("%w: it finds the %s on %d of %d", ErrDoesNotHold, f, found, tried)
-	case f != article.FieldAuthors && f != article.FieldSection && 2*len(values) <= found:
+	case all.tried < minTried:
+		return c, fmt.Errorf("%w: there are %d to try it on, and it takes %d", ErrDoesNotHold, all.tried, minTried)
+	case !all.finds():
+		return c, fmt.Errorf("%w: it finds the %s on %d of %d", ErrDoesNotHold, f, all.found, all.tried)
+	case all.agree < minWitnesses || all.agree <= all.differ:
+		return c, fmt.Errorf("%w: it takes what %d of them have for the %s, and something else on %d", ErrDoesNotHold, all.agree, f, all.differ)
+	case f != article.FieldAuthors && f != article.FieldSection && 2*len(values) <= all.found:
 		return c, fmt.Errorf("%w: it finds the same %s on most of them", ErrDoesNotHold, f)
 	}
+	better := with(c, f, path, func(v Variant) bool { t := each[v.Name]; return t != nil && t.finds() && t.agree > t.differ })
 	for i, v := range better.Variants {
+		t := each[v.Name]
+		if len(v.Fields[f]) == 0 || t == nil {
+			continue
+		}
 		v.Scores = maps.Clone(v.Scores)
 		if v.Scores == nil {
 			v.Scores = map[article.Field]float64{}
 		}
-		v.Scores[f] = float64(found) / float64(tried)
+		v.Scores[f] = float64(t.found) / float64(t.tried)
 		better.Variants[i] = v
 	}
 	return better, nil
 }
 
-// with gives a configuration in which all variants have one path to a field.
-func with(c Config, f article.Field, path string) Config {
+// trial counts how a path did.
+type trial struct{ tried, found, agree, differ int }
+
+func (t *trial) add(o trial) {
+	t.tried, t.found, t.agree, t.differ = t.tried+o.tried, t.found+o.found, t.agree+o.agree, t.differ+o.differ
+}
+
+func (t *trial) finds() bool { return float64(t.found) >= suggestedOn*float64(t.tried) }
+
+// try holds a path against one page.
+func try(ctx context.Context, s *Selector, f article.Field, w Witness) (t trial, variant, value string) {
+	doc, err := extract.Parse(ctx, w.Page, extract.DefaultLimits())
+	if err != nil {
+		return t, "", ""
+	}
+	l := labelled{doc: doc, in: newPage(doc.Root), dates: doc.DateOptions(w.Page)}
+	if l.label, err = doc.Article(ctx, w.Page); err != nil {
+		return t, "", ""
+	}
+	a, o, err := s.Article(ctx, doc, w.Page)
+	if err != nil || o.Variant == "" {
+		return t, "", ""
+	}
+	t.tried = 1
+	if !o.Found[f] {
+		return t, o.Variant, ""
+	}
+	t.found = 1
+	value = valueOf(a, f)
+	switch stated := l.label.Has(f); {
+	case stated && valueOf(l.label, f) == value, !stated && w.Value != "" && l.same(f, a, w.Value):
+		t.agree = 1
+	case stated || w.Value != "":
+		t.differ = 1
+	}
+	if f != article.FieldTitle && extract.Plain(value) == extract.Plain(l.label.Title) {
+		t.agree, t.differ = 0, 1 // the headline is on every page, and is nothing else
+	}
+	return t, o.Variant, value
+}
+
+// same says whether what was taken for a field is what somebody copied from the page.
+func (l *labelled) same(f article.Field, a *article.Article, copied string) bool {
+	if f == article.FieldPublished {
+		d, ok := dates.Parse(copied, l.dates)
+		apart := d.Time.Sub(a.Published).Abs()
+		return ok && (apart < time.Minute || (a.DateOnly || !d.Clock) && apart < 24*time.Hour)
+	}
+	own := *l
+	own.label = a
+	return own.agree(f, []string{copied}) == 1
+}
+
+// with gives a configuration in which some variants have one path to a field.
+func with(c Config, f article.Field, path string, which func(Variant) bool) Config {
 	c.Variants = slices.Clone(c.Variants)
 	for i, v := range c.Variants {
+		if !which(v) {
+			continue
+		}
 		v.Fields = maps.Clone(v.Fields)
 		if v.Fields == nil {
 			v.Fields = map[article.Field][]string{}
@@ -111,28 +190,6 @@ func with(c Config, f article.Field, path string) Config {
 		c.Variants[i] = v
 	}
 	return c
-}
-
-// Agree says whether a path takes the same from a page as one of several others, and takes
-// something.
-func Agree(ctx context.Context, c Config, f article.Field, path string, others []string, p extract.Page) bool {
-	value, ok := taken(ctx, with(c, f, path), f, p)
-	return ok && slices.ContainsFunc(others, func(other string) bool {
-		same, ok := taken(ctx, with(c, f, other), f, p)
-		return ok && same == value
-	})
-}
-
-func taken(ctx context.Context, c Config, f article.Field, p extract.Page) (value string, ok bool) {
-	s, err := Compile(c)
-	if err != nil {
-		return "", false
-	}
-	a, o, err := s.Extract(ctx, p)
-	if err != nil || !o.Found[f] {
-		return "", false
-	}
-	return valueOf(a, f), true
 }
 
 // valueOf writes a field down, for comparing.
@@ -150,12 +207,4 @@ func valueOf(a *article.Article, f article.Field) string {
 		return a.Section
 	}
 	return ""
-}
-
-func short(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
