@@ -35,7 +35,7 @@ func (s *Server) CreateSavedSearch(ctx context.Context, r spec.CreateSavedSearch
 		return nil, err
 	}
 	b := r.Body
-	n, replayed, err := found.Create(ctx, principal(ctx), saved.Search{Name: b.Name, Query: value(b.Query), Alert: value(b.Alert),
+	n, replayed, err := found.Create(ctx, principal(ctx), saved.Search{Name: b.Name, Query: value(b.Query), Mode: search.Mode(value(b.Mode)), Alert: value(b.Alert),
 		Filters: search.Filters{Domains: value(b.Domains), Languages: value(b.Languages), Sections: value(b.Sections), Tags: value(b.Tags), Authors: value(b.Authors)}}, key)
 	location, tag := "/api/v1/saved-searches/"+n.ID.String(), savedTag(n)
 	return spec.CreateSavedSearch201JSONResponse{Body: savedJSON(n),
@@ -67,6 +67,7 @@ func (s *Server) EditSavedSearch(ctx context.Context, r spec.EditSavedSearchRequ
 	n, err := found.Edit(ctx, principal(ctx), r.Id, version, func(n *saved.Search) {
 		change(&n.Name, b.Name)
 		change(&n.Query, b.Query)
+		change(&n.Mode, (*search.Mode)(b.Mode))
 		change(&n.Alert, b.Alert)
 		change(&n.Filters.Domains, b.Domains)
 		change(&n.Filters.Languages, b.Languages)
@@ -117,6 +118,6 @@ func savedTag(n saved.Search) string { return `"` + strconv.FormatInt(n.Version,
 
 func savedJSON(n saved.Search) spec.SavedSearch {
 	list := func(values []string) []string { return append([]string{}, values...) }
-	return spec.SavedSearch{Id: n.ID, Name: n.Name, Query: n.Query, Domains: list(n.Filters.Domains), Languages: list(n.Filters.Languages), Sections: list(n.Filters.Sections), Tags: list(n.Filters.Tags),
+	return spec.SavedSearch{Id: n.ID, Name: n.Name, Query: n.Query, Mode: spec.SearchMode(n.Mode), Domains: list(n.Filters.Domains), Languages: list(n.Filters.Languages), Sections: list(n.Filters.Sections), Tags: list(n.Filters.Tags),
 		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
 }

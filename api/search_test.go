@@ -85,6 +85,21 @@ func TestASearchIsKeptChangedAndForgotten(t *testing.T) {
 	s.refused(s.send("PATCH", path, object{"alert": false}, "If-Match", `"1"`), 412, "version_mismatch")
 	s.refused(s.send("POST", savedPath, object{"name": "Everything", "alert": true}), 422, "invalid_request", "query")
 	s.refused(s.send("POST", savedPath, object{"name": "  "}), 422, "invalid_request", "name")
+	if made.Mode != spec.SearchModeKeyword {
+		t.Errorf("it goes by %s", made.Mode)
+	}
+	// Alerts go by words.
+	s.refused(s.send("PATCH", path, object{"mode": "semantic"}), 422, "invalid_request", "alert")
+	s.refused(s.send("PATCH", path, object{"mode": "vibes"}), 400, "invalid_request")
+	s.decode(s.send("PATCH", path, object{"mode": "hybrid"}), 200, &made)
+	if made.Mode != spec.SearchModeHybrid || !made.Alert {
+		t.Errorf("%+v", made)
+	}
+	s.decode(s.send("PATCH", path, object{"mode": "semantic", "alert": false}), 200, &made)
+	s.decode(s.send("GET", path, nil), 200, &made)
+	if made.Mode != spec.SearchModeSemantic || made.Alert {
+		t.Errorf("%+v", made)
+	}
 	var list spec.SavedSearchList
 	s.decode(s.send("GET", savedPath, nil), 200, &list)
 	if len(list.SavedSearches) != 1 {

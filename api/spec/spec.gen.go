@@ -572,6 +572,27 @@ func (e SearchFacetField) Valid() bool {
 	}
 }
 
+// Defines values for SearchMode.
+const (
+	SearchModeHybrid   SearchMode = "hybrid"
+	SearchModeKeyword  SearchMode = "keyword"
+	SearchModeSemantic SearchMode = "semantic"
+)
+
+// Valid indicates whether the value is a known member of the SearchMode enum.
+func (e SearchMode) Valid() bool {
+	switch e {
+	case SearchModeHybrid:
+		return true
+	case SearchModeKeyword:
+		return true
+	case SearchModeSemantic:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SeedImportFormat.
 const (
 	List SeedImportFormat = "list"
@@ -1021,19 +1042,19 @@ func (e PostTimelineParamsFormat) Valid() bool {
 
 // Defines values for SearchArticlesParamsMode.
 const (
-	Hybrid   SearchArticlesParamsMode = "hybrid"
-	Keyword  SearchArticlesParamsMode = "keyword"
-	Semantic SearchArticlesParamsMode = "semantic"
+	SearchArticlesParamsModeHybrid   SearchArticlesParamsMode = "hybrid"
+	SearchArticlesParamsModeKeyword  SearchArticlesParamsMode = "keyword"
+	SearchArticlesParamsModeSemantic SearchArticlesParamsMode = "semantic"
 )
 
 // Valid indicates whether the value is a known member of the SearchArticlesParamsMode enum.
 func (e SearchArticlesParamsMode) Valid() bool {
 	switch e {
-	case Hybrid:
+	case SearchArticlesParamsModeHybrid:
 		return true
-	case Keyword:
+	case SearchArticlesParamsModeKeyword:
 		return true
-	case Semantic:
+	case SearchArticlesParamsModeSemantic:
 		return true
 	default:
 		return false
@@ -1260,6 +1281,9 @@ type Article struct {
 	FetchedAt   time.Time `json:"fetched_at"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
 
+	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
+	GoneAt *time.Time `json:"gone_at,omitempty"`
+
 	// GroupId The same for near-duplicates.
 	GroupId openapi_types.UUID `json:"group_id"`
 
@@ -1351,6 +1375,9 @@ type ArticleSummary struct {
 	DatedAt     time.Time `json:"dated_at"`
 	Domain      string    `json:"domain"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
+
+	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
+	GoneAt *time.Time `json:"gone_at,omitempty"`
 
 	// GroupId The same for near-duplicates.
 	GroupId  openapi_types.UUID `json:"group_id"`
@@ -2200,14 +2227,15 @@ type NewPost struct {
 
 // NewSavedSearch defines model for NewSavedSearch.
 type NewSavedSearch struct {
-	Alert     *bool     `json:"alert,omitempty"`
-	Authors   *[]string `json:"authors,omitempty"`
-	Domains   *[]string `json:"domains,omitempty"`
-	Languages *[]string `json:"languages,omitempty"`
-	Name      string    `json:"name"`
-	Query     *string   `json:"query,omitempty"`
-	Sections  *[]string `json:"sections,omitempty"`
-	Tags      *[]string `json:"tags,omitempty"`
+	Alert     *bool       `json:"alert,omitempty"`
+	Authors   *[]string   `json:"authors,omitempty"`
+	Domains   *[]string   `json:"domains,omitempty"`
+	Languages *[]string   `json:"languages,omitempty"`
+	Mode      *SearchMode `json:"mode,omitempty"`
+	Name      string      `json:"name"`
+	Query     *string     `json:"query,omitempty"`
+	Sections  *[]string   `json:"sections,omitempty"`
+	Tags      *[]string   `json:"tags,omitempty"`
 }
 
 // NewSeed defines model for NewSeed.
@@ -2743,11 +2771,16 @@ type SavedSearch struct {
 	Feed      bool               `json:"feed"`
 	Id        openapi_types.UUID `json:"id"`
 	Languages []string           `json:"languages"`
-	Name      string             `json:"name"`
-	Query     string             `json:"query"`
-	Sections  []string           `json:"sections"`
-	Tags      []string           `json:"tags"`
-	UpdatedAt time.Time          `json:"updated_at"`
+
+	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
+	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
+	// embedder all go by words.
+	Mode      SearchMode `json:"mode"`
+	Name      string     `json:"name"`
+	Query     string     `json:"query"`
+	Sections  []string   `json:"sections"`
+	Tags      []string   `json:"tags"`
+	UpdatedAt time.Time  `json:"updated_at"`
 }
 
 // SavedSearchEdit defines model for SavedSearchEdit.
@@ -2756,10 +2789,15 @@ type SavedSearchEdit struct {
 	Authors   *[]string `json:"authors,omitempty"`
 	Domains   *[]string `json:"domains,omitempty"`
 	Languages *[]string `json:"languages,omitempty"`
-	Name      *string   `json:"name,omitempty"`
-	Query     *string   `json:"query,omitempty"`
-	Sections  *[]string `json:"sections,omitempty"`
-	Tags      *[]string `json:"tags,omitempty"`
+
+	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
+	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
+	// embedder all go by words.
+	Mode     *SearchMode `json:"mode,omitempty"`
+	Name     *string     `json:"name,omitempty"`
+	Query    *string     `json:"query,omitempty"`
+	Sections *[]string   `json:"sections,omitempty"`
+	Tags     *[]string   `json:"tags,omitempty"`
 }
 
 // SavedSearchList defines model for SavedSearchList.
@@ -2837,6 +2875,11 @@ type SearchHit struct {
 	Url     string           `json:"url"`
 	Version int64            `json:"version"`
 }
+
+// SearchMode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
+// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
+// embedder all go by words.
+type SearchMode string
 
 // Seed defines model for Seed.
 type Seed struct {
@@ -3814,6 +3857,9 @@ type SchedulePostParams struct {
 type ListArticlesParams struct {
 	// Domain Only of this registered domain.
 	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
+
+	// Gone Those whose pages are not there any more, and that the search does not find; else those whose pages are.
+	Gone *bool `form:"gone,omitempty" json:"gone,omitempty"`
 
 	// From At or after.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
@@ -5326,6 +5372,14 @@ func (siw *ServerInterfaceWrapper) ListArticles(c *gin.Context) {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "domain", c.Request.URL.Query(), &params.Domain, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "gone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "gone", c.Request.URL.Query(), &params.Gone, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter gone: %w", err), http.StatusBadRequest)
 		return
 	}
 

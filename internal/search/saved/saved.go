@@ -50,10 +50,17 @@ type Store interface {
 	DomainNames(ctx context.Context, workspace uuid.UUID) ([]string, error)
 }
 
+// Meter is told of searches.
+type Meter interface {
+	// Searched notes a search by its mode: ok or failed.
+	Searched(ctx context.Context, mode, result string, took time.Duration)
+}
+
 // Service is what members do with the search.
 type Service struct {
 	Store  Store
 	Engine search.Engine
+	Meter  Meter // nil: nobody is told
 }
 
 // mostSearches of one workspace: every new article is held against those that alert.
@@ -66,7 +73,17 @@ func (s *Service) Find(ctx context.Context, workspace uuid.UUID, r search.Reques
 		return search.Answer{}, err
 	}
 	r.Filters.Within = append([]string{}, domains...)
-	return s.Engine.Search(ctx, r)
+	r = r.Bounded()
+	begun := time.Now()
+	a, err := s.Engine.Search(ctx, r)
+	if s.Meter != nil {
+		result := "ok"
+		if err != nil {
+			result = "failed"
+		}
+		s.Meter.Searched(ctx, string(r.Mode), result, time.Since(begun))
+	}
+	return a, err
 }
 
 // Create keeps a search.
@@ -123,10 +140,16 @@ func hash(token string) []byte {
 	return sum[:]
 }
 
-// feedItems is how many articles a feed has.
-const feedItems = 50
+const (
+	// feedItems is how many articles a feed has.
+	feedItems = 50
+	// feedAge is how old they are at most where they are found by their meaning:
+	// by that everything is near or far, and nothing is out.
+	feedAge = 30 * 24 * time.Hour
+)
 
-// Feed gives the newest articles of a search to whoever has its token. A wrong
+// Feed gives the newest articles of a search, by words; by meaning, the best of
+// the last weeks in the order of time. It gives them to whoever has its token. A wrong
 // token and a search that is none are the same to the asker.
 func (s *Service) Feed(ctx context.Context, id uuid.UUID, token string) (Search, []search.Hit, error) {
 	n, err := s.Store.FeedOf(ctx, id)
@@ -136,7 +159,12 @@ func (s *Service) Feed(ctx context.Context, id uuid.UUID, token string) (Search,
 	if subtle.ConstantTimeCompare(n.FeedHash, hash(token)) != 1 {
 		return Search{}, nil, post.Missing("feed")
 	}
-	a, err := s.Find(ctx, n.WorkspaceID, search.Request{Text: n.Query, Filters: n.Filters, Sort: search.ByTime, Limit: feedItems})
+	r := search.Request{Text: n.Query, Mode: n.Mode, Filters: n.Filters, Sort: search.ByTime, Limit: feedItems}
+	if n.Mode != search.Keyword && len(search.Parse(n.Query).Wanted()) > 0 {
+		r.Sort, r.Filters.From = search.ByRelevance, time.Now().Add(-feedAge)
+	}
+	a, err := s.Find(ctx, n.WorkspaceID, r)
+	slices.SortStableFunc(a.Hits, func(a, b search.Hit) int { return b.Published.Compare(a.Published) })
 	return n, a.Hits, err
 }
 
@@ -159,8 +187,16 @@ func check(n *Search) error {
 	if utf8.RuneCountInString(n.Query) > search.MaxText || !storable(n.Query) {
 		problems = append(problems, post.Problem{Field: "query", Code: "invalid", Message: "A query has at most 500 characters."})
 	}
-	if n.Mode == "" {
+	switch n.Mode {
+	case "":
 		n.Mode = search.Keyword
+	case search.Keyword, search.Hybrid:
+	case search.Semantic:
+		if n.Alert {
+			problems = append(problems, post.Problem{Field: "alert", Code: "needs_words", Message: "Alerts go by words: an article is near or far by its meaning, but never a match. Choose keyword or hybrid."})
+		}
+	default:
+		problems = append(problems, post.Problem{Field: "mode", Code: "invalid", Message: "The modes are keyword, semantic and hybrid."})
 	}
 	for field, values := range map[string][]string{"domains": n.Filters.Domains, "languages": n.Filters.Languages, "sections": n.Filters.Sections, "tags": n.Filters.Tags, "authors": n.Filters.Authors} {
 		if len(values) > mostValues || slices.ContainsFunc(values, func(v string) bool { return v == "" || len(v) > 1000 || !storable(v) }) {

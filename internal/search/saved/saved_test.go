@@ -1,0 +1,60 @@
+package saved_test
+
+import (
+	"log/slog"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"dateline/internal/enginetest"
+	"dateline/internal/idempotency"
+	"dateline/internal/newsroomtest"
+	"dateline/internal/search"
+	"dateline/internal/search/pgsearch"
+	"dateline/internal/search/saved"
+	"dateline/internal/search/searchtest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// A feed finds by what its search goes by: by words all that has them, by meaning
+// what is near and not old. Both tell the newest first.
+func TestAFeedGoesByItsMode(t *testing.T) {
+	n := newsroomtest.Open(t)
+	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{Embedder: &searchtest.Embedder{}, Model: "test", Log: slog.New(slog.DiscardHandler)})
+	s := &saved.Service{Store: n.Store, Engine: engine}
+	var docs []search.Document
+	for i, text := range []string{"The footballer and the goalkeeper", "A striker, a defender and a kicker", "Soccer on Sunday", "The river rises in the night", "An old football story"} {
+		d := search.Document{ID: searchtest.ID(text), Version: 1, URL: "https://news.example/" + url.PathEscape(text), Domain: "news.example", Title: text, Body: text + ".", Language: "en",
+			Published: time.Now().Add(-time.Duration(i+1) * time.Hour)}
+		if i == 4 {
+			d.Published = time.Now().AddDate(0, -3, 0)
+		}
+		searchtest.Store(n, d, d.Published)
+		docs = append(docs, d)
+	}
+	n.Must(engine.Index(t.Context(), docs))
+	_, err := engine.EmbedMissing(t.Context(), 100)
+	n.Must(err)
+	for mode, want := range map[search.Mode][]string{
+		search.Keyword:  {"The footballer and the goalkeeper"},
+		search.Semantic: {"The footballer and the goalkeeper", "A striker, a defender and a kicker", "Soccer on Sunday"},
+	} {
+		made, _, err := s.Create(t.Context(), n.Owner, saved.Search{Name: "Sport", Query: "goalkeeper", Mode: mode}, idempotency.Key{})
+		n.Must(err)
+		token, err := s.OpenFeed(t.Context(), n.Owner, made.ID)
+		n.Must(err)
+		_, hits, err := s.Feed(t.Context(), made.ID, token.Reveal())
+		n.Must(err)
+		var got []string
+		for _, h := range hits {
+			if h.Title != "The river rises in the night" { // by meaning all is near or far, and nothing is out
+				got = append(got, h.Title)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s finds %q, want %q", mode, got, want)
+		}
+	}
+}
