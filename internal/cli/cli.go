@@ -42,6 +42,7 @@ func (p *Program) commands() []command {
 		{"import", "take such a file into a workspace; nothing of it goes out by itself", p.importing},
 		{"doctor", "look at settings, engines, clocks, permissions and keys, and say what to do (--json)", p.doctor},
 		{"reindex", "build the index of the search anew, while the old one answers", p.reindex},
+		{"eval", "eval articles --data DIR: how well and how fast articles are read, beside go-trafilatura", p.eval},
 		{"healthcheck", "ask a local api (or, with the argument worker, worker) whether it is ready", p.healthcheck},
 		{"build-temporald", "build the embedded Temporal server", p.buildTemporald},
 		{"version", "print the version", func(context.Context, []string) error {

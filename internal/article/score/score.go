@@ -86,6 +86,13 @@ func (t *Total) Add(b Body) {
 	}
 }
 
+// Join adds the pages of another total.
+func (t *Total) Join(o Total) {
+	t.Pages += o.Pages
+	t.precision, t.nP = t.precision+o.precision, t.nP+o.nP
+	t.recall, t.nR = t.recall+o.recall, t.nR+o.nR
+}
+
 // Precision is the mean precision of the pages.
 func (t *Total) Precision() float64 { return mean(t.precision, t.nP) }
 

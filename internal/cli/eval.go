@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"dateline/internal/evaluate"
+)
+
+// eval measures on pages that people have read.
+func (p *Program) eval(ctx context.Context, args []string) error {
+	if len(args) == 0 || args[0] != "articles" {
+		_, _ = fmt.Fprintln(p.Stderr, "dateline eval: say what: dateline eval articles --data DIR")
+		return errUsage
+	}
+	set, _ := p.flags("eval articles")
+	dir := set.String("data", "", "`folder` of a set of pages, or of several (docs/articles.md)")
+	if err := p.parse(set, args[1:]); err != nil {
+		return err
+	}
+	if *dir == "" {
+		_, _ = fmt.Fprintln(p.Stderr, "dateline eval articles: name the folder of the pages: --data DIR")
+		return errUsage
+	}
+	sets, others, err := evaluate.Sets(*dir)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		_, _ = fmt.Fprintf(p.Stdout, "%s has no ground-truth.json: there is nothing to compare with\n", o)
+	}
+	all := evaluate.Result{Set: "all"}
+	for _, s := range sets {
+		r, err := evaluate.Set(ctx, s, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
+		_, _ = fmt.Fprint(p.Stderr, "\n")
+		if err != nil {
+			return err
+		}
+		p.show(r)
+		all.Join(r)
+		if len(sets) == 1 {
+			all.Set = r.Set
+		} else if err := p.line(r); err != nil {
+			return err
+		}
+	}
+	if len(sets) > 1 {
+		p.show(all)
+	}
+	return p.line(all)
+}
+
+// show prints figures for people.
+func (p *Program) show(r evaluate.Result) {
+	_, _ = fmt.Fprintf(p.Stdout, "\n%s, %d pages%26s%17s\n", r.Set, r.Own.Body.Pages, "Dateline", "go-trafilatura")
+	row := func(name, own, baseline string) {
+		_, _ = fmt.Fprintf(p.Stdout, "  %-28s%10s%17s\n", name, own, baseline)
+	}
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', 4, 64) }
+	share := func(s evaluate.Share) string {
+		if s.Of == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%d of %d", s.Right, s.Of)
+	}
+	own, base := r.Own, r.Baseline
+	row("F1 of the body", number(own.Body.F1()), number(base.Body.F1()))
+	row("precision", number(own.Body.Precision()), number(base.Body.Precision()))
+	row("recall", number(own.Body.Recall()), number(base.Body.Recall()))
+	row("exact title", share(own.Title), share(base.Title))
+	row("exact authors", share(own.Author), share(base.Author))
+	row("day of publication", share(own.Date), share(base.Date))
+	row("minute of publication", share(own.Minute), "-")
+	row("pages without text", strconv.Itoa(own.Empty), strconv.Itoa(base.Empty))
+	row("pages per second and core", strconv.FormatFloat(own.PerSecond(), 'f', 1, 64), strconv.FormatFloat(base.PerSecond(), 'f', 1, 64))
+	if r.BaselineFilled > 0 {
+		_, _ = fmt.Fprintf(p.Stdout, "  %d pages are empty here that go-trafilatura fills\n", r.BaselineFilled)
+	}
+	_, _ = fmt.Fprintln(p.Stdout)
+}
+
+// line prints figures for programs; null: people wrote nothing down to compare with.
+func (p *Program) line(r evaluate.Result) error {
+	round := func(f float64) float64 { return math.Round(f*1e4) / 1e4 }
+	rounded := func(s evaluate.Share) *float64 {
+		v := s.Value()
+		if v != nil {
+			*v = round(*v)
+		}
+		return v
+	}
+	return json.NewEncoder(p.Stdout).Encode(struct {
+		Set               string   `json:"set"`
+		Pages             int      `json:"pages"`
+		F1                float64  `json:"f1"`
+		BaselineF1        float64  `json:"baseline_f1"`
+		Title             *float64 `json:"title"`
+		Author            *float64 `json:"author"`
+		Date              *float64 `json:"date"`
+		BaselineTitle     *float64 `json:"baseline_title"`
+		BaselineAuthor    *float64 `json:"baseline_author"`
+		BaselineDate      *float64 `json:"baseline_date"`
+		Minute            *float64 `json:"minute"`
+		Empty             int      `json:"empty"`
+		BaselineFilled    int      `json:"empty_that_baseline_fills"`
+		PagesPerS         float64  `json:"pages_per_s"`
+		BaselinePagesPerS float64  `json:"baseline_pages_per_s"`
+	}{r.Set, r.Own.Body.Pages, round(r.Own.Body.F1()), round(r.Baseline.Body.F1()), rounded(r.Own.Title), rounded(r.Own.Author), rounded(r.Own.Date),
+		rounded(r.Baseline.Title), rounded(r.Baseline.Author), rounded(r.Baseline.Date), rounded(r.Own.Minute), r.Own.Empty, r.BaselineFilled,
+		round(r.Own.PerSecond()), round(r.Baseline.PerSecond())})
+}
