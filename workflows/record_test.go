@@ -306,6 +306,7 @@ func register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.ExportWorkspace, workflow.RegisterOptions{Name: workflows.ExportWorkspaceWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.DeliverWebhook, workflow.RegisterOptions{Name: workflows.DeliverWebhookWorkflow})
 	registerCrawl(r)
+	registerSearch(r)
 }
 
 // signal sends what the temporal CLI sends: JSON as it was typed, or nothing.

@@ -1,0 +1,117 @@
+package workflows_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"dateline/internal/starter/temporaltest"
+	"dateline/workflows"
+)
+
+// shelf stands for the index of the search on a real server: it is away once,
+// and then there is something to index for a while.
+type shelf struct {
+	mu    sync.Mutex
+	looks int
+	away  bool // it has been
+}
+
+// watches is how often it is watched before nothing more happens.
+const watches = 3
+
+func (s *shelf) next() (looks int, away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.away {
+		s.away = true
+		return 0, true
+	}
+	s.looks++
+	return s.looks, false
+}
+
+func (s *shelf) watched() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.looks
+}
+
+func gone() error {
+	return temporal.NewApplicationErrorWithOptions("the search engine does not answer", "unavailable", temporal.ApplicationErrorOptions{NextRetryDelay: 100 * time.Millisecond})
+}
+
+// FollowArticles is the activity of that name.
+func (s *shelf) FollowArticles(ctx context.Context) (int, error) {
+	looks, away := s.next()
+	if away {
+		return 0, gone()
+	}
+	for looks > watches && ctx.Err() == nil {
+		activity.RecordHeartbeat(ctx, looks)
+		time.Sleep(20 * time.Millisecond)
+	}
+	return looks, ctx.Err()
+}
+
+// Reindex is the activity of that name.
+func (s *shelf) Reindex(context.Context) (int, error) {
+	if _, away := s.next(); away {
+		return 0, gone()
+	}
+	return 7, nil
+}
+
+func registerSearch(r worker.WorkflowRegistry) {
+	r.RegisterWorkflowWithOptions(workflows.IndexArticles, workflow.RegisterOptions{Name: workflows.IndexArticlesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.ReindexArticles, workflow.RegisterOptions{Name: workflows.ReindexArticlesWorkflow})
+}
+
+// searchStories are the workflows of the search by the names of their histories.
+func searchStories() map[string]string {
+	return map[string]string{"index_articles_cancelled": workflows.IndexArticlesWorkflow, "reindex_articles": workflows.ReindexArticlesWorkflow}
+}
+
+// TestRecordSearch runs the workflows of the search on a real server and replays
+// their histories; see TestRecord.
+func TestRecordSearch(t *testing.T) {
+	address := temporaltest.Start(t)
+	c := temporaltest.Dial(t, address, func(o *client.Options) { o.Identity = recorder })
+	for name, of := range searchStories() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, queue := &shelf{}, workflows.SearchQueue+"-"+name
+			w := worker.New(c, queue, worker.Options{Identity: recorder, BuildID: recorder}) //nolint:staticcheck // names the build without versioning the worker
+			registerSearch(w)
+			w.RegisterActivity(s)
+			if err := w.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(w.Stop)
+			run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "story/" + name, TaskQueue: queue}, of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			endless := of == workflows.IndexArticlesWorkflow
+			for endless && s.watched() <= watches {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if endless {
+				if err := c.CancelWorkflow(t.Context(), run.GetID(), run.GetRunID()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := run.Get(t.Context(), nil); endless != temporal.IsCanceledError(err) || !endless && err != nil {
+				t.Fatal(err)
+			}
+			keep(t, c, name, run)
+		})
+	}
+}
