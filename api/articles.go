@@ -33,7 +33,7 @@ func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObj
 		return nil, err
 	}
 	far := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
-	w := reading.Window{Domain: value(r.Params.Domain), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
+	w := reading.Window{Domain: value(r.Params.Domain), Gone: value(r.Params.Gone), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
 	if r.Params.To != nil {
 		w.To = *r.Params.To
 	}
@@ -154,14 +154,14 @@ func revisionJSON(v reading.Revision) spec.ArticleRevision {
 func articleSummary(e reading.Entry) spec.ArticleSummary {
 	return spec.ArticleSummary{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.Canonical, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
 		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.Dated.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC()}
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), GoneAt: utc(e.Gone)}
 }
 
 func articleJSON(a reading.Stored) spec.Article {
 	e := a.Entry
 	return spec.Article{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.Canonical, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
 		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.Dated.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
-		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(),
+		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), GoneAt: utc(e.Gone),
 		Text: a.Text, Html: a.HTML, Origins: originsJSON(a.Origins), ContentHash: a.ContentHash, FetchedAt: a.FetchedAt.UTC(), SelectorVersion: orAbsent(a.SelectorVersion)}
 }
 

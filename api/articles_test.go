@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
@@ -72,6 +73,35 @@ func (s *server) article(domain, path string, paras []string) reading.Stored {
 	return one
 }
 
+// An article whose page is gone says since when, keeps its text, and stands in a
+// list of its own.
+func TestArticlesThatAreGone(t *testing.T) {
+	s := start(t)
+	s.seeded("one.example")
+	gone := s.article("one.example", "/a.html", paragraphs("river", 12))
+	there := s.article("one.example", "/b.html", paragraphs("engine", 12))
+	s.Exec("insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first, gone) select domain_id, page_id, clock_timestamp(), url, '', first_seen_at, false, true from articles where id = $1", gone.ID)
+	s.article("one.example", "/b.html", paragraphs("engine", 13))
+	ids := func(query string) (out []uuid.UUID) {
+		var list spec.ArticlePage
+		s.decode(s.send("GET", articlesPath+query, nil), 200, &list)
+		for _, a := range list.Articles {
+			require.Equal(t, query == "?gone=true", a.GoneAt != nil)
+			out = append(out, a.Id)
+		}
+		return out
+	}
+	require.Equal(t, []uuid.UUID{there.ID}, ids(""))
+	require.Equal(t, []uuid.UUID{gone.ID}, ids("?gone=true"))
+	var a spec.Article
+	s.decode(s.send("GET", articlesPath+"/"+gone.ID.String(), nil), 200, &a)
+	require.NotNil(t, a.GoneAt)
+	require.Equal(t, gone.Text, a.Text)
+	var revisions spec.ArticleRevisionPage
+	s.decode(s.send("GET", articlesPath+"/"+gone.ID.String()+"/revisions", nil), 200, &revisions)
+	require.Len(t, revisions.Revisions, 1)
+}
+
 func (s *server) seeded(domains ...string) {
 	s.t.Helper()
 	for _, d := range domains {
@@ -113,6 +143,8 @@ func TestArticlesAreRead(t *testing.T) {
 	s.decode(s.send("GET", articlesPath+"/"+first.ID.String()+"/similar", nil), 200, &similar)
 	require.Len(t, similar.Articles, 1)
 	require.Equal(t, "two.example", similar.Articles[0].Article.Domain)
+
+	require.Nil(t, a.GoneAt)
 
 	var list spec.ArticlePage
 	var seen []string

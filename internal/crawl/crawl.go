@@ -226,6 +226,8 @@ type Fetched struct {
 	ObjectKey string
 	First     bool      // the first version of an article
 	Published time.Time // of an article that came out while its site was watched; zero: not, or unknown
+	Gone      time.Time // when the page of a stored article was not there any more; zero: it is
+	MovedTo   uuid.UUID // the page of the site that it leads to then; Nil: none
 	Found     []Found
 
 	// For the domain's figures.
@@ -247,5 +249,7 @@ type Crawled struct {
 	FetchedAt time.Time
 	FoundAt   time.Time
 	First     bool
+	Gone      bool      // it is not there any more, and there is nothing to parse
+	MovedTo   uuid.UUID // the page of the site that it leads to then; Nil: none
 	Tries     int
 }

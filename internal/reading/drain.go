@@ -21,6 +21,7 @@ type PageStore interface {
 	ReleaseCrawled(ctx context.Context, c crawl.Crawled, wait time.Duration) error
 	PageOf(ctx context.Context, c crawl.Crawled) (Page, weburl.Rules, error)
 	KeepReading(ctx context.Context, r Read) (Kept, error)
+	KeepGone(ctx context.Context, c crawl.Crawled) (KeptGone, error)
 	WishedSelectors(ctx context.Context, age time.Duration, most int) ([]string, error)
 }
 
@@ -69,6 +70,7 @@ type Drainer struct {
 	Learners Learners
 	Pace     Pace
 	Parallel int // pages at a time; 0: as many as there are processors
+	Meter    Meter
 	Log      *slog.Logger
 }
 
@@ -78,6 +80,7 @@ type Drained struct {
 	Articles int // that were new or changed
 	Others   int // pages that are no articles
 	Failed   int // pages that cannot be read
+	Gone     int // articles whose page is not there any more
 	Later    int // pages that could not be read now
 }
 
@@ -199,30 +202,28 @@ func (t *Drained) add(o Drained) {
 	t.Articles += o.Articles
 	t.Others += o.Others
 	t.Failed += o.Failed
+	t.Gone += o.Gone
 	t.Later += o.Later
 }
 
 // one reads a page. What is wrong with the page is recorded and the page done;
 // what is wrong with an engine has it read later.
 func (d *Drainer) one(ctx context.Context, c crawl.Crawled, pace Pace) Drained {
+	if c.Gone {
+		return d.gone(ctx, c, pace)
+	}
 	r, err := d.read(ctx, c)
 	var kept Kept
 	if err == nil {
 		kept, err = d.Store.KeepReading(ctx, r)
 	}
 	if err != nil {
-		if ctx.Err() == nil {
-			d.Log.Warn("a page is read later", "url_id", c.URLID, "domain_id", c.DomainID, "tries", c.Tries, "error", err)
-		}
-		// Also while the worker stops: nobody else need wait for the lease to end.
-		if err := d.Store.ReleaseCrawled(context.WithoutCancel(ctx), c, pace.Again); err != nil {
-			d.Log.Warn("a page is handed out again when its lease ends", "url_id", c.URLID, "error", err)
-		}
-		return Drained{Later: 1}
+		return d.later(ctx, c, pace, err)
 	}
 	if kept.Lost {
 		return Drained{}
 	}
+	d.tell(ctx, r)
 	if r.SelectorVersion > 0 && r.SelectorVersion == kept.Version {
 		d.Reader.trust.note(c.DomainID, kept, r.Outcome.Found[article.FieldBody])
 	}
@@ -239,6 +240,30 @@ func (d *Drainer) one(ctx context.Context, c crawl.Crawled, pace Pace) Drained {
 		out.Articles = 1
 	}
 	return out
+}
+
+// later gives a page back that could not be read now.
+func (d *Drainer) later(ctx context.Context, c crawl.Crawled, pace Pace, why error) Drained {
+	if ctx.Err() == nil && why != nil {
+		d.Log.Warn("a page is read later", "url_id", c.URLID, "domain_id", c.DomainID, "tries", c.Tries, "error", why)
+	}
+	// Also while the worker stops: nobody else need wait for the lease to end.
+	if err := d.Store.ReleaseCrawled(context.WithoutCancel(ctx), c, pace.Again); err != nil {
+		d.Log.Warn("a page is handed out again when its lease ends", "url_id", c.URLID, "error", err)
+	}
+	return Drained{Later: 1}
+}
+
+// gone marks the articles of a page that is not there any more.
+func (d *Drainer) gone(ctx context.Context, c crawl.Crawled, pace Pace) Drained {
+	kept, err := d.Store.KeepGone(ctx, c)
+	if err != nil || kept.Later {
+		return d.later(ctx, c, pace, err)
+	}
+	if kept.Lost {
+		return Drained{}
+	}
+	return Drained{Pages: 1, Gone: kept.Articles}
 }
 
 func (d *Drainer) read(ctx context.Context, c crawl.Crawled) (Read, error) {

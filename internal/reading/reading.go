@@ -36,7 +36,8 @@ type Entry struct {
 	Site      string
 	Group     uuid.UUID // the same for near-duplicates
 	Version   int64
-	ChangedAt time.Time // here
+	ChangedAt time.Time  // here
+	Gone      *time.Time // since when its page is not there any more; nil: it is
 }
 
 // Stored is an article with all that is known of it.
@@ -87,6 +88,7 @@ type Similar struct {
 type Window struct {
 	Workspace uuid.UUID
 	Domain    string // empty: all that the workspace sees
+	Gone      bool   // those whose pages are not there any more; else those whose pages are
 	From, To  time.Time
 	Before    time.Time // the cursor: articles before this one
 	BeforeID  uuid.UUID
@@ -126,6 +128,13 @@ type Kept struct {
 	Pages   int      // that the version of the selectors in use has read
 	Version int      // of the selectors in use
 	Wish    bool     // something is to be done about the selectors
+}
+
+// KeptGone says what became of the articles of a page that is not there any more.
+type KeptGone struct {
+	Lost     bool // somebody else has seen to it meanwhile
+	Later    bool // the page waits to be read as it was before
+	Articles int  // that are marked
 }
 
 // Site is how the pages of a site are read.

@@ -244,3 +244,24 @@ func TestAPageThatKills(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, h.LastProblem, "workers died")
 }
+
+// A time without a zone is the site's: that of its country, or the one that was
+// set for it.
+func TestTimesAreOfTheSite(t *testing.T) {
+	d, p := newDesk(t, "paper.example", "bao.vn"), newPaper("paper.example", 70)
+	page := func(paras []string) string {
+		return strings.Replace(plain("The harbour freezes", "", paras...), "2026-03-06T10:00:00Z", "2026-03-06 10:00:00", 1)
+	}
+	published := func(host string) string {
+		d.hand("https://"+host+"/a.html", page(p.paragraphs(6)))
+		d.read()
+		return d.articles(host)[0].Published.UTC().Format(time.RFC3339)
+	}
+	require.Equal(t, "2026-03-06T10:00:00Z", published("paper.example"))
+	require.Equal(t, "2026-03-06T03:00:00Z", published("bao.vn"))
+	for _, host := range []string{"paper.example", "bao.vn"} {
+		d.must(d.SetReading(t.Context(), d.domain(host), d.workspace.ID, "America/New_York", true))
+		d.sites.Forget(t.Context(), d.domain(host).ID)
+		require.Equal(t, "2026-03-06T15:00:00Z", published(host))
+	}
+}

@@ -22,6 +22,11 @@ func keepArticle(ctx context.Context, q *db.Queries, r reading.Read, k *reading.
 		return err
 	}
 	if old == nil {
+		if old, err = movedHere(ctx, q, r); err != nil {
+			return err
+		}
+	}
+	if old == nil {
 		return insertArticle(ctx, q, r, place, k)
 	}
 	k.Article = old.ID
@@ -71,6 +76,16 @@ func placeOf(ctx context.Context, q *db.Queries, r reading.Read) (old *db.Articl
 		return nil, uuid.Nil, nil
 	}
 	return there, r.Place, nil
+}
+
+// movedHere finds the article of a page that leads here now, if it is the same:
+// it moves with all its versions.
+func movedHere(ctx context.Context, q *db.Queries, r reading.Read) (*db.Article, error) {
+	row, err := q.MovedArticle(ctx, db.MovedArticleParams{DomainID: r.Page.DomainID, PageID: r.Page.URLID})
+	if noRows(err) || err == nil && !sameStory(row, r) {
+		return nil, nil //nolint:nilnil // there is none, which is no error
+	}
+	return &row, err
 }
 
 func articleAt(ctx context.Context, q *db.Queries, r reading.Read, place uuid.UUID) (*db.Article, error) {
@@ -126,7 +141,7 @@ func insertArticle(ctx context.Context, q *db.Queries, r reading.Read, place uui
 		return err
 	}
 	k.Article, k.New = id, true
-	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert})
+	return q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert, First: r.Page.First})
 }
 
 func updateArticle(ctx context.Context, q *db.Queries, r reading.Read, old db.Article, place uuid.UUID, k *reading.Kept) error {
@@ -138,7 +153,7 @@ func updateArticle(ctx context.Context, q *db.Queries, r reading.Read, old db.Ar
 		p.PublishedAt, p.DateOnly = old.PublishedAt, old.DateOnly
 	}
 	k.Changed = differences(old, p)
-	if len(k.Changed) == 0 && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == place && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName {
+	if len(k.Changed) == 0 && old.GoneAt == nil && equalTimes(old.ModifiedAt, p.ModifiedAt) && old.BodyHtml == p.BodyHtml && old.UrlID == place && old.PageID == p.PageID && old.Language == p.Language && old.SiteName == p.SiteName {
 		return q.SeenArticle(ctx, db.SeenArticleParams{ID: old.ID, ObjectKey: p.ObjectKey, FetchedAt: p.FetchedAt})
 	}
 	group, err := groupOf(ctx, q, old.ID, old.GroupID, r.SimHash)

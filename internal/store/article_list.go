@@ -22,13 +22,13 @@ func (s *Store) Article(ctx context.Context, workspace, id uuid.UUID) (reading.S
 
 // Articles lists articles, the newest first.
 func (s *Store) Articles(ctx context.Context, w reading.Window) ([]reading.Entry, error) {
-	rows, err := s.q.ArticlesOfWorkspace(ctx, db.ArticlesOfWorkspaceParams{WorkspaceID: w.Workspace, Domain: w.Domain, FromTime: w.From, ToTime: w.To,
+	rows, err := s.q.ArticlesOfWorkspace(ctx, db.ArticlesOfWorkspaceParams{WorkspaceID: w.Workspace, Domain: w.Domain, Gone: w.Gone, FromTime: w.From, ToTime: w.To,
 		BeforeTime: w.Before, BeforeID: w.BeforeID, PageSize: int32(w.Limit)}) //nolint:gosec // the API caps it
 	out := make([]reading.Entry, len(rows))
 	for i, r := range rows {
 		out[i] = reading.Entry{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, Canonical: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 			Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, Dated: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-			Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt}
+			Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, Gone: r.GoneAt}
 	}
 	return out, err
 }
@@ -41,7 +41,7 @@ func (s *Store) AlsoReportedBy(ctx context.Context, workspace uuid.UUID, a readi
 		out[i] = reading.Similar{Distance: bits.OnesCount64(uint64(a.SimHash ^ r.Simhash)), //nolint:gosec // bits, whatever the sign
 			Entry: reading.Entry{ID: r.ID, DomainID: r.DomainID, Domain: r.Domain, URL: r.Url, Canonical: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 				Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, Dated: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-				Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt}}
+				Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, Gone: r.GoneAt}}
 	}
 	return out, err
 }
@@ -68,7 +68,7 @@ func (s *Store) Revision(ctx context.Context, id uuid.UUID, version int64) (read
 func storedFromRow(r db.Article, domain string) (out reading.Stored, err error) {
 	out = reading.Stored{Entry: reading.Entry{ID: r.ID, DomainID: r.DomainID, Domain: domain, URL: r.Url, Canonical: r.CanonicalUrl, Title: r.Title, Authors: r.Authors,
 		Published: r.PublishedAt, Updated: r.ModifiedAt, DateOnly: r.DateOnly, FirstSeen: r.FirstSeenAt, Dated: r.DatedAt, Lead: r.Lead, Image: r.ImageUrl,
-		Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt},
+		Section: r.Section, Tags: r.Tags, Language: r.Language, Site: r.SiteName, Group: r.GroupID, Version: r.Version, ChangedAt: r.UpdatedAt, Gone: r.GoneAt},
 		Text: r.BodyText, HTML: r.BodyHtml, ContentHash: r.ContentHash, SimHash: r.Simhash, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt, SelectorVersion: int(r.SelectorVersion)}
 	return out, json.Unmarshal(r.Origins, &out.Origins)
 }

@@ -89,6 +89,34 @@ func (s *Store) KeepReading(ctx context.Context, r reading.Read) (k reading.Kept
 	return k, err
 }
 
+// KeepGone marks the articles of a page that is not there any more, and has the
+// search forget them. What the page said before comes first: a page that waits
+// to be read makes it wait.
+func (s *Store) KeepGone(ctx context.Context, c crawl.Crawled) (k reading.KeptGone, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		k = reading.KeptGone{}
+		if _, err := q.LockMonitor(ctx, c.DomainID); err != nil {
+			return err
+		}
+		if k.Later, err = q.OlderCrawled(ctx, db.OlderCrawledParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Later {
+			return err
+		}
+		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: c.ID, Tries: int16(c.Tries)}) //nolint:gosec // a few
+		if k.Lost = done == 0; err != nil || k.Lost {
+			return err
+		}
+		ids, err := q.MarkGone(ctx, db.MarkGoneParams{DomainID: c.DomainID, PageID: c.URLID, GoneAt: c.FetchedAt, MovedTo: idOrNull(c.MovedTo)})
+		for _, id := range ids {
+			if err := q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert}); err != nil {
+				return err
+			}
+		}
+		k.Articles = len(ids)
+		return err
+	})
+	return k, err
+}
+
 // parts are the locks of a SimHash, see LockSimilar.
 func parts(simhash int64) []int32 {
 	out := make([]int32, 0, 4)

@@ -18,7 +18,7 @@ func (s *Store) TakeCrawled(ctx context.Context, limit int, ttl time.Duration) (
 	out := make([]crawl.Crawled, len(rows))
 	for i, r := range rows {
 		out[i] = crawl.Crawled{ID: r.ID, DomainID: r.DomainID, URLID: r.UrlID, URL: r.Url, ObjectKey: r.ObjectKey,
-			FetchedAt: r.FetchedAt, FoundAt: r.FoundAt, First: r.First, Tries: int(r.Tries)}
+			FetchedAt: r.FetchedAt, FoundAt: r.FoundAt, First: r.First, Gone: r.Gone, MovedTo: idOrNil(r.MovedTo), Tries: int(r.Tries)}
 	}
 	return out, err
 }

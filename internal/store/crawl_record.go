@@ -68,17 +68,15 @@ func (s *Store) RecordFetches(ctx context.Context, fetches []crawl.Fetched) (hel
 		for i, f := range fetches {
 			row, ok := done[holding{crawl.Name{Domain: f.URL.DomainID, ID: f.URL.ID}, f.URL.Lease}]
 			held[i] = ok
-			if !ok || f.Version == nil {
+			if !ok {
 				continue
 			}
-			if err := addVersion(&versions, f.Version); err != nil {
-				return err
+			if f.Version != nil {
+				if err := addVersion(&versions, f.Version); err != nil {
+					return err
+				}
 			}
-			if f.URL.Kind == crawl.Article {
-				handed.DomainIds, handed.UrlIds = append(handed.DomainIds, row.DomainID), append(handed.UrlIds, row.ID)
-				handed.Fetched, handed.Urls = append(handed.Fetched, f.Version.FetchedAt), append(handed.Urls, f.URL.URL)
-				handed.Keys, handed.Found, handed.First = append(handed.Keys, f.ObjectKey), append(handed.Found, row.FoundAt), append(handed.First, f.First)
-			}
+			handOn(&handed, f, row)
 		}
 		if len(versions.UrlIds) > 0 {
 			if err := q.AddVersions(ctx, versions); err != nil {
@@ -93,6 +91,22 @@ func (s *Store) RecordFetches(ctx context.Context, fetches []crawl.Fetched) (hel
 		return q.CountFetches(ctx, counts)
 	})
 	return held, err
+}
+
+// handOn has the reader of pages told of what it has to read, and of what is
+// not there any more.
+func handOn(p *db.HandOnParams, f crawl.Fetched, row db.FinishURLsRow) {
+	at := f.Gone
+	if f.Version != nil {
+		at = f.Version.FetchedAt
+	}
+	if f.URL.Kind != crawl.Article || at.IsZero() {
+		return
+	}
+	p.DomainIds, p.UrlIds = append(p.DomainIds, row.DomainID), append(p.UrlIds, row.ID)
+	p.Fetched, p.Urls = append(p.Fetched, at), append(p.Urls, f.URL.URL)
+	p.Keys, p.Found, p.First = append(p.Keys, f.ObjectKey), append(p.Found, row.FoundAt), append(p.First, f.First)
+	p.Gone, p.MovedTo = append(p.Gone, f.Version == nil), append(p.MovedTo, f.MovedTo)
 }
 
 func finishParams(fetches []crawl.Fetched) (p db.FinishURLsParams) {

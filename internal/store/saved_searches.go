@@ -30,9 +30,14 @@ func (s *Store) TakeArticleChanges(ctx context.Context, most int, lease time.Dur
 	return out, err
 }
 
-// ArticleChangesDone forgets changes that the index has.
-func (s *Store) ArticleChangesDone(ctx context.Context, ids []int64) error {
-	return s.q.ArticleChangesDone(ctx, ids)
+// ArticleChangesDone forgets changes that the index has. Of new articles that
+// came out while their site was watched, it says how long ago that was.
+func (s *Store) ArticleChangesDone(ctx context.Context, ids []int64) (ages []time.Duration, err error) {
+	seconds, err := s.q.ArticleChangesDone(ctx, ids)
+	for _, n := range seconds {
+		ages = append(ages, time.Duration(n*float64(time.Second)))
+	}
+	return ages, err
 }
 
 // SearchDocuments reads articles for the index, those that are there.

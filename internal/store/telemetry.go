@@ -118,6 +118,13 @@ func (s *Store) PagesToParse(ctx context.Context) (pages int64, oldest time.Dura
 	return row.Pages, time.Duration(row.Oldest * float64(time.Second)), err
 }
 
+// ChangesToIndex counts the changes of articles that the search has not taken in,
+// and says how long the oldest has been waiting.
+func (s *Store) ChangesToIndex(ctx context.Context) (changes int64, oldest time.Duration, err error) {
+	row, err := s.q.ChangesToIndex(ctx, queueBound)
+	return row.Changes, time.Duration(row.Oldest * float64(time.Second)), err
+}
+
 // ServerState is how full the database server is.
 type ServerState struct {
 	Used, Most int64 // connections, of everybody

@@ -71,22 +71,33 @@ func New(ctx context.Context, p Parts) (*Rig, error) {
 	return r, nil
 }
 
+// Found makes a workspace, and a token of its owner's.
+func Found(ctx context.Context, s *store.Store) (w people.Workspace, token string, err error) {
+	w = people.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Desk", TimeZone: "Asia/Ho_Chi_Minh"}
+	t, token := people.NewToken(w.ID, uuid.Must(uuid.NewV7()), "test")
+	return w, token, s.Found(ctx, w, "Owner", t)
+}
+
 // Seed makes seeds of a new workspace.
 func Seed(ctx context.Context, s *store.Store, pace crawl.Pace, kind crawl.Kind, addresses ...string) (people.Workspace, error) {
-	w := people.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Desk", TimeZone: "Asia/Ho_Chi_Minh"}
-	t, _ := people.NewToken(w.ID, uuid.Must(uuid.NewV7()), "test")
-	if err := s.Found(ctx, w, "Owner", t); err != nil {
+	w, _, err := Found(ctx, s)
+	if err != nil {
 		return w, err
 	}
+	return w, Plant(ctx, s, w, pace, kind, addresses...)
+}
+
+// Plant makes seeds of a workspace.
+func Plant(ctx context.Context, s *store.Store, w people.Workspace, pace crawl.Pace, kind crawl.Kind, addresses ...string) error {
 	var all []crawl.Seed
 	for _, address := range addresses {
 		u, err := weburl.Parse(address, weburl.Rules{})
 		if err != nil {
-			return w, err
+			return err
 		}
 		all = append(all, crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: w.ID, URL: u, Kind: kind, Status: crawl.Active, Priority: 50,
 			Min: pace.Min, Max: pace.Max, Every: pace.Every, Rules: crawl.Rules{Depth: 1}})
 	}
 	_, _, err := s.CreateSeeds(ctx, all, store.Idempotency{})
-	return w, err
+	return err
 }

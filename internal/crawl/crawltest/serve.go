@@ -108,8 +108,16 @@ func (s *Site) serveArticle(out http.ResponseWriter, r *http.Request) {
 	}
 	article := s.articles[number-1]
 	s.asked++
-	asked, churn := s.asked, s.churn
+	asked, churn, gone := s.asked, s.churn, s.gone[number]
 	s.mu.Unlock()
+	if gone/100 == 3 {
+		http.Redirect(out, r, s.Home(), gone)
+		return
+	}
+	if gone != 0 {
+		http.Error(out, http.StatusText(gone), gone)
+		return
+	}
 	out.Header().Set("Last-Modified", article.At.Add(time.Duration(article.Edits)*time.Minute).UTC().Format(http.TimeFormat))
 	if since, err := http.ParseTime(r.Header.Get("If-Modified-Since")); err == nil && r.Header.Get("If-None-Match") == "" &&
 		!article.At.Add(time.Duration(article.Edits)*time.Minute).Truncate(time.Second).After(since) {

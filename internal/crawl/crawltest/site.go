@@ -3,6 +3,7 @@ package crawltest
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ type Site struct {
 	robots   string      // empty: made from the options
 	bare     bool        // it names neither feeds nor sitemaps
 	trouble  trouble
+	gone     map[int]int // numbers of articles to the status that their pages answer with
 }
 
 // trouble is what is wrong with a site at the moment.
@@ -89,6 +91,31 @@ func (s *Site) Edit(number int) Published {
 	article := &s.articles[number-1]
 	article.Edits++
 	article.Body += fmt.Sprintf("\n\nCập nhật lần thứ %d của bài viết này.", article.Edits)
+	return *article
+}
+
+// Withdraw has the page of an article answer with a status (404, 410) from now
+// on, and no hub shows it. A redirect (302) leads to the front page; 200 brings
+// the article back.
+func (s *Site) Withdraw(number, status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone == nil {
+		s.gone = map[int]int{}
+	}
+	s.gone[number] = status
+	if status == http.StatusOK {
+		delete(s.gone, number)
+	}
+}
+
+// Move gives an article another address, to which the old one redirects.
+func (s *Site) Move(number int) Published {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	article := &s.articles[number-1]
+	at := strings.LastIndexByte(article.URL, '/')
+	article.URL = article.URL[:at] + "/moved-" + article.URL[at+1:]
 	return *article
 }
 
@@ -177,7 +204,7 @@ func (s *Site) latest(section string, from, count int) []Published {
 	defer s.mu.Unlock()
 	var found []Published
 	for i := len(s.articles) - 1; i >= 0 && len(found) < count; i-- {
-		if section != "" && !strings.Contains(s.articles[i].URL, "/"+section+"/") {
+		if section != "" && !strings.Contains(s.articles[i].URL, "/"+section+"/") || s.gone[i+1] != 0 {
 			continue
 		}
 		if from > 0 {

@@ -117,10 +117,10 @@ func (r *run) fetch(ctx context.Context, u crawl.URL, fetched func()) (*crawl.Fe
 
 // request is what is asked for. A page that is to be rendered is asked for in
 // full: the document that its scripts fill may stay the same while its text does
-// not.
+// not. So is one that was given up: should it be back, its text is wanted.
 func (r *run) request(u crawl.URL, h *hops) fetch.Request {
 	q := fetch.Request{URL: u.URL, Kind: kindOf(u.Kind), ETag: u.ETag, LastModified: u.LastModified, Allowed: h.allowed}
-	if q.Render = r.domain.Render && q.Kind == fetch.Page; q.Render {
+	if q.Render = r.domain.Render && q.Kind == fetch.Page; q.Render || u.State == crawl.Dead {
 		q.ETag, q.LastModified = "", ""
 	}
 	return q

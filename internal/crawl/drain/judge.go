@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"dateline/internal/crawl"
@@ -39,8 +40,7 @@ func (r *run) judge(ctx context.Context, u crawl.URL, res *fetch.Result, h *hops
 		f.Failed, f.DueIn = true, wait
 		err = r.tellSeeds(ctx, f, false, "it asks to be left alone: "+res.Reason)
 	case fetch.Gone:
-		f.Failed = true
-		r.dies(f)
+		r.gone(f, u, res)
 		err = r.tellSeeds(ctx, f, false, res.Reason)
 	case fetch.BlockedByRobots:
 		f.URL.State, f.DueIn = crawl.Refused, r.Pace.Refresh*24
@@ -76,6 +76,26 @@ func (r *run) mind(ctx context.Context, res *fetch.Result) error {
 	}
 	return r.stopFor(ctx, 5*r.Pace.Retry)
 }
+
+// gone has a page that is not there any more asked for again after long only. Of
+// an article that was stored its reader is told. There a 404 is heard twice, as
+// it may be a mistake; 410 is meant (RFC 9110, section 15.5.11), and so is 451
+// (RFC 7725, section 3).
+func (r *run) gone(f *crawl.Fetched, was crawl.URL, res *fetch.Result) {
+	f.Failed = true
+	stored := was.Kind == crawl.Article && was.RawHash != ""
+	if stored && res.Status == http.StatusNotFound && was.LastStatus != http.StatusNotFound {
+		f.URL.State, f.DueIn, f.URL.Tries, f.URL.Rank = crawl.Failed, r.Pace.Refresh, was.Tries+1, crawl.RetryRank(was.Kind)
+		return
+	}
+	r.dies(f)
+	if stored {
+		f.Gone = momentOf(res)
+	}
+}
+
+// momentOf is when a fetch began, as exactly as it is stored.
+func momentOf(res *fetch.Result) time.Time { return res.Started.UTC().Truncate(time.Microsecond) }
 
 // dies has a URL asked for again after long only.
 func (r *run) dies(f *crawl.Fetched) {

@@ -67,7 +67,10 @@ func (r *run) keep(ctx context.Context, f *crawl.Fetched, res *fetch.Result, v V
 func (r *run) store(ctx context.Context, f *crawl.Fetched, res *fetch.Result, raw, content string) error {
 	u := &f.URL
 	f.Changed = content != u.ContentHash
-	if !f.Changed || raw == u.RawHash {
+	// What was given up and is back is handed on as it is: its article may be
+	// marked as gone.
+	back := u.State == crawl.Dead && u.RawHash != ""
+	if !back && (!f.Changed || raw == u.RawHash) {
 		return nil
 	}
 	f.ObjectKey = crawl.Key(r.domain.Name, u.ID, raw)
@@ -79,14 +82,16 @@ func (r *run) store(ctx context.Context, f *crawl.Fetched, res *fetch.Result, ra
 	if f.First && u.Kind == crawl.Article {
 		f.Published = published(res.Body, r.domain.CreatedAt)
 	}
-	f.Version = &crawl.Version{DomainID: r.domain.ID, URLID: u.ID, URL: u.URL, FetchedAt: res.Started.UTC().Truncate(time.Microsecond), Status: res.Status,
+	f.Version = &crawl.Version{DomainID: r.domain.ID, URLID: u.ID, URL: u.URL, FetchedAt: momentOf(res), Status: res.Status,
 		Bytes: len(res.Body), StoredBytes: stored, Kind: u.Kind, RawHash: raw, FinalURL: res.Final, Header: kept(res.Header)}
 	u.RawHash, u.ContentHash = raw, content
 	return nil
 }
 
 // moved has a page that redirects to another page of the domain known under that
-// one's name alone: else each would be an article of its own.
+// one's name alone: else each would be an article of its own. An article that was
+// stored here goes there, if that page tells the same story. A redirect that is
+// not for good is waited out, as it may lead to a login or a notice of repair.
 func (r *run) moved(ctx context.Context, f *crawl.Fetched, res *fetch.Result) (bool, error) {
 	if !res.Redirected() || f.URL.Kind.Hub() {
 		return false, nil
@@ -95,12 +100,36 @@ func (r *run) moved(ctx context.Context, f *crawl.Fetched, res *fetch.Result) (b
 	if err != nil || crawl.ID(to) == f.URL.ID {
 		return false, nil //nolint:nilerr // it answered; it is kept under the name it has
 	}
+	stored := f.URL.RawHash != ""
+	if stored && forNow(res) {
+		if r.fails(f); f.URL.State == crawl.Dead {
+			f.Gone = momentOf(res)
+		}
+		f.Problem = "moved: it leads elsewhere for now"
+		return true, nil
+	}
 	f.URL.State, f.Never, f.URL.Tries = crawl.Refused, true, 0
+	if stored {
+		f.Gone = momentOf(res)
+	}
 	if to.Domain() != r.domain.Name {
 		return true, nil
 	}
+	f.MovedTo = crawl.ID(to)
 	_, err = r.add(ctx, []crawl.Found{{DomainID: r.domain.ID, URL: to, Kind: crawl.Article, Rank: f.URL.Rank, Depth: f.URL.Depth, SeedNo: f.URL.SeedNo}})
 	return true, err
+}
+
+// forNow says whether one of the redirects is not for good (RFC 9110, section
+// 15.4).
+func forNow(res *fetch.Result) bool {
+	for _, h := range res.Hops {
+		switch h.Status {
+		case http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect:
+			return true
+		}
+	}
+	return false
 }
 
 func hubDigest(links []discover.Link) string {

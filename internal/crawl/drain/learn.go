@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"strings"
+	"time"
 
 	"dateline/internal/crawl"
 	"dateline/internal/crawl/weburl"
@@ -56,6 +57,9 @@ func (r *run) renamed(ctx context.Context, u crawl.URL) (*crawl.Fetched, error) 
 	}
 	f := &crawl.Fetched{URL: u, Never: true}
 	f.URL.State, f.URL.Tries = crawl.Refused, 0
+	if u.RawHash != "" {
+		f.Gone, f.MovedTo = time.Now().UTC().Truncate(time.Microsecond), crawl.ID(to)
+	}
 	_, err = r.add(ctx, []crawl.Found{{DomainID: u.DomainID, URL: to, Kind: u.Kind, Rank: u.Rank, Depth: u.Depth, SeedNo: u.SeedNo}})
 	return f, err
 }

@@ -156,6 +156,12 @@ func TestRefusedDeadAndFailing(t *testing.T) {
 	gone := site.Articles()[0]
 	_, err := f.db.Exec(t.Context(), "update urls set due_at = now(), url = url || 'x' where url = $1", gone.URL)
 	f.must(err)
+	f.drain(0) // of a page that was there before, this may be a mistake
+	if n := f.count("select count(*) from urls where state = 'failed' and last_status = 404 and due_at > now()"); n != 1 {
+		t.Errorf("%d URLs are asked for once more", n)
+	}
+	_, err = f.db.Exec(t.Context(), "update urls set due_at = now() where state = 'failed'")
+	f.must(err)
 	f.drain(0)
 	if n := f.count("select count(*) from urls where state = 'dead' and last_status = 404 and due_at > now() + interval '20 hours'"); n != 1 {
 		t.Errorf("%d URLs are dead", n)

@@ -55,7 +55,7 @@ func (q *Queries) ActiveSelectors(ctx context.Context, domainID int32) (SiteSele
 
 const alsoReportedBy = `-- name: AlsoReportedBy :many
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.simhash
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.gone_at, a.simhash
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.group_id = $1 and a.id <> $2 and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $3)
 order by a.dated_at, a.id limit $4
@@ -90,6 +90,7 @@ type AlsoReportedByRow struct {
 	GroupID      uuid.UUID
 	Version      int64
 	UpdatedAt    time.Time
+	GoneAt       *time.Time
 	Simhash      int64
 }
 
@@ -130,6 +131,7 @@ func (q *Queries) AlsoReportedBy(ctx context.Context, arg AlsoReportedByParams) 
 			&i.GroupID,
 			&i.Version,
 			&i.UpdatedAt,
+			&i.GoneAt,
 			&i.Simhash,
 		); err != nil {
 			return nil, err
@@ -143,7 +145,7 @@ func (q *Queries) AlsoReportedBy(ctx context.Context, arg AlsoReportedByParams) 
 }
 
 const articleAt = `-- name: ArticleAt :one
-select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at from articles where domain_id = $1 and url_id = $2 for update
+select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, gone_at, moved_to from articles where domain_id = $1 and url_id = $2 for update
 `
 
 type ArticleAtParams struct {
@@ -185,21 +187,43 @@ func (q *Queries) ArticleAt(ctx context.Context, arg ArticleAtParams) (Article, 
 		&i.SelectorVersion,
 		&i.Version,
 		&i.UpdatedAt,
+		&i.GoneAt,
+		&i.MovedTo,
 	)
 	return i, err
 }
 
-const articleChangesDone = `-- name: ArticleChangesDone :exec
-delete from article_changes where id = any($1::bigint[])
+const articleChangesDone = `-- name: ArticleChangesDone :many
+with done as (delete from article_changes where id = any($1::bigint[]) returning article_id, first)
+select extract(epoch from clock_timestamp() - a.published_at)::float8 as seconds
+from done join articles a on a.id = done.article_id join crawl_domains d on d.id = a.domain_id
+where done.first and not a.date_only and a.published_at >= d.created_at and a.published_at <= clock_timestamp()
 `
 
-func (q *Queries) ArticleChangesDone(ctx context.Context, ids []int64) error {
-	_, err := q.db.Exec(ctx, articleChangesDone, ids)
-	return err
+// Of new articles that came out while their site was watched, it says how many
+// seconds ago that was.
+func (q *Queries) ArticleChangesDone(ctx context.Context, ids []int64) ([]float64, error) {
+	rows, err := q.db.Query(ctx, articleChangesDone, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []float64
+	for rows.Next() {
+		var seconds float64
+		if err := rows.Scan(&seconds); err != nil {
+			return nil, err
+		}
+		items = append(items, seconds)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const articleOfWorkspace = `-- name: ArticleOfWorkspace :one
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, d.domain from articles a join crawl_domains d on d.id = a.domain_id
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.gone_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id
 where a.id = $1 and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $2)
 `
 
@@ -247,13 +271,15 @@ func (q *Queries) ArticleOfWorkspace(ctx context.Context, arg ArticleOfWorkspace
 		&i.Article.SelectorVersion,
 		&i.Article.Version,
 		&i.Article.UpdatedAt,
+		&i.Article.GoneAt,
+		&i.Article.MovedTo,
 		&i.Domain,
 	)
 	return i, err
 }
 
 const articlesAfter = `-- name: ArticlesAfter :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1 order by a.id limit $2
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.gone_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > $1 and a.gone_at is null order by a.id limit $2
 `
 
 type ArticlesAfterParams struct {
@@ -292,6 +318,8 @@ type ArticlesAfterRow struct {
 	SelectorVersion int32
 	Version         int64
 	UpdatedAt       time.Time
+	GoneAt          *time.Time
+	MovedTo         *uuid.UUID
 	Domain          string
 }
 
@@ -336,6 +364,8 @@ func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([
 			&i.SelectorVersion,
 			&i.Version,
 			&i.UpdatedAt,
+			&i.GoneAt,
+			&i.MovedTo,
 			&i.Domain,
 		); err != nil {
 			return nil, err
@@ -349,7 +379,7 @@ func (q *Queries) ArticlesAfter(ctx context.Context, arg ArticlesAfterParams) ([
 }
 
 const articlesByIDs = `-- name: ArticlesByIDs :many
-select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[])
+select a.id, a.domain_id, a.url_id, a.page_id, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.body_text, a.body_html, a.image_url, a.section, a.tags, a.language, a.site_name, a.origins, a.content_hash, a.simhash, a.group_id, a.object_key, a.fetched_at, a.selector_version, a.version, a.updated_at, a.gone_at, a.moved_to, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any($1::uuid[]) and a.gone_at is null
 `
 
 type ArticlesByIDsRow struct {
@@ -383,9 +413,12 @@ type ArticlesByIDsRow struct {
 	SelectorVersion int32
 	Version         int64
 	UpdatedAt       time.Time
+	GoneAt          *time.Time
+	MovedTo         *uuid.UUID
 	Domain          string
 }
 
+// For the search, which does not find what is gone.
 func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]ArticlesByIDsRow, error) {
 	rows, err := q.db.Query(ctx, articlesByIDs, ids)
 	if err != nil {
@@ -426,6 +459,8 @@ func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]Article
 			&i.SelectorVersion,
 			&i.Version,
 			&i.UpdatedAt,
+			&i.GoneAt,
+			&i.MovedTo,
 			&i.Domain,
 		); err != nil {
 			return nil, err
@@ -440,18 +475,20 @@ func (q *Queries) ArticlesByIDs(ctx context.Context, ids []uuid.UUID) ([]Article
 
 const articlesOfWorkspace = `-- name: ArticlesOfWorkspace :many
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.gone_at
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = $1))
   and ($2::text = '' or a.domain_id = (select o.id from crawl_domains o where o.domain = $2))
-  and a.dated_at >= $3 and a.dated_at < $4
-  and (a.dated_at, a.id) < ($5::timestamptz, $6::uuid)
-order by a.dated_at desc, a.id desc limit $7
+  and ($3::bool or a.gone_at is null) and (not $3::bool or a.gone_at is not null)
+  and a.dated_at >= $4 and a.dated_at < $5
+  and (a.dated_at, a.id) < ($6::timestamptz, $7::uuid)
+order by a.dated_at desc, a.id desc limit $8
 `
 
 type ArticlesOfWorkspaceParams struct {
 	WorkspaceID uuid.UUID
 	Domain      string
+	Gone        bool
 	FromTime    time.Time
 	ToTime      time.Time
 	BeforeTime  time.Time
@@ -481,13 +518,16 @@ type ArticlesOfWorkspaceRow struct {
 	GroupID      uuid.UUID
 	Version      int64
 	UpdatedAt    time.Time
+	GoneAt       *time.Time
 }
 
-// The newest first, without their bodies.
+// The newest first, without their bodies: those whose pages are there, or those
+// whose pages are gone.
 func (q *Queries) ArticlesOfWorkspace(ctx context.Context, arg ArticlesOfWorkspaceParams) ([]ArticlesOfWorkspaceRow, error) {
 	rows, err := q.db.Query(ctx, articlesOfWorkspace,
 		arg.WorkspaceID,
 		arg.Domain,
+		arg.Gone,
 		arg.FromTime,
 		arg.ToTime,
 		arg.BeforeTime,
@@ -523,6 +563,7 @@ func (q *Queries) ArticlesOfWorkspace(ctx context.Context, arg ArticlesOfWorkspa
 			&i.GroupID,
 			&i.Version,
 			&i.UpdatedAt,
+			&i.GoneAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1002,6 +1043,45 @@ func (q *Queries) LockSimilar(ctx context.Context, parts []int32) error {
 	return err
 }
 
+const markGone = `-- name: MarkGone :many
+update articles set gone_at = $1::timestamptz, moved_to = $2, updated_at = clock_timestamp()
+where domain_id = $3 and page_id = $4 and gone_at is null and fetched_at < $1::timestamptz
+returning id
+`
+
+type MarkGoneParams struct {
+	GoneAt   time.Time
+	MovedTo  *uuid.UUID
+	DomainID int32
+	PageID   uuid.UUID
+}
+
+// The articles of a page that is not there any more, unless it was read since.
+func (q *Queries) MarkGone(ctx context.Context, arg MarkGoneParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, markGone,
+		arg.GoneAt,
+		arg.MovedTo,
+		arg.DomainID,
+		arg.PageID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const moveArticle = `-- name: MoveArticle :exec
 update articles set url_id = page_id, canonical_url = url where id = $1
 `
@@ -1010,6 +1090,56 @@ update articles set url_id = page_id, canonical_url = url where id = $1
 func (q *Queries) MoveArticle(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, moveArticle, id)
 	return err
+}
+
+const movedArticle = `-- name: MovedArticle :one
+select id, domain_id, url_id, page_id, url, canonical_url, title, authors, published_at, modified_at, date_only, first_seen_at, dated_at, lead, body_text, body_html, image_url, section, tags, language, site_name, origins, content_hash, simhash, group_id, object_key, fetched_at, selector_version, version, updated_at, gone_at, moved_to from articles where domain_id = $1 and moved_to = $2::uuid order by fetched_at desc, id limit 1 for update
+`
+
+type MovedArticleParams struct {
+	DomainID int32
+	PageID   uuid.UUID
+}
+
+// An article whose page leads to this one.
+func (q *Queries) MovedArticle(ctx context.Context, arg MovedArticleParams) (Article, error) {
+	row := q.db.QueryRow(ctx, movedArticle, arg.DomainID, arg.PageID)
+	var i Article
+	err := row.Scan(
+		&i.ID,
+		&i.DomainID,
+		&i.UrlID,
+		&i.PageID,
+		&i.Url,
+		&i.CanonicalUrl,
+		&i.Title,
+		&i.Authors,
+		&i.PublishedAt,
+		&i.ModifiedAt,
+		&i.DateOnly,
+		&i.FirstSeenAt,
+		&i.DatedAt,
+		&i.Lead,
+		&i.BodyText,
+		&i.BodyHtml,
+		&i.ImageUrl,
+		&i.Section,
+		&i.Tags,
+		&i.Language,
+		&i.SiteName,
+		&i.Origins,
+		&i.ContentHash,
+		&i.Simhash,
+		&i.GroupID,
+		&i.ObjectKey,
+		&i.FetchedAt,
+		&i.SelectorVersion,
+		&i.Version,
+		&i.UpdatedAt,
+		&i.GoneAt,
+		&i.MovedTo,
+	)
+	return i, err
 }
 
 const nearestArticle = `-- name: NearestArticle :one
@@ -1053,17 +1183,36 @@ func (q *Queries) NextSelectorVersion(ctx context.Context, domainID int32) (int3
 }
 
 const noteArticleChange = `-- name: NoteArticleChange :exec
-insert into article_changes (article_id, kind) values ($1, $2)
+insert into article_changes (article_id, kind, first) values ($1, $2, $3)
 `
 
 type NoteArticleChangeParams struct {
 	ArticleID uuid.UUID
 	Kind      ChangeKind
+	First     bool
 }
 
 func (q *Queries) NoteArticleChange(ctx context.Context, arg NoteArticleChangeParams) error {
-	_, err := q.db.Exec(ctx, noteArticleChange, arg.ArticleID, arg.Kind)
+	_, err := q.db.Exec(ctx, noteArticleChange, arg.ArticleID, arg.Kind, arg.First)
 	return err
+}
+
+const olderCrawled = `-- name: OlderCrawled :one
+select exists (select 1 from crawled_pages c where c.domain_id = $1 and c.url_id = $2 and c.id < $3)
+`
+
+type OlderCrawledParams struct {
+	DomainID int32
+	UrlID    uuid.UUID
+	ID       int64
+}
+
+// Whether something older of the same page waits.
+func (q *Queries) OlderCrawled(ctx context.Context, arg OlderCrawledParams) (bool, error) {
+	row := q.db.QueryRow(ctx, olderCrawled, arg.DomainID, arg.UrlID, arg.ID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const pageHeader = `-- name: PageHeader :one
@@ -1270,7 +1419,7 @@ const takeArticleChanges = `-- name: TakeArticleChanges :many
 update article_changes c set taken_until = clock_timestamp() + make_interval(secs => $1::float8), tries = tries + 1
 from (select id from article_changes where taken_until <= clock_timestamp() order by taken_until, id limit $2 for update skip locked) picked
 where c.id = picked.id
-returning c.id, c.article_id, c.kind, c.changed_at, c.tries, c.taken_until
+returning c.id, c.article_id, c.kind, c.changed_at, c.tries, c.taken_until, c.first
 `
 
 type TakeArticleChangesParams struct {
@@ -1296,6 +1445,7 @@ func (q *Queries) TakeArticleChanges(ctx context.Context, arg TakeArticleChanges
 			&i.ChangedAt,
 			&i.Tries,
 			&i.TakenUntil,
+			&i.First,
 		); err != nil {
 			return nil, err
 		}
@@ -1345,7 +1495,8 @@ const updateArticle = `-- name: UpdateArticle :exec
 update articles set url_id = $1, page_id = $2, url = $3, canonical_url = $4, title = $5, authors = $6, published_at = $7,
     modified_at = $8, date_only = $9, first_seen_at = least(first_seen_at, $10), lead = $11, body_text = $12, body_html = $13,
     image_url = $14, section = $15, tags = $16, language = $17, site_name = $18, origins = $19, content_hash = $20, simhash = $21,
-    group_id = $22, object_key = $23, fetched_at = $24, selector_version = $25, version = $26, updated_at = clock_timestamp()
+    group_id = $22, object_key = $23, fetched_at = $24, selector_version = $25, version = $26, updated_at = clock_timestamp(),
+    gone_at = case when gone_at > $24 then gone_at end, moved_to = case when gone_at > $24 then moved_to end
 where id = $27
 `
 

@@ -719,9 +719,9 @@ func (q *Queries) GetURL(ctx context.Context, arg GetURLParams) (Url, error) {
 }
 
 const handOn = `-- name: HandOn :exec
-insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first)
+insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first, gone, moved_to)
 select unnest($1::int[]), unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::text[]), unnest($5::text[]),
-    unnest($6::timestamptz[]), unnest($7::boolean[])
+    unnest($6::timestamptz[]), unnest($7::boolean[]), unnest($8::boolean[]), nullif(unnest($9::uuid[]), '00000000-0000-0000-0000-000000000000')
 `
 
 type HandOnParams struct {
@@ -732,6 +732,8 @@ type HandOnParams struct {
 	Keys      []string
 	Found     []time.Time
 	First     []bool
+	Gone      []bool
+	MovedTo   []uuid.UUID
 }
 
 func (q *Queries) HandOn(ctx context.Context, arg HandOnParams) error {
@@ -743,6 +745,8 @@ func (q *Queries) HandOn(ctx context.Context, arg HandOnParams) error {
 		arg.Keys,
 		arg.Found,
 		arg.First,
+		arg.Gone,
+		arg.MovedTo,
 	)
 	return err
 }
@@ -1357,7 +1361,7 @@ const takeCrawled = `-- name: TakeCrawled :many
 update crawled_pages c set taken_until = clock_timestamp() + make_interval(secs => $1::float8), tries = tries + 1
 from (select id from crawled_pages where taken_until <= statement_timestamp() order by taken_until, id limit $2 for update skip locked) picked
 where c.id = picked.id
-returning c.id, c.domain_id, c.url_id, c.fetched_at, c.url, c.object_key, c.found_at, c.first, c.tries, c.taken_until
+returning c.id, c.domain_id, c.url_id, c.fetched_at, c.url, c.object_key, c.found_at, c.first, c.tries, c.taken_until, c.gone, c.moved_to
 `
 
 type TakeCrawledParams struct {
@@ -1385,6 +1389,8 @@ func (q *Queries) TakeCrawled(ctx context.Context, arg TakeCrawledParams) ([]Cra
 			&i.First,
 			&i.Tries,
 			&i.TakenUntil,
+			&i.Gone,
+			&i.MovedTo,
 		); err != nil {
 			return nil, err
 		}

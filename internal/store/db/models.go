@@ -1250,6 +1250,8 @@ type Article struct {
 	SelectorVersion int32
 	Version         int64
 	UpdatedAt       time.Time
+	GoneAt          *time.Time
+	MovedTo         *uuid.UUID
 }
 
 type ArticleChange struct {
@@ -1259,6 +1261,7 @@ type ArticleChange struct {
 	ChangedAt  time.Time
 	Tries      int32
 	TakenUntil time.Time
+	First      bool
 }
 
 type ArticleRevision struct {
@@ -1358,6 +1361,8 @@ type CrawledPage struct {
 	First      bool
 	Tries      int16
 	TakenUntil time.Time
+	Gone       bool
+	MovedTo    *uuid.UUID
 }
 
 type IdempotencyKey struct {

@@ -54,6 +54,23 @@ func (q *Queries) AccountStates(ctx context.Context) ([]AccountStatesRow, error)
 	return items, nil
 }
 
+const changesToIndex = `-- name: ChangesToIndex :one
+select (select count(*) from (select 1 from article_changes limit $1) c)::bigint as changes,
+    coalesce((select extract(epoch from clock_timestamp() - changed_at) from article_changes order by id limit 1), 0)::float8 as oldest
+`
+
+type ChangesToIndexRow struct {
+	Changes int64
+	Oldest  float64
+}
+
+func (q *Queries) ChangesToIndex(ctx context.Context, most int32) (ChangesToIndexRow, error) {
+	row := q.db.QueryRow(ctx, changesToIndex, most)
+	var i ChangesToIndexRow
+	err := row.Scan(&i.Changes, &i.Oldest)
+	return i, err
+}
+
 const crawlState = `-- name: CrawlState :one
 select s.active, s.paused, s.due, s.overdue, d.known, d.paused as domains_paused, d.waiting, d.due as domains_due,
     (select count(*) from (select 1 from urls limit $1) u)::bigint as urls

@@ -29,8 +29,23 @@ values (@id, @domain_id, @url_id, @page_id, @url, @canonical_url, @title, @autho
 update articles set url_id = @url_id, page_id = @page_id, url = @url, canonical_url = @canonical_url, title = @title, authors = @authors, published_at = sqlc.narg('published_at'),
     modified_at = sqlc.narg('modified_at'), date_only = @date_only, first_seen_at = least(first_seen_at, @first_seen_at), lead = @lead, body_text = @body_text, body_html = @body_html,
     image_url = @image_url, section = @section, tags = @tags, language = @language, site_name = @site_name, origins = @origins, content_hash = @content_hash, simhash = @simhash,
-    group_id = @group_id, object_key = @object_key, fetched_at = @fetched_at, selector_version = @selector_version, version = @version, updated_at = clock_timestamp()
+    group_id = @group_id, object_key = @object_key, fetched_at = @fetched_at, selector_version = @selector_version, version = @version, updated_at = clock_timestamp(),
+    gone_at = case when gone_at > @fetched_at then gone_at end, moved_to = case when gone_at > @fetched_at then moved_to end
 where id = @id;
+
+-- name: MovedArticle :one
+-- An article whose page leads to this one.
+select * from articles where domain_id = @domain_id and moved_to = @page_id::uuid order by fetched_at desc, id limit 1 for update;
+
+-- name: MarkGone :many
+-- The articles of a page that is not there any more, unless it was read since.
+update articles set gone_at = @gone_at::timestamptz, moved_to = sqlc.narg('moved_to'), updated_at = clock_timestamp()
+where domain_id = @domain_id and page_id = @page_id and gone_at is null and fetched_at < @gone_at::timestamptz
+returning id;
+
+-- name: OlderCrawled :one
+-- Whether something older of the same page waits.
+select exists (select 1 from crawled_pages c where c.domain_id = @domain_id and c.url_id = @url_id and c.id < @id);
 
 -- name: MoveArticle :exec
 -- An article goes back to the name of the page that it was read from.
@@ -49,7 +64,7 @@ select id, version, fetched_at, @changed::text[], title, authors, published_at, 
 from articles where id = @id;
 
 -- name: NoteArticleChange :exec
-insert into article_changes (article_id, kind) values (@article_id, @kind);
+insert into article_changes (article_id, kind, first) values (@article_id, @kind, @first);
 
 -- name: TakeArticleChanges :many
 -- Leases changes to whoever indexes them; what is not declared done in time is
@@ -59,27 +74,35 @@ from (select id from article_changes where taken_until <= clock_timestamp() orde
 where c.id = picked.id
 returning c.*;
 
--- name: ArticleChangesDone :exec
-delete from article_changes where id = any(@ids::bigint[]);
+-- name: ArticleChangesDone :many
+-- Of new articles that came out while their site was watched, it says how many
+-- seconds ago that was.
+with done as (delete from article_changes where id = any(@ids::bigint[]) returning article_id, first)
+select extract(epoch from clock_timestamp() - a.published_at)::float8 as seconds
+from done join articles a on a.id = done.article_id join crawl_domains d on d.id = a.domain_id
+where done.first and not a.date_only and a.published_at >= d.created_at and a.published_at <= clock_timestamp();
 
 -- name: ArticlesByIDs :many
-select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any(@ids::uuid[]);
+-- For the search, which does not find what is gone.
+select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id = any(@ids::uuid[]) and a.gone_at is null;
 
 -- name: ArticlesAfter :many
 -- All articles in the order of their ids, for an index that is built anew.
-select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > @after_id order by a.id limit @batch;
+select a.*, d.domain from articles a join crawl_domains d on d.id = a.domain_id where a.id > @after_id and a.gone_at is null order by a.id limit @batch;
 
 -- name: ArticleOfWorkspace :one
 select sqlc.embed(a), d.domain from articles a join crawl_domains d on d.id = a.domain_id
 where a.id = @id and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = @workspace_id);
 
 -- name: ArticlesOfWorkspace :many
--- The newest first, without their bodies.
+-- The newest first, without their bodies: those whose pages are there, or those
+-- whose pages are gone.
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.gone_at
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.domain_id = any(array(select distinct s.domain_id from seeds s where s.workspace_id = @workspace_id))
   and (@domain::text = '' or a.domain_id = (select o.id from crawl_domains o where o.domain = @domain))
+  and (@gone::bool or a.gone_at is null) and (not @gone::bool or a.gone_at is not null)
   and a.dated_at >= @from_time and a.dated_at < @to_time
   and (a.dated_at, a.id) < (@before_time::timestamptz, @before_id::uuid)
 order by a.dated_at desc, a.id desc limit @page_size;
@@ -87,7 +110,7 @@ order by a.dated_at desc, a.id desc limit @page_size;
 -- name: AlsoReportedBy :many
 -- The other articles of a story, the oldest first, of domains that the workspace sees.
 select a.id, a.domain_id, d.domain, a.url, a.canonical_url, a.title, a.authors, a.published_at, a.modified_at, a.date_only, a.first_seen_at, a.dated_at, a.lead, a.image_url,
-    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.simhash
+    a.section, a.tags, a.language, a.site_name, a.group_id, a.version, a.updated_at, a.gone_at, a.simhash
 from articles a join crawl_domains d on d.id = a.domain_id
 where a.group_id = @group_id and a.id <> @id and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = @workspace_id)
 order by a.dated_at, a.id limit @page_size;

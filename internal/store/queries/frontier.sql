@@ -190,9 +190,9 @@ select unnest(@domain_ids::int[]), unnest(@url_ids::uuid[]), unnest(@fetched::ti
     unnest(@stored_bytes::int[]), unnest(@kinds::text[])::url_kind, unnest(@raw::text[]), unnest(@final_urls::text[]), unnest(@headers::text[])::jsonb;
 
 -- name: HandOn :exec
-insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first)
+insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first, gone, moved_to)
 select unnest(@domain_ids::int[]), unnest(@url_ids::uuid[]), unnest(@fetched::timestamptz[]), unnest(@urls::text[]), unnest(@keys::text[]),
-    unnest(@found::timestamptz[]), unnest(@first::boolean[]);
+    unnest(@found::timestamptz[]), unnest(@first::boolean[]), unnest(@gone::boolean[]), nullif(unnest(@moved_to::uuid[]), '00000000-0000-0000-0000-000000000000');
 
 -- name: LockDomains :exec
 -- Whoever changes a domain's seeds or URLs holds its row first, and of several

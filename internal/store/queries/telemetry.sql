@@ -52,3 +52,7 @@ from (
 -- name: PagesToParse :one
 select (select count(*) from (select 1 from crawled_pages limit @most) p)::bigint as pages,
     coalesce((select extract(epoch from clock_timestamp() - fetched_at) from crawled_pages order by id limit 1), 0)::float8 as oldest;
+
+-- name: ChangesToIndex :one
+select (select count(*) from (select 1 from article_changes limit @most) c)::bigint as changes,
+    coalesce((select extract(epoch from clock_timestamp() - changed_at) from article_changes order by id limit 1), 0)::float8 as oldest;
