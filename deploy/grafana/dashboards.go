@@ -123,9 +123,10 @@ func crawl() Dashboard {
 			now("Domains paused", "short", `max(dateline_crawl_domains{state="paused"})`),
 			now("URLs known", "short", `max(dateline_crawl_frontier_urls)`),
 			now("Pages to parse", "short", `max(dateline_articles_waiting{stage="parse"})`),
+			now("Changes to index", "short", `max(dateline_articles_waiting{stage="index"})`),
 		}},
 		{"Freshness", []Panel{
-			over("From publication until stored", "s", "Of articles that came out while their site was watched. Alerts begin at 30 minutes.", quantiles("dateline_crawl_freshness_seconds", "stage")...),
+			over("From publication until stored and searchable", "s", "Of articles that came out while their site was watched. Alerts begin at 30 minutes.", quantiles("dateline_crawl_freshness_seconds", "stage")...),
 			over("Oldest page that waits", "s", "To be parsed or indexed.", Line{`max by (stage) (dateline_articles_waiting_seconds)`, "{{stage}}"}),
 			over("Seeds", "short", "", Line{`max by (state) (dateline_crawl_seeds)`, "{{state}}"}),
 			over("Domains", "short", "", Line{`max by (state) (dateline_crawl_domains)`, "{{state}}"}),
@@ -144,6 +145,17 @@ func crawl() Dashboard {
 				Line{`(sum(rate(dateline_crawl_pages_total{kind="article",result="unchanged"}[$__rate_interval])) or vector(0)) / sum(rate(dateline_crawl_pages_total{kind="article"}[$__rate_interval]))`, "articles"}),
 			over("Refused by robots.txt per minute", "short", "", Line{`60 * sum(rate(dateline_crawl_pages_total{result="robots"}[$__rate_interval])) or vector(0)`, "refused"}),
 			over("URLs known", "short", "", Line{`max(dateline_crawl_frontier_urls)`, "URLs"}),
+		}},
+		{"Articles", []Panel{
+			over("Pages read per minute", "short", "By the selectors of their site, by general rules, without an article, or not at all.",
+				Line{`60 * sum by (result) (rate(dateline_articles_parsed_total[$__rate_interval]))`, "{{result}}"}),
+			over("Fields that selectors give", "percentunit", "The share of pages on which they did.",
+				Line{`(sum by (field) (rate(dateline_article_fields_total{result="filled"}[$__rate_interval])) or 0 * sum by (field) (rate(dateline_article_fields_total[$__rate_interval]))) / sum by (field) (rate(dateline_article_fields_total[$__rate_interval]))`, "{{field}}"}),
+			over("Changes of selectors per hour", "short", "", Line{`3600 * sum by (change) (rate(dateline_selector_changes_total[$__rate_interval]))`, "{{change}}"}),
+		}},
+		{"Search", []Panel{
+			over("Searches per second", "reqps", "", Line{`sum by (mode, result) (rate(dateline_searches_total[$__rate_interval]))`, "{{mode}} {{result}}"}),
+			over("Time of searches", "s", "", quantiles("dateline_search_duration_seconds", "mode")...),
 		}},
 	}}
 }

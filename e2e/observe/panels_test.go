@@ -47,6 +47,7 @@ func TestEveryPanelHasData(t *testing.T) {
 			_, _ = up.try(http.MethodPost, "/api/v1/domains/"+seeds.Seeds[0].Domain+"/run", nil, nil)
 			up.schedule(fmt.Sprintf("Post %d", round), 3*time.Second)
 		}
+		up.call(http.MethodGet, "/api/v1/search?q=gia+vang", nil, nil)
 	}
 	var missing []string
 	deadline := time.Now().Add(5 * time.Minute)

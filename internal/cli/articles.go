@@ -19,12 +19,12 @@ func (p *parts) languageModel() (*model.Client, error) {
 // articleWorker reads what the crawler stores.
 func (p *parts) articleWorker() *activities.Articles {
 	reader := &reading.Reader{Pages: p.crawl.pages, Sites: p.crawl.sites}
-	learner := &reading.Learner{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Log: p.log}
+	learner := &reading.Learner{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Meter: p.telemetry.Articles, Log: p.log}
 	if p.crawl.model != nil {
 		reader.Fallback, learner.Finder = p.crawl.model, p.crawl.model
 	}
 	return &activities.Articles{Learner: learner, Waiting: p.store,
-		Drainer: &reading.Drainer{Store: p.store, Reader: reader, Learners: p.starter, Log: p.log}}
+		Drainer: &reading.Drainer{Store: p.store, Reader: reader, Learners: p.starter, Meter: p.telemetry.Articles, Log: p.log}}
 }
 
 // articles is what members do with articles.

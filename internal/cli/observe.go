@@ -57,10 +57,14 @@ func (p *parts) observeCrawl() error {
 			}, err
 		}, "dateline_crawl_seeds", "dateline_crawl_domains", "dateline_crawl_frontier_urls"),
 		p.telemetry.ObserveTogether(func(ctx context.Context) (telemetry.Readings, error) {
-			pages, oldest, err := p.store.PagesToParse(ctx)
+			pages, oldestPage, err := p.store.PagesToParse(ctx)
+			if err != nil {
+				return nil, err
+			}
+			changes, oldestChange, err := p.store.ChangesToIndex(ctx)
 			return telemetry.Readings{
-				"dateline_articles_waiting":         states("parse", pages),
-				"dateline_articles_waiting_seconds": {{Labels: []string{"parse"}, Value: oldest.Seconds()}},
+				"dateline_articles_waiting":         states("parse", pages, "index", changes),
+				"dateline_articles_waiting_seconds": states("parse", oldestPage.Seconds(), "index", oldestChange.Seconds()),
 			}, err
 		}, "dateline_articles_waiting", "dateline_articles_waiting_seconds"),
 	)

@@ -46,7 +46,7 @@ func (p *parts) assembleSearch() error {
 			s.missing = e.EmbedMissing
 		}
 	}
-	s.service = &saved.Service{Store: p.store, Engine: s.engine}
+	s.service = &saved.Service{Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles}
 	p.search = s
 	return nil
 }
@@ -57,7 +57,7 @@ func (p *parts) searchWorker() *activities.Search {
 		return nil
 	}
 	return &activities.Search{Prepare: p.search.engine.Prepare, Missing: p.search.missing,
-		Indexer: &indexer.Indexer{Store: p.store, Engine: p.search.engine, Live: p.bus, Log: p.log}}
+		Indexer: &indexer.Indexer{Store: p.store, Engine: p.search.engine, Live: p.bus, Meter: p.telemetry.Crawl, Log: p.log}}
 }
 
 // reindex has a worker build the index anew.

@@ -94,6 +94,8 @@ func states(pairs ...any) (all []telemetry.Reading) {
 			value = float64(n)
 		case uint32:
 			value = float64(n)
+		case float64:
+			value = n
 		}
 		all = append(all, telemetry.Reading{Labels: []string{fmt.Sprint(pairs[i])}, Value: value})
 	}

@@ -89,7 +89,7 @@ func articlesList() []Instrument {
 		{Name: "dateline_articles_parsed_total", Kind: counter, Unit: "articles", Labels: labelled("result"), Help: "Pages that were read: selectors, generic (without the site's selectors), nothing (no article), failed."},
 		{Name: "dateline_article_fields_total", Kind: counter, Unit: "fields", Labels: labelled("field", "result"), Help: "How selectors did, by field: filled, empty, wrong."},
 		{Name: "dateline_selector_changes_total", Kind: counter, Unit: "changes", Labels: labelled("change"), Help: "Changes of sites' selectors: learned, relearned, rolled_back, failed."},
-		{Name: "dateline_articles_waiting", Kind: gauge, Unit: "articles", Labels: labelled("stage"), Help: "Pages that wait to be parsed (parse) or indexed (index), counted up to 100,000."},
+		{Name: "dateline_articles_waiting", Kind: gauge, Unit: "articles", Labels: labelled("stage"), Help: "Pages that wait to be parsed (parse), and changes of articles that wait to be indexed (index), each counted up to 100,000."},
 		{Name: "dateline_articles_waiting_seconds", Kind: gauge, Unit: "seconds", Labels: labelled("stage"), Help: "How long the oldest of them waits."},
 		{Name: "dateline_searches_total", Kind: counter, Unit: "searches", Labels: labelled("mode", "result"), Help: "Searches, by mode (keyword, semantic, hybrid): ok, failed."},
 		{Name: "dateline_search_duration_seconds", Kind: histogram, Unit: "seconds", Labels: labelled("mode"), Help: "How long searches took.",

@@ -19,7 +19,7 @@ import (
 // Store is the database as the index follows it.
 type Store interface {
 	TakeArticleChanges(ctx context.Context, most int, lease time.Duration) ([]search.Change, error)
-	ArticleChangesDone(ctx context.Context, ids []int64) error
+	ArticleChangesDone(ctx context.Context, ids []int64) (ages []time.Duration, err error)
 	SearchDocuments(ctx context.Context, ids []uuid.UUID) ([]search.Document, error)
 	SearchDocumentsAfter(ctx context.Context, after uuid.UUID, most int) ([]search.Document, error)
 	Rebuilding(ctx context.Context) (name string, err error)
@@ -34,11 +34,18 @@ type Announcer interface {
 	Announce()
 }
 
+// Meter is told how fresh the search is.
+type Meter interface {
+	// Fresh notes how long after its publication an article came to a stage.
+	Fresh(ctx context.Context, stage string, after time.Duration)
+}
+
 // Indexer brings changes into the index.
 type Indexer struct {
 	Store  Store
 	Engine search.Engine
 	Live   Announcer
+	Meter  Meter // nil: nobody is told
 	Log    *slog.Logger
 }
 
@@ -123,7 +130,13 @@ func (x *Indexer) take(ctx context.Context, changes []search.Change) error {
 	if err := x.alert(ctx, docs); err != nil {
 		return err
 	}
-	return x.Store.ArticleChangesDone(ctx, rows)
+	ages, err := x.Store.ArticleChangesDone(ctx, rows)
+	if x.Meter != nil {
+		for _, age := range ages {
+			x.Meter.Fresh(ctx, "searchable", age)
+		}
+	}
+	return err
 }
 
 // put writes to the index that is being built, and then to the one that answers.

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"dateline/internal/crawl/crawltest"
+)
+
+// TestNewsIsFound crawls a site, and what it publishes then is found by the
+// search. How its pages are read is learned meanwhile, and all of that shows in
+// the metrics.
+func TestNewsIsFound(t *testing.T) {
+	t.Parallel()
+	world, err := crawltest.New(crawltest.Options{Sites: 1, Articles: 10, Sections: 2, Proxied: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(world.Close)
+	site := world.Site(0)
+	d := newDateline(t, "DATELINE_CRAWL_PROXY="+world.ProxyURL(), "DATELINE_CRAWL_DELAY=50ms", "DATELINE_CRAWL_IP_DELAY=0s")
+	d.start()
+	d.ready()
+	if status := d.call(http.MethodPost, "/api/v1/seeds", map[string]any{"url": site.Home()}, nil); status != http.StatusCreated {
+		t.Fatalf("making a seed: %d", status)
+	}
+	finds := func(a crawltest.Published) bool {
+		var found struct {
+			Hits []struct{ URL string }
+		}
+		d.call(http.MethodGet, "/api/v1/search?"+url.Values{"q": {`"` + a.Title + `"`}}.Encode(), nil, &found)
+		return len(found.Hits) == 1 && found.Hits[0].URL == a.URL
+	}
+	for _, a := range site.Articles() {
+		eventually(t, 2*time.Minute, a.Title+" to be found", func() bool { return finds(a) })
+	}
+	eventually(t, time.Minute, "selectors to be learned", func() bool {
+		var reading struct {
+			Version int `json:"selector_version"`
+		}
+		d.call(http.MethodGet, "/api/v1/domains/"+site.Host()+"/reading", nil, &reading)
+		return reading.Version > 0
+	})
+	// A site's selectors are remembered for a minute at most, and forgotten when others come.
+	fresh := site.Publish()
+	d.call(http.MethodPost, "/api/v1/domains/"+site.Host()+"/run", nil, nil)
+	eventually(t, time.Minute, "the new article to be found", func() bool { return finds(fresh) })
+
+	seen := d.scrape()
+	for metric, least := range map[string]float64{
+		`dateline_articles_parsed_total{result="generic"}`:                      1,
+		`dateline_articles_parsed_total{result="selectors"}`:                    1,
+		`dateline_article_fields_total{field="body",result="filled"}`:           1,
+		`dateline_selector_changes_total{change="learned"}`:                     1,
+		`dateline_searches_total{mode="hybrid",result="ok"}`:                    11,
+		`dateline_search_duration_seconds_count{mode="hybrid"}`:                 11,
+		`dateline_crawl_freshness_seconds_count{stage="stored"}`:                1,
+		`dateline_crawl_freshness_seconds_count{stage="searchable"}`:            1,
+		`dateline_articles_waiting{stage="parse"}`:                              0,
+		`dateline_articles_waiting{stage="index"}`:                              0,
+		`dateline_articles_waiting_seconds{stage="index"}`:                      0,
+		`dateline_crawl_pages_total{kind="article",result="new"}`:               11,
+		`dateline_crawl_freshness_seconds_bucket{stage="searchable",le="+Inf"}`: 1,
+	} {
+		value, served := seen[metric]
+		if !served || value < least {
+			t.Errorf("%s is %v (served: %v), want at least %v", metric, value, served, least)
+		}
+	}
+}
