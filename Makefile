@@ -144,7 +144,7 @@ survive-crawl: temporald ## kill -9 crawl workers every few seconds through 20,0
 	go test ./e2e/crawl -run TestKilledWorkers -timeout 60m -crawl-pages $(or $(PAGES),20000) -crawl-sites 200 -v
 
 .PHONY: fresh
-fresh: temporald ## 200 sites publish: every article stored in time, on a clock that runs 30 times faster
+fresh: temporald ## 200 sites publish: every article stored and found by the search in time, on a clock that runs 30 times faster
 	go test ./e2e/crawl -run TestNewArticles -timeout 30m -crawl-sites 200 -crawl-factor 30 -crawl-watch 3m -v
 
 .PHONY: bench-crawl

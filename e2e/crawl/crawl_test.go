@@ -39,7 +39,7 @@ import (
 var (
 	survivors = flag.Int("crawl-pages", 240, "pages of the crawl whose workers are killed")
 	sites     = flag.Int("crawl-sites", 8, "sites of that crawl, and of the test of freshness")
-	watch     = flag.Duration("crawl-watch", 45*time.Second, "how long the test of freshness publishes")
+	watch     = flag.Duration("crawl-watch", 8*time.Second, "how long the test of freshness publishes")
 	factor    = flag.Int("crawl-factor", 60, "how much faster than in production hubs are asked")
 )
 
@@ -52,6 +52,7 @@ type setup struct {
 	AllowPrivate                  []string
 	IPs, Factor, AtOnce           int
 	Delay                         time.Duration
+	Search                        bool   // it reads articles too, and indexes them
 	Profile                       string // file for a CPU profile of the worker; empty: none
 }
 
@@ -98,6 +99,11 @@ func work(told string) error {
 	if err != nil {
 		return err
 	}
+	if s.Search {
+		if err := alsoSearch(c, rig, log); err != nil {
+			return err
+		}
+	}
 	w := worker.NewCrawl(c, *rig.Crawler)
 	if s.Profile != "" {
 		// It is written before the worker is killed.
@@ -139,6 +145,7 @@ type stage struct {
 	store    *store.Store
 	db       *pgx.Conn
 	temporal client.Client
+	token    string // of who has the seeds
 
 	mu      sync.Mutex
 	workers []*exec.Cmd
@@ -229,8 +236,10 @@ func (s *stage) seed(kind crawl.Kind) {
 	for _, site := range s.world.Sites() {
 		homes = append(homes, site.Home())
 	}
-	_, err := crawlrig.Seed(s.Context(), s.store, crawl.StandardPace().Scaled(s.Factor), kind, homes...)
+	w, token, err := crawlrig.Found(s.Context(), s.store)
 	s.must(err)
+	s.must(crawlrig.Plant(s.Context(), s.store, w, crawl.StandardPace().Scaled(s.Factor), kind, homes...))
+	s.token = token
 }
 
 func (s *stage) count(sql string, args ...any) (n int) {

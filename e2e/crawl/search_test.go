@@ -1,0 +1,142 @@
+package crawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"dateline/activities"
+	"dateline/api"
+	"dateline/internal/crawl/crawlrig"
+	"dateline/internal/crawl/crawltest"
+	"dateline/internal/live"
+	"dateline/internal/media"
+	"dateline/internal/people"
+	"dateline/internal/reading"
+	"dateline/internal/search/indexer"
+	"dateline/internal/search/pgsearch"
+	"dateline/internal/search/saved"
+	"dateline/internal/starter"
+	"dateline/internal/starter/temporaltest"
+	"dateline/worker"
+	"dateline/workflows"
+)
+
+// alsoSearch has a worker process read what it stores and index what it reads,
+// as production does: looking for it every second, whatever the factor.
+func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
+	sites := &reading.Sites{Store: rig.Store, Redis: rig.Redis, Log: log}
+	rig.Crawler.Articles = &activities.Articles{Waiting: rig.Store,
+		Drainer: &reading.Drainer{Store: rig.Store, Reader: &reading.Reader{Pages: rig.Pages, Sites: sites},
+			Learners: &starter.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log},
+		Learner: &reading.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log}}
+	engine := pgsearch.New(rig.Store.Pool(), pgsearch.Options{Log: log})
+	return worker.NewSearch(c, &activities.Search{Prepare: engine.Prepare,
+		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Live: live.NewBus(rig.Redis, log), Log: log}}).Start()
+}
+
+// readAndIndex starts what schedules start in production.
+func (s *stage) readAndIndex() {
+	s.Helper()
+	for id, one := range map[string]struct{ name, queue string }{workflows.ReadArticlesSchedule: {workflows.ReadArticlesWorkflow, workflows.CrawlQueue},
+		workflows.IndexArticlesSchedule: {workflows.IndexArticlesWorkflow, workflows.SearchQueue}} {
+		_, err := s.temporal.ExecuteWorkflow(s.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: one.queue}, one.name)
+		s.must(err)
+	}
+}
+
+// reader looks for articles as people do.
+type reader struct {
+	*stage
+	api  *httptest.Server
+	open map[string]crawltest.Published // that were published and not found yet
+	ages []time.Duration                // from publication until they were found
+}
+
+func (s *stage) reader() *reader {
+	s.Helper()
+	log := slog.New(slog.DiscardHandler)
+	server := &api.Server{Store: s.store, People: &people.Service{Store: s.store}, Media: &media.Service{}, Page: http.NotFoundHandler(), MaxBodyBytes: 1 << 16, Log: log,
+		Search: &saved.Service{Store: s.store, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log})}}
+	handler, err := server.Handler()
+	s.must(err)
+	r := &reader{stage: s, api: httptest.NewServer(handler), open: map[string]crawltest.Published{}}
+	s.Cleanup(r.api.Close)
+	return r
+}
+
+// look asks the search for what is open and in its index by now. To ask for all
+// that is open, again and again, would be most of what this machine does.
+func (r *reader) look() {
+	r.Helper()
+	wanted := make([]string, 0, len(r.open))
+	for address := range r.open {
+		wanted = append(wanted, address)
+	}
+	rows, err := r.db.Query(r.Context(), "select url from search_texts where url = any($1)", wanted)
+	r.must(err)
+	var there []string
+	for rows.Next() {
+		var address string
+		r.must(rows.Scan(&address))
+		there = append(there, address)
+	}
+	r.must(rows.Err())
+	for _, address := range there {
+		if a := r.open[address]; r.finds(a) {
+			r.ages = append(r.ages, time.Since(a.At))
+			delete(r.open, address)
+		}
+	}
+}
+
+// finds says whether the search's API finds an article by its headline.
+func (r *reader) finds(a crawltest.Published) bool {
+	r.Helper()
+	q := url.Values{"q": {`"` + a.Title + `"`}, "domain": {r.world.Site(a.Site).Host()}}
+	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, r.api.URL+"/api/v1/search?"+q.Encode(), nil)
+	r.must(err)
+	request.Header.Set("Authorization", "Bearer "+r.token)
+	answer, err := r.api.Client().Do(request)
+	r.must(err)
+	defer func() { _ = answer.Body.Close() }()
+	var found struct {
+		Hits []struct{ URL, Title string }
+	}
+	r.must(json.NewDecoder(answer.Body).Decode(&found))
+	if answer.StatusCode != http.StatusOK {
+		r.Fatalf("the search answers %s", answer.Status)
+	}
+	for _, h := range found.Hits {
+		if h.URL == a.URL && h.Title == a.Title {
+			return true
+		}
+	}
+	return false
+}
+
+// spread is how long articles took.
+type spread struct{ p50, p95, most time.Duration }
+
+func spreadOf(ages []time.Duration) spread {
+	slices.Sort(ages)
+	return spread{ages[len(ages)/2], ages[len(ages)*95/100], ages[len(ages)-1]}
+}
+
+// String tells it.
+func (s spread) String() string {
+	return fmt.Sprintf("p50 %s, p95 %s, max %s", s.p50, s.p95, s.most)
+}
+
+// times is the same on production's clock.
+func (s spread) times(factor int) spread {
+	f := time.Duration(factor)
+	return spread{s.p50 * f, s.p95 * f, s.most * f}
+}
