@@ -30,8 +30,12 @@ func (r *run) judge(ctx context.Context, u crawl.URL, res *fetch.Result, h *hops
 			f.Problem = limited("stored as it was served: " + res.Reason)
 		}
 	case fetch.NotModified:
-		r.unchanged(f)
-		err = r.tellSeeds(ctx, f, false, "")
+		// The page at the end of a redirect may be the one that was stored.
+		moved := false
+		if moved, err = r.moved(ctx, f, res); err == nil && !moved {
+			r.unchanged(f)
+			err = r.tellSeeds(ctx, f, false, "")
+		}
 	case fetch.Throttled:
 		wait := r.throttle(res)
 		if err := r.stopFor(ctx, wait); err != nil {
