@@ -48,7 +48,12 @@ func TestNewsIsFound(t *testing.T) {
 	d.call(http.MethodPost, "/api/v1/domains/"+site.Host()+"/run", nil, nil)
 	eventually(t, time.Minute, "the new article to be found", func() bool { return finds(fresh) })
 
-	seen := d.scrape()
+	// What was indexed can be found before it is told of.
+	var seen map[string]float64
+	eventually(t, 10*time.Second, "the new article to be told of", func() bool {
+		seen = d.scrape()
+		return seen[`dateline_crawl_freshness_seconds_count{stage="searchable"}`] > 0
+	})
 	for metric, least := range map[string]float64{
 		`dateline_articles_parsed_total{result="generic"}`:                      1,
 		`dateline_articles_parsed_total{result="selectors"}`:                    1,
