@@ -31,7 +31,7 @@ func (r *run) judge(ctx context.Context, u crawl.URL, res *fetch.Result, h *hops
 		}
 	case fetch.NotModified:
 		// The page at the end of a redirect may be the one that was stored.
-		moved := false
+		var moved bool
 		if moved, err = r.moved(ctx, f, res); err == nil && !moved {
 			r.unchanged(f)
 			err = r.tellSeeds(ctx, f, false, "")
