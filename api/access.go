@@ -25,6 +25,8 @@ func accessTable() map[string]access {
 		"chooseInBrowser":    {public: true},                // its key is the proof
 		"followLink":         {public: true},                // readers have no token
 
+		"getSystem": {least: people.Editor, scope: people.WorkspaceRead},
+
 		// About the browser that asks: openapi.yaml takes no token for these.
 		"getSession":      {least: people.Viewer},
 		"switchWorkspace": {least: people.Viewer},

@@ -3,7 +3,9 @@ package api_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/people"
@@ -57,6 +60,50 @@ func TestConsentThatWasNotGivenIsExplained(t *testing.T) {
 	s := start(t)
 	s.refused(s.send("GET", "/api/v1/oauth/callback?state=s&error=access_denied&error_description="+strings.Repeat("x", 100), nil, "Authorization", ""), 422, "invalid_request", "code")
 	s.refused(s.send("GET", "/api/v1/oauth/callback?state=s", nil, "Authorization", ""), 422, "invalid_request", "code")
+}
+
+// A browser is led to the dashboard, which has words for the reason; the address
+// repeats nothing of what the network or the request says.
+func TestABrowserThatComesBackInVainLandsOnThePageOfAccounts(t *testing.T) {
+	s := start(t)
+	page := []string{"Authorization", "", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}
+	for query, reason := range map[string]string{
+		"state=s&error=access_denied&error_description=<b>Pay+here</b>": "not_allowed",
+		"state=s":        "not_allowed",
+		"state=s&code=1": "unknown",
+		"code=1":         "failed", // no state: no network sends that
+	} {
+		a := s.send("GET", "/api/v1/oauth/callback?"+query, nil, page...)
+		if want := "../../../app/accounts?refused=" + reason; a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != want || len(a.body) != 0 {
+			t.Errorf("%s: %s to %s %s, want %s", query, a.Status, a.Header.Get("Location"), a.body, want)
+		}
+	}
+	_, err := s.Fake.AddAccount("desk")
+	s.Must(err)
+	var begun struct {
+		AuthorizeURL string `json:"authorize_url"`
+	}
+	s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}, s.browser()...), 200, &begun)
+	callback := "/api/v1/oauth/callback?" + newsroomtest.Consent(t, begun.AuthorizeURL).Encode()
+	if a := s.send("GET", callback, nil, append(page, s.browser()[2:]...)...); a.Header.Get("Location") != "../../../app/accounts?refused=other_session" {
+		t.Errorf("in another session: %s to %s", a.Status, a.Header.Get("Location"))
+	}
+	// Other addresses go on to speak JSON, whoever asks.
+	s.refused(s.send("GET", "/api/v1/posts", nil, page...), 401, "token_required")
+}
+
+// Without a dashboard there is a page all the same.
+func TestWithoutADashboardTheRefusalIsAPage(t *testing.T) {
+	s := start(t)
+	bare := &api.Server{Store: s.Store, Accounts: s.Accounts, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Log: slog.New(slog.DiscardHandler), Page: http.NotFoundHandler()}
+	h, err := bare.Handler()
+	s.Must(err)
+	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api/v1/oauth/callback?state=s&code=1", nil)
+	r.Header.Set("Accept", "text/html")
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") || !strings.Contains(w.Body.String(), "Start it again") {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
 }
 
 func TestAnAccountIsConnectedByItsToken(t *testing.T) {

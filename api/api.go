@@ -181,9 +181,11 @@ type Server struct {
 	Search    *saved.Service   // likewise
 	PublicURL string           // where feeds are read
 	Checks    map[string]Check
+	System    System       // says how the installation is
 	Clock     Clock        // nil: not checked
 	Meter     Meter        // nil: nothing is counted
 	Page      http.Handler // what a browser gets at /, below /app and below /assets
+	Dashboard bool         // Page has the dashboard
 	Log       *slog.Logger
 
 	MaxBodyBytes int64
@@ -214,7 +216,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	}
 	v := &validator{doc: doc, maxBody: s.MaxBodyBytes, maxUpload: s.Media.MaxBytes + 1<<20}
 	load := newLoad(s.Limits, s.Log)
-	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), load.makeRoom, v.limit(), s.authenticate(v, load), v.validate())
+	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), s.landings(), load.makeRoom, v.limit(), s.authenticate(v, load), v.validate())
 	r.NoRoute(func(c *gin.Context) {
 		writeProblem(c, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.", nil)
 	})

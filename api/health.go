@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -25,16 +24,10 @@ func (s *Server) Ready(ctx context.Context, _ spec.ReadyRequestObject) (spec.Rea
 	ctx, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
 	answer := spec.Readiness{Ready: true, Checks: make(map[string]string, len(s.Checks))}
-	for name, err := range RunChecks(ctx, s.Checks) {
+	for name, said := range s.engines(ctx) {
 		answer.Checks[name] = "ok"
-		if err != nil {
-			// Addresses and credentials in the cause are for the log only.
-			s.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
-			answer.Ready, answer.Checks[name] = false, "does not answer"
-			var told interface{ Advice() string }
-			if errors.As(err, &told) {
-				answer.Checks[name] = told.Advice()
-			}
+		if said != "" {
+			answer.Ready, answer.Checks[name] = false, said
 		}
 	}
 	answer.Clock = s.clockJSON()

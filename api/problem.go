@@ -17,6 +17,9 @@ import (
 
 // writeProblem answers with a problem document (RFC 9457) and ends the request.
 func writeProblem(c *gin.Context, status int, code, detail string, problems []post.Problem) {
+	if land(c, status, code, detail, problems) {
+		return
+	}
 	p := spec.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: &detail}
 	if len(problems) > 0 {
 		list := make([]struct {

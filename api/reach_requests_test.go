@@ -151,6 +151,7 @@ func reachable() map[string]reach {
 
 		"live":               everybody(none),
 		"ready":              everybody(none),
+		"getSystem":          editors(people.WorkspaceRead, none),
 		"completeConnection": everybody(func(x *things) request { return request{query: x.callback()} }),
 		"chooseInBrowser": everybody(func(x *things) request {
 			c := x.choice()

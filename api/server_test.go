@@ -20,6 +20,7 @@ import (
 
 	"dateline/api"
 	"dateline/api/spec"
+	"dateline/internal/condition"
 	"dateline/internal/crawl"
 	"dateline/internal/crawl/pages"
 	"dateline/internal/crawl/seeds"
@@ -67,6 +68,7 @@ type temporal struct {
 	mu     sync.Mutex
 	nudged map[uuid.UUID]int
 	crawls []string // signals to crawls
+	oldest time.Duration
 	down   error
 }
 
@@ -95,6 +97,13 @@ func (w *temporal) ping(context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.down
+}
+
+// queues has seven steps waiting.
+func (w *temporal) queues(context.Context) ([]condition.Queue, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return []condition.Queue{{Name: "dateline-post", Kind: "workflow", Waiting: 7, Oldest: w.oldest}}, w.down
 }
 
 type syncBuffer struct {
@@ -130,6 +139,8 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
 		MaxBodyBytes: maxBody,
+		System:       &condition.Watch{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil))},
+		Dashboard:    true,
 		WorkflowURL:  func(id string) string { return "https://temporal.example/workflows/" + id }}
 	guard, err := netguard.New(nil)
 	n.Must(err)

@@ -30,12 +30,23 @@ type Page struct {
 	Files fs.FS // the dashboard; nil: what is in the binary
 }
 
+// Built says whether there is a dashboard.
+func (p Page) Built() bool {
+	_, err := fs.Stat(p.files(), "index.html")
+	return err == nil
+}
+
+func (p Page) files() fs.FS {
+	if p.Files != nil {
+		return p.Files
+	}
+	files, _ := fs.Sub(dist, "dist") // fails for invalid names only
+	return files
+}
+
 // ServeHTTP answers at /, below /app/ and below /assets/.
 func (p Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	files := p.Files
-	if files == nil {
-		files, _ = fs.Sub(dist, "dist") // fails for invalid names only
-	}
+	files := p.files()
 	index, err := fs.ReadFile(files, "index.html")
 	switch asset := strings.TrimPrefix(path.Clean(r.URL.Path), "/"); {
 	case err == nil && strings.HasPrefix(asset, "assets/"):

@@ -78,6 +78,9 @@ func TestAssetsAreKeptForEver(t *testing.T) {
 }
 
 func TestWithoutADashboardThePageSaysHowToGetIt(t *testing.T) {
+	if (Page{Files: fstest.MapFS{}}).Built() || !built().Built() {
+		t.Error("whether there is a dashboard is not known")
+	}
 	p := Page{TemporalUI: "http://127.0.0.1:8233", Sandbox: `http://127.0.0.1:8090/"><script>`, Files: fstest.MapFS{}}
 	a := get(t, p, "/")
 	text := a.Body.String()

@@ -44,6 +44,7 @@ import (
 // parts are what api and worker are made of.
 type parts struct {
 	cfg      *config.Config
+	of       process
 	log      *slog.Logger
 	store    *store.Store
 	redis    redis.UniversalClient
@@ -86,7 +87,7 @@ type process struct {
 
 // assemble connects to the engines. box plays the networks, or is nil.
 func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox, of process) (_ *parts, err error) {
-	p := &parts{cfg: cfg, log: log, running: &activities.Running{}}
+	p := &parts{cfg: cfg, of: of, log: log, running: &activities.Running{}}
 	defer func() {
 		if err != nil {
 			p.close()
@@ -264,7 +265,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Views:    p.views(),
 		Links:    &links.Service{Store: p.store, Base: p.cfg.LinkBase()},
 		Redirect: p.redirect(),
-		Tally:    tallies{p.store},
+		Tally:    tallies{p.store}, System: p.watch(), Dashboard: page.Built(),
 		Checks:   p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce}, TrustedProxies: p.cfg.TrustedProxies}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()

@@ -123,10 +123,16 @@ func engineUsage(all []vitals.Usage) map[string]vitals.Usage {
 	return engines
 }
 
-// redisState asks Redis how full it is (redis.io/docs/latest/commands/info).
+// redisState says how full Redis is.
 func (p *parts) redisState(ctx context.Context) (telemetry.Readings, error) {
+	clients, memory, err := p.redisUse(ctx)
+	return telemetry.Readings{"dateline_redis_server_connections": usedOfMost(clients), "dateline_redis_memory_bytes": usedOfMost(memory)}, err
+}
+
+// redisUse asks Redis how full it is (redis.io/docs/latest/commands/info): what is
+// used, and the most that may be, of the node that is fuller.
+func (p *parts) redisUse(ctx context.Context) (clients, memory [2]float64, err error) {
 	var mu sync.Mutex
-	var clients, memory [2]float64 // used, most
 	read := func(ctx context.Context, node redis.Cmdable) error {
 		text, err := node.Info(ctx).Result()
 		if err != nil {
@@ -139,13 +145,12 @@ func (p *parts) redisState(ctx context.Context) (telemetry.Readings, error) {
 		fuller(&memory, info["used_memory"], info["maxmemory"])
 		return nil
 	}
-	var err error
 	if cluster, ok := p.redis.(*redis.ClusterClient); ok {
 		err = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return read(ctx, node) })
 	} else {
 		err = read(ctx, p.redis)
 	}
-	return telemetry.Readings{"dateline_redis_server_connections": usedOfMost(clients), "dateline_redis_memory_bytes": usedOfMost(memory)}, err
+	return clients, memory, err
 }
 
 // fuller keeps the numbers of the node that is fuller.

@@ -43,7 +43,8 @@ type Telemetry struct {
 	Crawl      *Crawl
 	Articles   *Articles
 
-	registry *prometheus.Registry
+	registry *prometheus.Registry // of what is looked up when somebody asks
+	counted  *prometheus.Registry // of what this process counts
 	meters   *sdkmetric.MeterProvider
 	traces   *sdktrace.TracerProvider // nil: none are made
 	logs     *sdklog.LoggerProvider   // nil: they are not sent
@@ -52,9 +53,9 @@ type Telemetry struct {
 
 // Start makes the instruments. Traces are sent from then on, until Stop.
 func Start(ctx context.Context, o Options) (*Telemetry, error) {
-	t := &Telemetry{registry: prometheus.NewRegistry()}
+	t := &Telemetry{registry: prometheus.NewRegistry(), counted: prometheus.NewRegistry()}
 	t.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	exporter, err := promexporter.New(promexporter.WithRegisterer(t.registry), promexporter.WithoutScopeInfo(), promexporter.WithoutTargetInfo())
+	exporter, err := promexporter.New(promexporter.WithRegisterer(t.counted), promexporter.WithoutScopeInfo(), promexporter.WithoutTargetInfo())
 	if err != nil {
 		return nil, fmt.Errorf("starting the metrics: %w", err)
 	}
@@ -83,7 +84,7 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 
 // Handler serves the metrics.
 func (t *Telemetry) Handler() http.Handler {
-	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
+	return promhttp.HandlerFor(prometheus.Gatherers{t.registry, t.counted}, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
 // Meter is for libraries that bring instruments of their own.

@@ -178,3 +178,33 @@ func TestGaugeThatCannotBeReadHidesNoOther(t *testing.T) {
 		t.Error("the other gauge is missing")
 	}
 }
+
+// What Temporal's SDK measures of waiting is told by queue, summed over the kinds
+// of workflows and activities.
+func TestHowLongTasksWaited(t *testing.T) {
+	tel, err := Start(context.Background(), Options{Service: "worker", Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tel.Stop(context.Background()) }()
+	if len(tel.TemporalWaits()) != 0 {
+		t.Error("nothing has waited yet")
+	}
+	note := func(metric, queue, kind string, waited ...time.Duration) {
+		for _, d := range waited {
+			tel.TemporalMetrics().WithTags(map[string]string{"task_queue": queue, "activity_type": kind}).Timer(metric).Record(d)
+		}
+	}
+	note("temporal_activity_schedule_to_start_latency", "dateline-post", "Publish", 4*time.Millisecond, 40*time.Millisecond, 40*time.Millisecond)
+	note("temporal_activity_schedule_to_start_latency", "dateline-post", "Prepare", 700*time.Millisecond)
+	note("temporal_workflow_task_schedule_to_start_latency", "dateline-crawl", "", time.Hour)
+	waits := tel.TemporalWaits()
+	post := waits[TemporalQueue{"dateline-post", "activity"}]
+	if post.Tasks != 4 || post.Quantile(0.5) != 50*time.Millisecond || post.Quantile(0.95) != time.Second {
+		t.Errorf("%+v: %s, %s", post, post.Quantile(0.5), post.Quantile(0.95))
+	}
+	// Longer than the last bound of the metric is as long as that.
+	if crawl := waits[TemporalQueue{"dateline-crawl", "workflow"}]; crawl.Tasks != 1 || crawl.Quantile(0.5) != 5*time.Minute {
+		t.Errorf("%+v", crawl)
+	}
+}

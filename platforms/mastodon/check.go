@@ -9,11 +9,14 @@ import (
 	"dateline/platforms/rules"
 )
 
+// blank is what Mastodon strips from both ends of a text.
+const blank = "\x00\t\n\v\f\r "
+
 // Count counts as app/validators/status_length_validator.rb does: grapheme
 // clusters, every link at a fixed cost, and of a mention only the user name.
 // Surrounding white space does not count, because Mastodon strips it first.
 func (m *Mastodon) Count(text string, limits network.Limits) int {
-	text = strings.Trim(text, "\x00\t\n\v\f\r ")
+	text = strings.Trim(text, blank)
 	found := entities(text)
 	if len(found) == 0 {
 		return uniseg.GraphemeClusterCount(text)

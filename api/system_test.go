@@ -1,0 +1,104 @@
+package api_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"dateline/api/spec"
+	"dateline/internal/people"
+	"dateline/internal/post"
+)
+
+func (s *server) system(headers ...string) (state spec.SystemState) {
+	s.t.Helper()
+	s.decode(s.send("GET", "/api/v1/system", nil, headers...), 200, &state)
+	return state
+}
+
+func (s *server) alerts(headers ...string) map[string]spec.SystemAlert {
+	s.t.Helper()
+	named := map[string]spec.SystemAlert{}
+	for _, a := range s.system(headers...).Alerts {
+		named[a.Name] = a
+	}
+	return named
+}
+
+func TestTheStateOfTheInstallationIsSaid(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	a := s.Connect("desk")
+	if state := s.system(); len(state.Alerts) != 0 || len(state.Lateness) != 0 || state.Posts == nil || *state.Posts != (spec.WaitingPosts{}) ||
+		state.Version != "test" || len(state.Queues) != 1 || state.Queues[0].Waiting != 7 || len(state.Engines) != 4 {
+		t.Errorf("of a new desk: %+v", state)
+	}
+	s.Schedule()
+	posted := s.Schedule()
+	s.Finish(s.Claim(posted), post.TargetPosted)
+	s.Exec("update scheduled_posts set scheduled_time = now() - interval '1 hour' where post_id = $1", posted.ID)
+	s.Exec("update post_targets set sent_at = now() - interval '1 hour' + interval '250 milliseconds' where post_id = $1", posted.ID)
+	s.Dead(s.Schedule(), post.TargetFailed)
+	s.Dead(s.Schedule(), post.TargetUncertain)
+	late := s.Schedule()
+	s.Exec("update scheduled_posts set scheduled_time = now() - interval '1 minute' where post_id = $1", late.ID)
+	s.Refuse(a.ID)
+	state := s.system()
+	if p := state.Posts; p.Scheduled != 1 || p.Overdue != 1 || p.Parked != 2 || state.DeadLetters["rejected"] != 1 || state.DeadLetters["uncertain"] != 1 {
+		t.Errorf("queues %+v, dead letters %v", p, state.DeadLetters)
+	}
+	if l := state.Lateness; len(l) != 2 || l[0].Network != nil || *l[1].Network != "mastodon" || l[1].Sent != 1 || l[1].P50Ms < 200 || l[1].P99Ms > 300 {
+		t.Errorf("lateness %+v", l)
+	}
+	if state.Accounts.NeedReconnect != 1 {
+		t.Errorf("accounts %+v", state.Accounts)
+	}
+	for _, e := range state.Engines {
+		if !e.Answers || e.Says != nil || (e.Name == "database" && (len(e.Uses) != 1 || e.Uses[0].Used < 1 || *e.Uses[0].Most < e.Uses[0].Used)) {
+			t.Errorf("engine %+v", e)
+		}
+	}
+	alerts := s.alerts()
+	for _, name := range []string{"PostsLate", "PostsUncertain", "AccountsNeedReconnect"} {
+		if alerts[name].Message == "" {
+			t.Errorf("%s is not said; %v", name, alerts)
+		}
+	}
+	if state.Alerts[0].Name != "PostsLate" || state.Alerts[0].Severity != "critical" {
+		t.Errorf("the first is %+v", state.Alerts[0])
+	}
+	// Of what is another workspace's, nothing is told, nor to people who may not know.
+	_, _, theirs := s.Found("Elsewhere")
+	if state := s.system("Authorization", "Bearer "+theirs); *state.Posts != (spec.WaitingPosts{}) || len(state.DeadLetters) != 0 || len(state.Lateness) != 0 || len(state.Alerts) != 0 {
+		t.Errorf("elsewhere: %+v", state)
+	}
+	s.refused(s.send("GET", "/api/v1/system", nil, "Authorization", "Bearer "+s.Member(people.Author)), 403, "role_insufficient")
+}
+
+// What is away is said, and the rest is told all the same.
+func TestTheStateIsSaidWhileEnginesAreAway(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.temporal.fail(errors.New("dial tcp 10.0.0.7:7233: connection refused"))
+	s.StopObjects()
+	state := s.system()
+	if len(state.Queues) != 0 || state.Posts == nil {
+		t.Errorf("%+v", state)
+	}
+	away := map[string]bool{}
+	for _, a := range state.Alerts {
+		if a.Name == "EngineDown" && a.Severity == "critical" {
+			away[*a.About] = true
+		}
+	}
+	if len(away) != 2 || !away["temporal"] || !away["objects"] {
+		t.Errorf("alerts %+v", state.Alerts)
+	}
+	s.temporal.fail(nil)
+	s.temporal.mu.Lock()
+	s.temporal.oldest = time.Minute
+	s.temporal.mu.Unlock()
+	if a := s.alerts()["TasksWait"]; a.About == nil || *a.About != "dateline-post" || *a.Value != 60 {
+		t.Errorf("%+v", a)
+	}
+}
