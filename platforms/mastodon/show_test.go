@@ -25,7 +25,7 @@ func TestPreview(t *testing.T) {
 	if strings.Join(said, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(said, "\n"))
 	}
-	content.Media = make([]network.Media, 1)
+	content.Media = make([]network.MediaInfo, 1)
 	if p := m.Preview(content, limits()); p.Card != "" {
 		t.Errorf("with a picture there is a card of %s", p.Card)
 	}

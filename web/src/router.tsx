@@ -41,7 +41,7 @@ const calendar = createRoute({
 const compose = createRoute({
   getParentRoute: () => root,
   path: '/compose',
-  validateSearch: (search: Record<string, unknown>): { id?: string; at?: string } => ({ id: text(search.id), at: text(search.at) }),
+  validateSearch: (search: Record<string, unknown>): { id?: string; at?: string; repeat?: boolean } => ({ id: text(search.id), at: text(search.at), repeat: search.repeat === true || undefined }),
   component: lazyRouteComponent(() => import('./pages/compose'), 'ComposePage'),
 })
 
@@ -49,6 +49,13 @@ const post = createRoute({
   getParentRoute: () => root,
   path: '/posts/$id',
   component: lazyRouteComponent(() => import('./pages/post'), 'PostPage'),
+})
+
+const series = createRoute({
+  getParentRoute: () => root,
+  path: '/series',
+  validateSearch: (search: Record<string, unknown>): { status?: string } => ({ status: text(search.status) }),
+  component: lazyRouteComponent(() => import('./pages/series'), 'SeriesPage'),
 })
 
 const deadLetters = createRoute({
@@ -61,6 +68,7 @@ const deadLetters = createRoute({
 const accounts = createRoute({
   getParentRoute: () => root,
   path: '/accounts',
+  validateSearch: (search: Record<string, unknown>): { refused?: string } => ({ refused: text(search.refused) }),
   component: lazyRouteComponent(() => import('./pages/accounts'), 'AccountsPage'),
 })
 
@@ -86,11 +94,12 @@ const news = createRoute({
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
+  validateSearch: (search: Record<string, unknown>): { tab?: string } => ({ tab: text(search.tab) }),
   component: lazyRouteComponent(() => import('./pages/system'), 'SystemPage'),
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([index, calendar, compose, post, deadLetters, accounts, media, readers, news, system]),
+  routeTree: root.addChildren([index, calendar, compose, post, series, deadLetters, accounts, media, readers, news, system]),
   basepath: `${base}/app`,
   defaultPreload: 'intent',
   scrollRestoration: true,

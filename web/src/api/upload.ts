@@ -1,24 +1,97 @@
 import { base } from '../boot'
-import { type Media, Refusal, unreachable } from './client'
+import { api, type Media, once, Refusal, type Schemas, take, unreachable } from './client'
 
-/** Uploads a file; fetch cannot tell how far it is, XMLHttpRequest can. */
-export function upload(file: File, progress: (share: number) => void, signal?: AbortSignal): Promise<Media> {
+/** Files from this size on go to the bucket directly; the program in between would carry every byte twice. */
+const large = 8 << 20
+/** How often what did not arrive is sent anew. */
+const rounds = 3
+
+type Progress = (share: number) => void
+
+/** Uploads a file. */
+export async function upload(file: File, progress: Progress, signal?: AbortSignal): Promise<Media> {
+  if (file.size < large) return uploadForm(file, progress, signal)
+  try {
+    return await uploadDirect(file, progress, signal)
+  } catch (error) {
+    // Where a browser cannot reach the bucket, the program takes the file.
+    if (error instanceof BucketAway) return uploadForm(file, progress, signal)
+    throw error
+  }
+}
+
+class BucketAway extends Error {}
+
+interface Request {
+  method: string
+  url: string
+  body: XMLHttpRequestBodyInit
+  headers?: Record<string, string>
+  sent: (bytes: number) => void
+  signal?: AbortSignal
+}
+
+/** Sends something large; fetch cannot tell how far it is, XMLHttpRequest can. Without an answer the status is 0. */
+function send({ method, url, body, headers = {}, sent, signal }: Request): Promise<XMLHttpRequest> {
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest()
-    const form = new FormData()
-    form.append('alt_text', '')
-    form.append('file', file, file.name)
-    request.open('POST', `${base}/api/v1/media`)
-    request.setRequestHeader('Idempotency-Key', crypto.randomUUID())
+    request.open(method, url)
+    for (const [name, value] of Object.entries(headers)) if (!/^(host|content-length)$/i.test(name)) request.setRequestHeader(name, value) // those are the browser's own
     request.responseType = 'json'
-    request.upload.onprogress = (e) => e.lengthComputable && progress(e.loaded / e.total)
-    request.onload = () => {
-      if (request.status < 300) done(request.response as Media)
-      else failed(new Refusal(request.status, (request.response ?? {}) as object))
-    }
-    request.onerror = () => failed(new Refusal(unreachable, { code: 'unreachable' }))
+    request.upload.onprogress = (e) => sent(e.loaded)
+    request.onload = request.onerror = () => done(request)
     request.onabort = () => failed(new DOMException('aborted', 'AbortError'))
     signal?.addEventListener('abort', () => request.abort())
-    request.send(form)
+    if (signal?.aborted) request.abort()
+    else request.send(body)
   })
+}
+
+async function uploadForm(file: File, progress: Progress, signal?: AbortSignal): Promise<Media> {
+  const form = new FormData()
+  form.append('alt_text', '')
+  form.append('file', file, file.name)
+  const answer = await send({ method: 'POST', url: `${base}/api/v1/media`, body: form, headers: once(), sent: (n) => progress(Math.min(1, n / file.size)), signal })
+  if (answer.status === 0) throw new Refusal(unreachable, { code: 'unreachable' })
+  if (answer.status >= 300) throw new Refusal(answer.status, (answer.response ?? {}) as object)
+  return answer.response as Media
+}
+
+interface Piece {
+  method: string
+  url: string
+  headers?: Record<string, string>
+  blob: Blob
+}
+
+/** What of a file is still to be sent, and where. */
+function piecesOf(file: File, u: Schemas['MediaUpload']): Piece[] {
+  if (u.parts) return u.parts.map((p) => ({ ...p, blob: file.slice((p.number - 1) * (u.part_bytes ?? 0), (p.number - 1) * (u.part_bytes ?? 0) + p.bytes) }))
+  return u.url && u.method ? [{ method: u.method, url: u.url, headers: u.headers, blob: file }] : []
+}
+
+async function uploadDirect(file: File, progress: Progress, signal?: AbortSignal): Promise<Media> {
+  let u: Schemas['MediaUpload'] = await take(api.POST('/api/v1/media/uploads', {
+    signal, params: { header: once() }, body: { file_name: file.name, bytes: file.size, ...(file.type ? { mime_type: file.type } : {}) },
+  }))
+  const path = { id: u.id }
+  for (let round = 1; ; round++) {
+    const answered = await sendPieces(piecesOf(file, u), file.size, progress, signal)
+    if (answered === 'all') break
+    if (round === rounds || answered === 'none') throw new BucketAway()
+    u = await take(api.GET('/api/v1/media/uploads/{id}', { signal, params: { path } })) // with new addresses, for what is missing
+  }
+  return take(api.POST('/api/v1/media/uploads/{id}/complete', { signal, params: { path } }))
+}
+
+/** Sends one piece after the other. none: there was no answer at all. */
+async function sendPieces(pieces: Piece[], size: number, progress: Progress, signal?: AbortSignal): Promise<'all' | 'some' | 'none'> {
+  let done = size - pieces.reduce((sum, p) => sum + p.blob.size, 0)
+  const before = done
+  for (const { blob, ...to } of pieces) {
+    const answer = await send({ ...to, body: blob, sent: (n) => progress(Math.min(1, (done + n) / size)), signal })
+    if (answer.status < 200 || answer.status >= 300) return answer.status === 0 && done === before ? 'none' : 'some'
+    done += blob.size
+  }
+  return 'all'
 }

@@ -11,7 +11,7 @@ interface Bucket {
 }
 
 /** Numbers over time as bars; who cannot see them gets a table. */
-export default function Chart({ label, buckets, unit, zone }: { label: string; buckets: Bucket[]; unit: 'hour' | 'day'; zone: string }) {
+export default function Chart({ label, what, buckets, unit, zone }: { label: string; what?: string; buckets: Bucket[]; unit: 'hour' | 'day'; zone: string }) {
   const { i18n, t } = useTranslation()
   const place = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
@@ -57,7 +57,7 @@ export default function Chart({ label, buckets, unit, zone }: { label: string; b
           <thead>
             <tr>
               <th>{t('readers.time')}</th>
-              <th>{t('readers.views')}</th>
+              <th>{what ?? t('readers.views')}</th>
             </tr>
           </thead>
           <tbody>

@@ -1,20 +1,25 @@
 import { Box, Group, Text, Title } from '@mantine/core'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 
 /** A page: its heading, what can be done on it, and its content. */
 export function Page({ title, lead, actions, children }: { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Dateline`
   }, [title])
+  useEffect(() => {
+    // Who came by a link of the menu goes on at the page, not in the menu that was left.
+    if (document.activeElement?.closest('nav, header')) heading.current?.focus({ preventScroll: true })
+  }, [])
   return (
     <Box maw={1440} mx="auto">
       <Group justify="space-between" align="flex-end" mb="md" gap="sm">
         <div>
-          <Title order={1} size="h2">
+          <Title order={1} size="h2" ref={heading} tabIndex={-1} className="dl-heading">
             {title}
           </Title>
           {lead && (
-            <Text c="dimmed" component="div">
+            <Text c="dimmed" component="div" maw={720}>
               {lead}
             </Text>
           )}

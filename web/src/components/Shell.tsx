@@ -2,10 +2,10 @@ import { ActionIcon, AppShell, Badge, Box, Burger, Button, Group, Menu, NavLink,
 import { useDisclosure } from '@mantine/hooks'
 import {
   IconAlertOctagon, IconBuildingCommunity, IconCalendarMonth, IconChartBar, IconCheck, IconChevronDown, IconDeviceDesktop, IconExternalLink, IconLogout, IconMoon, IconNews,
-  IconPencilPlus, IconPhoto, IconServer, IconSun, IconUserCircle, IconUsersGroup,
+  IconKeyboard, IconPencilPlus, IconPhoto, IconRepeat, IconServer, IconSun, IconUserCircle, IconUsersGroup,
 } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, take } from '../api/client'
@@ -13,6 +13,7 @@ import { base, sandbox, temporalUI } from '../boot'
 import { chooseLanguage, type Language, languages } from '../i18n'
 import { LiveProvider, useConnection } from '../lib/live'
 import { deadCountsQuery } from '../lib/queries'
+import { ShortcutsProvider, useShortcuts, useShowShortcuts } from './Shortcuts'
 import { sayFailed } from '../lib/say'
 import { SessionProvider, useAtLeast, useMe } from '../lib/session'
 import icon from '../icon.svg'
@@ -21,7 +22,9 @@ import { LinkButton } from './links'
 export function Shell() {
   return (
     <SessionProvider>
-      <Frame />
+      <ShortcutsProvider>
+        <Frame />
+      </ShortcutsProvider>
     </SessionProvider>
   )
 }
@@ -32,6 +35,7 @@ function Frame() {
   const [opened, { toggle, close }] = useDisclosure()
   const path = useRouterState({ select: (s) => s.location.pathname })
   useEffect(close, [path, close])
+  useGoing()
   return (
     <LiveProvider workspace={me.workspace.id}>
       <a href="#main" className="dl-skip">
@@ -64,12 +68,32 @@ function Frame() {
             {sandbox && <Outside href={sandbox} label={t('nav.sandbox')} />}
           </Box>
         </AppShell.Navbar>
-        <AppShell.Main id="main" tabIndex={-1}>
+        <AppShell.Main id="main" tabIndex={-1} className="dl-page">
           <Outlet />
         </AppShell.Main>
       </AppShell>
     </LiveProvider>
   )
+}
+
+/** Keys that lead to the pages from everywhere. */
+function useGoing() {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const may = useAtLeast('author')
+  const to = (key: string, label: string, path: '/calendar' | '/series' | '/dead-letters' | '/accounts' | '/media' | '/readers' | '/news' | '/system') => ({ keys: `g ${key}`, label, run: () => void navigate({ to: path }) })
+  useShortcuts(t('keys.everywhere'), [
+    ...(may ? [{ keys: 'c', label: t('nav.newPost'), run: () => void navigate({ to: '/compose' }) }] : []),
+    to('c', t('nav.calendar'), '/calendar'),
+    to('s', t('nav.series'), '/series'),
+    to('d', t('nav.deadLetters'), '/dead-letters'),
+    to('a', t('nav.accounts'), '/accounts'),
+    to('m', t('nav.media'), '/media'),
+    to('r', t('nav.readers'), '/readers'),
+    to('n', t('nav.news'), '/news'),
+    to('y', t('nav.system'), '/system'),
+    { keys: '?', label: t('keys.title'), run: () => undefined },
+  ])
 }
 
 function Outside({ href, label }: { href: string; label: string }) {
@@ -82,6 +106,7 @@ function Navigation() {
   const dead = useQuery(deadCountsQuery).data?.total ?? 0
   const items = [
     { to: '/calendar', label: t('nav.calendar'), icon: IconCalendarMonth },
+    { to: '/series', label: t('nav.series'), icon: IconRepeat },
     { to: '/dead-letters', label: t('nav.deadLetters'), icon: IconAlertOctagon, count: dead },
     { to: '/accounts', label: t('nav.accounts'), icon: IconUsersGroup },
     { to: '/media', label: t('nav.media'), icon: IconPhoto },
@@ -178,6 +203,7 @@ function UserMenu() {
   const me = useMe()
   const { t, i18n } = useTranslation()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const showKeys = useShowShortcuts()
   const schemes = [
     { value: 'light', icon: IconSun },
     { value: 'dark', icon: IconMoon },
@@ -215,6 +241,9 @@ function UserMenu() {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        <Menu.Item leftSection={<IconKeyboard size={16} aria-hidden />} onClick={showKeys}>
+          {t('keys.title')}
+        </Menu.Item>
         <form method="post" action={`${base}/logout`}>
           <Menu.Item type="submit" component="button" leftSection={<IconLogout size={16} aria-hidden />}>
             {t('nav.logout')}

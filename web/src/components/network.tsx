@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core'
+import { Group, type MantineColor, Text } from '@mantine/core'
 import {
   IconBrandBluesky, IconBrandDiscord, IconBrandFacebook, IconBrandInstagram, IconBrandLinkedin, IconBrandMastodon, IconBrandTelegram,
   IconBrandThreads, IconBrandX, type IconProps, IconWorld,
@@ -6,19 +6,21 @@ import {
 import type { ComponentType } from 'react'
 
 /** A network that has no entry is shown all the same. */
-const networks: Record<string, { name: string; icon: ComponentType<IconProps> }> = {
-  bluesky: { name: 'Bluesky', icon: IconBrandBluesky },
-  discord: { name: 'Discord', icon: IconBrandDiscord },
-  facebook: { name: 'Facebook', icon: IconBrandFacebook },
-  instagram: { name: 'Instagram', icon: IconBrandInstagram },
-  linkedin: { name: 'LinkedIn', icon: IconBrandLinkedin },
-  mastodon: { name: 'Mastodon', icon: IconBrandMastodon },
-  telegram: { name: 'Telegram', icon: IconBrandTelegram },
-  threads: { name: 'Threads', icon: IconBrandThreads },
-  x: { name: 'X', icon: IconBrandX },
+const networks: Record<string, { name: string; icon: ComponentType<IconProps>; color: MantineColor }> = {
+  bluesky: { name: 'Bluesky', icon: IconBrandBluesky, color: 'cyan' },
+  discord: { name: 'Discord', icon: IconBrandDiscord, color: 'grape' },
+  facebook: { name: 'Facebook', icon: IconBrandFacebook, color: 'blue' },
+  instagram: { name: 'Instagram', icon: IconBrandInstagram, color: 'pink' },
+  linkedin: { name: 'LinkedIn', icon: IconBrandLinkedin, color: 'teal' },
+  mastodon: { name: 'Mastodon', icon: IconBrandMastodon, color: 'violet' },
+  telegram: { name: 'Telegram', icon: IconBrandTelegram, color: 'lime' },
+  threads: { name: 'Threads', icon: IconBrandThreads, color: 'orange' },
+  x: { name: 'X', icon: IconBrandX, color: 'gray' },
 }
 
 export const networkName = (network: string) => networks[network]?.name ?? network
+/** What posts to a network are drawn in where colours tell networks; never without its icon. */
+export const networkColor = (network: string): MantineColor => networks[network]?.color ?? 'gray'
 
 export function NetworkIcon({ network, size = 18 }: { network: string; size?: number }) {
   const Icon = networks[network]?.icon ?? IconWorld

@@ -1,4 +1,4 @@
-import { Alert, Button, Center, Group, Loader, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { Alert, Button, Center, Group, Loader, SimpleGrid, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconAlertTriangle, type IconProps, IconRefresh } from '@tabler/icons-react'
 import type { ComponentType, ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -11,6 +11,30 @@ export function Waiting() {
     <Center mih={240} role="status" aria-label={t('state.loading')}>
       <Loader type="dots" />
     </Center>
+  )
+}
+
+/** The shape of a list that is on its way, so that nothing jumps when it comes. */
+export function WaitingRows({ rows = 4, height = 76 }: { rows?: number; height?: number }) {
+  const { t } = useTranslation()
+  return (
+    <Stack gap="xs" role="status" aria-label={t('state.loading')}>
+      {Array.from({ length: rows }, (_, i) => (
+        <Skeleton key={i} height={height} radius="md" />
+      ))}
+    </Stack>
+  )
+}
+
+/** The same of cards. */
+export function WaitingCards({ cards = 6, height = 150, cols = { base: 1, sm: 2, xl: 3 } }: { cards?: number; height?: number; cols?: Record<string, number> }) {
+  const { t } = useTranslation()
+  return (
+    <SimpleGrid cols={cols} spacing="sm" role="status" aria-label={t('state.loading')}>
+      {Array.from({ length: cards }, (_, i) => (
+        <Skeleton key={i} height={height} radius="md" />
+      ))}
+    </SimpleGrid>
   )
 }
 

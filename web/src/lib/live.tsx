@@ -48,6 +48,7 @@ function staleLater(client: QueryClient): (e: WorkspaceEvent) => void {
     if (posts.size > 0) {
       refreshPosts(client, posts)
       void client.invalidateQueries({ queryKey: ['dead-letters'] })
+      void client.invalidateQueries({ queryKey: ['series'] })
       for (const id of posts) void client.invalidateQueries({ queryKey: ['post', id] })
     }
     if (accounts) void client.invalidateQueries({ queryKey: ['accounts'] })

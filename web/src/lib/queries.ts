@@ -21,3 +21,10 @@ export const mediaQuery = (id: string) =>
   queryOptions({ queryKey: ['media', id], staleTime: 300_000, queryFn: () => take(api.GET('/api/v1/media/{id}', { params: { path: { id } } })) })
 
 export const sitesQuery = queryOptions({ queryKey: ['sites'], queryFn: async () => (await take(api.GET('/api/v1/sites'))).sites })
+
+/** Series that go on; the calendar shows what they will add. */
+export const activeSeriesQuery = queryOptions({
+  queryKey: ['series', 'active'],
+  staleTime: 60_000,
+  queryFn: async () => (await take(api.GET('/api/v1/series', { params: { query: { status: ['active'], limit: 200 } } }))).series,
+})

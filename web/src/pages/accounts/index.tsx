@@ -2,17 +2,20 @@ import { ActionIcon, Alert, Badge, Button, Group, Menu, SimpleGrid, Stack, Switc
 import { useDisclosure } from '@mantine/hooks'
 import { IconDots, IconHeartbeat, IconPlugConnected, IconPlugOff, IconPlus, IconUsersGroup } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, take } from '../../api/client'
 import { NetworkIcon, networkName } from '../../components/network'
 import { Page } from '../../components/Page'
-import { Empty, Failed, Waiting } from '../../components/states'
+import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
 import { accountsQuery } from '../../lib/queries'
 import { sayDone, sayFailed } from '../../lib/say'
 import { useAtLeast } from '../../lib/session'
 import { relative } from '../../lib/time'
 import { Connect } from './Connect'
+
+const route = getRouteApi('/accounts')
 
 /** The accounts that posts go to: how they are, and until when. */
 export function AccountsPage() {
@@ -27,10 +30,11 @@ export function AccountsPage() {
   )
   return (
     <Page title={t('accounts.title')} lead={t('accounts.lead')} actions={accounts.data?.length ? connect : undefined}>
+      <Refused />
       {accounts.error ? (
         <Failed error={accounts.error} retry={() => void accounts.refetch()} />
       ) : !accounts.data ? (
-        <Waiting />
+        <WaitingCards height={210} />
       ) : accounts.data.length === 0 ? (
         <Empty icon={IconUsersGroup} title={t('accounts.none')} text={t('accounts.noneText')}>
           {connect}
@@ -44,6 +48,22 @@ export function AccountsPage() {
       )}
       {opened && <Connect close={close} />}
     </Page>
+  )
+}
+
+const reasons = ['not_allowed', 'unknown', 'other_session', 'other_identity', 'nobody', 'network_unreachable', 'network_refused', 'not_configured', 'failed'] as const
+
+/** Says why somebody who comes back from a network has no account to show for it. */
+function Refused() {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const { refused } = route.useSearch()
+  if (!refused) return null
+  const reason = reasons.find((r) => r === refused) ?? 'failed'
+  return (
+    <Alert color="red" icon={<IconPlugOff aria-hidden />} title={t('accounts.refused')} mb="md" role="alert" withCloseButton closeButtonLabel={t('close')} onClose={() => void navigate({ to: '/accounts', replace: true })} data-refused={reason}>
+      {t(`accounts.why.${reason}`)}
+    </Alert>
   )
 }
 

@@ -1,16 +1,17 @@
 import { Box, Group, Text } from '@mantine/core'
-import { IconCalendarMonth } from '@tabler/icons-react'
+import { IconCalendarMonth, IconRepeat } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Post, type PostStatus, take } from '../../api/client'
+import { api, type Post, take } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
-import { Empty, Failed, Waiting } from '../../components/states'
+import { Empty, Failed, WaitingRows } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
 import { Time } from '../../components/Time'
 import type { CalendarSearch } from '../../router'
+import { asked, wanted } from './filter'
 
 const rowHeight = 76
 
@@ -24,14 +25,13 @@ export function PostList({ search, zone }: { search: CalendarSearch; zone: strin
       take(api.GET('/api/v1/posts', {
         params: {
           query: {
-            limit: 200, ...(search.status ? { status: [search.status as PostStatus] } : {}), ...(search.account ? { account: search.account } : {}),
-            ...(pageParam ? { cursor: pageParam } : {}),
+            limit: 200, ...asked(search), ...(pageParam ? { cursor: pageParam } : {}),
           },
         },
       })),
     getNextPageParam: (page) => page.next_cursor,
   })
-  const posts = useMemo(() => list.data?.pages.flatMap((p) => p.posts) ?? [], [list.data])
+  const posts = useMemo(() => list.data?.pages.flatMap((p) => p.posts).filter(wanted({ network: search.network })) ?? [], [list.data, search.network])
   const top = useRef<HTMLDivElement>(null)
   const rows = useWindowVirtualizer({
     count: posts.length + (list.hasNextPage ? 1 : 0),
@@ -46,7 +46,8 @@ export function PostList({ search, zone }: { search: CalendarSearch; zone: strin
   }, [last, posts.length, hasNextPage, isFetchingNextPage, fetchNextPage])
 
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
-  if (!list.data) return <Waiting />
+  if (!list.data) return <WaitingRows rows={8} />
+  if (posts.length === 0 && list.hasNextPage) return <WaitingRows rows={8} />
   if (posts.length === 0) return <Empty icon={IconCalendarMonth} title={t('calendar.none')} text={t('calendar.noneText')} />
   return (
     <Box ref={top} className="dl-card" role="list" aria-label={t('calendar.list')} pos="relative" h={rows.getTotalSize()} style={{ overflow: 'hidden' }}>
@@ -80,6 +81,7 @@ function Row({ post, zone }: { post: Post; zone: string }) {
           {[...new Set(post.targets.map((x) => x.network))].map((n) => (
             <NetworkIcon key={n} network={n} size={16} />
           ))}
+          {post.series_id && <IconRepeat size={16} aria-label={t('series.one')} role="img" style={{ flexShrink: 0 }} />}
         </Group>
       </Box>
     </Link>

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core'
+import { ActionIcon, Button, Group, SegmentedControl, Select, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure, useLocalStorage, useMediaQuery } from '@mantine/hooks'
 import { IconChevronLeft, IconChevronRight, IconFilter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -6,15 +6,16 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import dayjs from 'dayjs'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
-import { networkName } from '../../components/network'
+import { networkColor, NetworkIcon, networkName } from '../../components/network'
 import { Page } from '../../components/Page'
-import { Waiting } from '../../components/states'
+import { useShortcuts } from '../../components/Shortcuts'
 import { looks } from '../../components/status'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { accountsQuery } from '../../lib/queries'
 import { useMe } from '../../lib/session'
-import { format, toInstant, toWall } from '../../lib/time'
+import { format, toInstant, toWall, zones } from '../../lib/time'
 import { type CalendarSearch, type CalendarView, views } from '../../router'
+import type { Colors } from './events'
 import { PostList } from './PostList'
 
 const Grid = lazy(() => import('./Grid'))
@@ -29,7 +30,10 @@ export function CalendarPage() {
   const navigate = useNavigate()
   const [zone, setZone] = useLocalStorage({ key: 'dateline-zone', defaultValue: me.workspace.time_zone, getInitialValueInEffect: false })
   const [usual, setUsual] = useLocalStorage<CalendarView | undefined>({ key: 'dateline-view', defaultValue: undefined, getInitialValueInEffect: false })
+  const [second, setSecond] = useLocalStorage<string | null>({ key: 'dateline-zone-second', defaultValue: null, getInitialValueInEffect: false })
+  const [colors, setColors] = useLocalStorage<Colors>({ key: 'dateline-colors', defaultValue: 'status', getInitialValueInEffect: false })
   const accounts = useQuery(accountsQuery).data ?? []
+  const networks = [...new Set(accounts.map((a) => a.network))].sort()
   const narrow = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false })
   const [filters, { toggle }] = useDisclosure(false)
   // Seven columns need room; who asks for them on a telephone gets them all the same.
@@ -37,6 +41,21 @@ export function CalendarPage() {
   const date = search.date ?? toWall(Date.now(), zone).slice(0, 10)
   const go = (change: CalendarSearch) => void navigate({ to: '/calendar', search: (was) => ({ ...was, ...change }), replace: true })
   const step = (n: number) => go({ date: dayjs(date).add(n, view === 'list' ? 'week' : view).format('YYYY-MM-DD') })
+  const show = (v: CalendarView) => {
+    setUsual(v)
+    go({ view: v })
+  }
+  const today = () => go({ date: undefined })
+  useShortcuts(t('calendar.title'), [
+    { keys: 't', label: t('calendar.today'), run: today },
+    { keys: 'j', label: t('calendar.next'), run: () => step(1) },
+    { keys: 'k', label: t('calendar.previous'), run: () => step(-1) },
+    { keys: 'm', label: t('calendar.views.month'), run: () => show('month') },
+    { keys: 'w', label: t('calendar.views.week'), run: () => show('week') },
+    { keys: 'd', label: t('calendar.views.day'), run: () => show('day') },
+    { keys: 'l', label: t('calendar.views.list'), run: () => show('list') },
+  ])
+  const chosen = [search.status, search.account, search.network].filter(Boolean).length
   const at = toInstant(`${date}T12:00`, zone)
   const title = format(at, i18n.language, zone, view === 'month' ? { month: 'long', year: 'numeric' } : { day: 'numeric', month: 'long', year: 'numeric', ...(view === 'day' ? { weekday: 'long' } : {}) })
   return (
@@ -49,7 +68,7 @@ export function CalendarPage() {
                 <ActionIcon variant="default" size="lg" aria-label={t('calendar.previous')} onClick={() => step(-1)}>
                   <IconChevronLeft size={18} aria-hidden />
                 </ActionIcon>
-                <Button variant="default" onClick={() => go({ date: undefined })}>
+                <Button variant="default" onClick={today}>
                   {t('calendar.today')}
                 </Button>
                 <ActionIcon variant="default" size="lg" aria-label={t('calendar.next')} onClick={() => step(1)}>
@@ -64,16 +83,14 @@ export function CalendarPage() {
           <SegmentedControl
             aria-label={t('calendar.view')}
             value={view}
-            onChange={(v) => {
-              setUsual(v as CalendarView)
-              go({ view: v as CalendarView })
-            }}
+            onChange={(v) => show(v as CalendarView)}
             data={views.map((value) => ({ value, label: t(`calendar.views.${value}`) }))}
           />
         </Group>
         {narrow && (
           <Button variant="default" leftSection={<IconFilter size={16} aria-hidden />} onClick={toggle} aria-expanded={filters} style={{ alignSelf: 'flex-start' }}>
             {t('calendar.filters')}
+            {chosen > 0 && ` (${chosen})`}
           </Button>
         )}
         {(!narrow || filters) && (
@@ -83,7 +100,7 @@ export function CalendarPage() {
             clearable
             placeholder={t('calendar.all')}
             w={{ base: '100%', xs: 180 }}
-            data={(['draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'cancelled'] as const).map((value) => ({ value, label: t(`status.${value}`) }))}
+            data={(['draft', 'pending', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'cancelled'] as const).map((value) => ({ value, label: t(`status.${value}`) }))}
             value={search.status ?? null}
             onChange={(status) => go({ status: status ?? undefined })}
           />
@@ -96,15 +113,32 @@ export function CalendarPage() {
             value={search.account ?? null}
             onChange={(account) => go({ account: account ?? undefined })}
           />
-          <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 220 }} />
+          {networks.length > 1 && (
+            <Select
+              label={t('calendar.network')}
+              clearable
+              placeholder={t('calendar.all')}
+              w={{ base: '100%', xs: 150 }}
+              data={networks.map((value) => ({ value, label: networkName(value) }))}
+              value={search.network ?? null}
+              onChange={(network) => go({ network: network ?? undefined })}
+            />
+          )}
+          <ZoneSelect value={zone} onChange={setZone} w={{ base: '100%', xs: 200 }} />
+          {view !== 'list' && <SecondZone value={second} onChange={setSecond} />}
+          {chosen > 0 && (
+            <Button variant="subtle" onClick={() => go({ status: undefined, account: undefined, network: undefined })}>
+              {t('calendar.clear')}
+            </Button>
+          )}
         </Group>
         )}
         {view === 'list' ? (
           <PostList search={search} zone={zone} />
         ) : (
-          <Suspense fallback={<Waiting />}>
-            <Grid search={search} view={view} date={date} zone={zone} />
-            <Legend />
+          <Suspense fallback={<Skeleton height={480} radius="md" role="status" aria-label={t('state.loading')} />}>
+            <Grid search={search} view={view} date={date} zone={zone} second={second ?? undefined} colors={colors} />
+            <Legend colors={colors} choose={setColors} networks={networks} />
           </Suspense>
         )}
       </Stack>
@@ -112,21 +146,42 @@ export function CalendarPage() {
   )
 }
 
-function Legend() {
+/** A zone whose clock stands beside the first one's. */
+function SecondZone({ value, onChange }: { value: string | null; onChange: (zone: string | null) => void }) {
   const { t } = useTranslation()
   return (
-    <Group gap="md" component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('calendar.colors')}>
-      {(['draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'cancelled'] as const).map((s) => {
-        const { icon: Icon, color } = looks[s]
-        return (
-          <Group key={s} gap={4} component="li">
-            <Icon size={16} color={`var(--mantine-color-${color}-6)`} aria-hidden />
-            <Text size="sm" c="dimmed">
-              {t(`status.${s}`)}
-            </Text>
-          </Group>
-        )
-      })}
+    <Select label={t('calendar.second')} placeholder={t('calendar.noSecond')} searchable clearable maxDropdownHeight={280} limit={80} nothingFoundMessage={t('state.nothing')} w={{ base: '100%', xs: 200 }} data={zones} value={value} onChange={onChange} />
+  )
+}
+
+/** What the colours mean; and what they are to mean. */
+function Legend({ colors, choose, networks }: { colors: Colors; choose: (c: Colors) => void; networks: string[] }) {
+  const { t } = useTranslation()
+  return (
+    <Group gap="md" justify="space-between">
+      <Group gap="md" component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label={t('calendar.colors')}>
+        {colors === 'status'
+          ? (['draft', 'scheduled', 'publishing', 'posted', 'partly_posted', 'failed', 'cancelled'] as const).map((s) => {
+              const { icon: Icon, color } = looks[s]
+              return (
+                <Group key={s} gap={4} component="li">
+                  <Icon size={16} color={`var(--mantine-color-${color}-6)`} aria-hidden />
+                  <Text size="sm" c="dimmed">
+                    {t(`status.${s}`)}
+                  </Text>
+                </Group>
+              )
+            })
+          : networks.map((n) => (
+              <Group key={n} gap={4} component="li" c={`${networkColor(n)}.6`}>
+                <NetworkIcon network={n} size={16} />
+                <Text size="sm" c="dimmed">
+                  {networkName(n)}
+                </Text>
+              </Group>
+            ))}
+      </Group>
+      <SegmentedControl size="xs" aria-label={t('calendar.colorBy')} value={colors} onChange={(v) => choose(v as Colors)} data={(['status', 'network'] as const).map((value) => ({ value, label: t(`calendar.colorsBy.${value}`) }))} />
     </Group>
   )
 }

@@ -1,32 +1,29 @@
-import { Alert, Button, Checkbox, Chip, Grid, Group, Stack, Switch, Tabs, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Checkbox, Chip, Grid, Group, Skeleton, Stack, Switch, Tabs, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconCalendarCheck, IconDeviceFloppy, IconRocket, IconSend, IconTrash } from '@tabler/icons-react'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { type Account, api, ifMatch, type Post, type Schemas, take } from '../../api/client'
+import { type Account, api, type Post, type Schemas, take } from '../../api/client'
 import { AccountName, NetworkIcon } from '../../components/network'
 import { Page } from '../../components/Page'
-import { Time } from '../../components/Time'
-import { ZoneSelect } from '../../components/ZoneSelect'
-import { problemText, sayDone, sayFailed } from '../../lib/say'
+import { problemText } from '../../lib/say'
 import { useMe } from '../../lib/session'
-import { toInstant } from '../../lib/time'
-import { contentOf, type Draft, draftOf, isAhead, isBlank, newDraft, type Part } from './draft'
+import { contentOf, type Draft, draftOf, isBlank, newDraft, type Part } from './draft'
 import { type Count, Parts } from './Parts'
 import { TargetPreview } from './Preview'
+import { Schedule } from './Schedule'
 import { type Saving, useSaving } from './useSaving'
-import { refreshPosts } from '../../lib/posts'
 
 interface Props {
   post?: Post
   at?: string
+  /** Begins with a post that recurs. */
+  repeat?: boolean
   accounts: Account[]
   created: (p: Post) => void
 }
 
-export function Editor({ post, at, accounts, created }: Props) {
+export function Editor({ post, at, repeat, accounts, created }: Props) {
   const { t } = useTranslation()
   const me = useMe()
   const [draft, setDraft] = useState<Draft>(() =>
@@ -90,7 +87,7 @@ export function Editor({ post, at, accounts, created }: Props) {
               const trackLinks = e.currentTarget.checked
               setDraft((d) => ({ ...d, trackLinks }))
             }} />
-            <Schedule draft={draft} setDraft={setDraft} saving={saving} preview={preview.data} />
+            <Schedule draft={draft} setDraft={setDraft} saving={saving} preview={preview.data} repeat={repeat} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
@@ -100,6 +97,7 @@ export function Editor({ post, at, accounts, created }: Props) {
             </Title>
             {preview.error && <Alert color="red">{problemText(preview.error)}</Alert>}
             {isBlank(draft) && <Text c="dimmed">{t('compose.previewEmpty')}</Text>}
+            {!isBlank(draft) && preview.isPending && draft.accounts.map((id) => <Skeleton key={id} height={110} radius="md" />)}
             {!isBlank(draft) && preview.data?.targets.map((target) => (
               <TargetPreview key={target.account_id} target={target} parts={draft.versions[target.account_id] ?? draft.parts} />
             ))}
@@ -160,128 +158,5 @@ function Targets({ accounts, value, onChange }: { accounts: Account[]; value: st
         </Text>
       )}
     </div>
-  )
-}
-
-interface ScheduleProps {
-  draft: Draft
-  setDraft: (update: (d: Draft) => Draft) => void
-  saving: ReturnType<typeof useSaving>
-  preview?: Schemas['PostPreview']
-}
-
-function Schedule({ draft, setDraft, saving, preview }: ScheduleProps) {
-  const { t } = useTranslation()
-  const me = useMe()
-  const navigate = useNavigate()
-  const client = useQueryClient()
-  const needsApproval = me.role === 'author' && me.workspace.authors_need_approval
-  const isDraft = (saving.stored?.status ?? 'draft') === 'draft'
-  const act = useMutation({
-    mutationFn: async (what: 'schedule' | 'now' | 'submit' | 'save' | 'delete'): Promise<{ post: Post; what: string }> => {
-      const saved = what === 'delete' ? saving.stored : await saving.save()
-      if (!saved) throw new Error(t('compose.saveFailed'))
-      const params = { path: { id: saved.id }, header: ifMatch(saved.version) }
-      switch (what) {
-        case 'schedule':
-          return { what, post: await take(api.POST('/api/v1/posts/{id}/schedule', { params, body: { scheduled_time: draft.when, time_zone: draft.zone } })) }
-        case 'now':
-          return { what, post: await take(api.POST('/api/v1/posts/{id}/publish-now', { params })) }
-        case 'submit':
-          return { what, post: await take(api.POST('/api/v1/posts/{id}/submit', { params })) }
-        case 'delete':
-          return { what, post: await take(api.DELETE('/api/v1/posts/{id}', { params })) }
-        default:
-          return { what, post: saved }
-      }
-    },
-    onSuccess: async ({ post, what }) => {
-      saving.accept(post)
-      client.setQueryData(['post', post.id], post)
-      refreshPosts(client)
-      if (what === 'delete') await navigate({ to: '/calendar' })
-      else {
-        sayDone(t(post.approval?.state === 'pending' ? 'compose.done.submit' : `compose.done.${what as 'schedule' | 'now' | 'submit' | 'save'}`))
-        await navigate({ to: '/posts/$id', params: { id: post.id } })
-      }
-    },
-    onError: sayFailed,
-  })
-  const blocking = (preview?.problems ?? []).filter((p) => !(draft.when === '' && p.field === 'scheduled_time'))
-  const blank = isBlank(draft) || draft.accounts.length === 0
-  const past = draft.when !== '' && !isAhead(draft)
-  return (
-    <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('compose.when')}>
-      <Title order={2} size="h5">
-        {t('compose.when')}
-      </Title>
-      <Group align="flex-start" gap="sm">
-        <TextInput
-          type="datetime-local"
-          label={t('compose.time')}
-          value={draft.when}
-          error={past ? t('compose.past') : undefined}
-          onChange={(e) => {
-            const when = e.currentTarget.value
-            setDraft((d) => ({ ...d, when }))
-          }}
-        />
-        <ZoneSelect value={draft.zone} onChange={(zone) => setDraft((d) => ({ ...d, zone }))} />
-      </Group>
-      {draft.when !== '' && draft.zone !== me.workspace.time_zone && (
-        <Text size="sm" c="dimmed">
-          {t('compose.elsewhere', { zone: me.workspace.time_zone })} <Time at={toInstant(draft.when, draft.zone).toISOString()} />
-        </Text>
-      )}
-      {!isBlank(draft) && blocking.length > 0 && (
-        <Alert color="red" title={t('compose.problems')} role="status">
-          <Stack gap={4}>
-            {blocking.map((p) => (
-              <Text key={p.field + p.code + p.message} size="sm">
-                {p.message}
-              </Text>
-            ))}
-          </Stack>
-        </Alert>
-      )}
-      {!isBlank(draft) && (preview?.warnings ?? []).length > 0 && (
-        <Alert color="yellow" title={t('compose.warnings')} role="status">
-          <Stack gap={4}>
-            {preview?.warnings.map((w, i) => (
-              <Text key={i} size="sm" data-warning={w.code}>
-                {w.message}
-              </Text>
-            ))}
-          </Stack>
-        </Alert>
-      )}
-      <Group gap="xs">
-        {isDraft && !needsApproval && (
-          <Button leftSection={<IconCalendarCheck size={18} aria-hidden />} disabled={blank || draft.when === '' || past || blocking.length > 0} loading={act.isPending && act.variables === 'schedule'} onClick={() => act.mutate('schedule')}>
-            {t('compose.schedule')}
-          </Button>
-        )}
-        {isDraft && needsApproval && (
-          <Button leftSection={<IconSend size={18} aria-hidden />} disabled={blank || draft.when === '' || past || blocking.length > 0} loading={act.isPending && act.variables === 'submit'} onClick={() => act.mutate('submit')}>
-            {t('compose.submit')}
-          </Button>
-        )}
-        {isDraft && !needsApproval && (
-          <Button variant="default" leftSection={<IconRocket size={18} aria-hidden />} disabled={blank || blocking.length > 0} loading={act.isPending && act.variables === 'now'} onClick={() => act.mutate('now')}>
-            {t('compose.now')}
-          </Button>
-        )}
-        {!isDraft && (
-          <Button leftSection={<IconDeviceFloppy size={18} aria-hidden />} disabled={blank || blocking.length > 0 || saving.state === 'clean'} loading={act.isPending} onClick={() => act.mutate('save')}>
-            {t(saving.stored?.status === 'scheduled' ? 'compose.save' : 'compose.saveAndSend')}
-          </Button>
-        )}
-        {isDraft && saving.stored && (
-          <Button variant="subtle" color="red" leftSection={<IconTrash size={18} aria-hidden />} onClick={() => act.mutate('delete')}>
-            {t('compose.delete')}
-          </Button>
-        )}
-      </Group>
-    </Stack>
   )
 }

@@ -1,5 +1,5 @@
 import { ActionIcon, Box, Button, Group, Image, Progress, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
-import { IconCrop, IconMovie, IconPhotoPlus, IconTrash } from '@tabler/icons-react'
+import { IconCrop, IconLibraryPhoto, IconMovie, IconPhotoPlus, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -8,6 +8,7 @@ import { upload } from '../../api/upload'
 import { mediaQuery } from '../../lib/queries'
 import { problemText, sayFailed } from '../../lib/say'
 import { Crop } from './Crop'
+import { Library } from './Library'
 
 interface Sending {
   key: string
@@ -17,11 +18,22 @@ interface Sending {
 
 const accepted = 'image/jpeg,image/png,image/gif,image/webp,video/mp4,video/quicktime,video/webm'
 
+interface Props {
+  label: string
+  value: string[]
+  add: (m: Media) => void
+  remove: (id: string) => void
+  replace: (id: string, by: Media) => void
+  /** Files that are there already can be chosen too. */
+  library?: boolean
+}
+
 /** Files of one segment: dropped, pasted or chosen; each with its description. */
-export function MediaField({ label, value, add, remove, replace }: { label: string; value: string[]; add: (m: Media) => void; remove: (id: string) => void; replace: (id: string, by: Media) => void }) {
+export function MediaField({ label, value, add, remove, replace, library }: Props) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const [over, setOver] = useState(false)
+  const [choosing, setChoosing] = useState(false)
   const [sending, setSending] = useState<Sending[]>([])
   const input = useRef<HTMLInputElement>(null)
   const leave = useRef(new AbortController())
@@ -80,10 +92,27 @@ export function MediaField({ label, value, add, remove, replace }: { label: stri
         <Button variant="subtle" size="compact-sm" leftSection={<IconPhotoPlus size={18} aria-hidden />} onClick={() => input.current?.click()} aria-label={label}>
           {t('compose.addMedia')}
         </Button>
+        {library && (
+          <Button variant="subtle" size="compact-sm" leftSection={<IconLibraryPhoto size={18} aria-hidden />} onClick={() => setChoosing(true)}>
+            {t('library.open')}
+          </Button>
+        )}
         <Text size="sm" c="dimmed">
           {t('compose.dropHere')}
         </Text>
       </Group>
+      {choosing && (
+        <Library
+          has={value}
+          close={() => setChoosing(false)}
+          choose={(all) => {
+            for (const m of all) {
+              client.setQueryData(['media', m.id], m)
+              add(m)
+            }
+          }}
+        />
+      )}
       {(value.length > 0 || sending.length > 0) && (
         <SimpleGrid cols={{ base: 1, xs: 2 }} mt="xs" spacing="xs">
           {value.map((id) => (
@@ -91,9 +120,14 @@ export function MediaField({ label, value, add, remove, replace }: { label: stri
           ))}
           {sending.map((s) => (
             <Stack key={s.key} gap={4} justify="center" p="xs" className="dl-card" role="status">
-              <Text size="sm" truncate>
-                {s.name}
-              </Text>
+              <Group justify="space-between" wrap="nowrap">
+                <Text size="sm" truncate>
+                  {s.name}
+                </Text>
+                <Text size="sm" c="dimmed" className="dl-numbers">
+                  {Math.round(s.share * 100)} %
+                </Text>
+              </Group>
               <Progress value={s.share * 100} animated aria-label={t('compose.uploading', { name: s.name })} />
             </Stack>
           ))}

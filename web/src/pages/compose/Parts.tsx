@@ -59,6 +59,7 @@ export function Parts({ value, change, counts, label }: { value: Part[]; change:
             ))}
           </Group>
           <MediaField
+            library
             label={t('compose.addMediaTo', { part: i + 1 })}
             value={part.attachments}
             add={(m) => set(i, (p) => ({ ...p, attachments: [...p.attachments, m.id] }))}

@@ -1,4 +1,4 @@
-import { Alert, Box, Group, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Box, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -86,12 +86,19 @@ function marked({ text, spans }: Segment): ReactNode[] {
   const points = Array.from(text)
   const out: ReactNode[] = []
   let at = 0
-  for (const { start, end, kind } of spans) {
+  for (const { start, end, kind, target } of spans) {
+    const said = points.slice(start, end).join('')
     out.push(points.slice(at, start).join(''))
     out.push(
-      <Text span c="var(--mantine-color-anchor)" key={start} data-span={kind}>
-        {points.slice(start, end).join('')}
-      </Text>,
+      kind === 'link' && /^https?:\/\//i.test(target) ? (
+        <Anchor key={start} href={target} target="_blank" rel="noreferrer" inherit data-span={kind}>
+          {said}
+        </Anchor>
+      ) : (
+        <Text span c="var(--mantine-color-anchor)" key={start} data-span={kind}>
+          {said}
+        </Text>
+      ),
     )
     at = end
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Post } from '../../api/client'
-import { contentOf, draftOf, editOf, isAhead, newDraft } from './draft'
+import { contentOf, draftOf, editOf, isAhead, newDraft, templateOf } from './draft'
 
 const post = {
   id: 'p', status: 'draft', content: 'One', attachments: ['m'], thread: [{ content: 'Two', attachments: [] }], time_zone: 'Asia/Ho_Chi_Minh',
@@ -16,7 +16,7 @@ test('a stored post comes back as it was', () => {
   expect(d.when).toBe('2026-12-24T18:00')
   expect(d.versions).toEqual({ a: [{ content: 'Short', attachments: ['m'] }, { content: 'Two', attachments: [] }] })
   expect(contentOf(d)).toEqual({
-    content: 'One', attachments: ['m'], thread: [{ content: 'Two', attachments: [] }], accounts: ['a', 'b'], track_links: false, time_zone: 'Asia/Ho_Chi_Minh',
+    content: 'One', attachments: ['m'], thread: [{ content: 'Two', attachments: [] }], accounts: ['a', 'b'], track_links: false, drop_if_late_minutes: 0, language: '', time_zone: 'Asia/Ho_Chi_Minh',
     overrides: { a: { content: 'Short', attachments: ['m'], thread: [{ content: 'Two', attachments: [] }] } },
   })
 })
@@ -32,4 +32,10 @@ test('a time is ahead by the clock of its zone', () => {
   expect(isAhead(d, Date.parse('2026-12-24T10:59:00Z'))).toBe(true)
   expect(isAhead(d, Date.parse('2026-12-24T11:00:00Z'))).toBe(false)
   expect(isAhead({ ...d, when: '' })).toBe(false)
+})
+
+test('a series takes the words and not the time', () => {
+  const template = templateOf({ ...draftOf(post), dropIfLate: 30 })
+  expect(Object.keys(template)).not.toContain('time_zone')
+  expect(template).toMatchObject({ content: 'One', thread: [{ content: 'Two' }], accounts: ['a', 'b'], drop_if_late_minutes: 30 })
 })

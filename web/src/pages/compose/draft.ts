@@ -17,12 +17,16 @@ export interface Draft {
   when: Wall | ''
   zone: string
   trackLinks: boolean
+  /** Minutes; rather not publish than later. 0: always publish. */
+  dropIfLate: number
+  /** ISO 639; empty: not told. */
+  language: string
 }
 
 export const emptyPart = (): Part => ({ content: '', attachments: [] })
 
 export function newDraft(accounts: string[], zone: string, at?: string): Draft {
-  return { parts: [emptyPart()], versions: {}, accounts, when: at ?? '', zone, trackLinks: false }
+  return { parts: [emptyPart()], versions: {}, accounts, when: at ?? '', zone, trackLinks: false, dropIfLate: 0, language: '' }
 }
 
 export function draftOf(post: Post): Draft {
@@ -35,6 +39,7 @@ export function draftOf(post: Post): Draft {
   }
   return {
     parts, versions, accounts: post.targets.map((t) => t.account_id), zone: post.time_zone, trackLinks: post.track_links ?? false,
+    dropIfLate: post.drop_if_late_minutes ?? 0, language: post.language ?? '',
     when: post.scheduled_time ? toWall(post.scheduled_time, post.time_zone).slice(0, 16) : '',
   }
 }
@@ -49,8 +54,16 @@ export function contentOf(d: Draft): Schemas['PreviewedPost'] {
     overrides: Object.fromEntries(chosen.map(([id, parts]) => [id, body(parts)])),
     ...(d.accounts.length > 0 ? { accounts: d.accounts } : {}),
     track_links: d.trackLinks,
+    drop_if_late_minutes: d.dropIfLate,
+    language: d.language,
     time_zone: d.zone,
   }
+}
+
+/** What each occurrence of a series says; it has no time of its own. */
+export function templateOf(d: Draft): Schemas['SeriesTemplate'] {
+  const { content = '', time_zone: _, ...rest } = contentOf(d)
+  return { content, ...rest }
 }
 
 /** As contentOf, taking back the versions that were stored and are no more. */

@@ -15,7 +15,7 @@ const route = getRouteApi('/compose')
 /** Where posts are written: a new one, or with an id in the address one that is stored. */
 export function ComposePage() {
   const { t } = useTranslation()
-  const { id, at } = route.useSearch()
+  const { id, at, repeat } = route.useSearch()
   const navigate = useNavigate()
   const accounts = useQuery(accountsQuery)
   // The editor of a new post goes on when the post gets its id; a next new post has an editor of its own.
@@ -55,6 +55,7 @@ export function ComposePage() {
       key={key}
       post={id === undefined ? undefined : post}
       at={at}
+      repeat={repeat}
       accounts={accounts.data}
       created={(made) => {
         setOwn((all) => ({ ...all, id: made.id }))

@@ -8,7 +8,7 @@ import { api, type Schemas, take } from '../../api/client'
 import { AccountName, NetworkIcon, networkName } from '../../components/network'
 import { LinkAnchor } from '../../components/links'
 import { Page } from '../../components/Page'
-import { Empty, Failed, Waiting } from '../../components/states'
+import { Empty, Failed, Waiting, WaitingRows } from '../../components/states'
 import { StatusBadge } from '../../components/status'
 import { Time } from '../../components/Time'
 import { deadCountsQuery } from '../../lib/queries'
@@ -90,7 +90,7 @@ export function DeadLettersPage() {
       {list.error ? (
         <Failed error={list.error} retry={() => void list.refetch()} />
       ) : !list.data ? (
-        <Waiting />
+        <WaitingRows height={96} />
       ) : letters.length === 0 ? (
         <Empty icon={IconMoodCheck} title={t('dead.none')} text={t('dead.noneText')} />
       ) : (

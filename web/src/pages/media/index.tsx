@@ -1,36 +1,29 @@
 import { Alert, Box, Button, Group, Modal, SegmentedControl, SimpleGrid, Stack, Text, Textarea, TextInput, UnstyledButton } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconPhoto, IconSearch, IconTrash } from '@tabler/icons-react'
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Media, mediaURL, take } from '../../api/client'
 import { NetworkIcon } from '../../components/network'
 import { Page } from '../../components/Page'
-import { Empty, Failed, Waiting } from '../../components/states'
+import { Empty, Failed, WaitingCards } from '../../components/states'
 import { Time } from '../../components/Time'
+import { type MediaChoice, mediaKinds, useMediaList } from '../../lib/media'
 import { sayDone, sayFailed } from '../../lib/say'
 import { useAtLeast } from '../../lib/session'
 import { MediaField, Thumb } from '../compose/MediaField'
-
-type Kind = 'all' | Media['kind']
 
 /** All files, by name or description. */
 export function MediaPage() {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const [kind, setKind] = useState<Kind>('all')
+  const [kind, setKind] = useState<MediaChoice>('all')
   const [typed, setTyped] = useState('')
   const [q] = useDebouncedValue(typed.trim(), 250)
   const [open, setOpen] = useState<Media>()
   const may = useAtLeast('author')
-  const list = useInfiniteQuery({
-    queryKey: ['media-list', kind, q],
-    initialPageParam: '',
-    queryFn: ({ pageParam }) =>
-      take(api.GET('/api/v1/media', { params: { query: { limit: 60, ...(kind === 'all' ? {} : { kind }), ...(q ? { q } : {}), ...(pageParam ? { cursor: pageParam } : {}) } } })),
-    getNextPageParam: (page) => page.next_cursor,
-  })
+  const list = useMediaList(kind, q)
   const files = list.data?.pages.flatMap((p) => p.media) ?? []
   return (
     <Page title={t('media.title')} lead={t('media.lead')}>
@@ -41,14 +34,14 @@ export function MediaPage() {
           <SegmentedControl
             aria-label={t('media.kind')}
             value={kind}
-            onChange={(v) => setKind(v as Kind)}
-            data={(['all', 'image', 'animation', 'video'] as const).map((value) => ({ value, label: t(`media.kinds.${value}`) }))}
+            onChange={(v) => setKind(v as MediaChoice)}
+            data={mediaKinds.map((value) => ({ value, label: t(`media.kinds.${value}`) }))}
           />
         </Group>
         {list.error ? (
           <Failed error={list.error} retry={() => void list.refetch()} />
         ) : !list.data ? (
-          <Waiting />
+          <WaitingCards height={196} cards={12} cols={{ base: 2, xs: 3, md: 4, xl: 6 }} />
         ) : files.length === 0 ? (
           <Empty icon={IconPhoto} title={t(q || kind !== 'all' ? 'media.nothing' : 'media.none')} text={t(q || kind !== 'all' ? 'media.nothingText' : 'media.noneText')} />
         ) : (

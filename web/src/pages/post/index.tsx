@@ -7,7 +7,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatch, type Post, take } from '../../api/client'
 import { Ago } from '../../components/Ago'
-import { LinkButton } from '../../components/links'
+import { LinkAnchor, LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
 import { Failed, Waiting } from '../../components/states'
 import { StatusBadge, statusOf } from '../../components/status'
@@ -46,6 +46,11 @@ export function PostPage() {
             <Text span size="sm">
               {t('post.noTime')}
             </Text>
+          )}
+          {p.series_id && (
+            <LinkAnchor to="/series" size="sm">
+              {t('series.one')}
+            </LinkAnchor>
           )}
         </Group>
       }
@@ -144,6 +149,9 @@ function Approval({ post }: { post: Post }) {
   if (!a || post.status !== 'draft' || a.state === 'none' || a.state === 'approved') return null
   return (
     <Alert color={a.state === 'pending' ? 'grape' : 'pink'} title={t(a.state === 'pending' ? 'post.waits' : 'post.sentBack')}>
+      {a.state === 'pending' && (
+        <Text size="sm">{t(decides ? 'post.waitsText' : 'post.waitsOthers')}</Text>
+      )}
       {a.note && (
         <Text size="sm" className="dl-text">
           {a.note}

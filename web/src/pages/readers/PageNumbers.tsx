@@ -1,22 +1,35 @@
-import { Group, Progress, SegmentedControl, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Group, Progress, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, type Schemas, take } from '../../api/client'
-import { Failed, Waiting } from '../../components/states'
+import { api, take } from '../../api/client'
+import { LinkButton } from '../../components/links'
+import { Failed, WaitingCards } from '../../components/states'
+import { isPost, PageName } from './PageName'
 
 const Chart = lazy(() => import('../../components/Chart'))
 
+/** Whose pages are counted: a site's, or the workspace's own posts and short links. */
+export interface Counted {
+  id: string
+  time_zone: string
+  own: boolean
+}
+
+const types = ['view', 'click', 'convert'] as const
+
 /** All that is counted of one page. `views` is newer than what was read, where the stream has told it. */
-export function PageNumbers({ site, page, views }: { site: Schemas['Site']; page: string; views?: number }) {
+export function PageNumbers({ site, page, views }: { site: Counted; page: string; views?: number }) {
   const { t } = useTranslation()
   const [unit, setUnit] = useState<'hour' | 'day'>('hour')
+  const [type, setType] = useState<(typeof types)[number]>('view')
   const path = { id: site.id }
   const key = ['page', site.id, page]
   const stats = useQuery({ queryKey: [...key, 'stats'], queryFn: async () => (await take(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
   const series = useQuery({
-    queryKey: [...key, 'series', unit],
-    queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/series', { params: { path, query: { page, unit, buckets: unit === 'hour' ? 48 : 35 } } })),
+    queryKey: [...key, 'series', unit, type],
+    placeholderData: keepPreviousData,
+    queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/series', { params: { path, query: { page, type, unit, buckets: unit === 'hour' ? 48 : 35 } } })),
   })
   const funnel = useQuery({ queryKey: [...key, 'funnel'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/funnel', { params: { path, query: { page } } })) })
   const dimensions = useQuery({ queryKey: [...key, 'dimensions'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/dimensions', { params: { path, query: { page } } })) })
@@ -32,27 +45,39 @@ export function PageNumbers({ site, page, views }: { site: Schemas['Site']; page
     return () => clearTimeout(timer)
   }, [views, again, statsAgain, funnelAgain, dimensionsAgain])
   if (stats.error) return <Failed error={stats.error} retry={() => void stats.refetch()} />
-  if (!stats.data) return <Waiting />
+  if (!stats.data) return <WaitingCards cards={6} height={76} cols={{ base: 2, sm: 3 }} />
   const s = stats.data
   return (
     <Stack component="section" aria-label={page}>
-      <Title order={2} size="h4" className="dl-text">
-        {page}
-      </Title>
-      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
+      <Group justify="space-between" align="flex-start" wrap="nowrap">
+        <Title order={2} size="h4" className="dl-text" lineClamp={3}>
+          <PageName page={page} own={site.own} />
+        </Title>
+        {site.own && isPost(page) && (
+          <LinkButton to="/posts/$id" params={{ id: page }} size="xs" variant="default" style={{ flexShrink: 0 }}>
+            {t('post.open')}
+          </LinkButton>
+        )}
+      </Group>
+      <SimpleGrid cols={{ base: 2, sm: 3 }} spacing="sm">
         <Figure label={t('readers.views')} value={Math.max(views ?? 0, s.views)} mark="views" />
         <Figure label={t('readers.uniquesToday')} value={s.uniques.day} />
         <Figure label={t('readers.uniquesWeek')} value={s.uniques.week} />
-        <Figure label={t('readers.clicks')} value={s.clicks} />
+        <Figure label={t('readers.uniquesAll')} value={s.uniques.all_time} />
+        <Figure label={t('readers.clicks')} value={s.clicks} mark="clicks" />
+        <Figure label={t('readers.converts')} value={s.converts} />
       </SimpleGrid>
       <Stack gap="xs" className="dl-card" p="md">
         <Group justify="space-between">
           <Text fw={600}>{t('readers.overTime')}</Text>
+          <Group gap="xs">
+            <SegmentedControl size="xs" aria-label={t('readers.of')} value={type} onChange={(v) => setType(v as typeof type)} data={types.map((value) => ({ value, label: t(`readers.type.${value}`) }))} />
           <SegmentedControl size="xs" aria-label={t('readers.unit')} value={unit} onChange={(v) => setUnit(v as typeof unit)} data={(['hour', 'day'] as const).map((value) => ({ value, label: t(`readers.units.${value}`) }))} />
+          </Group>
         </Group>
         {series.data && (
-          <Suspense fallback={<Waiting />}>
-            <Chart label={t('readers.chart', { page })} buckets={series.data.buckets} unit={unit} zone={site.time_zone} />
+          <Suspense fallback={<Skeleton height={220} />}>
+            <Chart label={t('readers.chart', { page })} what={t(`readers.type.${type}`)} buckets={series.data.buckets} unit={unit} zone={site.time_zone} />
           </Suspense>
         )}
       </Stack>

@@ -1,5 +1,6 @@
-import { Button, Code, CopyButton, Modal, Stack, Text } from '@mantine/core'
+import { Button, Code, CopyButton, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
 import { base } from '../../boot'
@@ -8,7 +9,7 @@ type Site = Schemas['Site']
 
 const here = () => location.origin + base
 
-function Snippet({ title, text, code }: { title: string; text: string; code: string }) {
+function Snippet({ title, text, code, children }: { title: string; text: string; code: string; children?: ReactNode }) {
   const { t } = useTranslation()
   return (
     <Stack gap={6}>
@@ -16,6 +17,7 @@ function Snippet({ title, text, code }: { title: string; text: string; code: str
       <Text size="sm" c="dimmed">
         {text}
       </Text>
+      {children}
       <Code block tabIndex={0} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {code}
       </Code>
@@ -38,14 +40,19 @@ export function TrackerSnippet({ site }: { site: Site }) {
 /** What to put into the pages of a site. */
 export function Snippets({ site, close }: { site: Site; close: () => void }) {
   const { t } = useTranslation()
+  const [page, setPage] = useState('/')
+  const query = `site=${site.write_key}&page=${encodeURIComponent(page || '/')}`
   return (
     <Modal opened onClose={close} size="lg" title={t('readers.snippets')} closeButtonProps={{ 'aria-label': t('close') }}>
       <Stack gap="lg">
         <TrackerSnippet site={site} />
         {site.public_counts ? (
           <>
-            <Snippet title={t('readers.badge')} text={t('readers.badgeText')} code={`<img alt="" src="${here()}/v1/badge.svg?site=${site.write_key}&page=/">`} />
-            <Snippet title={t('readers.count')} text={t('readers.countText')} code={`<script async src="${here()}/v1/count.js?site=${site.write_key}&page=/"></script>`} />
+            <TextInput label={t('readers.ofPage')} description={t('readers.ofPageText')} value={page} onChange={(e) => setPage(e.currentTarget.value)} />
+            <Snippet title={t('readers.badge')} text={t('readers.badgeText')} code={`<img alt="" src="${here()}/v1/badge.svg?${query.replace('&', '&amp;')}">`}>
+              <img src={`${base}/v1/badge.svg?${query}`} alt={t('readers.badge')} height={20} style={{ alignSelf: 'flex-start' }} />
+            </Snippet>
+            <Snippet title={t('readers.count')} text={t('readers.countText')} code={`<script async src="${here()}/v1/count.js?${query.replace('&', '&amp;')}"></script>`} />
           </>
         ) : (
           <Text size="sm" c="dimmed">

@@ -7,12 +7,13 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, take } from '../../api/client'
 import { Page } from '../../components/Page'
-import { Empty, Failed, Waiting } from '../../components/states'
+import { Empty, Failed, WaitingCards } from '../../components/states'
 import { sitesQuery } from '../../lib/queries'
-import { useAtLeast } from '../../lib/session'
+import { useAtLeast, useMe } from '../../lib/session'
 import { useStream } from '../../lib/useStream'
 import { NewSite } from './NewSite'
-import { PageNumbers } from './PageNumbers'
+import { PageName } from './PageName'
+import { type Counted, PageNumbers } from './PageNumbers'
 import { Snippets } from './Snippets'
 
 const route = getRouteApi('/readers')
@@ -26,17 +27,24 @@ export function ReadersPage() {
   const may = useAtLeast('editor')
   const [adding, add] = useDisclosure()
   const [showing, show] = useDisclosure()
+  const me = useMe()
   const site = sites.data?.find((s) => s.id === search.site) ?? sites.data?.[0]
+  // Under the workspace's own id its posts and short links are counted, by UTC.
+  const posts: Counted = { id: me.workspace.id, time_zone: 'UTC', own: true }
+  const counted: Counted | undefined = search.site === posts.id ? posts : site && { ...site, own: false }
+  const go = (id: string) => void navigate({ to: '/readers', search: { site: id } })
   return (
     <Page
       title={t('readers.title')}
       lead={t('readers.lead')}
       actions={
-        site && (
+        counted && (
           <>
-            <Button variant="default" leftSection={<IconCode size={18} aria-hidden />} onClick={show.open}>
-              {t('readers.snippets')}
-            </Button>
+            {site && !counted.own && (
+              <Button variant="default" leftSection={<IconCode size={18} aria-hidden />} onClick={show.open}>
+                {t('readers.snippets')}
+              </Button>
+            )}
             {may && (
               <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={add.open}>
                 {t('readers.newSite')}
@@ -49,28 +57,29 @@ export function ReadersPage() {
       {sites.error ? (
         <Failed error={sites.error} retry={() => void sites.refetch()} />
       ) : !sites.data ? (
-        <Waiting />
-      ) : !site ? (
+        <WaitingCards cards={4} cols={{ base: 1, md: 2 }} height={220} />
+      ) : !counted ? (
         <Empty icon={IconWorldWww} title={t('readers.none')} text={t('readers.noneText')}>
           {may && (
             <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={add.open}>
               {t('readers.newSite')}
             </Button>
           )}
+          <Button variant="default" onClick={() => go(posts.id)}>
+            {t('readers.posts')}
+          </Button>
         </Empty>
       ) : (
         <Stack>
-          {sites.data.length > 1 && (
-            <Select
-              label={t('readers.site')}
-              allowDeselect={false}
-              w={{ base: '100%', xs: 280 }}
-              data={sites.data.map((s) => ({ value: s.id, label: s.name }))}
-              value={site.id}
-              onChange={(id) => void navigate({ to: '/readers', search: { site: id ?? undefined } })}
-            />
-          )}
-          <Numbers key={site.id} site={site} page={search.page} choose={(page) => void navigate({ to: '/readers', search: { site: site.id, page }, resetScroll: false })} />
+          <Select
+            label={t('readers.site')}
+            allowDeselect={false}
+            w={{ base: '100%', xs: 280 }}
+            data={[...sites.data.map((s) => ({ value: s.id, label: s.name })), { value: posts.id, label: t('readers.posts') }]}
+            value={counted.id}
+            onChange={(id) => id && go(id)}
+          />
+          <Numbers key={counted.id} site={counted} page={search.page} choose={(page) => void navigate({ to: '/readers', search: { site: counted.id, page }, resetScroll: false })} />
         </Stack>
       )}
       {adding && <NewSite close={add.close} />}
@@ -79,7 +88,7 @@ export function ReadersPage() {
   )
 }
 
-function Numbers({ site, page, choose }: { site: Schemas['Site']; page?: string; choose: (page: string) => void }) {
+function Numbers({ site, page, choose }: { site: Counted; page?: string; choose: (page: string) => void }) {
   const { t } = useTranslation()
   const [window, setWindow] = useState<'now' | 'hour' | 'day' | 'rising'>('now')
   const [live, setLive] = useState<Schemas['PageStats'][]>([])
@@ -106,7 +115,7 @@ function Numbers({ site, page, choose }: { site: Schemas['Site']; page?: string;
                 {t('readers.quiet')}
               </Text>
             ) : (
-              live.map((p) => <PageRow key={p.page} page={p.page} number={p.views} active={p.page === chosen} choose={choose} />)
+              live.map((p) => <PageRow key={p.page} own={site.own} page={p.page} number={p.views} active={p.page === chosen} choose={choose} />)
             )}
           </Stack>
           <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('readers.trending')}>
@@ -127,7 +136,7 @@ function Numbers({ site, page, choose }: { site: Schemas['Site']; page?: string;
                 {t('readers.quiet')}
               </Text>
             ) : (
-              ranked.map((p) => <PageRow key={p.page} page={p.page} number={p.score} times={window === 'rising'} active={p.page === chosen} choose={choose} />)
+              ranked.map((p) => <PageRow key={p.page} own={site.own} page={p.page} number={p.score} times={window === 'rising'} active={p.page === chosen} choose={choose} />)
             )}
           </Stack>
         </Stack>
@@ -139,14 +148,14 @@ function Numbers({ site, page, choose }: { site: Schemas['Site']; page?: string;
   )
 }
 
-function PageRow({ page, number, times, active, choose }: { page: string; number: number; times?: boolean; active: boolean; choose: (page: string) => void }) {
+function PageRow({ page, own, number, times, active, choose }: { page: string; own: boolean; number: number; times?: boolean; active: boolean; choose: (page: string) => void }) {
   const { i18n } = useTranslation()
   const text = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: times ? 1 : 0 }).format(number)
   return (
     <UnstyledButton className="dl-link-box" px={6} py={4} aria-pressed={active} onClick={() => choose(page)} data-page={page}>
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm" truncate fw={active ? 700 : 400}>
-          {page}
+          <PageName page={page} own={own} />
         </Text>
         <Text size="sm" fw={600} className="dl-numbers" data-number>
           {times ? `× ${text}` : text}

@@ -1,23 +1,71 @@
-import { Button, Table, Text } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { Button, Group, MultiSelect, Select, Table, Text, TextInput } from '@mantine/core'
+import { IconListSearch } from '@tabler/icons-react'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import dayjs from 'dayjs'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, take } from '../../api/client'
-import { Failed, Waiting } from '../../components/states'
+import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
+import { useMe } from '../../lib/session'
+import { toInstant } from '../../lib/time'
 
-/** Who did what, the newest first. */
+const unnamed = ['dateline', 'operator'] as const
+
+/** Who did what, the newest first; by whom, what, and when. */
 export function Audit() {
   const { t } = useTranslation()
+  const me = useMe()
+  const [actor, setActor] = useState<string | null>(null)
+  const [actions, setActions] = useState<string[]>([])
+  const [from, setFrom] = useState('')
+  const [to, setTo] = useState('')
+  const members = useQuery({ queryKey: ['members'], queryFn: async () => (await take(api.GET('/api/v1/members', { params: { query: { limit: 200 } } }))).members })
+  const zone = me.workspace.time_zone
+  const filter = {
+    ...(actor ? { actor } : {}),
+    ...(actions.length > 0 ? { action: actions } : {}),
+    ...(from ? { from: toInstant(`${from}T00:00`, zone).toISOString() } : {}),
+    ...(to ? { to: toInstant(`${dayjs(to).add(1, 'day').format('YYYY-MM-DD')}T00:00`, zone).toISOString() } : {}),
+  }
   const list = useInfiniteQuery({
-    queryKey: ['audit'],
+    queryKey: ['audit', filter],
+    placeholderData: keepPreviousData,
     initialPageParam: '',
-    queryFn: ({ pageParam }) => take(api.GET('/api/v1/audit', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => take(api.GET('/api/v1/audit', { params: { query: { limit: 100, ...filter, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
-  if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
-  if (!list.data) return <Waiting />
+  const filters = (
+    <Group gap="sm" align="flex-end" mb="md" role="search" aria-label={t('system.audit')}>
+      <Select
+        label={t('system.who')}
+        clearable
+        searchable
+        placeholder={t('calendar.all')}
+        w={{ base: '100%', xs: 200 }}
+        value={actor}
+        onChange={setActor}
+        data={[...unnamed.map((value) => ({ value, label: t(`auditActor.${value}`) })), ...(members.data ?? []).map((m) => ({ value: m.id, label: m.name }))]}
+      />
+      <MultiSelect
+        label={t('system.what')}
+        clearable
+        searchable
+        placeholder={actions.length === 0 ? t('calendar.all') : ''}
+        w={{ base: '100%', xs: 320 }}
+        value={actions}
+        onChange={setActions}
+        data={Object.entries(t('audit', { returnObjects: true })).map(([key, label]) => ({ value: key.replace('_', '.'), label }))}
+      />
+      <TextInput type="date" label={t('auditFrom')} value={from} max={to || undefined} onChange={(e) => setFrom(e.currentTarget.value)} />
+      <TextInput type="date" label={t('auditTo')} value={to} min={from || undefined} onChange={(e) => setTo(e.currentTarget.value)} />
+    </Group>
+  )
+  const entries = list.data?.pages.flatMap((p) => p.entries) ?? []
   return (
     <>
+      {filters}
+      {list.error ? <Failed error={list.error} retry={() => void list.refetch()} /> : !list.data ? <WaitingRows rows={8} height={44} /> : entries.length === 0 ? <Empty icon={IconListSearch} title={t('media.nothing')} text={t('auditNothing')} /> : (
       <Table.ScrollContainer minWidth={560} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table verticalSpacing={6} aria-label={t('system.audit')}>
           <Table.Thead>
@@ -28,8 +76,8 @@ export function Audit() {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {list.data.pages.flatMap((p) => p.entries).map((e) => (
-              <Table.Tr key={e.id}>
+            {entries.map((e) => (
+              <Table.Tr key={e.id} data-action={e.action}>
                 <Table.Td>
                   <Text size="sm">
                     <Time at={e.at} look="exact" />
@@ -37,7 +85,7 @@ export function Audit() {
                 </Table.Td>
                 <Table.Td>
                   <Text size="sm">
-                    {e.actor.name ?? e.actor.type}
+                    {e.actor.name ?? (e.actor.type === 'user' ? t('auditActor.gone') : t(`auditActor.${e.actor.type}`))}
                     {e.actor.token_name ? ` (${e.actor.token_name})` : ''}
                   </Text>
                 </Table.Td>
@@ -52,6 +100,7 @@ export function Audit() {
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
+      )}
       {list.hasNextPage && (
         <Button variant="default" mt="md" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
           {t('more')}

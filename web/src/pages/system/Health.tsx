@@ -3,7 +3,7 @@ import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { api, Refusal, type Schemas, unreachable } from '../../api/client'
-import { Failed, Waiting } from '../../components/states'
+import { Failed, WaitingRows } from '../../components/states'
 
 /** Whether the engines answer and workers poll. What is not ready is an answer too, with 503. */
 async function readiness(): Promise<Schemas['Readiness']> {
@@ -17,7 +17,7 @@ export function Health() {
   const { t, i18n } = useTranslation()
   const ready = useQuery({ queryKey: ['readyz'], queryFn: readiness, refetchInterval: 5000 })
   if (ready.error) return <Failed error={ready.error} retry={() => void ready.refetch()} />
-  if (!ready.data) return <Waiting />
+  if (!ready.data) return <WaitingRows height={60} />
   const ms = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 })
   return (
     <Stack>

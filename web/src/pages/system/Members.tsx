@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, once, type Role, take } from '../../api/client'
-import { Failed, Waiting } from '../../components/states'
+import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { sayDone, sayFailed } from '../../lib/say'
 import { useAtLeast, useMe } from '../../lib/session'
@@ -36,7 +36,7 @@ export function Members() {
   })
   const remove = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/members/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: settled })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
-  if (!list.data) return <Waiting />
+  if (!list.data) return <WaitingRows height={60} />
   const data = roles.map((value) => ({ value, label: t(`role.${value}`) }))
   return (
     <Stack>

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, once, type Schemas, take } from '../../api/client'
-import { Empty, Failed, Waiting } from '../../components/states'
+import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { sayFailed } from '../../lib/say'
 import { useMe } from '../../lib/session'
@@ -29,7 +29,7 @@ export function Tokens() {
   })
   const revoke = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: settled })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
-  if (!list.data) return <Waiting />
+  if (!list.data) return <WaitingRows height={60} />
   return (
     <Stack>
       <form

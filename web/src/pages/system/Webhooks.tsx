@@ -1,15 +1,18 @@
 import { ActionIcon, Alert, Badge, Button, Code, Group, MultiSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
-import { IconSend, IconTrash, IconWebhook } from '@tabler/icons-react'
+import { useDisclosure } from '@mantine/hooks'
+import { IconChevronDown, IconSend, IconTrash, IconWebhook } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, once, type Schemas, take } from '../../api/client'
-import { Empty, Failed, Waiting } from '../../components/states'
+import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { sayDone, sayFailed } from '../../lib/say'
+import { Deliveries } from './Deliveries'
 
 const types: Schemas['WebhookType'][] = [
   'post.posted', 'post.failed', 'post.uncertain', 'post.late', 'post.submitted', 'post.approved', 'post.rejected', 'account.needs_reconnect', 'account.expiring',
+  'domain.selectors_learned', 'domain.selectors_rolled_back', 'domain.selectors_failed', 'article.matched',
 ]
 
 export function Webhooks() {
@@ -26,7 +29,7 @@ export function Webhooks() {
     onSettled: settled,
   })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
-  if (!list.data) return <Waiting />
+  if (!list.data) return <WaitingRows rows={2} height={110} />
   return (
     <Stack>
       <form
@@ -59,9 +62,11 @@ export function Webhooks() {
 
 function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => void }) {
   const { t } = useTranslation()
+  const [opened, { toggle }] = useDisclosure()
+  const client = useQueryClient()
   const params = { path: { id: h.id } }
   const set = useMutation({ mutationFn: (on: boolean) => take(api.PATCH('/api/v1/webhooks/{id}', { params, body: { status: on ? 'enabled' : 'disabled' } })), onError: sayFailed, onSettled: settled })
-  const test = useMutation({ mutationFn: () => take(api.POST('/api/v1/webhooks/{id}/test', { params })), onSuccess: () => sayDone(t('system.hookTested')), onError: sayFailed })
+  const test = useMutation({ mutationFn: () => take(api.POST('/api/v1/webhooks/{id}/test', { params })), onSuccess: () => sayDone(t('system.hookTested')), onError: sayFailed, onSettled: () => void client.invalidateQueries({ queryKey: ['deliveries', h.id] }) })
   const remove = useMutation({ mutationFn: () => take(api.DELETE('/api/v1/webhooks/{id}', { params })), onError: sayFailed, onSettled: settled })
   return (
     <Stack gap={6} className="dl-card" p="md" component="article" aria-label={h.url}>
@@ -91,6 +96,15 @@ function Hook({ hook: h, settled }: { hook: Schemas['Webhook']; settled: () => v
           {t('system.failing')} <Time at={h.failing_since} />
         </Text>
       )}
+      {h.disabled_reason && h.disabled_reason !== 'owner' && (
+        <Text size="sm" c="var(--mantine-color-error)">
+          {t(`hooks.disabled.${h.disabled_reason}`)}
+        </Text>
+      )}
+      <Button variant="subtle" color="gray" size="compact-sm" aria-expanded={opened} onClick={toggle} style={{ alignSelf: 'flex-start' }} rightSection={<IconChevronDown size={16} aria-hidden style={{ transform: opened ? 'rotate(180deg)' : undefined }} />}>
+        {t('hooks.deliveries')}
+      </Button>
+      {opened && <Deliveries hook={h.id} />}
     </Stack>
   )
 }

@@ -1,30 +1,36 @@
 import { Tabs } from '@mantine/core'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { Page } from '../../components/Page'
 import { useAtLeast } from '../../lib/session'
 import { Audit } from './Audit'
 import { Health } from './Health'
 import { Members } from './Members'
+import { State } from './State'
 import { Tokens } from './Tokens'
 import { Webhooks } from './Webhooks'
+
+const route = getRouteApi('/system')
 
 /** What runs, who may do what, and who did what. */
 export function SystemPage() {
   const { t } = useTranslation()
   const editor = useAtLeast('editor')
+  const navigate = useNavigate()
+  const { tab } = route.useSearch()
+  const tabs = editor ? (['health', 'members', 'tokens', 'webhooks', 'audit'] as const) : (['health', 'tokens'] as const)
+  const current = tabs.find((name) => name === tab) ?? 'health'
   return (
-    <Page title={t('system.title')}>
-      <Tabs defaultValue="health" keepMounted={false}>
+    <Page title={t('system.title')} lead={t('system.lead')}>
+      <Tabs value={current} onChange={(name) => void navigate({ to: '/system', search: name && name !== 'health' ? { tab: name } : {}, replace: true })} keepMounted={false}>
         <Tabs.List mb="md">
-          <Tabs.Tab value="health">{t('system.health')}</Tabs.Tab>
-          {editor && <Tabs.Tab value="members">{t('system.members')}</Tabs.Tab>}
-          <Tabs.Tab value="tokens">{t('system.tokens')}</Tabs.Tab>
-          {editor && <Tabs.Tab value="webhooks">{t('system.webhooks')}</Tabs.Tab>}
-          {editor && <Tabs.Tab value="audit">{t('system.audit')}</Tabs.Tab>}
+          {tabs.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {t(`system.${name}`)}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
-        <Tabs.Panel value="health">
-          <Health />
-        </Tabs.Panel>
+        <Tabs.Panel value="health">{editor ? <State /> : <Health />}</Tabs.Panel>
         <Tabs.Panel value="members">
           <Members />
         </Tabs.Panel>

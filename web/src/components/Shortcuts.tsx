@@ -1,0 +1,122 @@
+import { Group, Kbd, Modal, Stack, Switch, Table, Text } from '@mantine/core'
+import { useLocalStorage } from '@mantine/hooks'
+import { createContext, type ReactNode, type RefObject, useCallback, useContext, useEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+/** One key, or two that are pressed after one another, such as "g c". */
+export interface Shortcut {
+  keys: string
+  label: string
+  run: () => void
+}
+
+interface Group {
+  title: string
+  all: Shortcut[]
+}
+
+interface Board {
+  add: (group: RefObject<Group>) => () => void
+  show: () => void
+}
+
+const Context = createContext<Board>({ add: () => () => undefined, show: () => undefined })
+
+/** Opens the list of shortcuts. */
+export const useShowShortcuts = () => useContext(Context).show
+
+/** Makes keys do something for as long as the caller is shown. */
+export function useShortcuts(title: string, all: Shortcut[]): void {
+  const { add } = useContext(Context)
+  const group = useRef<Group>({ title, all })
+  useEffect(() => {
+    group.current = { title, all }
+  })
+  useEffect(() => add(group), [add])
+}
+
+/** How long the first of two keys waits for the second. */
+const patience = 1500
+
+/** Whoever types, or chooses in a dialog or a menu, presses keys for that. */
+function busy(target: EventTarget | null): boolean {
+  if (document.querySelector('[role=dialog],[role=menu],[role=listbox]:not([hidden])')) return true
+  return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+}
+
+/** Listens for keys. They can be switched off, as WCAG 2.2, 2.1.4 asks for: speech input types them unasked. */
+export function ShortcutsProvider({ children }: { children: ReactNode }) {
+  const { t } = useTranslation()
+  const groups = useRef(new Set<RefObject<Group>>())
+  const [on, setOn] = useLocalStorage({ key: 'dateline-shortcuts', defaultValue: true, getInitialValueInEffect: false })
+  const [opened, setOpened] = useState(false)
+  const add = useCallback((group: RefObject<Group>) => {
+    groups.current.add(group)
+    return () => void groups.current.delete(group)
+  }, [])
+  const show = useCallback(() => setOpened(true), [])
+  const [board] = useState<Board>({ add, show })
+  useEffect(() => {
+    let before = ''
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const press = (e: KeyboardEvent) => {
+      if (e.ctrlKey || e.metaKey || e.altKey || e.key.length !== 1 || busy(e.target)) return
+      if (e.key === '?') {
+        setOpened(true)
+        return
+      }
+      if (!on) return
+      const all = [...groups.current].flatMap((g) => g.current.all)
+      const typed = before ? `${before} ${e.key}` : e.key
+      clearTimeout(timer)
+      before = ''
+      const found = all.find((s) => s.keys === typed)
+      if (found) {
+        e.preventDefault()
+        found.run()
+      } else if (all.some((s) => s.keys.startsWith(`${typed} `))) {
+        before = typed
+        timer = setTimeout(() => (before = ''), patience)
+      }
+    }
+    addEventListener('keydown', press)
+    return () => {
+      clearTimeout(timer)
+      removeEventListener('keydown', press)
+    }
+  }, [on])
+  return (
+    <Context value={board}>
+      {children}
+      <Modal opened={opened} onClose={() => setOpened(false)} title={t('keys.title')} closeButtonProps={{ 'aria-label': t('close') }}>
+        <Stack>
+          <Switch label={t('keys.on')} checked={on} onChange={(e) => setOn(e.currentTarget.checked)} />
+          {opened &&
+            [...groups.current].map((g) => (
+              <div key={g.current.title}>
+                <Text fw={600} size="sm" mb={4}>
+                  {g.current.title}
+                </Text>
+                <Table verticalSpacing={4} aria-label={g.current.title}>
+                  <Table.Tbody>
+                    {g.current.all.map((s) => (
+                      <Table.Tr key={s.keys} opacity={on ? 1 : 0.6}>
+                        <Table.Td w={110}>
+                          <Group gap={4}>
+                            {s.keys.split(' ').map((k, i) => (
+                              <Kbd key={i}>{k}</Kbd>
+                            ))}
+                          </Group>
+                        </Table.Td>
+                        <Table.Td>{s.label}</Table.Td>
+                      </Table.Tr>
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </div>
+            ))}
+        </Stack>
+      </Modal>
+    </Context>
+  )
+}

@@ -1,0 +1,16 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { api, type Media, take } from '../api/client'
+
+export const mediaKinds = ['all', 'image', 'animation', 'video'] as const
+export type MediaChoice = 'all' | Media['kind']
+
+/** The files of the library, the newest first, by words of their names and descriptions. */
+export function useMediaList(kind: MediaChoice, q: string) {
+  return useInfiniteQuery({
+    queryKey: ['media-list', kind, q],
+    initialPageParam: '',
+    queryFn: ({ pageParam }) =>
+      take(api.GET('/api/v1/media', { params: { query: { limit: 60, ...(kind === 'all' ? {} : { kind }), ...(q ? { q } : {}), ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    getNextPageParam: (page) => page.next_cursor,
+  })
+}

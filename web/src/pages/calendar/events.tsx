@@ -1,0 +1,81 @@
+import { Group, Text } from '@mantine/core'
+import type { ScheduleEventData } from '@mantine/schedule'
+import { IconRepeat } from '@tabler/icons-react'
+import dayjs from 'dayjs'
+import type { TFunction } from 'i18next'
+import { useTranslation } from 'react-i18next'
+import type { Post } from '../../api/client'
+import { NetworkIcon, networkColor } from '../../components/network'
+import { looks, statusOf } from '../../components/status'
+import { Time } from '../../components/Time'
+import { toWall } from '../../lib/time'
+import type { Planned } from './planned'
+
+/** Posts are moments; this is how tall they are drawn, in minutes. */
+const height = 30
+
+/** What an entry of the calendar is about. */
+export type Entry = { post: Post; planned?: undefined } | { planned: Planned; post?: undefined }
+
+export const entryOf = (e: ScheduleEventData) => e.payload as unknown as Entry
+
+export type Colors = 'status' | 'network'
+
+const stretch = (at: string | Date, zone: string) => {
+  const start = toWall(at, zone).replace('T', ' ')
+  // One at the end of a day does not reach into the next.
+  const end = dayjs(start).add(height, 'minute')
+  const midnight = dayjs(start).endOf('day')
+  return { start, end: (end.isAfter(midnight) ? midnight : end).format('YYYY-MM-DD HH:mm:ss') }
+}
+
+export function eventsOf(posts: Post[], planned: Planned[], zone: string, colors: Colors, t: TFunction): ScheduleEventData[] {
+  const stored = posts.flatMap((post) =>
+    post.scheduled_time
+      ? [{
+          id: post.id, title: post.content || t('post.noText'), ...stretch(post.scheduled_time, zone),
+          color: colors === 'status' ? looks[statusOf(post)].color : networkColor(post.targets[0]?.network ?? ''), payload: { post },
+        }]
+      : [])
+  const ahead = planned.map((p) => ({
+    id: `${p.series.id} ${p.occurrence}`, title: p.series.template.content || t('post.noText'), ...stretch(p.at, zone), color: 'gray', payload: { planned: p },
+  }))
+  return [...stored, ...ahead]
+}
+
+/** One entry as it is drawn: what matters fits into a line. */
+export function Body({ entry, zone }: { entry: Entry; zone: string }) {
+  const { t } = useTranslation()
+  if (entry.planned) {
+    const { series, at } = entry.planned
+    return (
+      <Group gap={4} wrap="nowrap" data-planned={series.id}>
+        <IconRepeat size={13} aria-label={t('series.planned')} role="img" style={{ flexShrink: 0 }} />
+        <Text span size="xs" fw={600} style={{ flexShrink: 0 }}>
+          <Time at={at.toISOString()} zone={zone} look="clock" />
+        </Text>
+        <Text span size="xs" truncate>
+          {series.template.content || t('post.noText')}
+        </Text>
+      </Group>
+    )
+  }
+  const { post } = entry
+  const status = statusOf(post)
+  const { icon: Icon } = looks[status]
+  return (
+    <Group gap={4} wrap="nowrap" data-post={post.id} data-status={status}>
+      <Icon size={13} aria-label={t(`status.${status}`)} role="img" style={{ flexShrink: 0 }} />
+      {[...new Set(post.targets.map((x) => x.network))].slice(0, 3).map((n) => (
+        <NetworkIcon key={n} network={n} size={13} />
+      ))}
+      {post.series_id && <IconRepeat size={13} aria-label={t('series.one')} role="img" style={{ flexShrink: 0 }} />}
+      <Text span size="xs" fw={600} style={{ flexShrink: 0 }}>
+        {post.scheduled_time && <Time at={post.scheduled_time} zone={zone} look="clock" />}
+      </Text>
+      <Text span size="xs" truncate>
+        {post.content || t('post.noText')}
+      </Text>
+    </Group>
+  )
+}

@@ -1,0 +1,13 @@
+import type { Post, PostStatus } from '../../api/client'
+import type { CalendarSearch } from '../../router'
+
+/** What the address asks the API for. What waits for approval is a draft to the API. */
+export function asked(search: CalendarSearch): { status?: PostStatus[]; approval?: 'pending'[]; account?: string } {
+  return {
+    ...(search.status === 'pending' ? { approval: ['pending' as const] } : search.status ? { status: [search.status as PostStatus] } : {}),
+    ...(search.account ? { account: search.account } : {}),
+  }
+}
+
+/** Networks are left out here: the API lists posts by account. */
+export const wanted = (search: CalendarSearch) => (post: Post) => search.network === undefined || post.targets.some((x) => x.network === search.network)

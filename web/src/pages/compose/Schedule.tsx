@@ -1,0 +1,159 @@
+import { Alert, Button, Collapse, Group, NumberInput, Stack, Switch, Text, TextInput, Title } from '@mantine/core'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { IconCalendarCheck, IconChevronDown, IconDeviceFloppy, IconRepeat, IconRocket, IconSend, IconTrash } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { Schemas } from '../../api/client'
+import { RuleBuilder } from '../../components/RuleBuilder'
+import { useShortcuts } from '../../components/Shortcuts'
+import { Time } from '../../components/Time'
+import { ZoneSelect } from '../../components/ZoneSelect'
+import { blankRule, type Rule, weekday } from '../../lib/rule'
+import { useMe } from '../../lib/session'
+import { toInstant } from '../../lib/time'
+import { type Draft, isAhead, isBlank } from './draft'
+import { useSend } from './useSend'
+import type { useSaving } from './useSaving'
+
+interface Props {
+  draft: Draft
+  setDraft: (update: (d: Draft) => Draft) => void
+  saving: ReturnType<typeof useSaving>
+  preview?: Schemas['PostPreview']
+  /** Begins with a post that recurs. */
+  repeat?: boolean
+}
+
+/** When a post goes out, what stands against it, and the buttons that send it on its way. */
+export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
+  const { t } = useTranslation()
+  const me = useMe()
+  const [rule, setRule] = useState<Rule | undefined>(repeat ? firstRule(draft.when) : undefined)
+  const { send, doing } = useSend(draft, saving)
+  const needsApproval = me.role === 'author' && me.workspace.authors_need_approval
+  const isDraft = (saving.stored?.status ?? 'draft') === 'draft'
+  const ofSeries = saving.stored?.series_id !== undefined
+  const blocking = (preview?.problems ?? []).filter((p) => !(draft.when === '' && p.field === 'scheduled_time'))
+  const blank = isBlank(draft) || draft.accounts.length === 0
+  const past = draft.when !== '' && !isAhead(draft)
+  const ready = !blank && blocking.length === 0
+  const timed = ready && draft.when !== ''
+  const main = !isDraft ? 'save' : rule ? 'repeat' : needsApproval ? 'submit' : 'schedule'
+  const allowed = main === 'save' ? ready && saving.state !== 'clean' : main === 'repeat' ? timed : timed && !past
+  const go = () => allowed && !doing && send(main, rule)
+  useHotkeys([['mod+Enter', go]], [])
+  useShortcuts(t('compose.title'), [{ keys: 'Ctrl+Enter', label: t(`compose.main.${main}`), run: go }])
+  const icons = { save: IconDeviceFloppy, repeat: IconRepeat, submit: IconSend, schedule: IconCalendarCheck }
+  const Icon = icons[main]
+  return (
+    <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('compose.when')}>
+      <Title order={2} size="h5">
+        {t('compose.when')}
+      </Title>
+      <Group align="flex-start" gap="sm">
+        <TextInput
+          type="datetime-local"
+          label={t(rule ? 'repeat.starts' : 'compose.time')}
+          value={draft.when}
+          error={past && !rule ? t('compose.past') : undefined}
+          onChange={(e) => {
+            const when = e.currentTarget.value
+            setDraft((d) => ({ ...d, when }))
+          }}
+        />
+        <ZoneSelect value={draft.zone} onChange={(zone) => setDraft((d) => ({ ...d, zone }))} />
+      </Group>
+      {draft.when !== '' && draft.zone !== me.workspace.time_zone && (
+        <Text size="sm" c="dimmed">
+          {t('compose.elsewhere', { zone: me.workspace.time_zone })} <Time at={toInstant(draft.when, draft.zone).toISOString()} />
+        </Text>
+      )}
+      {isDraft && !ofSeries && <Switch label={t('repeat.title')} checked={rule !== undefined} onChange={(e) => setRule(e.currentTarget.checked ? firstRule(draft.when) : undefined)} />}
+      {isDraft && rule && <RuleBuilder value={rule} onChange={setRule} starts={draft.when} zone={draft.zone} />}
+      <More draft={draft} setDraft={setDraft} />
+      {!isBlank(draft) && blocking.length > 0 && (
+        <Alert color="red" title={t('compose.problems')} role="status">
+          <Stack gap={4}>
+            {blocking.map((p) => (
+              <Text key={p.field + p.code + p.message} size="sm">
+                {p.message}
+              </Text>
+            ))}
+          </Stack>
+        </Alert>
+      )}
+      {!isBlank(draft) && (preview?.warnings ?? []).length > 0 && (
+        <Alert color="yellow" title={t('compose.warnings')} role="status">
+          <Stack gap={4}>
+            {preview?.warnings.map((w, i) => (
+              <Text key={i} size="sm" data-warning={w.code}>
+                {w.message}
+              </Text>
+            ))}
+          </Stack>
+        </Alert>
+      )}
+      {preview && preview.price.micro_usd > 0 && (
+        <Text size="sm" c="dimmed" title={preview.price.why.join('\n')} data-price>
+          {t('compose.price', { price: preview.price.formatted })}
+        </Text>
+      )}
+      <Group gap="xs">
+        <Button leftSection={<Icon size={18} aria-hidden />} disabled={!allowed} loading={doing === main} onClick={go}>
+          {t(main === 'save' && saving.stored?.status !== 'scheduled' ? 'compose.saveAndSend' : `compose.main.${main}`)}
+        </Button>
+        {isDraft && !needsApproval && !rule && (
+          <Button variant="default" leftSection={<IconRocket size={18} aria-hidden />} disabled={!ready} loading={doing === 'now'} onClick={() => send('now')}>
+            {t('compose.now')}
+          </Button>
+        )}
+        {isDraft && saving.stored && (
+          <Button variant="subtle" color="red" leftSection={<IconTrash size={18} aria-hidden />} loading={doing === 'delete'} onClick={() => send('delete')}>
+            {t('compose.delete')}
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  )
+}
+
+const firstRule = (when: string): Rule => ({ ...blankRule, byDay: [{ nth: 0, day: weekday(when || new Date().toISOString()) }] })
+
+/** What few posts need. */
+function More({ draft, setDraft }: Pick<Props, 'draft' | 'setDraft'>) {
+  const { t } = useTranslation()
+  const [opened, { toggle }] = useDisclosure(draft.dropIfLate > 0 || draft.language !== '')
+  return (
+    <div>
+      <Button variant="subtle" color="gray" size="compact-sm" aria-expanded={opened} onClick={toggle} rightSection={<IconChevronDown size={16} aria-hidden style={{ transform: opened ? 'rotate(180deg)' : undefined }} />}>
+        {t('compose.more')}
+      </Button>
+      <Collapse expanded={opened}>
+        <Group gap="sm" mt="xs" align="flex-start">
+          <NumberInput
+            label={t('compose.dropIfLate')}
+            description={t('compose.dropIfLateText')}
+            w={{ base: '100%', xs: 300 }}
+            min={0}
+            max={527_040}
+            suffix={` ${t('compose.minutes')}`}
+            value={draft.dropIfLate}
+            onChange={(n) => setDraft((d) => ({ ...d, dropIfLate: Number(n) || 0 }))}
+          />
+          <TextInput
+            label={t('compose.language')}
+            description={t('compose.languageText')}
+            w={{ base: '100%', xs: 220 }}
+            maxLength={3}
+            placeholder="vi"
+            value={draft.language}
+            onChange={(e) => {
+              const language = e.currentTarget.value.toLowerCase().replace(/[^a-z]/g, '')
+              setDraft((d) => ({ ...d, language }))
+            }}
+          />
+        </Group>
+      </Collapse>
+    </div>
+  )
+}

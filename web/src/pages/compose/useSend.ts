@@ -1,0 +1,56 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { api, ifMatch, once, type Post, take } from '../../api/client'
+import { refreshPosts } from '../../lib/posts'
+import { type Rule, ruleText } from '../../lib/rule'
+import { sayDone, sayFailed } from '../../lib/say'
+import { type Draft, templateOf } from './draft'
+import type { useSaving } from './useSaving'
+
+export type Deed = 'schedule' | 'repeat' | 'now' | 'submit' | 'save' | 'delete'
+
+/** Stores what is written and sends it on its way. */
+export function useSend(draft: Draft, saving: ReturnType<typeof useSaving>) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  const act = useMutation({
+    mutationFn: async ({ what, rule }: { what: Deed; rule?: Rule }): Promise<Post> => {
+      const saved = what === 'delete' ? saving.stored : await saving.save()
+      if (!saved) throw new Error(t('compose.saveFailed'))
+      const params = { path: { id: saved.id }, header: ifMatch(saved.version) }
+      switch (what) {
+        case 'schedule':
+          return take(api.POST('/api/v1/posts/{id}/schedule', { params, body: { scheduled_time: draft.when, time_zone: draft.zone } }))
+        case 'repeat':
+          if (rule) await take(api.POST('/api/v1/series', { params: { header: once() }, body: { rule: ruleText(rule), starts: draft.when, time_zone: draft.zone, template: templateOf(draft) } }))
+          return take(api.DELETE('/api/v1/posts/{id}', { params })) // the draft has become the series
+        case 'now':
+          return take(api.POST('/api/v1/posts/{id}/publish-now', { params }))
+        case 'submit':
+          return take(api.POST('/api/v1/posts/{id}/submit', { params }))
+        case 'delete':
+          return take(api.DELETE('/api/v1/posts/{id}', { params }))
+        case 'save':
+          return saved
+      }
+    },
+    onSuccess: async (post, { what }) => {
+      saving.accept(post)
+      client.setQueryData(['post', post.id], post)
+      refreshPosts(client)
+      if (what === 'delete') {
+        await navigate({ to: '/calendar' })
+        return
+      }
+      sayDone(t(post.approval?.state === 'pending' ? 'compose.done.submit' : `compose.done.${what}`))
+      if (what === 'repeat') {
+        void client.invalidateQueries({ queryKey: ['series'] })
+        await navigate({ to: '/series' })
+      } else await navigate({ to: '/posts/$id', params: { id: post.id } })
+    },
+    onError: sayFailed,
+  })
+  return { send: (what: Deed, rule?: Rule) => act.mutate({ what, rule }), doing: act.isPending ? act.variables.what : undefined }
+}

@@ -1,0 +1,57 @@
+import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, ifMatch, type Schemas, take } from '../../api/client'
+import { RuleBuilder } from '../../components/RuleBuilder'
+import { ZoneSelect } from '../../components/ZoneSelect'
+import { readRule, ruleText } from '../../lib/rule'
+import { problemText } from '../../lib/say'
+import type { Part } from '../compose/draft'
+import { Parts } from '../compose/Parts'
+import { useSeriesChange } from './SeriesCard'
+
+/** Changes what a series says and when. Versions for single accounts stay as they are. */
+export function EditSeries({ series: s, close }: { series: Schemas['Series']; close: () => void }) {
+  const { t } = useTranslation()
+  const change = useSeriesChange()
+  const [parts, setParts] = useState<Part[]>(() => [
+    { content: s.template.content, attachments: s.template.attachments ?? [] },
+    ...(s.template.thread ?? []).map((p) => ({ content: p.content, attachments: p.attachments ?? [] })),
+  ])
+  const [starts, setStarts] = useState(s.starts.slice(0, 16))
+  const [zone, setZone] = useState(s.time_zone)
+  const known = readRule(s.rule)
+  const [rule, setRule] = useState(known)
+  const save = () => {
+    const [first, ...thread] = parts
+    const template: Schemas['SeriesTemplate'] = { ...s.template, content: first?.content ?? '', attachments: first?.attachments ?? [], thread }
+    const body = { template, time_zone: zone, starts, ...(rule ? { rule: ruleText(rule) } : {}) }
+    change.mutate({ send: () => take(api.PATCH('/api/v1/series/{id}', { params: { path: { id: s.id }, header: ifMatch(s.version) }, body })), done: t('series.saved') }, { onSuccess: close })
+  }
+  return (
+    <Modal opened onClose={close} size="xl" title={t('series.edit')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Stack>
+        <Parts label={t('compose.text')} value={parts} change={setParts} counts={[]} />
+        <Group align="flex-end" gap="sm">
+          <TextInput type="datetime-local" label={t('repeat.starts')} required value={starts} onChange={(e) => setStarts(e.currentTarget.value)} />
+          <ZoneSelect value={zone} onChange={setZone} />
+        </Group>
+        {rule && <RuleBuilder value={rule} onChange={setRule} starts={starts} zone={zone} />}
+        {change.error && (
+          <Alert color="red" role="alert">
+            {problemText(change.error)}
+          </Alert>
+        )}
+        <Alert color="gray">{t('series.editText')}</Alert>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            {t('cancel')}
+          </Button>
+          <Button loading={change.isPending} disabled={starts === ''} onClick={save}>
+            {t('save')}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

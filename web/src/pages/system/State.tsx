@@ -1,0 +1,262 @@
+import { Alert, Badge, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconUrgent } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, take } from '../../api/client'
+import { LinkAnchor } from '../../components/links'
+import { NetworkIcon, networkName } from '../../components/network'
+import { Failed, WaitingCards } from '../../components/states'
+import { Time } from '../../components/Time'
+import { engineName, useAmounts } from './words'
+
+type System = Schemas['SystemState']
+
+const every = 5000
+
+/** How the installation is: what is wrong, what waits, how late posts went out, and what it stands on. */
+export function State() {
+  const { t } = useTranslation()
+  const state = useQuery({ queryKey: ['system'], refetchInterval: every, queryFn: () => take(api.GET('/api/v1/system')) })
+  if (state.error && !state.data) return <Failed error={state.error} retry={() => void state.refetch()} />
+  if (!state.data) return <WaitingCards height={110} />
+  const s = state.data
+  return (
+    <Stack gap="lg">
+      {state.error && <Failed error={state.error} retry={() => void state.refetch()} />}
+      <Alerts state={s} />
+      <Numbers state={s} />
+      <Engines state={s} />
+      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+        <Lateness all={s.lateness} />
+        <Queues all={s.queues} />
+      </SimpleGrid>
+      <Text size="sm" c="dimmed">
+        {t('system.version', { version: s.version })} · {t('system.seen')} <Time at={s.at} look="exact" />
+      </Text>
+    </Stack>
+  )
+}
+
+function Alerts({ state }: { state: System }) {
+  const { t } = useTranslation()
+  if (state.alerts.length === 0)
+    return (
+      <Alert color="green" icon={<IconCircleCheck aria-hidden />} title={t('system.ready')} role="status">
+        {t('system.noAlerts')}
+      </Alert>
+    )
+  return (
+    <Stack gap="xs" role="status" aria-label={t('system.alerts')}>
+      {state.alerts.map((a) => (
+        <Alert
+          key={`${a.name} ${a.about}`}
+          color={a.severity === 'critical' ? 'red' : 'yellow'}
+          icon={a.severity === 'critical' ? <IconUrgent aria-hidden /> : <IconAlertTriangle aria-hidden />}
+          title={t(`alert.${a.name as 'EngineDown'}`, { defaultValue: a.name, about: a.about ? engineName(t, a.about) : '' })}
+          data-alert={a.name}
+        >
+          <Text size="sm" className="dl-text">
+            {a.message}
+          </Text>
+          {a.name === 'AccountsNeedReconnect' || a.name === 'AccessEnds' ? (
+            <LinkAnchor to="/accounts" size="sm">
+              {t('nav.accounts')}
+            </LinkAnchor>
+          ) : a.name === 'DeadLettersGrow' || a.name === 'PostsUncertain' ? (
+            <LinkAnchor to="/dead-letters" size="sm">
+              {t('nav.deadLetters')}
+            </LinkAnchor>
+          ) : null}
+        </Alert>
+      ))}
+    </Stack>
+  )
+}
+
+/** What waits; a number that should be nothing stands out where it is not. */
+function Numbers({ state: s }: { state: System }) {
+  const { t } = useTranslation()
+  const { number } = useAmounts()
+  const dead = Object.values(s.dead_letters).reduce((sum, n) => sum + n, 0)
+  const figures: [name: 'scheduled' | 'due' | 'armed' | 'publishing' | 'overdue' | 'parked' | 'deadLetters' | 'deliveries' | 'deadDeliveries' | 'seedsDue', value: number | undefined, wrong?: boolean][] = [
+    ['scheduled', s.posts?.scheduled],
+    ['due', s.posts?.due],
+    ['armed', s.armed],
+    ['publishing', s.posts?.publishing],
+    ['overdue', s.posts?.overdue, true],
+    ['parked', s.posts?.parked],
+    ['deadLetters', dead],
+    ['deliveries', s.posts?.deliveries],
+    ['deadDeliveries', s.posts?.dead_deliveries],
+    ['seedsDue', s.crawl?.seeds_due],
+  ]
+  return (
+    <Stack gap="xs" component="section" aria-label={t('system.waiting')}>
+      <Title order={2} size="h4">
+        {t('system.waiting')}
+      </Title>
+      <SimpleGrid cols={{ base: 2, xs: 3, md: 5 }} spacing="sm">
+        {figures.map(([name, value, wrong]) => (
+          <Stack key={name} gap={0} className="dl-card" p="sm" data-figure={name}>
+            <Text size="sm" c="dimmed">
+              {t(`system.figure.${name}`)}
+            </Text>
+            <Text size="xl" fw={700} className="dl-numbers" c={wrong && value ? 'var(--mantine-color-error)' : undefined}>
+              {value === undefined ? '–' : number(value)}
+            </Text>
+          </Stack>
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+function Engines({ state: s }: { state: System }) {
+  const { t } = useTranslation()
+  const { bytes, number, ms } = useAmounts()
+  const amount = (u: Schemas['EngineUse'], n: number) => (u.what === 'connections' ? number(n) : bytes(n))
+  return (
+    <Stack gap="xs" component="section" aria-label={t('system.engines')}>
+      <Title order={2} size="h4">
+        {t('system.engines')}
+      </Title>
+      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="sm">
+        {s.engines.map((e) => (
+          <Group key={e.name} className="dl-card" p="md" gap="sm" wrap="nowrap" align="flex-start" data-check={e.name} data-answers={e.answers}>
+            {e.answers ? <IconCircleCheck color="var(--mantine-color-green-6)" aria-hidden style={{ flexShrink: 0 }} /> : <IconCircleX color="var(--mantine-color-red-6)" aria-hidden style={{ flexShrink: 0 }} />}
+            <div style={{ minWidth: 0 }}>
+              <Text fw={600}>{engineName(t, e.name)}</Text>
+              <Text size="sm" c="dimmed" className="dl-text">
+                {e.answers ? t('system.ok') : e.says}
+              </Text>
+              {e.uses.map((u) => (
+                <Text key={`${u.what} ${u.place}`} size="sm" c="dimmed" className="dl-numbers">
+                  {t(`system.use.${(u.place ?? u.what) as 'memory'}`, { defaultValue: u.place ?? u.what })}: {amount(u, u.used)}
+                  {u.most !== undefined && ` / ${amount(u, u.most)}`}
+                </Text>
+              ))}
+              {e.name === 'database' && s.database_bytes !== undefined && (
+                <Text size="sm" c="dimmed" className="dl-numbers">
+                  {t('system.size')}: {bytes(s.database_bytes)}
+                </Text>
+              )}
+              {e.name === 'clock' && s.clock && (
+                <Text size="sm" c="dimmed" className="dl-numbers">
+                  {t('system.offset', { ms: ms(s.clock.offset_ms), within: ms(s.clock.uncertainty_ms) })}
+                </Text>
+              )}
+            </div>
+          </Group>
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+function Lateness({ all }: { all: Schemas['SystemLateness'][] }) {
+  const { t } = useTranslation()
+  const { duration, number } = useAmounts()
+  return (
+    <Stack gap="xs" component="section" aria-label={t('system.lateness')}>
+      <Title order={2} size="h4">
+        {t('system.lateness')}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {t('system.latenessText')}
+      </Text>
+      {all.length === 0 ? (
+        <Text size="sm" c="dimmed" className="dl-card" p="md">
+          {t('system.nothingSent')}
+        </Text>
+      ) : (
+        <Table.ScrollContainer minWidth={380} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+          <Table verticalSpacing={6} aria-label={t('system.lateness')} className="dl-numbers">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t('calendar.network')}</Table.Th>
+                {(['sent', 'half', 'most', 'latest'] as const).map((name) => (
+                  <Table.Th key={name} ta="right">
+                    {t(`system.column.${name}`)}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {all.map((l) => (
+                <Table.Tr key={l.network ?? ''} data-lateness={l.network ?? 'all'} fw={l.network ? undefined : 600}>
+                  <Table.Td>
+                    {l.network ? (
+                      <Group gap={6} wrap="nowrap">
+                        <NetworkIcon network={l.network} />
+                        {networkName(l.network)}
+                      </Group>
+                    ) : (
+                      t('calendar.all')
+                    )}
+                  </Table.Td>
+                  <Table.Td ta="right">{number(l.sent)}</Table.Td>
+                  {[l.p50_ms, l.p99_ms, l.max_ms].map((n, i) => (
+                    <Table.Td key={i} ta="right">
+                      {duration(n)}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Stack>
+  )
+}
+
+function Queues({ all }: { all: Schemas['TemporalQueue'][] }) {
+  const { t } = useTranslation()
+  const { duration, number } = useAmounts()
+  return (
+    <Stack gap="xs" component="section" aria-label={t('system.queues')}>
+      <Title order={2} size="h4">
+        {t('system.queues')}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {t('system.queuesText')}
+      </Text>
+      {all.length === 0 ? (
+        <Text size="sm" c="dimmed" className="dl-card" p="md">
+          {t('system.queuesUnknown')}
+        </Text>
+      ) : (
+        <Table.ScrollContainer minWidth={460} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+          <Table verticalSpacing={6} aria-label={t('system.queues')} className="dl-numbers">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t('system.column.queue')}</Table.Th>
+                {(['waits', 'oldest', 'start50', 'start95'] as const).map((name) => (
+                  <Table.Th key={name} ta="right">
+                    {t(`system.column.${name}`)}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {all.map((q) => (
+                <Table.Tr key={`${q.name} ${q.kind}`} data-queue={`${q.name} ${q.kind}`}>
+                  <Table.Td>
+                    {q.name}{' '}
+                    <Badge variant="light" color="gray" size="sm" tt="none">
+                      {t(`system.queueKind.${q.kind}`)}
+                    </Badge>
+                  </Table.Td>
+                  <Table.Td ta="right">{number(q.waiting)}</Table.Td>
+                  <Table.Td ta="right">{q.waiting > 0 ? duration(q.oldest_ms) : '–'}</Table.Td>
+                  <Table.Td ta="right">{q.start_p50_ms === undefined ? '–' : `≤ ${duration(q.start_p50_ms)}`}</Table.Td>
+                  <Table.Td ta="right">{q.start_p95_ms === undefined ? '–' : `≤ ${duration(q.start_p95_ms)}`}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </Stack>
+  )
+}
