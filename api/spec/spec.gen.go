@@ -782,6 +782,24 @@ func (e SiteVisitors) Valid() bool {
 	}
 }
 
+// Defines values for SystemAlertSeverity.
+const (
+	SystemAlertSeverityCritical SystemAlertSeverity = "critical"
+	SystemAlertSeverityWarning  SystemAlertSeverity = "warning"
+)
+
+// Valid indicates whether the value is a known member of the SystemAlertSeverity enum.
+func (e SystemAlertSeverity) Valid() bool {
+	switch e {
+	case SystemAlertSeverityCritical:
+		return true
+	case SystemAlertSeverityWarning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TargetStatus.
 const (
 	TargetStatusCancelled  TargetStatus = "cancelled"
@@ -806,6 +824,24 @@ func (e TargetStatus) Valid() bool {
 	case TargetStatusScheduled:
 		return true
 	case TargetStatusUncertain:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TemporalQueueKind.
+const (
+	Activity TemporalQueueKind = "activity"
+	Workflow TemporalQueueKind = "workflow"
+)
+
+// Valid indicates whether the value is a known member of the TemporalQueueKind enum.
+func (e TemporalQueueKind) Valid() bool {
+	switch e {
+	case Activity:
+		return true
+	case Workflow:
 		return true
 	default:
 		return false
@@ -1787,6 +1823,33 @@ type DraftTime struct {
 	// ScheduledTime Without it, the time that the draft has.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
 	TimeZone      *string `json:"time_zone,omitempty"`
+}
+
+// EngineState defines model for EngineState.
+type EngineState struct {
+	Answers bool `json:"answers"`
+
+	// Name database, redis, objects, temporal, worker or clock.
+	Name string `json:"name"`
+
+	// Says What is wrong.
+	Says *string `json:"says,omitempty"`
+
+	// Uses How full it is.
+	Uses []EngineUse `json:"uses"`
+}
+
+// EngineUse defines model for EngineUse.
+type EngineUse struct {
+	// Most Absent: there is no limit.
+	Most *int64 `json:"most,omitempty"`
+
+	// Place Of a disk: what is there, `data` or `temporary` files.
+	Place *string `json:"place,omitempty"`
+	Used  int64   `json:"used"`
+
+	// What connections, memory or disk; the last two in bytes.
+	What string `json:"what"`
 }
 
 // Export defines model for Export.
@@ -3259,6 +3322,82 @@ type SiteWithSecret struct {
 	Site      Site    `json:"site"`
 }
 
+// SystemAlert defines model for SystemAlert.
+type SystemAlert struct {
+	// About An engine, a network, a queue or a place.
+	About *string `json:"about,omitempty"`
+
+	// Message What is wrong and what to do, for people.
+	Message string `json:"message"`
+
+	// Name Stable: EngineDown, ClockDrifts, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrow, WebhooksWait, AccountsNeedReconnect, AccessEnds, TasksWait, WorkersBehind, SeedsOverdue, DatabaseServerNearItsEnd, RedisNearItsEnd, DiskNearItsEnd. New ones may be added.
+	Name     string              `json:"name"`
+	Severity SystemAlertSeverity `json:"severity"`
+
+	// Value The number that is too large: of things, or of seconds, or a share from 0 to 1.
+	Value *float64 `json:"value,omitempty"`
+}
+
+// SystemAlertSeverity defines model for SystemAlert.Severity.
+type SystemAlertSeverity string
+
+// SystemLateness defines model for SystemLateness.
+type SystemLateness struct {
+	MaxMs   float64 `json:"max_ms"`
+	Network *string `json:"network,omitempty"`
+
+	// P50Ms From the post's time to the call.
+	P50Ms float64 `json:"p50_ms"`
+	P99Ms float64 `json:"p99_ms"`
+
+	// Sent Final calls, of the newest 20,000.
+	Sent int64 `json:"sent"`
+}
+
+// SystemState defines model for SystemState.
+type SystemState struct {
+	Accounts struct {
+		// FirstEnd When the first access ends that cannot be renewed.
+		FirstEnd      *time.Time `json:"first_end,omitempty"`
+		NeedReconnect int64      `json:"need_reconnect"`
+	} `json:"accounts"`
+
+	// Alerts The worst first.
+	Alerts []SystemAlert `json:"alerts"`
+
+	// Armed Posts of the installation that are held ready to go out in their second. Absent when the worker is another process.
+	Armed *int64    `json:"armed,omitempty"`
+	At    time.Time `json:"at"`
+
+	// Clock How this process's host agrees with the database's clock, by which posts are due.
+	Clock *ClockReading `json:"clock,omitempty"`
+
+	// Crawl Absent when the crawler is switched off.
+	Crawl *struct {
+		SeedsDue int64 `json:"seeds_due"`
+
+		// SeedsOverdue By a quarter of an hour and more.
+		SeedsOverdue int64 `json:"seeds_overdue"`
+	} `json:"crawl,omitempty"`
+	DatabaseBytes *int64 `json:"database_bytes,omitempty"`
+
+	// DeadLetters By reason; `uncertain` are those that a person has to decide about.
+	DeadLetters map[string]int64 `json:"dead_letters"`
+
+	// Engines By name.
+	Engines []EngineState `json:"engines"`
+
+	// Lateness Of the last 24 hours; the first entry, without a network, is of all together. Empty when nothing was sent.
+	Lateness []SystemLateness `json:"lateness"`
+
+	// Posts Numbers of posts and deliveries, each counted up to 100,000.
+	Posts  *WaitingPosts   `json:"posts,omitempty"`
+	Queues []TemporalQueue `json:"queues"`
+
+	// Version Of the process that answers.
+	Version string `json:"version"`
+}
+
 // TakenByPath defines model for TakenByPath.
 type TakenByPath struct {
 	// Field A field, `body` or `drop`.
@@ -3335,6 +3474,28 @@ type TargetPreview struct {
 
 // TargetStatus `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
 type TargetStatus string
+
+// TemporalQueue defines model for TemporalQueue.
+type TemporalQueue struct {
+	Kind TemporalQueueKind `json:"kind"`
+	Name string            `json:"name"`
+
+	// OldestMs How long the oldest has been waiting.
+	OldestMs float64 `json:"oldest_ms"`
+
+	// StartP50Ms From when a step was to be done to when a worker began with it; to the bounds of the metric.
+	StartP50Ms *float64 `json:"start_p50_ms,omitempty"`
+	StartP95Ms *float64 `json:"start_p95_ms,omitempty"`
+
+	// Steps That this process began since it runs. With the next two absent when the workers are other processes.
+	Steps *int64 `json:"steps,omitempty"`
+
+	// Waiting About.
+	Waiting int64 `json:"waiting"`
+}
+
+// TemporalQueueKind defines model for TemporalQueue.Kind.
+type TemporalQueueKind string
 
 // Thread What follows the first segment, each answering the one before.
 type Thread = []Segment
@@ -3544,6 +3705,25 @@ type ViewsLoss struct {
 	FoundAt time.Time `json:"found_at"`
 	Pages   int64     `json:"pages"`
 	Shards  int64     `json:"shards"`
+}
+
+// WaitingPosts Numbers of posts and deliveries, each counted up to 100,000.
+type WaitingPosts struct {
+	DeadDeliveries int64 `json:"dead_deliveries"`
+
+	// Deliveries Of webhooks, that have not arrived.
+	Deliveries int64 `json:"deliveries"`
+
+	// Due Within a minute.
+	Due int64 `json:"due"`
+
+	// Overdue By more than 30 seconds.
+	Overdue int64 `json:"overdue"`
+
+	// Parked With dead letters.
+	Parked     int64 `json:"parked"`
+	Publishing int64 `json:"publishing"`
+	Scheduled  int64 `json:"scheduled"`
 }
 
 // Warning defines model for Warning.
@@ -4971,6 +5151,9 @@ type ServerInterface interface {
 	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
+	// GetSystem Says how the installation is - what waits, how late posts went out, and what is wrong.
+	// (GET /api/v1/system)
+	GetSystem(c *gin.Context)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(c *gin.Context, params ListTokensParams)
@@ -9446,6 +9629,19 @@ func (siw *ServerInterfaceWrapper) RotateSiteSecret(c *gin.Context) {
 	siw.Handler.RotateSiteSecret(c, id)
 }
 
+// GetSystem operation middleware
+func (siw *ServerInterfaceWrapper) GetSystem(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSystem(c)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(c *gin.Context) {
 
@@ -10160,6 +10356,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 
 	router.GET(options.BaseURL+"/livez", wrapper.Live)
 	router.GET(options.BaseURL+"/readyz", wrapper.Ready)
+	router.GET(options.BaseURL+"/api/v1/system", wrapper.GetSystem)
 	router.POST(options.BaseURL+"/api/schedule-post", wrapper.SchedulePost)
 	router.GET(options.BaseURL+"/api/v1/posts", wrapper.ListPosts)
 	router.POST(options.BaseURL+"/api/v1/posts", wrapper.CreatePost)
@@ -13416,6 +13613,22 @@ func (response CompleteConnection200TexthtmlResponse) VisitCompleteConnectionRes
 	return err
 }
 
+type CompleteConnection303ResponseHeaders struct {
+	Location *string
+}
+
+type CompleteConnection303Response struct {
+	Headers CompleteConnection303ResponseHeaders
+}
+
+func (response CompleteConnection303Response) VisitCompleteConnectionResponse(w http.ResponseWriter) error {
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(303)
+	return nil
+}
+
 type CompleteConnectiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
@@ -16374,6 +16587,44 @@ func (response RotateSiteSecretdefaultApplicationProblemPlusJSONResponse) VisitR
 	return err
 }
 
+type GetSystemRequestObject struct {
+}
+
+type GetSystemResponseObject interface {
+	VisitGetSystemResponse(w http.ResponseWriter) error
+}
+
+type GetSystem200JSONResponse SystemState
+
+func (response GetSystem200JSONResponse) VisitGetSystemResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSystemdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSystemdefaultApplicationProblemPlusJSONResponse) VisitGetSystemResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListTokensRequestObject struct {
 	Params ListTokensParams
 }
@@ -17969,6 +18220,9 @@ type StrictServerInterface interface {
 	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
+	// GetSystem Says how the installation is - what waits, how late posts went out, and what is wrong.
+	// (GET /api/v1/system)
+	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -22163,6 +22417,30 @@ func (sh *strictHandler) RotateSiteSecret(ctx *gin.Context, id SiteID) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(RotateSiteSecretResponseObject); ok {
 		if err := validResponse.VisitRotateSiteSecretResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetSystem operation middleware
+func (sh *strictHandler) GetSystem(ctx *gin.Context) {
+	var request GetSystemRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSystem(ctx, request.(GetSystemRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSystem")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSystemResponseObject); ok {
+		if err := validResponse.VisitGetSystemResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

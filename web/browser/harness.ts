@@ -27,6 +27,8 @@ export class Dateline {
   login = ''
   token = ''
   sandbox = ''
+  /** Where pages send large files. */
+  bucket = ''
   private child: ChildProcess | undefined
   private readonly dir = mkdtempSync(join(tmpdir(), 'dateline-web-'))
   private env: Record<string, string> = {}
@@ -49,6 +51,7 @@ export class Dateline {
       DATELINE_TEMPORALD_DIR: join(root, 'temporald'),
       ...env,
     }
+    this.bucket = `http://127.0.0.1:${this.env.DATELINE_S3_PORT}`
   }
 
   async start(...args: string[]): Promise<void> {
@@ -160,7 +163,7 @@ export class Desk {
   }
 
   private watch(d: Dateline): void {
-    const own = new Set([new URL(d.api).host, new URL(d.sandbox).host])
+    const own = new Set([new URL(d.api).host, new URL(d.sandbox).host, new URL(d.bucket).host])
     this.page.on('pageerror', (e) => this.wrong.push(`error: ${e.message}`))
     this.page.on('console', (m) => {
       if (/content.security.policy|refused to/i.test(m.text())) this.wrong.push(m.text())

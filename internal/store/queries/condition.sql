@@ -2,22 +2,22 @@
 -- What waits of a workspace, each counted up to a bound: beyond it the number says
 -- no more than that there are many.
 select
-    (select count(*) from (select 1 from scheduled_posts where workspace_id = @workspace_id and listed_at > clock_timestamp()
-        and status = 'scheduled' limit @most) s)::bigint as scheduled,
-    (select count(*) from (select 1 from scheduled_posts where workspace_id = @workspace_id
-        and listed_at between clock_timestamp() and clock_timestamp() + interval '1 minute' and status = 'scheduled' limit @most) d)::bigint as due,
-    (select count(*) from (select 1 from scheduled_posts where workspace_id = @workspace_id and status = 'scheduled'
-        and scheduled_time < clock_timestamp() - interval '30 seconds' limit @most) o)::bigint as overdue,
-    (select count(*) from (select 1 from scheduled_posts where workspace_id = @workspace_id and status = 'publishing'
-        and updated_at > clock_timestamp() - interval '1 day' limit @most) p)::bigint as publishing,
-    (select count(distinct t.post_id) from post_targets t join scheduled_posts p using (post_id)
-        where t.status in ('failed', 'uncertain') and p.workspace_id = @workspace_id)::bigint as parked,
-    (select count(*) from post_targets t join scheduled_posts p using (post_id)
-        where t.status in ('failed', 'uncertain') and t.updated_at > clock_timestamp() - interval '15 minutes' and p.workspace_id = @workspace_id)::bigint as freshly_dead,
-    (select count(*) from (select 1 from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
-        where d.status = 'pending' and e.workspace_id = @workspace_id limit @most) w)::bigint as deliveries,
-    (select count(*) from (select 1 from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
-        where d.status = 'dead' and e.workspace_id = @workspace_id limit @most) g)::bigint as dead_deliveries;
+    (select count(*) from (select 1 from scheduled_posts p1 where p1.workspace_id = @workspace_id and p1.listed_at > clock_timestamp()
+        and p1.status = 'scheduled' limit @most) s)::bigint as scheduled,
+    (select count(*) from (select 1 from scheduled_posts p2 where p2.workspace_id = @workspace_id
+        and p2.listed_at between clock_timestamp() and clock_timestamp() + interval '1 minute' and p2.status = 'scheduled' limit @most) d)::bigint as due,
+    (select count(*) from (select 1 from scheduled_posts p3 where p3.workspace_id = @workspace_id and p3.status = 'scheduled'
+        and p3.scheduled_time < clock_timestamp() - interval '30 seconds' limit @most) o)::bigint as overdue,
+    (select count(*) from (select 1 from scheduled_posts p4 where p4.workspace_id = @workspace_id and p4.status = 'publishing'
+        and p4.updated_at > clock_timestamp() - interval '1 day' limit @most) p)::bigint as publishing,
+    (select count(distinct t5.post_id) from post_targets t5 join scheduled_posts p5 on p5.post_id = t5.post_id
+        where t5.status in ('failed', 'uncertain') and p5.workspace_id = @workspace_id)::bigint as parked,
+    (select count(*) from post_targets t6 join scheduled_posts p6 on p6.post_id = t6.post_id
+        where t6.status in ('failed', 'uncertain') and t6.updated_at > clock_timestamp() - interval '15 minutes' and p6.workspace_id = @workspace_id)::bigint as freshly_dead,
+    (select count(*) from (select 1 from webhook_deliveries d7 join webhook_endpoints e7 on e7.id = d7.endpoint_id
+        where d7.status = 'pending' and e7.workspace_id = @workspace_id limit @most) w)::bigint as deliveries,
+    (select count(*) from (select 1 from webhook_deliveries d8 join webhook_endpoints e8 on e8.id = d8.endpoint_id
+        where d8.status = 'dead' and e8.workspace_id = @workspace_id limit @most) g)::bigint as dead_deliveries;
 
 -- name: WorkspaceLateness :many
 -- How late the newest posts of a workspace were sent, by network, and of all
@@ -30,7 +30,7 @@ select coalesce(l.network, '')::text as network, count(*)::bigint as sent,
 from (
     select a.network, extract(epoch from t.sent_at -
         case when p.redriven_at between p.scheduled_time and t.sent_at then p.redriven_at else p.scheduled_time end)::float8 as late
-    from scheduled_posts p join post_targets t using (post_id) join accounts a on a.id = t.account_id
+    from scheduled_posts p join post_targets t on t.post_id = p.post_id join accounts a on a.id = t.account_id
     where p.workspace_id = @workspace_id and t.sent_at is not null
       and p.listed_at between clock_timestamp() - make_interval(secs => @back_seconds::float8) and clock_timestamp()
     order by p.listed_at desc limit @most

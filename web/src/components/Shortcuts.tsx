@@ -40,7 +40,7 @@ const patience = 1500
 
 /** Whoever types, or chooses in a dialog or a menu, presses keys for that. */
 function busy(target: EventTarget | null): boolean {
-  if (document.querySelector('[role=dialog],[role=menu],[role=listbox]:not([hidden])')) return true
+  if ([...document.querySelectorAll('[role=dialog],[role=menu],[role=listbox]')].some((e) => e.checkVisibility())) return true
   return target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
 }
 

@@ -37,7 +37,7 @@ export function EditSeries({ series: s, close }: { series: Schemas['Series']; cl
           <ZoneSelect value={zone} onChange={setZone} />
         </Group>
         {rule && <RuleBuilder value={rule} onChange={setRule} starts={starts} zone={zone} />}
-        {change.error && (
+        {change.isError && (
           <Alert color="red" role="alert">
             {problemText(change.error)}
           </Alert>

@@ -1,0 +1,379 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { noise } from './files'
+import { Dateline, Desk, sample, shoot, startBrowser, until } from './harness'
+import { Receiver } from './receiver'
+
+const d = new Dateline()
+const receiver = new Receiver()
+let browser: Browser
+let desk: Desk
+
+beforeAll(async () => {
+  await receiver.listen()
+  await d.prepare({ DATELINE_ALLOW_PRIVATE_HOSTS: new URL(receiver.address).host })
+  await d.start()
+  browser = await startBrowser()
+  desk = await Desk.open(browser, d)
+  await desk.login(d.login)
+})
+afterAll(async () => {
+  await browser?.close()
+  await d.remove()
+  receiver.close()
+})
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail' && desk) await shoot(desk, `failed ${task.name.slice(0, 40)}`)
+})
+
+interface Post {
+  id: string
+  status: string
+  content: string
+  scheduled_time: string
+  series_id?: string
+}
+
+const api = <T>(method: string, path: string, body?: unknown) => d.send<T>(method, `/api/v1${path}`, body)
+const posts = async (query: string) => (await api<{ posts: Post[] }>('GET', `/posts?${query}`)).posts
+
+/** A time on the clock of the workspace, so many days ahead, as a field takes it. */
+const wall = (days: number, clock: string) => `${new Date(Date.now() + days * 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 10)}T${clock}`
+
+test('a post is made to recur, one occurrence is left out, and the series rests and ends', async () => {
+  const { page } = desk
+  await desk.go('/series')
+  await page.getByText('Nothing recurs yet').waitFor()
+  await page.getByRole('link', { name: 'New recurring post' }).click()
+  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Thời tiết hôm nay')
+  await page.locator('[data-saving=clean]').waitFor()
+  await page.getByLabel('First date and time').fill(wall(1, '07:00'))
+  await page.getByLabel('How often').selectOption('DAILY')
+  await page.getByLabel('Ends').selectOption('count')
+  await page.getByLabel('Times').fill('60')
+  await page.locator('[data-rule="FREQ=DAILY;COUNT=60"]').getByText('Every day, 60 times').waitFor()
+  await desk.accessible('the rule of a series')
+  await shoot(desk, 'compose-repeat')
+  await page.getByRole('button', { name: 'Start the series' }).click()
+  await page.waitForURL(/\/series/)
+  await page.locator('[data-series] [data-status=active]').waitFor()
+  // The draft has become the series; its posts are there, each its own.
+  const made = await posts('status=scheduled&limit=200')
+  expect(made.length).toBeGreaterThan(30)
+  expect(made.every((p) => p.series_id && p.content === 'Thời tiết hôm nay')).toBe(true)
+  expect(await posts('status=draft')).toEqual([])
+
+  const second = page.locator('[data-occurrence]').nth(1)
+  await second.getByRole('button', { name: 'Leave out' }).click()
+  await page.locator('[data-occurrence][data-state=skipped]').waitFor()
+  await until('the post to be cancelled', async () => (await posts('status=scheduled&limit=200')).length === made.length - 1)
+  await desk.accessible('series')
+  await shoot(desk, 'series')
+  await second.getByRole('button', { name: 'Take in again' }).click()
+  await until('the post to be back', async () => (await posts('status=scheduled&limit=200')).length === made.length)
+
+  // What is no post yet stands in the calendar all the same: six weeks ahead.
+  await desk.go(`/calendar?view=day&date=${wall(45, '07:00').slice(0, 10)}`)
+  const planned = page.locator('button:has([data-planned])')
+  await planned.click()
+  await page.getByRole('dialog').getByText('Every day, 60 times').waitFor()
+  await desk.go(`/calendar?view=day&date=${wall(3, '07:00').slice(0, 10)}`)
+  await page.locator('[data-post] [aria-label="Part of a series"]').waitFor()
+  expect(await page.locator('[data-planned]').count()).toBe(0)
+
+  await desk.go('/series')
+  await page.getByRole('button', { name: 'More for this series' }).click()
+  await page.getByRole('menuitem', { name: 'Edit' }).click()
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Text', exact: true }).fill('Thời tiết và giao thông')
+  await desk.accessible('changing a series')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await until('its posts to say the same', async () => (await posts('status=scheduled&limit=200')).every((p) => p.content === 'Thời tiết và giao thông'))
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'More for this series' }).click()
+  await page.getByRole('menuitem', { name: 'Pause' }).click()
+  await page.locator('[data-series] [data-status=paused]').waitFor()
+  await until('its posts to be taken back', async () => (await posts('status=scheduled&limit=200')).length === 0)
+  await page.getByRole('button', { name: 'More for this series' }).click()
+  await page.getByRole('menuitem', { name: 'Go on' }).click()
+  await page.locator('[data-series] [data-status=active]').waitFor()
+  await page.getByRole('button', { name: 'More for this series' }).click()
+  await page.getByRole('menuitem', { name: 'End' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel them' }).click()
+  await page.locator('[data-series] [data-status=ended]').waitFor()
+  await until('nothing more to come', async () => (await posts('status=scheduled&limit=200')).length === 0)
+  desk.fine()
+}, 180_000)
+
+test('a file of the library is attached, and a large one goes to the bucket', async () => {
+  const { page } = desk
+  await desk.go('/media')
+  await page.locator('input[type=file]').setInputFiles(sample())
+  await page.locator('[data-file="morning.png"]').waitFor()
+  await desk.go('/compose')
+  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Xem https://news.example.com/2026/11/22/mot-duong-dan-rat-dai @desk')
+  await page.getByRole('button', { name: 'Choose from the library' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Search names and descriptions').fill('morning')
+  await dialog.locator('[data-file="morning.png"]').click()
+  await desk.accessible('the library')
+  await shoot(desk, 'library')
+  await dialog.getByRole('button', { name: 'Attach 1 file' }).click()
+  await page.locator('[data-media]').waitFor()
+  // As Mastodon shows it: without scheme, cut, and a link.
+  const link = page.locator('[data-preview=mastodon] a[data-span=link]')
+  await link.getByText('news.example.com/2026/11/22/mo…').waitFor()
+  expect(await link.getAttribute('href')).toBe('https://news.example.com/2026/11/22/mot-duong-dan-rat-dai')
+  await page.locator('[data-preview=mastodon] [data-span=mention]').waitFor()
+
+  const ways: string[] = []
+  page.on('request', (r) => r.method() !== 'GET' && ways.push(`${r.method()} ${new URL(r.url()).host === new URL(d.bucket).host ? 'bucket' : new URL(r.url()).pathname}`))
+  await page.locator('input[type=file]').setInputFiles({ name: 'large.png', mimeType: 'image/png', buffer: noise(1800) })
+  await page.locator('[data-media]').nth(1).waitFor({ timeout: 60_000 })
+  expect(ways).toContain('PUT bucket')
+  expect(ways).not.toContain('POST /api/v1/media')
+  await page.locator('[data-saving=clean]').waitFor()
+  await page.getByRole('button', { name: 'More options' }).click()
+  await page.getByLabel('Drop it when it would be late by').fill('30')
+  await page.getByLabel('Language').fill('vi')
+  await page.locator('[data-saving=clean]').waitFor()
+  await until('the draft to hold all of it', async () => {
+    const [draft] = await posts('status=draft')
+    const stored = draft && (await api<{ attachments: string[]; drop_if_late_minutes?: number; language?: string }>('GET', `/posts/${draft.id}`))
+    return stored?.attachments.length === 2 && stored.drop_if_late_minutes === 30 && stored.language === 'vi'
+  })
+  await desk.accessible('composer with options')
+  await page.getByRole('button', { name: 'Discard the draft' }).click()
+  await page.waitForURL(/\/calendar/)
+  desk.fine()
+}, 180_000)
+
+test('what an author submits waits for an editor, who finds and approves it', async () => {
+  const { page } = desk
+  d.sql('update workspaces set authors_need_approval = true')
+  d.sql("update members set role = 'author'")
+  await desk.go('/compose')
+  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('From an author')
+  await page.getByLabel('Date and time').fill(wall(2, '10:00'))
+  await page.locator('[data-saving=clean]').waitFor()
+  expect(await page.getByRole('button', { name: 'Publish now' }).count()).toBe(0)
+  await page.keyboard.press('Control+Enter')
+  await page.waitForURL(/\/posts\//)
+  await page.getByText('It goes on the schedule when an editor approves it.').waitFor()
+  d.sql("update members set role = 'owner'")
+  await desk.go('/calendar?view=list')
+  await page.getByLabel('Status').first().click()
+  await page.getByRole('option', { name: 'Waits for approval' }).click()
+  await page.locator('[data-post]', { hasText: 'From an author' }).click()
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.locator('main [data-status=scheduled]').first().waitFor()
+  d.sql('update workspaces set authors_need_approval = false')
+  desk.fine()
+})
+
+test('the week begins at now, shows two clocks, and its colours and filters can be chosen', async () => {
+  const { page } = desk
+  const post = await api<Post>('POST', '/posts', { content: 'Morning news', scheduled_time: `${wall(1, '10:00')}:00+07:00` })
+  await desk.go('/calendar?view=week')
+  await page.locator('[data-calendar=week]').waitFor()
+  const hour = Number(new Date(Date.now() + 7 * 3_600_000).toISOString().slice(11, 13))
+  const label = page.locator('[data-calendar=week]').getByText(`${String(Math.max(hour - 1, 0)).padStart(2, '0')}:00`, { exact: true }).first()
+  await until('the hour before now to be in sight', async () => {
+    const inner = await page.locator('[data-hours]').first().boundingBox()
+    const at = await label.boundingBox()
+    return inner !== null && at !== null && at.y > inner.y - 40 && at.y < inner.y + inner.height
+  })
+  await page.getByLabel('Second time zone').first().fill('Paris')
+  await page.getByRole('option', { name: 'Europe/Paris' }).click()
+  await page.locator('[data-calendar=week]').getByText(/^07:00\s0[12]:00$/).first().waitFor()
+  await shoot(desk, 'calendar-two-zones')
+  await page.getByText('Network', { exact: true }).last().click()
+  await page.getByRole('list', { name: 'What the colours mean' }).getByText('Mastodon').waitFor()
+  await desk.accessible('calendar by network')
+
+  // By keys alone: list, day of tomorrow, back to this month.
+  await page.locator('h1').click()
+  await page.keyboard.press('l')
+  await page.getByRole('list', { name: 'Posts' }).waitFor()
+  await page.keyboard.press('d')
+  await page.locator('[data-calendar=day]').waitFor()
+  await page.keyboard.press('t')
+  await page.keyboard.press('j')
+  await page.locator(`[data-calendar=day] [data-post="${post.id}"]`).waitFor()
+  await page.keyboard.press('m')
+  await page.locator('[data-calendar=month]').waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Week', { exact: true }).waitFor()
+  await desk.accessible('shortcuts')
+  await page.getByRole('switch', { name: 'Use shortcuts' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.press('l')
+  await page.locator('[data-calendar=month]').waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('switch', { name: 'Use shortcuts' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.keyboard.press('g')
+  await page.keyboard.press('s')
+  await page.waitForURL(/\/series/)
+  await page.evaluate(() => localStorage.removeItem('dateline-zone-second'))
+  await page.evaluate(() => localStorage.removeItem('dateline-colors'))
+  desk.fine()
+})
+
+test('whoever is refused by a network lands on the accounts, with the reason', async () => {
+  const { page } = desk
+  await desk.go('/accounts')
+  await page.getByRole('button', { name: 'Connect an account' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: /^Mastodon/ }).click()
+  await page.getByRole('switch', { name: /Use the sandbox/ }).waitFor()
+  await page.getByRole('button', { name: 'Go on and allow access' }).click()
+  await page.getByRole('button', { name: 'Deny' }).first().click()
+  await page.waitForURL(/\/app\/accounts\?refused=/)
+  await page.getByText('The network did not allow access. Start again, and allow it there.').waitFor()
+  await desk.accessible('a refused connection')
+  await shoot(desk, 'accounts-refused')
+  await page.locator('[data-refused]').getByRole('button', { name: 'Close' }).click()
+  await page.locator('[data-refused]').waitFor({ state: 'detached' })
+  desk.fine()
+})
+
+test('the page of the system says what runs, what waits and what is wrong, as it happens', async () => {
+  const { page } = desk
+  const soon = await api<Post>('POST', '/posts', { content: 'For the lateness', scheduled_time: new Date(Date.now() + 2000).toISOString() })
+  await until('it to be out', async () => (await api<Post>('GET', `/posts/${soon.id}`)).status === 'posted')
+  await desk.go('/system')
+  await page.getByText('Nothing needs you.').waitFor()
+  for (const engine of ['database', 'redis', 'objects', 'temporal', 'worker', 'clock']) await page.locator(`[data-check=${engine}][data-answers=true]`).waitFor()
+  await page.locator('[data-figure=scheduled]', { hasText: /[1-9]/ }).waitFor()
+  await page.locator('[data-figure=armed]', { hasText: /\d/ }).waitFor()
+  await page.locator('[data-lateness=mastodon]', { hasText: /\d.*ms/ }).waitFor()
+  await page.locator('[data-queue="dateline-post activity"]', { hasText: '≤' }).waitFor()
+  await desk.accessible('system')
+  await shoot(desk, 'system-state')
+  d.sql("update accounts set status = 'needs_reconnect' where network = 'mastodon'")
+  await page.locator('[data-alert=AccountsNeedReconnect]').waitFor()
+  await desk.accessible('an alert')
+  await shoot(desk, 'system-alert')
+  d.sql("update accounts set status = 'connected' where network = 'mastodon'")
+  await page.locator('[data-alert=AccountsNeedReconnect]').waitFor({ state: 'detached' })
+  desk.fine()
+})
+
+test('deliveries of a webhook are seen, and what was given up is sent again', async () => {
+  const { page } = desk
+  await desk.go('/system?tab=webhooks')
+  await page.getByLabel('Send to').fill(receiver.address)
+  await page.getByRole('button', { name: 'Add a webhook' }).click()
+  const hook = page.getByRole('article', { name: receiver.address })
+  await hook.getByRole('button', { name: 'Send a test' }).click()
+  await hook.getByRole('button', { name: 'Deliveries' }).click()
+  await hook.locator('[data-outcome=delivered]').first().waitFor()
+  expect(receiver.got[0]?.type).toBe('webhook.test')
+  await hook.getByRole('button', { name: 'Details' }).first().click()
+  await hook.getByText('"type": "webhook.test"').waitFor()
+  // A server that says it is gone for good (410) is believed: the endpoint is disabled, the delivery given up.
+  receiver.answer = 410
+  await hook.getByRole('button', { name: 'Send a test' }).click()
+  await hook.locator('[data-outcome=dead]').first().waitFor()
+  await hook.getByText('HTTP 410').first().waitFor()
+  await desk.accessible('deliveries')
+  await shoot(desk, 'webhook-deliveries')
+  await hook.getByText('Given up', { exact: true }).first().click()
+  await hook.locator('[data-outcome=delivered]').first().waitFor({ state: 'detached' })
+  receiver.answer = 204
+  await page.reload()
+  await page.getByText('It is disabled: the server answered that it is gone for good.').waitFor()
+  await hook.getByRole('switch', { name: 'Enabled' }).click()
+  await hook.getByRole('button', { name: 'Deliveries' }).click()
+  await hook.getByRole('button', { name: 'Send all that were given up again' }).click()
+  await until('both tests to have arrived', () => receiver.got.length === 2)
+  await hook.locator('[data-outcome=dead]').first().waitFor({ state: 'detached' })
+  desk.fine()
+})
+
+test('the audit log is searched by whom, what and when', async () => {
+  const { page } = desk
+  await desk.go('/system?tab=audit')
+  await page.locator('[data-action="webhook.created"]').waitFor()
+  await page.locator('[data-action="login.succeeded"]').first().waitFor()
+  await page.getByLabel('What').first().click()
+  await page.getByRole('option', { name: 'made a webhook' }).click()
+  await page.locator('[data-action="login.succeeded"]').first().waitFor({ state: 'detached' })
+  await page.keyboard.press('Escape')
+  await desk.accessible('the audit log')
+  await page.getByLabel('Until').fill('2020-01-01')
+  await page.getByText('Try other people, actions or days.').waitFor()
+  await page.getByLabel('Until').fill('')
+  await page.getByLabel('Who').first().click()
+  await page.getByRole('option', { name: 'An operator' }).click()
+  await page.getByText('Try other people, actions or days.').waitFor()
+  desk.fine()
+})
+
+test('readers of posts are counted beside those of sites, and robots are told apart', async () => {
+  const { page } = desk
+  const site = await api<{ site: { id: string; write_key: string } }>('POST', '/sites', { name: 'Tin tức', public_counts: true })
+  const view = (agent: string, name = '/bai-viet') =>
+    fetch(`${d.api}/v1/view`, { method: 'POST', body: JSON.stringify({ site: site.site.write_key, page: name }), headers: { 'Content-Type': 'application/json', 'Accept-Language': 'vi', 'User-Agent': agent } })
+  const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0'
+  await desk.go(`/readers?site=${site.site.id}&page=%2Fbai-viet`)
+  await page.locator('[data-stream=live]').waitFor()
+  await until('the keys to be known', async () => (await view(firefox)).status === 202)
+  await view('Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)')
+  await page.locator('[data-figure=views]', { hasText: '1' }).waitFor()
+  await page.reload()
+  await page.getByText('Search engines').waitFor()
+  await page.getByRole('radiogroup', { name: 'Of', exact: true }).getByText('Clicks').click()
+  await page.getByRole('columnheader', { name: 'Clicks' }).waitFor({ state: 'attached' })
+  await page.getByRole('button', { name: 'Snippets' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Page').fill('/bai-viet')
+  await until('the badge to be drawn', async () => dialog.getByRole('img', { name: 'Badge' }).evaluate((img: HTMLImageElement) => img.complete && img.naturalWidth > 0))
+  await desk.accessible('snippets')
+  await shoot(desk, 'readers-snippets')
+  await page.keyboard.press('Escape')
+
+  const post = (await posts('status=posted&limit=1'))[0]
+  const link = await api<{ short_url: string }>('POST', '/links', { url: 'https://news.example/flood', post_id: post?.id })
+  await page.getByLabel('Site').first().click()
+  await page.getByRole('option', { name: 'Posts and short links' }).click()
+  await page.locator('[data-stream=live]').waitFor()
+  await fetch(link.short_url, { redirect: 'manual', headers: { 'User-Agent': firefox, 'Accept-Language': 'vi', Accept: 'text/html' } })
+  await page.locator('[data-page]').first().waitFor()
+  await desk.accessible('readers of posts')
+  desk.fine()
+})
+
+const pages = {
+  series: '/series',
+  system: '/system',
+  'system-webhooks': '/system?tab=webhooks',
+  'system-audit': '/system?tab=audit',
+  'system-members': '/system?tab=members',
+  'compose-repeat': '/compose?repeat=true',
+  'calendar-week': '/calendar?view=week',
+}
+
+test.each([
+  ['light', 1280, 900],
+  ['dark', 1280, 900],
+  ['light', 360, 740],
+  ['dark', 360, 740],
+] as const)('these pages are accessible too, in %s at %i px', async (colorScheme, width, height) => {
+  const other = await Desk.open(browser, d, { colorScheme, viewport: { width, height } })
+  await other.login(await d.link())
+  await api('POST', '/series', { rule: 'FREQ=WEEKLY;BYDAY=MO,FR', starts: wall(1, '18:00'), template: { content: `The week in ${width} ${colorScheme}` } })
+  const problems: string[] = []
+  for (const [name, path] of Object.entries(pages)) {
+    await other.go(path)
+    await other.page.locator('[role=status][aria-label^=Loading]').first().waitFor({ state: 'detached' })
+    await other.live()
+    problems.push(...(await other.barriers()).map((b) => `${name}: ${b}`))
+    await shoot(other, `${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
+  }
+  expect(problems).toEqual([])
+  other.fine()
+  await other.close()
+}, 240_000)
