@@ -64,34 +64,41 @@ func (w *Watch) Look(ctx context.Context, workspace uuid.UUID, engines map[strin
 	}
 	ask("queues", func() error {
 		p, err := w.Store.WorkspaceQueues(ctx, workspace)
-		if err == nil {
-			r.Posts = &p
-		}
-		return err
+		return keep(&r.Posts, &p, err)
 	})
-	ask("lateness", func() (err error) { r.Lateness, err = w.Store.WorkspaceLateness(ctx, workspace, lately); return err })
-	ask("dead letters", func() (err error) { r.Dead, err = w.dead(ctx, workspace); return err })
-	ask("accounts", func() (err error) { r.Accounts, err = w.accounts(ctx, workspace); return err })
+	ask("lateness", func() error {
+		l, err := w.Store.WorkspaceLateness(ctx, workspace, lately)
+		return keep(&r.Lateness, l, err)
+	})
+	ask("dead letters", func() error {
+		counts, err := w.Store.CountDeadLetters(ctx, workspace)
+		return keep(&r.Dead, dead(counts), err)
+	})
+	ask("accounts", func() error {
+		found, err := w.Store.Accounts(ctx, workspace)
+		return keep(&r.Accounts, troubled(found), err)
+	})
 	ask("database", func() error {
 		f, size, err := w.Store.DatabaseFullness(ctx)
-		if err == nil {
-			r.Database, r.Size = &f, size
-		}
-		return err
+		r.Size = size
+		return keep(&r.Database, &f, err)
 	})
 	if w.Queues != nil {
-		ask("temporal", func() (err error) { r.Queues, err = w.Queues(ctx); return err })
+		ask("temporal", func() error {
+			q, err := w.Queues(ctx)
+			return keep(&r.Queues, q, err)
+		})
 	}
 	if w.Redis != nil {
-		ask("redis", func() (err error) { r.Redis, err = w.Redis(ctx); return err })
+		ask("redis", func() error {
+			f, err := w.Redis(ctx)
+			return keep(&r.Redis, f, err)
+		})
 	}
 	if w.Crawl != nil {
 		ask("crawl", func() error {
 			c, err := w.Crawl(ctx)
-			if err == nil {
-				r.Crawl = &c
-			}
-			return err
+			return keep(&r.Crawl, &c, err)
 		})
 	}
 	all.Wait()
@@ -99,22 +106,29 @@ func (w *Watch) Look(ctx context.Context, workspace uuid.UUID, engines map[strin
 	return r
 }
 
+// keep takes what was found, unless it was not found out.
+func keep[T any](into *T, found T, err error) error {
+	if err == nil {
+		*into = found
+	}
+	return err
+}
+
 // dead counts dead letters by reason; those in doubt are "uncertain".
-func (w *Watch) dead(ctx context.Context, workspace uuid.UUID) (map[string]int64, error) {
-	counts, err := w.Store.CountDeadLetters(ctx, workspace)
-	dead := map[string]int64{}
+func dead(counts []post.DeadCount) map[string]int64 {
+	all := map[string]int64{}
 	for _, c := range counts {
 		reason := c.Reason
 		if c.Status == post.TargetUncertain {
 			reason = string(c.Status)
 		}
-		dead[reason] += int64(c.Letters)
+		all[reason] += int64(c.Letters)
 	}
-	return dead, err
+	return all
 }
 
-func (w *Watch) accounts(ctx context.Context, workspace uuid.UUID) (found Accounts, err error) {
-	all, err := w.Store.Accounts(ctx, workspace)
+// troubled counts the accounts that need a person, now or soon.
+func troubled(all []account.Account) (found Accounts) {
 	for _, a := range all {
 		if a.Status == account.NeedsReconnect {
 			found.NeedReconnect++
@@ -123,5 +137,5 @@ func (w *Watch) accounts(ctx context.Context, workspace uuid.UUID) (found Accoun
 			found.FirstEnd = &end
 		}
 	}
-	return found, err
+	return found
 }

@@ -244,12 +244,13 @@ test('the page of the system says what runs, what waits and what is wrong, as it
   const soon = await api<Post>('POST', '/posts', { content: 'For the lateness', scheduled_time: new Date(Date.now() + 2000).toISOString() })
   await until('it to be out', async () => (await api<Post>('GET', `/posts/${soon.id}`)).status === 'posted')
   await desk.go('/system')
-  await page.getByText('Nothing needs you.').waitFor()
   for (const engine of ['database', 'redis', 'objects', 'temporal', 'worker', 'clock']) await page.locator(`[data-check=${engine}][data-answers=true]`).waitFor()
   await page.locator('[data-figure=scheduled]', { hasText: /[1-9]/ }).waitFor()
   await page.locator('[data-figure=armed]', { hasText: /\d/ }).waitFor()
   await page.locator('[data-lateness=mastodon]', { hasText: /\d.*ms/ }).waitFor()
-  await page.locator('[data-queue="dateline-post activity"]', { hasText: '≤' }).waitFor()
+  await page.locator('[data-queue="dateline-post activity"]').waitFor()
+  await page.locator('[data-queue^=dateline]', { hasText: '≤' }).first().waitFor()
+  expect(await page.locator('[data-alert=AccountsNeedReconnect]').count()).toBe(0)
   await desk.accessible('system')
   await shoot(desk, 'system-state')
   d.sql("update accounts set status = 'needs_reconnect' where network = 'mastodon'")
@@ -336,13 +337,31 @@ test('readers of posts are counted beside those of sites, and robots are told ap
   await page.keyboard.press('Escape')
 
   const post = (await posts('status=posted&limit=1'))[0]
-  const link = await api<{ short_url: string }>('POST', '/links', { url: 'https://news.example/flood', post_id: post?.id })
+  const link = await api<{ short_url: string; code: string }>('POST', '/links', { url: 'https://news.example/flood', post_id: post?.id })
   await page.getByLabel('Site').first().click()
   await page.getByRole('option', { name: 'Posts and short links' }).click()
   await page.locator('[data-stream=live]').waitFor()
+  await page.locator(`[data-page="link/${link.code}"]`).click()
   await fetch(link.short_url, { redirect: 'manual', headers: { 'User-Agent': firefox, 'Accept-Language': 'vi', Accept: 'text/html' } })
-  await page.locator('[data-page]').first().waitFor()
+  await page.locator('[data-figure=clicks]', { hasText: '1' }).waitFor()
   await desk.accessible('readers of posts')
+  desk.fine()
+})
+
+test('what is new speaks Vietnamese too', async () => {
+  const { page } = desk
+  await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
+  for (const [path, heading, said] of [
+    ['/series', 'Bài lặp lại', 'Đã kết thúc'],
+    ['/system', 'Hệ thống', 'Đang chờ'],
+    ['/compose?repeat=true', 'Bài mới', 'Cứ 1 tuần một lần'],
+  ] as const) {
+    await desk.go(path)
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+    await page.getByText(said).first().waitFor()
+  }
+  await shoot(desk, 'compose-repeat-vi')
+  await page.evaluate(() => localStorage.setItem('dateline-language', 'en'))
   desk.fine()
 })
 

@@ -92,7 +92,7 @@ export function occurrences(r: Rule, starts: Wall, { from = starts, to, most }: 
   for (let i = 0, seen = 0; i < farthest && out.length < most; i++) {
     const date = new Date(start.getTime() + i * dayMs)
     const wall = text(date) + clock
-    if ((to !== undefined && wall >= to) || (r.until !== undefined && text(date) > r.until)) break
+    if ((to !== undefined && wall >= to.slice(0, 16)) || (r.until !== undefined && text(date) > r.until)) break
     if (!fits(r, start, date)) continue
     if (wall >= from.slice(0, 16)) out.push(wall)
     if (++seen === r.count) break

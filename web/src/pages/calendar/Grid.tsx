@@ -159,6 +159,7 @@ const ofHours = (zone: string, second: string | undefined, date: string, current
   startScrollTime: current ? scrollStart(zone) : '07:00:00',
   scrollAreaProps: { mah: 'max(360px, calc(100dvh - 300px))', viewportProps: { tabIndex: 0, 'data-hours': true } },
   highlightToday: true,
+  withCurrentTimeBubble: !second || second === zone, // it has room for one clock
   getCurrentTime: () => toWall(Date.now(), zone).replace('T', ' '),
   slotLabelFormat: (slot: string) => {
     const clock = slot.slice(11, 16)

@@ -18,11 +18,11 @@ export interface Counted {
 
 const types = ['view', 'click', 'convert'] as const
 
-/** All that is counted of one page. `views` is newer than what was read, where the stream has told it. */
-export function PageNumbers({ site, page, views }: { site: Counted; page: string; views?: number }) {
+/** All that is counted of one page. `views` and `clicks` are newer than what was read, where the stream has told them. */
+export function PageNumbers({ site, page, views, clicks }: { site: Counted; page: string; views?: number; clicks?: number }) {
   const { t } = useTranslation()
   const [unit, setUnit] = useState<'hour' | 'day'>('hour')
-  const [type, setType] = useState<(typeof types)[number]>('view')
+  const [type, setType] = useState<(typeof types)[number]>(site.own ? 'click' : 'view')
   const path = { id: site.id }
   const key = ['page', site.id, page]
   const stats = useQuery({ queryKey: [...key, 'stats'], queryFn: async () => (await take(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
@@ -40,10 +40,10 @@ export function PageNumbers({ site, page, views }: { site: Counted; page: string
   const { refetch: funnelAgain } = funnel
   const { refetch: dimensionsAgain } = dimensions
   useEffect(() => {
-    if (views === undefined) return
+    if (views === undefined && clicks === undefined) return
     const timer = setTimeout(() => void Promise.all([again(), statsAgain(), funnelAgain(), dimensionsAgain()]), 800)
     return () => clearTimeout(timer)
-  }, [views, again, statsAgain, funnelAgain, dimensionsAgain])
+  }, [views, clicks, again, statsAgain, funnelAgain, dimensionsAgain])
   if (stats.error) return <Failed error={stats.error} retry={() => void stats.refetch()} />
   if (!stats.data) return <WaitingCards cards={6} height={76} cols={{ base: 2, sm: 3 }} />
   const s = stats.data
@@ -64,7 +64,7 @@ export function PageNumbers({ site, page, views }: { site: Counted; page: string
         <Figure label={t('readers.uniquesToday')} value={s.uniques.day} />
         <Figure label={t('readers.uniquesWeek')} value={s.uniques.week} />
         <Figure label={t('readers.uniquesAll')} value={s.uniques.all_time} />
-        <Figure label={t('readers.clicks')} value={s.clicks} mark="clicks" />
+        <Figure label={t('readers.clicks')} value={Math.max(clicks ?? 0, s.clicks)} mark="clicks" />
         <Figure label={t('readers.converts')} value={s.converts} />
       </SimpleGrid>
       <Stack gap="xs" className="dl-card" p="md">

@@ -1,4 +1,4 @@
-import { Button, Grid, Group, SegmentedControl, Select, Stack, Text, Title, UnstyledButton } from '@mantine/core'
+import { Button, Grid, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCode, IconEye, IconPlus, IconWorldWww } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -12,8 +12,9 @@ import { sitesQuery } from '../../lib/queries'
 import { useAtLeast, useMe } from '../../lib/session'
 import { useStream } from '../../lib/useStream'
 import { NewSite } from './NewSite'
-import { PageName } from './PageName'
+import { Links } from './Links'
 import { type Counted, PageNumbers } from './PageNumbers'
+import { PageRow } from './PageRow'
 import { Snippets } from './Snippets'
 
 const route = getRouteApi('/readers')
@@ -32,6 +33,7 @@ export function ReadersPage() {
   // Under the workspace's own id its posts and short links are counted, by UTC.
   const posts: Counted = { id: me.workspace.id, time_zone: 'UTC', own: true }
   const counted: Counted | undefined = search.site === posts.id ? posts : site && { ...site, own: false }
+  const choose = (page: string) => void navigate({ to: '/readers', search: { site: counted?.id, page }, resetScroll: false })
   const go = (id: string) => void navigate({ to: '/readers', search: { site: id } })
   return (
     <Page
@@ -79,7 +81,11 @@ export function ReadersPage() {
             value={counted.id}
             onChange={(id) => id && go(id)}
           />
-          <Numbers key={counted.id} site={counted} page={search.page} choose={(page) => void navigate({ to: '/readers', search: { site: counted.id, page }, resetScroll: false })} />
+          {counted.own ? (
+            <Links own={counted} page={search.page} choose={choose} />
+          ) : (
+            <Numbers key={counted.id} site={counted} page={search.page} choose={choose} />
+          )}
         </Stack>
       )}
       {adding && <NewSite close={add.close} />}
@@ -115,7 +121,7 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
                 {t('readers.quiet')}
               </Text>
             ) : (
-              live.map((p) => <PageRow key={p.page} own={site.own} page={p.page} number={p.views} active={p.page === chosen} choose={choose} />)
+              live.map((p) => <PageRow key={p.page} own={false} page={p.page} number={p.views} active={p.page === chosen} choose={choose} />)
             )}
           </Stack>
           <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('readers.trending')}>
@@ -136,7 +142,7 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
                 {t('readers.quiet')}
               </Text>
             ) : (
-              ranked.map((p) => <PageRow key={p.page} own={site.own} page={p.page} number={p.score} times={window === 'rising'} active={p.page === chosen} choose={choose} />)
+              ranked.map((p) => <PageRow key={p.page} own={false} page={p.page} number={p.score} times={window === 'rising'} active={p.page === chosen} choose={choose} />)
             )}
           </Stack>
         </Stack>
@@ -145,22 +151,5 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
         {chosen ? <PageNumbers site={site} page={chosen} views={live.find((p) => p.page === chosen)?.views} /> : <Empty icon={IconEye} title={t('readers.noViews')} text={t('readers.noViewsText')} />}
       </Grid.Col>
     </Grid>
-  )
-}
-
-function PageRow({ page, own, number, times, active, choose }: { page: string; own: boolean; number: number; times?: boolean; active: boolean; choose: (page: string) => void }) {
-  const { i18n } = useTranslation()
-  const text = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: times ? 1 : 0 }).format(number)
-  return (
-    <UnstyledButton className="dl-link-box" px={6} py={4} aria-pressed={active} onClick={() => choose(page)} data-page={page}>
-      <Group justify="space-between" wrap="nowrap">
-        <Text size="sm" truncate fw={active ? 700 : 400}>
-          <PageName page={page} own={own} />
-        </Text>
-        <Text size="sm" fw={600} className="dl-numbers" data-number>
-          {times ? `× ${text}` : text}
-        </Text>
-      </Group>
-    </UnstyledButton>
   )
 }
