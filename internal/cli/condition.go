@@ -61,5 +61,8 @@ func (p *parts) disks() map[string]condition.Fullness {
 			all[place] = condition.Fullness{Used: room.Size - room.Free, Most: room.Size}
 		}
 	}
+	if vitals.SameDisk(p.cfg.DataDir, os.TempDir()) {
+		delete(all, "temporary") // it is told of once
+	}
 	return all
 }

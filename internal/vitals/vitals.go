@@ -69,3 +69,9 @@ func Disk(path string) (Room, error) {
 	}
 	return room, nil
 }
+
+// SameDisk says whether two paths lie on one file system.
+func SameDisk(a, b string) bool {
+	var one, other syscall.Stat_t
+	return syscall.Stat(a, &one) == nil && syscall.Stat(b, &other) == nil && one.Dev == other.Dev
+}

@@ -33,6 +33,15 @@ func TestDisk(t *testing.T) {
 	}
 }
 
+func TestSameDisk(t *testing.T) {
+	if dir := t.TempDir(); !vitals.SameDisk(dir, t.TempDir()) || vitals.SameDisk(dir, filepath.Join(dir, "none")) {
+		t.Error("what lies beside one another is on one disk, and what is nowhere on none")
+	}
+	if runtime.GOOS == "linux" && vitals.SameDisk(t.TempDir(), "/proc") {
+		t.Error("/proc lies on no disk of files")
+	}
+}
+
 // A program is found with what it starts in turn; two of them are two.
 func TestChildren(t *testing.T) {
 	if runtime.GOOS != "linux" {

@@ -107,8 +107,14 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
     // Mantine names the days of a week by their dates, which are not what is seen (WCAG 2.2, 2.5.3).
     for (const label of box.current?.querySelectorAll('.mantine-WeekView-weekViewDayLabel') ?? []) label.removeAttribute('aria-label')
   })
-  const write = (at: string) => may && void navigate({ to: '/compose', search: { at } })
   const today = toWall(Date.now(), zone).slice(0, 10)
+  const column = dayjs(today).diff(first, 'day')
+  useEffect(() => {
+    // A week is wider than a telephone: it begins with today.
+    const hours = box.current?.querySelector('[data-hours]')
+    if (hours && view === 'week' && column >= 0 && column < 7) hours.scrollLeft = (column / 7) * hours.scrollWidth
+  }, [view, column, zone])
+  const write = (at: string) => may && void navigate({ to: '/compose', search: { at } })
   const current = from.getTime() <= Date.now() && Date.now() < to.getTime()
   const hours = { ...ofHours(zone, second, first.format('YYYY-MM-DD'), current), onTimeSlotClick: ({ slotStart }: { slotStart: string }) => void write(slotStart.slice(0, 16).replace(' ', 'T')) }
   return (

@@ -45,7 +45,7 @@ export function Occurrences({ series: s, may }: { series: Schemas['Series']; may
           {t('series.nothingAhead')}
         </Text>
       )}
-      <Stack gap={2} component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+      <Stack gap={2} component="ul" p={0} m={0} maw={640} style={{ listStyle: 'none' }}>
         {list.data.map((o) => {
           const skipped = o.state === 'skipped'
           return (

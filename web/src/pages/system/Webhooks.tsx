@@ -18,7 +18,7 @@ const types: Schemas['WebhookType'][] = [
 export function Webhooks() {
   const { t } = useTranslation()
   const client = useQueryClient()
-  const list = useQuery({ queryKey: ['webhooks'], queryFn: async () => (await take(api.GET('/api/v1/webhooks'))).webhooks })
+  const list = useQuery({ queryKey: ['webhooks'], refetchInterval: 5000, queryFn: async () => (await take(api.GET('/api/v1/webhooks'))).webhooks })
   const [url, setURL] = useState('')
   const [chosen, setChosen] = useState<string[]>([])
   const settled = () => void client.invalidateQueries({ queryKey: ['webhooks'] })
