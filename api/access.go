@@ -177,15 +177,16 @@ func accessTable() map[string]access {
 		"exportWARC":    {least: people.Editor, scope: people.CrawlWrite},
 		"getExport":     {least: people.Editor, scope: people.CrawlRead},
 
-		"searchArticles":    {least: people.Viewer, scope: people.ArticlesRead},
-		"listSavedSearches": {least: people.Viewer, scope: people.ArticlesRead},
-		"getSavedSearch":    {least: people.Viewer, scope: people.ArticlesRead},
-		"createSavedSearch": {least: people.Author, scope: people.ArticlesWrite},
-		"editSavedSearch":   {least: people.Author, scope: people.ArticlesWrite},
-		"deleteSavedSearch": {least: people.Author, scope: people.ArticlesWrite},
-		"openFeed":          {least: people.Author, scope: people.ArticlesWrite},
-		"closeFeed":         {least: people.Author, scope: people.ArticlesWrite},
-		"readFeed":          {public: true}, // its token is the proof
+		"searchArticles":         {least: people.Viewer, scope: people.ArticlesRead},
+		"listSavedSearches":      {least: people.Viewer, scope: people.ArticlesRead},
+		"getSavedSearch":         {least: people.Viewer, scope: people.ArticlesRead},
+		"createSavedSearch":      {least: people.Author, scope: people.ArticlesWrite},
+		"editSavedSearch":        {least: people.Author, scope: people.ArticlesWrite},
+		"deleteSavedSearch":      {least: people.Author, scope: people.ArticlesWrite},
+		"listSavedSearchMatches": {least: people.Viewer, scope: people.ArticlesRead},
+		"openFeed":               {least: people.Author, scope: people.ArticlesWrite},
+		"closeFeed":              {least: people.Author, scope: people.ArticlesWrite},
+		"readFeed":               {public: true}, // its token is the proof
 
 		"getMe":                   {least: people.Viewer},
 		"getWorkspace":            {least: people.Viewer, scope: people.WorkspaceRead},

@@ -76,7 +76,7 @@ func (s *Server) GetArticleRaw(ctx context.Context, r spec.GetArticleRawRequestO
 	if err != nil {
 		return nil, err
 	}
-	raw, err := a.Raw(ctx, principal(ctx), r.Id)
+	raw, err := a.Raw(ctx, principal(ctx), r.Id, value(r.Params.Version))
 	if err != nil {
 		return nil, err
 	}

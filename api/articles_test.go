@@ -173,6 +173,13 @@ func TestArticlesAreRead(t *testing.T) {
 	require.Contains(t, string(raw.body), "<script>alert(1)")
 	require.Contains(t, raw.Header.Get("Content-Disposition"), "attachment")
 
+	for version, has := range map[string]string{"1": paras[0], "2": "A new end."} {
+		old := s.send("GET", articlesPath+"/"+first.ID.String()+"/raw?version="+version, nil)
+		require.Equal(t, 200, old.StatusCode)
+		require.Contains(t, string(old.body), has)
+	}
+	s.refused(s.send("GET", articlesPath+"/"+first.ID.String()+"/raw?version=9", nil), 404, "revision_not_found")
+
 	s.refused(s.send("GET", articlesPath+"?domain=three.example", nil), 404, "domain_not_found")
 	s.refused(s.send("GET", articlesPath+"/"+someID().String(), nil), 404, "article_not_found")
 	s.refused(s.send("GET", articlesPath+"/"+first.ID.String()+"/revisions/9", nil), 404, "revision_not_found")

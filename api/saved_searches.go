@@ -94,6 +94,28 @@ func (s *Server) DeleteSavedSearch(ctx context.Context, r spec.DeleteSavedSearch
 	return spec.DeleteSavedSearch204Response{}, found.Delete(ctx, principal(ctx), r.Id)
 }
 
+// ListSavedSearchMatches lists what a search told of.
+func (s *Server) ListSavedSearchMatches(ctx context.Context, r spec.ListSavedSearchMatchesRequestObject) (spec.ListSavedSearchMatchesResponseObject, error) {
+	found, err := s.searcher()
+	if err != nil {
+		return nil, err
+	}
+	limit := limitOf(r.Params.Limit)
+	all, err := found.Matches(ctx, principal(ctx), r.Id, value(r.Params.Cursor), limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := spec.ListSavedSearchMatches200JSONResponse{Matches: []spec.SavedSearchMatch{}}
+	if len(all) > limit {
+		all = all[:limit]
+		out.NextCursor = &all[limit-1].ArticleID
+	}
+	for _, m := range all {
+		out.Matches = append(out.Matches, spec.SavedSearchMatch{ArticleId: m.ArticleID, Title: m.Title, Url: m.URL, Domain: m.Domain, ToldAt: m.At})
+	}
+	return out, nil
+}
+
 // OpenFeed makes the addresses of a search's feeds.
 func (s *Server) OpenFeed(ctx context.Context, r spec.OpenFeedRequestObject) (spec.OpenFeedResponseObject, error) {
 	found, err := s.searcher()
@@ -119,5 +141,5 @@ func savedTag(n saved.Search) string { return `"` + strconv.FormatInt(n.Version,
 func savedJSON(n saved.Search) spec.SavedSearch {
 	list := func(values []string) []string { return append([]string{}, values...) }
 	return spec.SavedSearch{Id: n.ID, Name: n.Name, Query: n.Query, Mode: spec.SearchMode(n.Mode), Domains: list(n.Filters.Domains), Languages: list(n.Filters.Languages), Sections: list(n.Filters.Sections), Tags: list(n.Filters.Tags),
-		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
+		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, Told: n.Told, LastToldAt: n.LastToldAt, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
 }

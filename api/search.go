@@ -57,7 +57,7 @@ func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesReques
 	if err != nil {
 		return nil, err
 	}
-	out := spec.SearchArticles200JSONResponse{Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated, Partial: a.Partial, Relaxed: a.Relaxed}
+	out := spec.SearchArticles200JSONResponse{Hits: []spec.SearchHit{}, Total: a.Total, Estimated: a.Estimated, Partial: a.Partial, Relaxed: a.Relaxed, Meaning: found.Meaning}
 	for _, h := range a.Hits {
 		out.Hits = append(out.Hits, hitJSON(h))
 	}

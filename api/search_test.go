@@ -38,7 +38,7 @@ func TestArticlesAreSearched(t *testing.T) {
 		[]search.Document{{ID: searchtest.ID("theirs"), Version: 1, Title: "Giá vàng của người khác", Domain: "theirs.example", Published: time.Now()}}))
 	var a spec.SearchAnswer
 	s.decode(s.send("GET", searchPath+"?q=gia+vang&facets=true", nil), 200, &a)
-	if a.Total != 3 || a.Hits[2].Title != "Cô dâu chọn trang sức cưới thế nào" || a.Hits[0].Title != "Giá vàng SJC lập kỷ lục mới, vượt 90 triệu đồng mỗi lượng" || a.Hits[0].Heading[0].Text != "Giá vàng" || !a.Hits[0].Heading[0].Match || a.Facets == nil {
+	if a.Total != 3 || a.Meaning || a.Hits[2].Title != "Cô dâu chọn trang sức cưới thế nào" || a.Hits[0].Title != "Giá vàng SJC lập kỷ lục mới, vượt 90 triệu đồng mỗi lượng" || a.Hits[0].Heading[0].Text != "Giá vàng" || !a.Hits[0].Heading[0].Match || a.Facets == nil {
 		t.Errorf("%+v", a)
 	}
 	var page spec.SearchAnswer
@@ -109,6 +109,42 @@ func TestASearchIsKeptChangedAndForgotten(t *testing.T) {
 		t.Errorf("%s", a.Status)
 	}
 	s.refused(s.send("GET", path, nil), 404, "saved_search_not_found")
+}
+
+// What a search told of can be looked up by its workspace.
+func TestMatchesOfASearchAreListed(t *testing.T) {
+	s := start(t)
+	var made spec.SavedSearch
+	s.decode(s.send("POST", savedPath, object{"name": "Gold", "query": "giá vàng", "alert": true}), 201, &made)
+	path := savedPath + "/" + made.Id.String()
+	var m spec.SavedSearchMatches
+	s.decode(s.send("GET", path+"/matches", nil), 200, &m)
+	if len(m.Matches) != 0 || m.Matches == nil {
+		t.Errorf("before anything was found: %+v", m)
+	}
+	s.publish("vang", "vang2", "wc")
+	var titles []string
+	for next := ""; ; next = "&cursor=" + m.NextCursor.String() {
+		m = spec.SavedSearchMatches{}
+		s.decode(s.send("GET", path+"/matches?limit=1"+next, nil), 200, &m)
+		for _, one := range m.Matches {
+			titles = append(titles, one.Title)
+		}
+		if m.NextCursor == nil {
+			break
+		}
+	}
+	if len(titles) != 2 || titles[0] == titles[1] || !strings.Contains(titles[0]+titles[1], "Giá vàng SJC") {
+		t.Errorf("%q", titles)
+	}
+	s.decode(s.send("GET", path, nil), 200, &made)
+	var list spec.SavedSearchList
+	s.decode(s.send("GET", savedPath, nil), 200, &list)
+	if made.Told != 2 || made.LastToldAt == nil || made.Version != 1 || list.SavedSearches[0].Told != 2 {
+		t.Errorf("%+v %+v", made, list)
+	}
+	_, _, token := s.Found("Rivals")
+	s.refused(s.send("GET", path+"/matches", nil, "Authorization", "Bearer "+token), 404, "saved_search_not_found")
 }
 
 // A feed is read without a login by who has its address, until that is revoked.

@@ -572,27 +572,6 @@ func (e SearchFacetField) Valid() bool {
 	}
 }
 
-// Defines values for SearchMode.
-const (
-	SearchModeHybrid   SearchMode = "hybrid"
-	SearchModeKeyword  SearchMode = "keyword"
-	SearchModeSemantic SearchMode = "semantic"
-)
-
-// Valid indicates whether the value is a known member of the SearchMode enum.
-func (e SearchMode) Valid() bool {
-	switch e {
-	case SearchModeHybrid:
-		return true
-	case SearchModeKeyword:
-		return true
-	case SearchModeSemantic:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for SeedImportFormat.
 const (
 	List SeedImportFormat = "list"
@@ -782,24 +761,6 @@ func (e SiteVisitors) Valid() bool {
 	}
 }
 
-// Defines values for SystemAlertSeverity.
-const (
-	SystemAlertSeverityCritical SystemAlertSeverity = "critical"
-	SystemAlertSeverityWarning  SystemAlertSeverity = "warning"
-)
-
-// Valid indicates whether the value is a known member of the SystemAlertSeverity enum.
-func (e SystemAlertSeverity) Valid() bool {
-	switch e {
-	case SystemAlertSeverityCritical:
-		return true
-	case SystemAlertSeverityWarning:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for TargetStatus.
 const (
 	TargetStatusCancelled  TargetStatus = "cancelled"
@@ -824,24 +785,6 @@ func (e TargetStatus) Valid() bool {
 	case TargetStatusScheduled:
 		return true
 	case TargetStatusUncertain:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for TemporalQueueKind.
-const (
-	Activity TemporalQueueKind = "activity"
-	Workflow TemporalQueueKind = "workflow"
-)
-
-// Valid indicates whether the value is a known member of the TemporalQueueKind enum.
-func (e TemporalQueueKind) Valid() bool {
-	switch e {
-	case Activity:
-		return true
-	case Workflow:
 		return true
 	default:
 		return false
@@ -977,33 +920,6 @@ func (e WebhookType) Valid() bool {
 	}
 }
 
-// Defines values for WorkspaceExportStatus.
-const (
-	WorkspaceExportStatusDone    WorkspaceExportStatus = "done"
-	WorkspaceExportStatusExpired WorkspaceExportStatus = "expired"
-	WorkspaceExportStatusFailed  WorkspaceExportStatus = "failed"
-	WorkspaceExportStatusWaiting WorkspaceExportStatus = "waiting"
-	WorkspaceExportStatusWriting WorkspaceExportStatus = "writing"
-)
-
-// Valid indicates whether the value is a known member of the WorkspaceExportStatus enum.
-func (e WorkspaceExportStatus) Valid() bool {
-	switch e {
-	case WorkspaceExportStatusDone:
-		return true
-	case WorkspaceExportStatusExpired:
-		return true
-	case WorkspaceExportStatusFailed:
-		return true
-	case WorkspaceExportStatusWaiting:
-		return true
-	case WorkspaceExportStatusWriting:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for ReadFeedParamsFormat.
 const (
 	ReadFeedParamsFormatJson ReadFeedParamsFormat = "json"
@@ -1078,19 +994,19 @@ func (e PostTimelineParamsFormat) Valid() bool {
 
 // Defines values for SearchArticlesParamsMode.
 const (
-	SearchArticlesParamsModeHybrid   SearchArticlesParamsMode = "hybrid"
-	SearchArticlesParamsModeKeyword  SearchArticlesParamsMode = "keyword"
-	SearchArticlesParamsModeSemantic SearchArticlesParamsMode = "semantic"
+	Hybrid   SearchArticlesParamsMode = "hybrid"
+	Keyword  SearchArticlesParamsMode = "keyword"
+	Semantic SearchArticlesParamsMode = "semantic"
 )
 
 // Valid indicates whether the value is a known member of the SearchArticlesParamsMode enum.
 func (e SearchArticlesParamsMode) Valid() bool {
 	switch e {
-	case SearchArticlesParamsModeHybrid:
+	case Hybrid:
 		return true
-	case SearchArticlesParamsModeKeyword:
+	case Keyword:
 		return true
-	case SearchArticlesParamsModeSemantic:
+	case Semantic:
 		return true
 	default:
 		return false
@@ -1317,9 +1233,6 @@ type Article struct {
 	FetchedAt   time.Time `json:"fetched_at"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
 
-	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
-	GoneAt *time.Time `json:"gone_at,omitempty"`
-
 	// GroupId The same for near-duplicates.
 	GroupId openapi_types.UUID `json:"group_id"`
 
@@ -1411,9 +1324,6 @@ type ArticleSummary struct {
 	DatedAt     time.Time `json:"dated_at"`
 	Domain      string    `json:"domain"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
-
-	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
-	GoneAt *time.Time `json:"gone_at,omitempty"`
 
 	// GroupId The same for near-duplicates.
 	GroupId  openapi_types.UUID `json:"group_id"`
@@ -1711,11 +1621,6 @@ type Disconnection struct {
 
 // Domain defines model for Domain.
 type Domain struct {
-	// Answers How the last request for each URL was answered.
-	Answers *[]struct {
-		Status int   `json:"status"`
-		Urls   int64 `json:"urls"`
-	} `json:"answers,omitempty"`
 	Bytes     int64     `json:"bytes"`
 	CreatedAt time.Time `json:"created_at"`
 
@@ -1733,31 +1638,11 @@ type Domain struct {
 	// IgnoredParameters Of its URLs, learned from its pages: they do not change the page. Tracking and sessions are ignored anyway.
 	IgnoredParameters []string   `json:"ignored_parameters"`
 	LastCrawl         *time.Time `json:"last_crawl,omitempty"`
+	NextDue           *time.Time `json:"next_due,omitempty"`
+	NotBefore         *time.Time `json:"not_before,omitempty"`
+	PausedAt          *time.Time `json:"paused_at,omitempty"`
 
-	// News What it brought in the last seven days, as far as it was read.
-	News *struct {
-		Articles int64 `json:"articles"`
-
-		// Duplicates Articles that say the same as another one, of this site or another.
-		Duplicates int64 `json:"duplicates"`
-
-		// FoundP50Seconds From publication until the crawl found them: half of them sooner.
-		FoundP50Seconds float32 `json:"found_p50_seconds"`
-
-		// FoundP95Seconds 95 of 100 sooner.
-		FoundP95Seconds float32 `json:"found_p95_seconds"`
-
-		// Late Of those: found more than 30 minutes after their publication.
-		Late int64 `json:"late"`
-
-		// Timed Articles that came out while the site was watched and tell when.
-		Timed int64 `json:"timed"`
-	} `json:"news,omitempty"`
-	NextDue   *time.Time `json:"next_due,omitempty"`
-	NotBefore *time.Time `json:"not_before,omitempty"`
-	PausedAt  *time.Time `json:"paused_at,omitempty"`
-
-	// Problems The last fetches that came to nothing, or not to all that they should, the newest first.
+	// Problems The last fetches that came to nothing, the newest first.
 	Problems *[]DomainProblem `json:"problems,omitempty"`
 	Queue    *[]struct {
 		Due    int64            `json:"due"`
@@ -1823,33 +1708,6 @@ type DraftTime struct {
 	// ScheduledTime Without it, the time that the draft has.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
 	TimeZone      *string `json:"time_zone,omitempty"`
-}
-
-// EngineState defines model for EngineState.
-type EngineState struct {
-	Answers bool `json:"answers"`
-
-	// Name database, redis, objects, temporal, worker or clock.
-	Name string `json:"name"`
-
-	// Says What is wrong.
-	Says *string `json:"says,omitempty"`
-
-	// Uses How full it is.
-	Uses []EngineUse `json:"uses"`
-}
-
-// EngineUse defines model for EngineUse.
-type EngineUse struct {
-	// Most Absent: there is no limit.
-	Most *int64 `json:"most,omitempty"`
-
-	// Place Of a disk: what is there, `data` or `temporary` files.
-	Place *string `json:"place,omitempty"`
-	Used  int64   `json:"used"`
-
-	// What connections, memory or disk; the last two in bytes.
-	What string `json:"what"`
 }
 
 // Export defines model for Export.
@@ -2290,15 +2148,14 @@ type NewPost struct {
 
 // NewSavedSearch defines model for NewSavedSearch.
 type NewSavedSearch struct {
-	Alert     *bool       `json:"alert,omitempty"`
-	Authors   *[]string   `json:"authors,omitempty"`
-	Domains   *[]string   `json:"domains,omitempty"`
-	Languages *[]string   `json:"languages,omitempty"`
-	Mode      *SearchMode `json:"mode,omitempty"`
-	Name      string      `json:"name"`
-	Query     *string     `json:"query,omitempty"`
-	Sections  *[]string   `json:"sections,omitempty"`
-	Tags      *[]string   `json:"tags,omitempty"`
+	Alert     *bool     `json:"alert,omitempty"`
+	Authors   *[]string `json:"authors,omitempty"`
+	Domains   *[]string `json:"domains,omitempty"`
+	Languages *[]string `json:"languages,omitempty"`
+	Name      string    `json:"name"`
+	Query     *string   `json:"query,omitempty"`
+	Sections  *[]string `json:"sections,omitempty"`
+	Tags      *[]string `json:"tags,omitempty"`
 }
 
 // NewSeed defines model for NewSeed.
@@ -2835,15 +2692,19 @@ type SavedSearch struct {
 	Id        openapi_types.UUID `json:"id"`
 	Languages []string           `json:"languages"`
 
-	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
-	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
-	// embedder all go by words.
-	Mode      SearchMode `json:"mode"`
-	Name      string     `json:"name"`
-	Query     string     `json:"query"`
-	Sections  []string   `json:"sections"`
-	Tags      []string   `json:"tags"`
-	UpdatedAt time.Time  `json:"updated_at"`
+	// LastToldAt When it told of the newest of them.
+	LastToldAt *time.Time `json:"last_told_at,omitempty"`
+	Name       string     `json:"name"`
+	Query      string     `json:"query"`
+	Sections   []string   `json:"sections"`
+	Tags       []string   `json:"tags"`
+
+	// Told Articles that it told of.
+	Told      int64     `json:"told"`
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// Version The number in its ETag.
+	Version int64 `json:"version"`
 }
 
 // SavedSearchEdit defines model for SavedSearchEdit.
@@ -2852,20 +2713,30 @@ type SavedSearchEdit struct {
 	Authors   *[]string `json:"authors,omitempty"`
 	Domains   *[]string `json:"domains,omitempty"`
 	Languages *[]string `json:"languages,omitempty"`
-
-	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
-	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
-	// embedder all go by words.
-	Mode     *SearchMode `json:"mode,omitempty"`
-	Name     *string     `json:"name,omitempty"`
-	Query    *string     `json:"query,omitempty"`
-	Sections *[]string   `json:"sections,omitempty"`
-	Tags     *[]string   `json:"tags,omitempty"`
+	Name      *string   `json:"name,omitempty"`
+	Query     *string   `json:"query,omitempty"`
+	Sections  *[]string `json:"sections,omitempty"`
+	Tags      *[]string `json:"tags,omitempty"`
 }
 
 // SavedSearchList defines model for SavedSearchList.
 type SavedSearchList struct {
 	SavedSearches []SavedSearch `json:"saved_searches"`
+}
+
+// SavedSearchMatch defines model for SavedSearchMatch.
+type SavedSearchMatch struct {
+	ArticleId openapi_types.UUID `json:"article_id"`
+	Domain    string             `json:"domain"`
+	Title     string             `json:"title"`
+	ToldAt    time.Time          `json:"told_at"`
+	Url       string             `json:"url"`
+}
+
+// SavedSearchMatches defines model for SavedSearchMatches.
+type SavedSearchMatches struct {
+	Matches    []SavedSearchMatch  `json:"matches"`
+	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
 }
 
 // Scope `*`: all that the role allows, also what is added later. To write does not include to read.
@@ -2881,11 +2752,11 @@ type SearchAnswer struct {
 	Facets    *[]SearchFacet `json:"facets,omitempty"`
 	Hits      []SearchHit    `json:"hits"`
 
+	// Meaning There is an embedder, so that modes differ.
+	Meaning bool `json:"meaning"`
+
 	// NextCursor Absent on the last page, and behind 1,000 articles: narrow the search.
 	NextCursor *string `json:"next_cursor,omitempty"`
-
-	// Partial Looking at all articles would have taken too long: hits are among the newest few thousand only.
-	Partial bool `json:"partial"`
 
 	// Relaxed Hardly an article has all words; those that lack one follow.
 	Relaxed bool `json:"relaxed"`
@@ -2938,11 +2809,6 @@ type SearchHit struct {
 	Url     string           `json:"url"`
 	Version int64            `json:"version"`
 }
-
-// SearchMode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
-// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
-// embedder all go by words.
-type SearchMode string
 
 // Seed defines model for Seed.
 type Seed struct {
@@ -3322,82 +3188,6 @@ type SiteWithSecret struct {
 	Site      Site    `json:"site"`
 }
 
-// SystemAlert defines model for SystemAlert.
-type SystemAlert struct {
-	// About An engine, a network, a queue or a place.
-	About *string `json:"about,omitempty"`
-
-	// Message What is wrong and what to do, for people.
-	Message string `json:"message"`
-
-	// Name Stable: EngineDown, ClockDrifts, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrow, WebhooksWait, AccountsNeedReconnect, AccessEnds, TasksWait, WorkersBehind, SeedsOverdue, DatabaseServerNearItsEnd, RedisNearItsEnd, DiskNearItsEnd. New ones may be added.
-	Name     string              `json:"name"`
-	Severity SystemAlertSeverity `json:"severity"`
-
-	// Value The number that is too large: of things, or of seconds, or a share from 0 to 1.
-	Value *float64 `json:"value,omitempty"`
-}
-
-// SystemAlertSeverity defines model for SystemAlert.Severity.
-type SystemAlertSeverity string
-
-// SystemLateness defines model for SystemLateness.
-type SystemLateness struct {
-	MaxMs   float64 `json:"max_ms"`
-	Network *string `json:"network,omitempty"`
-
-	// P50Ms From the post's time to the call.
-	P50Ms float64 `json:"p50_ms"`
-	P99Ms float64 `json:"p99_ms"`
-
-	// Sent Final calls, of the newest 20,000.
-	Sent int64 `json:"sent"`
-}
-
-// SystemState defines model for SystemState.
-type SystemState struct {
-	Accounts struct {
-		// FirstEnd When the first access ends that cannot be renewed.
-		FirstEnd      *time.Time `json:"first_end,omitempty"`
-		NeedReconnect int64      `json:"need_reconnect"`
-	} `json:"accounts"`
-
-	// Alerts The worst first.
-	Alerts []SystemAlert `json:"alerts"`
-
-	// Armed Posts of the installation that are held ready to go out in their second. Absent when the worker is another process.
-	Armed *int64    `json:"armed,omitempty"`
-	At    time.Time `json:"at"`
-
-	// Clock How this process's host agrees with the database's clock, by which posts are due.
-	Clock *ClockReading `json:"clock,omitempty"`
-
-	// Crawl Absent when the crawler is switched off.
-	Crawl *struct {
-		SeedsDue int64 `json:"seeds_due"`
-
-		// SeedsOverdue By a quarter of an hour and more.
-		SeedsOverdue int64 `json:"seeds_overdue"`
-	} `json:"crawl,omitempty"`
-	DatabaseBytes *int64 `json:"database_bytes,omitempty"`
-
-	// DeadLetters By reason; `uncertain` are those that a person has to decide about.
-	DeadLetters map[string]int64 `json:"dead_letters"`
-
-	// Engines By name.
-	Engines []EngineState `json:"engines"`
-
-	// Lateness Of the last 24 hours; the first entry, without a network, is of all together. Empty when nothing was sent.
-	Lateness []SystemLateness `json:"lateness"`
-
-	// Posts Numbers of posts and deliveries, each counted up to 100,000.
-	Posts  *WaitingPosts   `json:"posts,omitempty"`
-	Queues []TemporalQueue `json:"queues"`
-
-	// Version Of the process that answers.
-	Version string `json:"version"`
-}
-
 // TakenByPath defines model for TakenByPath.
 type TakenByPath struct {
 	// Field A field, `body` or `drop`.
@@ -3474,28 +3264,6 @@ type TargetPreview struct {
 
 // TargetStatus `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
 type TargetStatus string
-
-// TemporalQueue defines model for TemporalQueue.
-type TemporalQueue struct {
-	Kind TemporalQueueKind `json:"kind"`
-	Name string            `json:"name"`
-
-	// OldestMs How long the oldest has been waiting.
-	OldestMs float64 `json:"oldest_ms"`
-
-	// StartP50Ms From when a step was to be done to when a worker began with it; to the bounds of the metric.
-	StartP50Ms *float64 `json:"start_p50_ms,omitempty"`
-	StartP95Ms *float64 `json:"start_p95_ms,omitempty"`
-
-	// Steps That this process began since it runs. With the next two absent when the workers are other processes.
-	Steps *int64 `json:"steps,omitempty"`
-
-	// Waiting About.
-	Waiting int64 `json:"waiting"`
-}
-
-// TemporalQueueKind defines model for TemporalQueue.Kind.
-type TemporalQueueKind string
 
 // Thread What follows the first segment, each answering the one before.
 type Thread = []Segment
@@ -3707,25 +3475,6 @@ type ViewsLoss struct {
 	Shards  int64     `json:"shards"`
 }
 
-// WaitingPosts Numbers of posts and deliveries, each counted up to 100,000.
-type WaitingPosts struct {
-	DeadDeliveries int64 `json:"dead_deliveries"`
-
-	// Deliveries Of webhooks, that have not arrived.
-	Deliveries int64 `json:"deliveries"`
-
-	// Due Within a minute.
-	Due int64 `json:"due"`
-
-	// Overdue By more than 30 seconds.
-	Overdue int64 `json:"overdue"`
-
-	// Parked With dead letters.
-	Parked     int64 `json:"parked"`
-	Publishing int64 `json:"publishing"`
-	Scheduled  int64 `json:"scheduled"`
-}
-
 // Warning defines model for Warning.
 type Warning struct {
 	// AccountId Absent when it is about all accounts.
@@ -3907,42 +3656,6 @@ type WorkspaceEdit struct {
 	TimeZone            *string `json:"time_zone,omitempty"`
 }
 
-// WorkspaceExport defines model for WorkspaceExport.
-type WorkspaceExport struct {
-	// Bytes Size of the archive.
-	Bytes *int64 `json:"bytes,omitempty"`
-
-	// ExpiresAt When the archive is deleted.
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-
-	// Files How many files are written.
-	Files int `json:"files"`
-
-	// FilesTotal Of so many, which is known once the rows are written.
-	FilesTotal *int               `json:"files_total,omitempty"`
-	FinishedAt *time.Time         `json:"finished_at,omitempty"`
-	Id         openapi_types.UUID `json:"id"`
-
-	// Problem Why there is none.
-	Problem     *string   `json:"problem,omitempty"`
-	RequestedAt time.Time `json:"requested_at"`
-
-	// Rows How many of each section are written.
-	Rows   map[string]int64      `json:"rows"`
-	Status WorkspaceExportStatus `json:"status"`
-
-	// Url Where the archive can be downloaded, without a token, within the hour.
-	Url *string `json:"url,omitempty"`
-}
-
-// WorkspaceExportStatus defines model for WorkspaceExport.Status.
-type WorkspaceExportStatus string
-
-// WorkspaceExportList defines model for WorkspaceExportList.
-type WorkspaceExportList struct {
-	Exports []WorkspaceExport `json:"exports"`
-}
-
 // WorkspaceList defines model for WorkspaceList.
 type WorkspaceList struct {
 	Workspaces []MyWorkspace `json:"workspaces"`
@@ -4038,9 +3751,6 @@ type ListArticlesParams struct {
 	// Domain Only of this registered domain.
 	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
 
-	// Gone Those whose pages are not there any more, and that the search does not find; else those whose pages are.
-	Gone *bool `form:"gone,omitempty" json:"gone,omitempty"`
-
 	// From At or after.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 
@@ -4050,6 +3760,12 @@ type ListArticlesParams struct {
 
 	// Cursor `next_cursor` of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetArticleRawParams defines parameters for GetArticleRaw.
+type GetArticleRawParams struct {
+	// Version The page of this version of the article; without it
+	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
 // ListArticleRevisionsParams defines parameters for ListArticleRevisions.
@@ -4388,6 +4104,14 @@ type CreateSavedSearchParams struct {
 type EditSavedSearchParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListSavedSearchMatchesParams defines parameters for ListSavedSearchMatches.
+type ListSavedSearchMatchesParams struct {
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor `next_cursor` of the page before.
+	Cursor *openapi_types.UUID `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // SearchArticlesParams defines parameters for SearchArticles.
@@ -4814,7 +4538,7 @@ type ServerInterface interface {
 	GetArticle(c *gin.Context, id ArticleID)
 	// GetArticleRaw Downloads the page that an article was read from, as its server sent it.
 	// (GET /api/v1/articles/{id}/raw)
-	GetArticleRaw(c *gin.Context, id ArticleID)
+	GetArticleRaw(c *gin.Context, id ArticleID, params GetArticleRawParams)
 	// ListArticleRevisions Lists the versions of an article, the newest first.
 	// (GET /api/v1/articles/{id}/revisions)
 	ListArticleRevisions(c *gin.Context, id ArticleID, params ListArticleRevisionsParams)
@@ -5049,6 +4773,9 @@ type ServerInterface interface {
 	// OpenFeed Makes the addresses of a search's feeds, shown this once.
 	// (POST /api/v1/saved-searches/{id}/feed)
 	OpenFeed(c *gin.Context, id openapi_types.UUID)
+	// ListSavedSearchMatches Lists the articles that a search told of, those found last first.
+	// (GET /api/v1/saved-searches/{id}/matches)
+	ListSavedSearchMatches(c *gin.Context, id openapi_types.UUID, params ListSavedSearchMatchesParams)
 	// SearchArticles Finds articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(c *gin.Context, params SearchArticlesParams)
@@ -5151,9 +4878,6 @@ type ServerInterface interface {
 	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
-	// GetSystem Says how the installation is - what waits, how late posts went out, and what is wrong.
-	// (GET /api/v1/system)
-	GetSystem(c *gin.Context)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(c *gin.Context, params ListTokensParams)
@@ -5211,18 +4935,9 @@ type ServerInterface interface {
 	// EditWorkspace Changes the workspace's settings.
 	// (PATCH /api/v1/workspace)
 	EditWorkspace(c *gin.Context)
-	// ListWorkspaceExports Lists the latest fifty exports, the newest first.
-	// (GET /api/v1/workspace/exports)
-	ListWorkspaceExports(c *gin.Context)
-	// ExportWorkspace Has everything that the workspace owns written into one archive.
-	// (POST /api/v1/workspace/exports)
+	// ExportWorkspace Streams everything that the workspace owns as one archive.
+	// (GET /api/v1/workspace/export)
 	ExportWorkspace(c *gin.Context)
-	// GetWorkspaceExport Says how far an export is, and where its archive can be had.
-	// (GET /api/v1/workspace/exports/{id})
-	GetWorkspaceExport(c *gin.Context, id openapi_types.UUID)
-	// DownloadWorkspaceExport Streams the archive of an export, where the bucket cannot be reached directly.
-	// (GET /api/v1/workspace/exports/{id}/archive)
-	DownloadWorkspaceExport(c *gin.Context, id openapi_types.UUID)
 	// ImportWorkspace Takes an exported archive into the workspace.
 	// (POST /api/v1/workspace/import)
 	ImportWorkspace(c *gin.Context)
@@ -5558,14 +5273,6 @@ func (siw *ServerInterfaceWrapper) ListArticles(c *gin.Context) {
 		return
 	}
 
-	// ------------- Optional query parameter "gone" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "gone", c.Request.URL.Query(), &params.Gone, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter gone: %w", err), http.StatusBadRequest)
-		return
-	}
-
 	// ------------- Optional query parameter "from" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", c.Request.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
@@ -5648,6 +5355,17 @@ func (siw *ServerInterfaceWrapper) GetArticleRaw(c *gin.Context) {
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetArticleRawParams
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", c.Request.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter version: %w", err), http.StatusBadRequest)
+		return
+	}
+
 	for _, middleware := range siw.HandlerMiddlewares {
 		middleware(c)
 		if c.IsAborted() {
@@ -5655,7 +5373,7 @@ func (siw *ServerInterfaceWrapper) GetArticleRaw(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.GetArticleRaw(c, id)
+	siw.Handler.GetArticleRaw(c, id, params)
 }
 
 // ListArticleRevisions operation middleware
@@ -8443,6 +8161,50 @@ func (siw *ServerInterfaceWrapper) OpenFeed(c *gin.Context) {
 	siw.Handler.OpenFeed(c, id)
 }
 
+// ListSavedSearchMatches operation middleware
+func (siw *ServerInterfaceWrapper) ListSavedSearchMatches(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSavedSearchMatchesParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: "uuid"})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListSavedSearchMatches(c, id, params)
+}
+
 // SearchArticles operation middleware
 func (siw *ServerInterfaceWrapper) SearchArticles(c *gin.Context) {
 
@@ -9629,19 +9391,6 @@ func (siw *ServerInterfaceWrapper) RotateSiteSecret(c *gin.Context) {
 	siw.Handler.RotateSiteSecret(c, id)
 }
 
-// GetSystem operation middleware
-func (siw *ServerInterfaceWrapper) GetSystem(c *gin.Context) {
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.GetSystem(c)
-}
-
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(c *gin.Context) {
 
@@ -10159,19 +9908,6 @@ func (siw *ServerInterfaceWrapper) EditWorkspace(c *gin.Context) {
 	siw.Handler.EditWorkspace(c)
 }
 
-// ListWorkspaceExports operation middleware
-func (siw *ServerInterfaceWrapper) ListWorkspaceExports(c *gin.Context) {
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.ListWorkspaceExports(c)
-}
-
 // ExportWorkspace operation middleware
 func (siw *ServerInterfaceWrapper) ExportWorkspace(c *gin.Context) {
 
@@ -10183,56 +9919,6 @@ func (siw *ServerInterfaceWrapper) ExportWorkspace(c *gin.Context) {
 	}
 
 	siw.Handler.ExportWorkspace(c)
-}
-
-// GetWorkspaceExport operation middleware
-func (siw *ServerInterfaceWrapper) GetWorkspaceExport(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id openapi_types.UUID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.GetWorkspaceExport(c, id)
-}
-
-// DownloadWorkspaceExport operation middleware
-func (siw *ServerInterfaceWrapper) DownloadWorkspaceExport(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
-	var id openapi_types.UUID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.DownloadWorkspaceExport(c, id)
 }
 
 // ImportWorkspace operation middleware
@@ -10356,7 +10042,6 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 
 	router.GET(options.BaseURL+"/livez", wrapper.Live)
 	router.GET(options.BaseURL+"/readyz", wrapper.Ready)
-	router.GET(options.BaseURL+"/api/v1/system", wrapper.GetSystem)
 	router.POST(options.BaseURL+"/api/schedule-post", wrapper.SchedulePost)
 	router.GET(options.BaseURL+"/api/v1/posts", wrapper.ListPosts)
 	router.POST(options.BaseURL+"/api/v1/posts", wrapper.CreatePost)
@@ -10437,10 +10122,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 	router.GET(options.BaseURL+"/api/v1/workspace", wrapper.GetWorkspace)
 	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.EditWorkspace)
-	router.GET(options.BaseURL+"/api/v1/workspace/exports", wrapper.ListWorkspaceExports)
-	router.POST(options.BaseURL+"/api/v1/workspace/exports", wrapper.ExportWorkspace)
-	router.GET(options.BaseURL+"/api/v1/workspace/exports/:id", wrapper.GetWorkspaceExport)
-	router.GET(options.BaseURL+"/api/v1/workspace/exports/:id/archive", wrapper.DownloadWorkspaceExport)
+	router.GET(options.BaseURL+"/api/v1/workspace/export", wrapper.ExportWorkspace)
 	router.POST(options.BaseURL+"/api/v1/workspace/import", wrapper.ImportWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
 	router.POST(options.BaseURL+"/api/v1/workspaces", wrapper.CreateWorkspace)
@@ -10494,6 +10176,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.DeleteSavedSearch)
 	router.GET(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.GetSavedSearch)
 	router.PATCH(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.EditSavedSearch)
+	router.GET(options.BaseURL+"/api/v1/saved-searches/:id/matches", wrapper.ListSavedSearchMatches)
 	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.CloseFeed)
 	router.POST(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.OpenFeed)
 	router.GET(options.BaseURL+"/api/v1/feeds/:id/:format", wrapper.ReadFeed)
@@ -10554,14 +10237,7 @@ type PostJSONResponse struct {
 	Headers PostResponseHeaders
 }
 
-type ProblemResponseHeaders struct {
-	RetryAfter *int
-}
-type ProblemApplicationProblemPlusJSONResponse struct {
-	Body Problem
-
-	Headers ProblemResponseHeaders
-}
+type ProblemApplicationProblemPlusJSONResponse Problem
 
 type SchedulePostRequestObject struct {
 	Params SchedulePostParams
@@ -10597,7 +10273,6 @@ func (response SchedulePost201JSONResponse) VisitSchedulePostResponse(w http.Res
 
 type SchedulePostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10608,9 +10283,6 @@ func (response SchedulePostdefaultApplicationProblemPlusJSONResponse) VisitSched
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10640,7 +10312,6 @@ func (response GetAccountChoice200JSONResponse) VisitGetAccountChoiceResponse(w 
 
 type GetAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10651,9 +10322,6 @@ func (response GetAccountChoicedefaultApplicationProblemPlusJSONResponse) VisitG
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10684,7 +10352,6 @@ func (response MakeAccountChoice201JSONResponse) VisitMakeAccountChoiceResponse(
 
 type MakeAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10695,9 +10362,6 @@ func (response MakeAccountChoicedefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10726,7 +10390,6 @@ func (response ListAccounts200JSONResponse) VisitListAccountsResponse(w http.Res
 
 type ListAccountsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10737,9 +10400,6 @@ func (response ListAccountsdefaultApplicationProblemPlusJSONResponse) VisitListA
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10769,7 +10429,6 @@ func (response ConnectAccountWithToken201JSONResponse) VisitConnectAccountWithTo
 
 type ConnectAccountWithTokendefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10780,9 +10439,6 @@ func (response ConnectAccountWithTokendefaultApplicationProblemPlusJSONResponse)
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10814,7 +10470,6 @@ func (response BeginConnection200JSONResponse) VisitBeginConnectionResponse(w ht
 
 type BeginConnectiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10825,9 +10480,6 @@ func (response BeginConnectiondefaultApplicationProblemPlusJSONResponse) VisitBe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10871,7 +10523,6 @@ func (response ConnectAccountByForm202JSONResponse) VisitConnectAccountByFormRes
 
 type ConnectAccountByFormdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10882,9 +10533,6 @@ func (response ConnectAccountByFormdefaultApplicationProblemPlusJSONResponse) Vi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10914,7 +10562,6 @@ func (response GetAccount200JSONResponse) VisitGetAccountResponse(w http.Respons
 
 type GetAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10925,9 +10572,6 @@ func (response GetAccountdefaultApplicationProblemPlusJSONResponse) VisitGetAcco
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10958,7 +10602,6 @@ func (response ChangeAccount200JSONResponse) VisitChangeAccountResponse(w http.R
 
 type ChangeAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10969,9 +10612,6 @@ func (response ChangeAccountdefaultApplicationProblemPlusJSONResponse) VisitChan
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11001,7 +10641,6 @@ func (response CheckAccount200JSONResponse) VisitCheckAccountResponse(w http.Res
 
 type CheckAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11012,9 +10651,6 @@ func (response CheckAccountdefaultApplicationProblemPlusJSONResponse) VisitCheck
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11044,7 +10680,6 @@ func (response DisconnectAccount200JSONResponse) VisitDisconnectAccountResponse(
 
 type DisconnectAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11055,9 +10690,6 @@ func (response DisconnectAccountdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11087,7 +10719,6 @@ func (response AccountLimits200JSONResponse) VisitAccountLimitsResponse(w http.R
 
 type AccountLimitsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11098,9 +10729,6 @@ func (response AccountLimitsdefaultApplicationProblemPlusJSONResponse) VisitAcco
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11132,7 +10760,6 @@ func (response ReconnectAccount200JSONResponse) VisitReconnectAccountResponse(w 
 
 type ReconnectAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11143,9 +10770,6 @@ func (response ReconnectAccountdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11175,7 +10799,6 @@ func (response ListArticles200JSONResponse) VisitListArticlesResponse(w http.Res
 
 type ListArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11186,9 +10809,6 @@ func (response ListArticlesdefaultApplicationProblemPlusJSONResponse) VisitListA
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11218,7 +10838,6 @@ func (response GetArticle200JSONResponse) VisitGetArticleResponse(w http.Respons
 
 type GetArticledefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11229,16 +10848,14 @@ func (response GetArticledefaultApplicationProblemPlusJSONResponse) VisitGetArti
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
 }
 
 type GetArticleRawRequestObject struct {
-	Id ArticleID `json:"id"`
+	Id     ArticleID `json:"id"`
+	Params GetArticleRawParams
 }
 
 type GetArticleRawResponseObject interface {
@@ -11275,7 +10892,6 @@ func (response GetArticleRaw200ApplicationoctetStreamResponse) VisitGetArticleRa
 
 type GetArticleRawdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11286,9 +10902,6 @@ func (response GetArticleRawdefaultApplicationProblemPlusJSONResponse) VisitGetA
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11319,7 +10932,6 @@ func (response ListArticleRevisions200JSONResponse) VisitListArticleRevisionsRes
 
 type ListArticleRevisionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11330,9 +10942,6 @@ func (response ListArticleRevisionsdefaultApplicationProblemPlusJSONResponse) Vi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11363,7 +10972,6 @@ func (response GetArticleRevision200JSONResponse) VisitGetArticleRevisionRespons
 
 type GetArticleRevisiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11374,9 +10982,6 @@ func (response GetArticleRevisiondefaultApplicationProblemPlusJSONResponse) Visi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11407,7 +11012,6 @@ func (response SimilarArticles200JSONResponse) VisitSimilarArticlesResponse(w ht
 
 type SimilarArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11418,9 +11022,6 @@ func (response SimilarArticlesdefaultApplicationProblemPlusJSONResponse) VisitSi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11472,7 +11073,6 @@ func (response ListDeadLetters200JSONResponse) VisitListDeadLettersResponse(w ht
 
 type ListDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11483,9 +11083,6 @@ func (response ListDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitLi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11514,7 +11111,6 @@ func (response CountDeadLetters200JSONResponse) VisitCountDeadLettersResponse(w 
 
 type CountDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11525,9 +11121,6 @@ func (response CountDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitC
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11557,7 +11150,6 @@ func (response DiscardDeadLetters200JSONResponse) VisitDiscardDeadLettersRespons
 
 type DiscardDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11568,9 +11160,6 @@ func (response DiscardDeadLettersdefaultApplicationProblemPlusJSONResponse) Visi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11600,7 +11189,6 @@ func (response RetryDeadLetters200JSONResponse) VisitRetryDeadLettersResponse(w 
 
 type RetryDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11611,9 +11199,6 @@ func (response RetryDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11643,7 +11228,6 @@ func (response ListDomains200JSONResponse) VisitListDomainsResponse(w http.Respo
 
 type ListDomainsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11654,9 +11238,6 @@ func (response ListDomainsdefaultApplicationProblemPlusJSONResponse) VisitListDo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11686,7 +11267,6 @@ func (response GetDomain200JSONResponse) VisitGetDomainResponse(w http.ResponseW
 
 type GetDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11697,9 +11277,6 @@ func (response GetDomaindefaultApplicationProblemPlusJSONResponse) VisitGetDomai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11730,7 +11307,6 @@ func (response EditDomain200JSONResponse) VisitEditDomainResponse(w http.Respons
 
 type EditDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11741,9 +11317,6 @@ func (response EditDomaindefaultApplicationProblemPlusJSONResponse) VisitEditDom
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11774,7 +11347,6 @@ func (response GetExport200JSONResponse) VisitGetExportResponse(w http.ResponseW
 
 type GetExportdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11785,9 +11357,6 @@ func (response GetExportdefaultApplicationProblemPlusJSONResponse) VisitGetExpor
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11819,7 +11388,6 @@ func (response EmptyFrontier200JSONResponse) VisitEmptyFrontierResponse(w http.R
 
 type EmptyFrontierdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11830,9 +11398,6 @@ func (response EmptyFrontierdefaultApplicationProblemPlusJSONResponse) VisitEmpt
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11862,7 +11427,6 @@ func (response PauseDomain200JSONResponse) VisitPauseDomainResponse(w http.Respo
 
 type PauseDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11873,9 +11437,6 @@ func (response PauseDomaindefaultApplicationProblemPlusJSONResponse) VisitPauseD
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11905,7 +11466,6 @@ func (response GetReading200JSONResponse) VisitGetReadingResponse(w http.Respons
 
 type GetReadingdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11916,9 +11476,6 @@ func (response GetReadingdefaultApplicationProblemPlusJSONResponse) VisitGetRead
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11949,7 +11506,6 @@ func (response EditReading200JSONResponse) VisitEditReadingResponse(w http.Respo
 
 type EditReadingdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11960,9 +11516,6 @@ func (response EditReadingdefaultApplicationProblemPlusJSONResponse) VisitEditRe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11992,7 +11545,6 @@ func (response ResumeDomain200JSONResponse) VisitResumeDomainResponse(w http.Res
 
 type ResumeDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12003,9 +11555,6 @@ func (response ResumeDomaindefaultApplicationProblemPlusJSONResponse) VisitResum
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12035,7 +11584,6 @@ func (response RunDomain200JSONResponse) VisitRunDomainResponse(w http.ResponseW
 
 type RunDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12046,9 +11594,6 @@ func (response RunDomaindefaultApplicationProblemPlusJSONResponse) VisitRunDomai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12079,7 +11624,6 @@ func (response ListSelectors200JSONResponse) VisitListSelectorsResponse(w http.R
 
 type ListSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12090,9 +11634,6 @@ func (response ListSelectorsdefaultApplicationProblemPlusJSONResponse) VisitList
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12138,7 +11679,6 @@ func (response AddSelectors201JSONResponse) VisitAddSelectorsResponse(w http.Res
 
 type AddSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12149,9 +11689,6 @@ func (response AddSelectorsdefaultApplicationProblemPlusJSONResponse) VisitAddSe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12181,7 +11718,6 @@ func (response LearnSelectors202JSONResponse) VisitLearnSelectorsResponse(w http
 
 type LearnSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12192,9 +11728,6 @@ func (response LearnSelectorsdefaultApplicationProblemPlusJSONResponse) VisitLea
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12225,7 +11758,6 @@ func (response PreviewSelectors200JSONResponse) VisitPreviewSelectorsResponse(w 
 
 type PreviewSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12236,9 +11768,6 @@ func (response PreviewSelectorsdefaultApplicationProblemPlusJSONResponse) VisitP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12268,7 +11797,6 @@ func (response RollBackSelectors200JSONResponse) VisitRollBackSelectorsResponse(
 
 type RollBackSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12279,9 +11807,6 @@ func (response RollBackSelectorsdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12312,7 +11837,6 @@ func (response GetSelectors200JSONResponse) VisitGetSelectorsResponse(w http.Res
 
 type GetSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12323,9 +11847,6 @@ func (response GetSelectorsdefaultApplicationProblemPlusJSONResponse) VisitGetSe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12356,7 +11877,6 @@ func (response ActivateSelectors200JSONResponse) VisitActivateSelectorsResponse(
 
 type ActivateSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12367,9 +11887,6 @@ func (response ActivateSelectorsdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12414,7 +11931,6 @@ func (response DownloadWARC200ApplicationwarcResponse) VisitDownloadWARCResponse
 
 type DownloadWARCdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12425,9 +11941,6 @@ func (response DownloadWARCdefaultApplicationProblemPlusJSONResponse) VisitDownl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12458,7 +11971,6 @@ func (response ExportWARC202JSONResponse) VisitExportWARCResponse(w http.Respons
 
 type ExportWARCdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12469,9 +11981,6 @@ func (response ExportWARCdefaultApplicationProblemPlusJSONResponse) VisitExportW
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12530,7 +12039,6 @@ func (response WorkspaceEvents200TexteventStreamResponse) VisitWorkspaceEventsRe
 
 type WorkspaceEventsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12541,9 +12049,6 @@ func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12617,7 +12122,6 @@ func (response ReadFeed304Response) VisitReadFeedResponse(w http.ResponseWriter)
 
 type ReadFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12628,9 +12132,6 @@ func (response ReadFeeddefaultApplicationProblemPlusJSONResponse) VisitReadFeedR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12660,7 +12161,6 @@ func (response ListLinks200JSONResponse) VisitListLinksResponse(w http.ResponseW
 
 type ListLinksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12671,9 +12171,6 @@ func (response ListLinksdefaultApplicationProblemPlusJSONResponse) VisitListLink
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12718,7 +12215,6 @@ func (response CreateLink201JSONResponse) VisitCreateLinkResponse(w http.Respons
 
 type CreateLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12729,9 +12225,6 @@ func (response CreateLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateL
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12761,7 +12254,6 @@ func (response GetLink200JSONResponse) VisitGetLinkResponse(w http.ResponseWrite
 
 type GetLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12772,9 +12264,6 @@ func (response GetLinkdefaultApplicationProblemPlusJSONResponse) VisitGetLinkRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12804,7 +12293,6 @@ func (response DisableLink200JSONResponse) VisitDisableLinkResponse(w http.Respo
 
 type DisableLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12815,9 +12303,6 @@ func (response DisableLinkdefaultApplicationProblemPlusJSONResponse) VisitDisabl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12847,7 +12332,6 @@ func (response EnableLink200JSONResponse) VisitEnableLinkResponse(w http.Respons
 
 type EnableLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12858,9 +12342,6 @@ func (response EnableLinkdefaultApplicationProblemPlusJSONResponse) VisitEnableL
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12889,7 +12370,6 @@ func (response GetMe200JSONResponse) VisitGetMeResponse(w http.ResponseWriter) e
 
 type GetMedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12900,9 +12380,6 @@ func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeRespons
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12932,7 +12409,6 @@ func (response ListMedia200JSONResponse) VisitListMediaResponse(w http.ResponseW
 
 type ListMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12943,9 +12419,6 @@ func (response ListMediadefaultApplicationProblemPlusJSONResponse) VisitListMedi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12982,7 +12455,6 @@ func (response UploadMedia201JSONResponse) VisitUploadMediaResponse(w http.Respo
 
 type UploadMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12993,9 +12465,6 @@ func (response UploadMediadefaultApplicationProblemPlusJSONResponse) VisitUpload
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13032,7 +12501,6 @@ func (response FetchMedia201JSONResponse) VisitFetchMediaResponse(w http.Respons
 
 type FetchMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13043,9 +12511,6 @@ func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13086,7 +12551,6 @@ func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w 
 
 type BeginMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13097,9 +12561,6 @@ func (response BeginMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitB
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13129,7 +12590,6 @@ func (response GetMediaUpload200JSONResponse) VisitGetMediaUploadResponse(w http
 
 type GetMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13140,9 +12600,6 @@ func (response GetMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitGet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13178,7 +12635,6 @@ func (response CompleteMediaUpload201JSONResponse) VisitCompleteMediaUploadRespo
 
 type CompleteMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13189,9 +12645,6 @@ func (response CompleteMediaUploaddefaultApplicationProblemPlusJSONResponse) Vis
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13215,7 +12668,6 @@ func (response DeleteMedia204Response) VisitDeleteMediaResponse(w http.ResponseW
 
 type DeleteMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13226,9 +12678,6 @@ func (response DeleteMediadefaultApplicationProblemPlusJSONResponse) VisitDelete
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13258,7 +12707,6 @@ func (response GetMedia200JSONResponse) VisitGetMediaResponse(w http.ResponseWri
 
 type GetMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13269,9 +12717,6 @@ func (response GetMediadefaultApplicationProblemPlusJSONResponse) VisitGetMediaR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13302,7 +12747,6 @@ func (response EditMedia200JSONResponse) VisitEditMediaResponse(w http.ResponseW
 
 type EditMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13313,9 +12757,6 @@ func (response EditMediadefaultApplicationProblemPlusJSONResponse) VisitEditMedi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13346,7 +12787,6 @@ func (response GetMediaFitness200JSONResponse) VisitGetMediaFitnessResponse(w ht
 
 type GetMediaFitnessdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13357,9 +12797,6 @@ func (response GetMediaFitnessdefaultApplicationProblemPlusJSONResponse) VisitGe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13389,7 +12826,6 @@ func (response ListMembers200JSONResponse) VisitListMembersResponse(w http.Respo
 
 type ListMembersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13400,9 +12836,6 @@ func (response ListMembersdefaultApplicationProblemPlusJSONResponse) VisitListMe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13443,7 +12876,6 @@ func (response InviteMember201JSONResponse) VisitInviteMemberResponse(w http.Res
 
 type InviteMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13454,9 +12886,6 @@ func (response InviteMemberdefaultApplicationProblemPlusJSONResponse) VisitInvit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13480,7 +12909,6 @@ func (response RemoveMember204Response) VisitRemoveMemberResponse(w http.Respons
 
 type RemoveMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13491,9 +12919,6 @@ func (response RemoveMemberdefaultApplicationProblemPlusJSONResponse) VisitRemov
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13524,7 +12949,6 @@ func (response ChangeMember200JSONResponse) VisitChangeMemberResponse(w http.Res
 
 type ChangeMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13535,9 +12959,6 @@ func (response ChangeMemberdefaultApplicationProblemPlusJSONResponse) VisitChang
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13566,7 +12987,6 @@ func (response ListNetworks200JSONResponse) VisitListNetworksResponse(w http.Res
 
 type ListNetworksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13577,9 +12997,6 @@ func (response ListNetworksdefaultApplicationProblemPlusJSONResponse) VisitListN
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13613,25 +13030,8 @@ func (response CompleteConnection200TexthtmlResponse) VisitCompleteConnectionRes
 	return err
 }
 
-type CompleteConnection303ResponseHeaders struct {
-	Location *string
-}
-
-type CompleteConnection303Response struct {
-	Headers CompleteConnection303ResponseHeaders
-}
-
-func (response CompleteConnection303Response) VisitCompleteConnectionResponse(w http.ResponseWriter) error {
-	if response.Headers.Location != nil {
-		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
-	}
-	w.WriteHeader(303)
-	return nil
-}
-
 type CompleteConnectiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13642,9 +13042,6 @@ func (response CompleteConnectiondefaultApplicationProblemPlusJSONResponse) Visi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13680,7 +13077,6 @@ func (response ChooseInBrowser200TexthtmlResponse) VisitChooseInBrowserResponse(
 
 type ChooseInBrowserdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13691,9 +13087,6 @@ func (response ChooseInBrowserdefaultApplicationProblemPlusJSONResponse) VisitCh
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13723,7 +13116,6 @@ func (response ListPosts200JSONResponse) VisitListPostsResponse(w http.ResponseW
 
 type ListPostsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13734,9 +13126,6 @@ func (response ListPostsdefaultApplicationProblemPlusJSONResponse) VisitListPost
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13776,7 +13165,6 @@ func (response CreatePost201JSONResponse) VisitCreatePostResponse(w http.Respons
 
 type CreatePostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13787,9 +13175,6 @@ func (response CreatePostdefaultApplicationProblemPlusJSONResponse) VisitCreateP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13880,7 +13265,6 @@ func (response ExportPosts200TextcsvResponse) VisitExportPostsResponse(w http.Re
 
 type ExportPostsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13891,9 +13275,6 @@ func (response ExportPostsdefaultApplicationProblemPlusJSONResponse) VisitExport
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13923,7 +13304,6 @@ func (response PreviewPost200JSONResponse) VisitPreviewPostResponse(w http.Respo
 
 type PreviewPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13934,9 +13314,6 @@ func (response PreviewPostdefaultApplicationProblemPlusJSONResponse) VisitPrevie
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13970,7 +13347,6 @@ func (response CancelPost200JSONResponse) VisitCancelPostResponse(w http.Respons
 
 type CancelPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13981,9 +13357,6 @@ func (response CancelPostdefaultApplicationProblemPlusJSONResponse) VisitCancelP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14016,7 +13389,6 @@ func (response GetPost200JSONResponse) VisitGetPostResponse(w http.ResponseWrite
 
 type GetPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14027,9 +13399,6 @@ func (response GetPostdefaultApplicationProblemPlusJSONResponse) VisitGetPostRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14064,7 +13433,6 @@ func (response EditPost200JSONResponse) VisitEditPostResponse(w http.ResponseWri
 
 type EditPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14075,9 +13443,6 @@ func (response EditPostdefaultApplicationProblemPlusJSONResponse) VisitEditPostR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14111,7 +13476,6 @@ func (response ApprovePost200JSONResponse) VisitApprovePostResponse(w http.Respo
 
 type ApprovePostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14122,9 +13486,6 @@ func (response ApprovePostdefaultApplicationProblemPlusJSONResponse) VisitApprov
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14159,7 +13520,6 @@ func (response DiscardPost200JSONResponse) VisitDiscardPostResponse(w http.Respo
 
 type DiscardPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14170,9 +13530,6 @@ func (response DiscardPostdefaultApplicationProblemPlusJSONResponse) VisitDiscar
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14232,7 +13589,6 @@ func (response PostEvents200TexteventStreamResponse) VisitPostEventsResponse(w h
 
 type PostEventsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14243,9 +13599,6 @@ func (response PostEventsdefaultApplicationProblemPlusJSONResponse) VisitPostEve
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14279,7 +13632,6 @@ func (response PublishNow200JSONResponse) VisitPublishNowResponse(w http.Respons
 
 type PublishNowdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14290,9 +13642,6 @@ func (response PublishNowdefaultApplicationProblemPlusJSONResponse) VisitPublish
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14327,7 +13676,6 @@ func (response RejectPost200JSONResponse) VisitRejectPostResponse(w http.Respons
 
 type RejectPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14338,9 +13686,6 @@ func (response RejectPostdefaultApplicationProblemPlusJSONResponse) VisitRejectP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14375,7 +13720,6 @@ func (response RetryPost200JSONResponse) VisitRetryPostResponse(w http.ResponseW
 
 type RetryPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14386,9 +13730,6 @@ func (response RetryPostdefaultApplicationProblemPlusJSONResponse) VisitRetryPos
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14423,7 +13764,6 @@ func (response ScheduleDraft200JSONResponse) VisitScheduleDraftResponse(w http.R
 
 type ScheduleDraftdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14434,9 +13774,6 @@ func (response ScheduleDraftdefaultApplicationProblemPlusJSONResponse) VisitSche
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14466,7 +13803,6 @@ func (response PostStats200JSONResponse) VisitPostStatsResponse(w http.ResponseW
 
 type PostStatsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14477,9 +13813,6 @@ func (response PostStatsdefaultApplicationProblemPlusJSONResponse) VisitPostStat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14513,7 +13846,6 @@ func (response SubmitPost200JSONResponse) VisitSubmitPostResponse(w http.Respons
 
 type SubmitPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14524,9 +13856,6 @@ func (response SubmitPostdefaultApplicationProblemPlusJSONResponse) VisitSubmitP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14562,7 +13891,6 @@ func (response ConfirmTarget200JSONResponse) VisitConfirmTargetResponse(w http.R
 
 type ConfirmTargetdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14573,9 +13901,6 @@ func (response ConfirmTargetdefaultApplicationProblemPlusJSONResponse) VisitConf
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14610,7 +13935,6 @@ func (response SendTargetAgain200JSONResponse) VisitSendTargetAgainResponse(w ht
 
 type SendTargetAgaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14621,9 +13945,6 @@ func (response SendTargetAgaindefaultApplicationProblemPlusJSONResponse) VisitSe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14665,7 +13986,6 @@ func (response PostTimeline200TextResponse) VisitPostTimelineResponse(w http.Res
 
 type PostTimelinedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14676,9 +13996,6 @@ func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostT
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14707,7 +14024,6 @@ func (response ListSavedSearches200JSONResponse) VisitListSavedSearchesResponse(
 
 type ListSavedSearchesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14718,9 +14034,6 @@ func (response ListSavedSearchesdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14769,7 +14082,6 @@ func (response CreateSavedSearch201JSONResponse) VisitCreateSavedSearchResponse(
 
 type CreateSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14780,9 +14092,6 @@ func (response CreateSavedSearchdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14806,7 +14115,6 @@ func (response DeleteSavedSearch204Response) VisitDeleteSavedSearchResponse(w ht
 
 type DeleteSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14817,9 +14125,6 @@ func (response DeleteSavedSearchdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14859,7 +14164,6 @@ func (response GetSavedSearch200JSONResponse) VisitGetSavedSearchResponse(w http
 
 type GetSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14870,9 +14174,6 @@ func (response GetSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitGet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14914,7 +14215,6 @@ func (response EditSavedSearch200JSONResponse) VisitEditSavedSearchResponse(w ht
 
 type EditSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14925,9 +14225,6 @@ func (response EditSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitEd
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14951,7 +14248,6 @@ func (response CloseFeed204Response) VisitCloseFeedResponse(w http.ResponseWrite
 
 type CloseFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14962,9 +14258,6 @@ func (response CloseFeeddefaultApplicationProblemPlusJSONResponse) VisitCloseFee
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14994,7 +14287,6 @@ func (response OpenFeed201JSONResponse) VisitOpenFeedResponse(w http.ResponseWri
 
 type OpenFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15005,9 +14297,46 @@ func (response OpenFeeddefaultApplicationProblemPlusJSONResponse) VisitOpenFeedR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSavedSearchMatchesRequestObject struct {
+	Id     openapi_types.UUID `json:"id"`
+	Params ListSavedSearchMatchesParams
+}
+
+type ListSavedSearchMatchesResponseObject interface {
+	VisitListSavedSearchMatchesResponse(w http.ResponseWriter) error
+}
+
+type ListSavedSearchMatches200JSONResponse SavedSearchMatches
+
+func (response ListSavedSearchMatches200JSONResponse) VisitListSavedSearchMatchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
 	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSavedSearchMatchesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListSavedSearchMatchesdefaultApplicationProblemPlusJSONResponse) VisitListSavedSearchMatchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15037,7 +14366,6 @@ func (response SearchArticles200JSONResponse) VisitSearchArticlesResponse(w http
 
 type SearchArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15048,9 +14376,6 @@ func (response SearchArticlesdefaultApplicationProblemPlusJSONResponse) VisitSea
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15080,7 +14405,6 @@ func (response ListSeeds200JSONResponse) VisitListSeedsResponse(w http.ResponseW
 
 type ListSeedsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15091,9 +14415,6 @@ func (response ListSeedsdefaultApplicationProblemPlusJSONResponse) VisitListSeed
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15142,7 +14463,6 @@ func (response CreateSeed201JSONResponse) VisitCreateSeedResponse(w http.Respons
 
 type CreateSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15153,9 +14473,6 @@ func (response CreateSeeddefaultApplicationProblemPlusJSONResponse) VisitCreateS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15185,7 +14502,6 @@ func (response ImportSeeds200JSONResponse) VisitImportSeedsResponse(w http.Respo
 
 type ImportSeedsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15196,9 +14512,6 @@ func (response ImportSeedsdefaultApplicationProblemPlusJSONResponse) VisitImport
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15222,7 +14535,6 @@ func (response DeleteSeed204Response) VisitDeleteSeedResponse(w http.ResponseWri
 
 type DeleteSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15233,9 +14545,6 @@ func (response DeleteSeeddefaultApplicationProblemPlusJSONResponse) VisitDeleteS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15275,7 +14584,6 @@ func (response GetSeed200JSONResponse) VisitGetSeedResponse(w http.ResponseWrite
 
 type GetSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15286,9 +14594,6 @@ func (response GetSeeddefaultApplicationProblemPlusJSONResponse) VisitGetSeedRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15330,7 +14635,6 @@ func (response EditSeed200JSONResponse) VisitEditSeedResponse(w http.ResponseWri
 
 type EditSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15341,9 +14645,6 @@ func (response EditSeeddefaultApplicationProblemPlusJSONResponse) VisitEditSeedR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15373,7 +14674,6 @@ func (response ListSeries200JSONResponse) VisitListSeriesResponse(w http.Respons
 
 type ListSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15384,9 +14684,6 @@ func (response ListSeriesdefaultApplicationProblemPlusJSONResponse) VisitListSer
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15435,7 +14732,6 @@ func (response CreateSeries201JSONResponse) VisitCreateSeriesResponse(w http.Res
 
 type CreateSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15446,9 +14742,6 @@ func (response CreateSeriesdefaultApplicationProblemPlusJSONResponse) VisitCreat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15482,7 +14775,6 @@ func (response EndSeries200JSONResponse) VisitEndSeriesResponse(w http.ResponseW
 
 type EndSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15493,9 +14785,6 @@ func (response EndSeriesdefaultApplicationProblemPlusJSONResponse) VisitEndSerie
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15528,7 +14817,6 @@ func (response GetSeries200JSONResponse) VisitGetSeriesResponse(w http.ResponseW
 
 type GetSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15539,9 +14827,6 @@ func (response GetSeriesdefaultApplicationProblemPlusJSONResponse) VisitGetSerie
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15576,7 +14861,6 @@ func (response EditSeries200JSONResponse) VisitEditSeriesResponse(w http.Respons
 
 type EditSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15587,9 +14871,6 @@ func (response EditSeriesdefaultApplicationProblemPlusJSONResponse) VisitEditSer
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15620,7 +14901,6 @@ func (response ListOccurrences200JSONResponse) VisitListOccurrencesResponse(w ht
 
 type ListOccurrencesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15631,9 +14911,6 @@ func (response ListOccurrencesdefaultApplicationProblemPlusJSONResponse) VisitLi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15667,7 +14944,6 @@ func (response PauseSeries200JSONResponse) VisitPauseSeriesResponse(w http.Respo
 
 type PauseSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15678,9 +14954,6 @@ func (response PauseSeriesdefaultApplicationProblemPlusJSONResponse) VisitPauseS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15714,7 +14987,6 @@ func (response ResumeSeries200JSONResponse) VisitResumeSeriesResponse(w http.Res
 
 type ResumeSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15725,9 +14997,6 @@ func (response ResumeSeriesdefaultApplicationProblemPlusJSONResponse) VisitResum
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15761,7 +15030,6 @@ func (response SkipOccurrence200JSONResponse) VisitSkipOccurrenceResponse(w http
 
 type SkipOccurrencedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15772,9 +15040,6 @@ func (response SkipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitSki
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15808,7 +15073,6 @@ func (response UnskipOccurrence200JSONResponse) VisitUnskipOccurrenceResponse(w 
 
 type UnskipOccurrencedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15819,9 +15083,6 @@ func (response UnskipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitU
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15850,7 +15111,6 @@ func (response GetSession200JSONResponse) VisitGetSessionResponse(w http.Respons
 
 type GetSessiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15861,9 +15121,6 @@ func (response GetSessiondefaultApplicationProblemPlusJSONResponse) VisitGetSess
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15893,7 +15150,6 @@ func (response SwitchWorkspace200JSONResponse) VisitSwitchWorkspaceResponse(w ht
 
 type SwitchWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15904,9 +15160,6 @@ func (response SwitchWorkspacedefaultApplicationProblemPlusJSONResponse) VisitSw
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15929,7 +15182,6 @@ func (response EndSessions204Response) VisitEndSessionsResponse(w http.ResponseW
 
 type EndSessionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15940,9 +15192,6 @@ func (response EndSessionsdefaultApplicationProblemPlusJSONResponse) VisitEndSes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15971,7 +15220,6 @@ func (response ListSessions200JSONResponse) VisitListSessionsResponse(w http.Res
 
 type ListSessionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15982,9 +15230,6 @@ func (response ListSessionsdefaultApplicationProblemPlusJSONResponse) VisitListS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16008,7 +15253,6 @@ func (response EndSession204Response) VisitEndSessionResponse(w http.ResponseWri
 
 type EndSessiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16019,9 +15263,6 @@ func (response EndSessiondefaultApplicationProblemPlusJSONResponse) VisitEndSess
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16050,7 +15291,6 @@ func (response ListSites200JSONResponse) VisitListSitesResponse(w http.ResponseW
 
 type ListSitesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16061,9 +15301,6 @@ func (response ListSitesdefaultApplicationProblemPlusJSONResponse) VisitListSite
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16108,7 +15345,6 @@ func (response CreateSite201JSONResponse) VisitCreateSiteResponse(w http.Respons
 
 type CreateSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16119,9 +15355,6 @@ func (response CreateSitedefaultApplicationProblemPlusJSONResponse) VisitCreateS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16145,7 +15378,6 @@ func (response DeleteSite204Response) VisitDeleteSiteResponse(w http.ResponseWri
 
 type DeleteSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16156,9 +15388,6 @@ func (response DeleteSitedefaultApplicationProblemPlusJSONResponse) VisitDeleteS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16188,7 +15417,6 @@ func (response GetSite200JSONResponse) VisitGetSiteResponse(w http.ResponseWrite
 
 type GetSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16199,9 +15427,6 @@ func (response GetSitedefaultApplicationProblemPlusJSONResponse) VisitGetSiteRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16232,7 +15457,6 @@ func (response EditSite200JSONResponse) VisitEditSiteResponse(w http.ResponseWri
 
 type EditSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16243,9 +15467,6 @@ func (response EditSitedefaultApplicationProblemPlusJSONResponse) VisitEditSiteR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16305,7 +15526,6 @@ func (response LiveViews200TexteventStreamResponse) VisitLiveViewsResponse(w htt
 
 type LiveViewsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16316,9 +15536,6 @@ func (response LiveViewsdefaultApplicationProblemPlusJSONResponse) VisitLiveView
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16349,7 +15566,6 @@ func (response PageDimensions200JSONResponse) VisitPageDimensionsResponse(w http
 
 type PageDimensionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16360,9 +15576,6 @@ func (response PageDimensionsdefaultApplicationProblemPlusJSONResponse) VisitPag
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16393,7 +15606,6 @@ func (response PageFiltered200JSONResponse) VisitPageFilteredResponse(w http.Res
 
 type PageFiltereddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16404,9 +15616,6 @@ func (response PageFiltereddefaultApplicationProblemPlusJSONResponse) VisitPageF
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16437,7 +15646,6 @@ func (response PageFunnel200JSONResponse) VisitPageFunnelResponse(w http.Respons
 
 type PageFunneldefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16448,9 +15656,6 @@ func (response PageFunneldefaultApplicationProblemPlusJSONResponse) VisitPageFun
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16481,7 +15686,6 @@ func (response PageSeries200JSONResponse) VisitPageSeriesResponse(w http.Respons
 
 type PageSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16492,9 +15696,6 @@ func (response PageSeriesdefaultApplicationProblemPlusJSONResponse) VisitPageSer
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16525,7 +15726,6 @@ func (response PageStats200JSONResponse) VisitPageStatsResponse(w http.ResponseW
 
 type PageStatsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16536,9 +15736,6 @@ func (response PageStatsdefaultApplicationProblemPlusJSONResponse) VisitPageStat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16568,52 +15765,10 @@ func (response RotateSiteSecret200JSONResponse) VisitRotateSiteSecretResponse(w 
 
 type RotateSiteSecretdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
 func (response RotateSiteSecretdefaultApplicationProblemPlusJSONResponse) VisitRotateSiteSecretResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetSystemRequestObject struct {
-}
-
-type GetSystemResponseObject interface {
-	VisitGetSystemResponse(w http.ResponseWriter) error
-}
-
-type GetSystem200JSONResponse SystemState
-
-func (response GetSystem200JSONResponse) VisitGetSystemResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetSystemdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	StatusCode int
-}
-
-func (response GetSystemdefaultApplicationProblemPlusJSONResponse) VisitGetSystemResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -16649,7 +15804,6 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 
 type ListTokensdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16660,9 +15814,6 @@ func (response ListTokensdefaultApplicationProblemPlusJSONResponse) VisitListTok
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16703,7 +15854,6 @@ func (response CreateToken201JSONResponse) VisitCreateTokenResponse(w http.Respo
 
 type CreateTokendefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16714,9 +15864,6 @@ func (response CreateTokendefaultApplicationProblemPlusJSONResponse) VisitCreate
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16740,7 +15887,6 @@ func (response RevokeToken204Response) VisitRevokeTokenResponse(w http.ResponseW
 
 type RevokeTokendefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16751,9 +15897,6 @@ func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevoke
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16783,7 +15926,6 @@ func (response Trending200JSONResponse) VisitTrendingResponse(w http.ResponseWri
 
 type TrendingdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16794,9 +15936,6 @@ func (response TrendingdefaultApplicationProblemPlusJSONResponse) VisitTrendingR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16826,7 +15965,6 @@ func (response EraseViews202JSONResponse) VisitEraseViewsResponse(w http.Respons
 
 type EraseViewsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16837,9 +15975,6 @@ func (response EraseViewsdefaultApplicationProblemPlusJSONResponse) VisitEraseVi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16869,7 +16004,6 @@ func (response GetViewErasure200JSONResponse) VisitGetViewErasureResponse(w http
 
 type GetViewErasuredefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16880,9 +16014,6 @@ func (response GetViewErasuredefaultApplicationProblemPlusJSONResponse) VisitGet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16911,7 +16042,6 @@ func (response ViewsHealth200JSONResponse) VisitViewsHealthResponse(w http.Respo
 
 type ViewsHealthdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16922,9 +16052,6 @@ func (response ViewsHealthdefaultApplicationProblemPlusJSONResponse) VisitViewsH
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16953,7 +16080,6 @@ func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.Res
 
 type ListWebhooksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16964,9 +16090,6 @@ func (response ListWebhooksdefaultApplicationProblemPlusJSONResponse) VisitListW
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17011,7 +16134,6 @@ func (response CreateWebhook201JSONResponse) VisitCreateWebhookResponse(w http.R
 
 type CreateWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17022,9 +16144,6 @@ func (response CreateWebhookdefaultApplicationProblemPlusJSONResponse) VisitCrea
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17048,7 +16167,6 @@ func (response DeleteWebhook204Response) VisitDeleteWebhookResponse(w http.Respo
 
 type DeleteWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17059,9 +16177,6 @@ func (response DeleteWebhookdefaultApplicationProblemPlusJSONResponse) VisitDele
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17091,7 +16206,6 @@ func (response GetWebhook200JSONResponse) VisitGetWebhookResponse(w http.Respons
 
 type GetWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17102,9 +16216,6 @@ func (response GetWebhookdefaultApplicationProblemPlusJSONResponse) VisitGetWebh
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17135,7 +16246,6 @@ func (response EditWebhook200JSONResponse) VisitEditWebhookResponse(w http.Respo
 
 type EditWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17146,9 +16256,6 @@ func (response EditWebhookdefaultApplicationProblemPlusJSONResponse) VisitEditWe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17179,7 +16286,6 @@ func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesR
 
 type ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17190,9 +16296,6 @@ func (response ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse) V
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17223,7 +16326,6 @@ func (response RedeliverWebhook202JSONResponse) VisitRedeliverWebhookResponse(w 
 
 type RedeliverWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17234,9 +16336,6 @@ func (response RedeliverWebhookdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17268,7 +16367,6 @@ func (response RedeliverDeadWebhooks202JSONResponse) VisitRedeliverDeadWebhooksR
 
 type RedeliverDeadWebhooksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17279,9 +16377,6 @@ func (response RedeliverDeadWebhooksdefaultApplicationProblemPlusJSONResponse) V
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17311,7 +16406,6 @@ func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretRespo
 
 type RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17322,9 +16416,6 @@ func (response RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse) Vis
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17354,7 +16445,6 @@ func (response TestWebhook202JSONResponse) VisitTestWebhookResponse(w http.Respo
 
 type TestWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17365,9 +16455,6 @@ func (response TestWebhookdefaultApplicationProblemPlusJSONResponse) VisitTestWe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17396,7 +16483,6 @@ func (response GetWorkspace200JSONResponse) VisitGetWorkspaceResponse(w http.Res
 
 type GetWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17407,9 +16493,6 @@ func (response GetWorkspacedefaultApplicationProblemPlusJSONResponse) VisitGetWo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17439,7 +16522,6 @@ func (response EditWorkspace200JSONResponse) VisitEditWorkspaceResponse(w http.R
 
 type EditWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17450,51 +16532,6 @@ func (response EditWorkspacedefaultApplicationProblemPlusJSONResponse) VisitEdit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListWorkspaceExportsRequestObject struct {
-}
-
-type ListWorkspaceExportsResponseObject interface {
-	VisitListWorkspaceExportsResponse(w http.ResponseWriter) error
-}
-
-type ListWorkspaceExports200JSONResponse WorkspaceExportList
-
-func (response ListWorkspaceExports200JSONResponse) VisitListWorkspaceExportsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ListWorkspaceExportsdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response ListWorkspaceExportsdefaultApplicationProblemPlusJSONResponse) VisitListWorkspaceExportsResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17507,103 +16544,17 @@ type ExportWorkspaceResponseObject interface {
 	VisitExportWorkspaceResponse(w http.ResponseWriter) error
 }
 
-type ExportWorkspace202JSONResponse WorkspaceExport
-
-func (response ExportWorkspace202JSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(202)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type ExportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response ExportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetWorkspaceExportRequestObject struct {
-	Id openapi_types.UUID `json:"id"`
-}
-
-type GetWorkspaceExportResponseObject interface {
-	VisitGetWorkspaceExportResponse(w http.ResponseWriter) error
-}
-
-type GetWorkspaceExport200JSONResponse WorkspaceExport
-
-func (response GetWorkspaceExport200JSONResponse) VisitGetWorkspaceExportResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetWorkspaceExportdefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response GetWorkspaceExportdefaultApplicationProblemPlusJSONResponse) VisitGetWorkspaceExportResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type DownloadWorkspaceExportRequestObject struct {
-	Id openapi_types.UUID `json:"id"`
-}
-
-type DownloadWorkspaceExportResponseObject interface {
-	VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error
-}
-
-type DownloadWorkspaceExport200ResponseHeaders struct {
+type ExportWorkspace200ResponseHeaders struct {
 	ContentDisposition *string
 }
 
-type DownloadWorkspaceExport200ApplicationzstdResponse struct {
+type ExportWorkspace200ApplicationzstdResponse struct {
 	Body          io.Reader
-	Headers       DownloadWorkspaceExport200ResponseHeaders
+	Headers       ExportWorkspace200ResponseHeaders
 	ContentLength int64
 }
 
-func (response DownloadWorkspaceExport200ApplicationzstdResponse) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
+func (response ExportWorkspace200ApplicationzstdResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
 
 	w.Header().Set("Content-Type", "application/zstd")
 	if response.ContentLength != 0 {
@@ -17621,22 +16572,18 @@ func (response DownloadWorkspaceExport200ApplicationzstdResponse) VisitDownloadW
 	return err
 }
 
-type DownloadWorkspaceExportdefaultApplicationProblemPlusJSONResponse struct {
+type ExportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response DownloadWorkspaceExportdefaultApplicationProblemPlusJSONResponse) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
+func (response ExportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17666,7 +16613,6 @@ func (response ImportWorkspace200JSONResponse) VisitImportWorkspaceResponse(w ht
 
 type ImportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17677,9 +16623,6 @@ func (response ImportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitIm
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17708,7 +16651,6 @@ func (response ListWorkspaces200JSONResponse) VisitListWorkspacesResponse(w http
 
 type ListWorkspacesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17719,9 +16661,6 @@ func (response ListWorkspacesdefaultApplicationProblemPlusJSONResponse) VisitLis
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17762,7 +16701,6 @@ func (response CreateWorkspace201JSONResponse) VisitCreateWorkspaceResponse(w ht
 
 type CreateWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
-	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -17773,9 +16711,6 @@ func (response CreateWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCr
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -18118,6 +17053,9 @@ type StrictServerInterface interface {
 	// OpenFeed Makes the addresses of a search's feeds, shown this once.
 	// (POST /api/v1/saved-searches/{id}/feed)
 	OpenFeed(ctx context.Context, request OpenFeedRequestObject) (OpenFeedResponseObject, error)
+	// ListSavedSearchMatches Lists the articles that a search told of, those found last first.
+	// (GET /api/v1/saved-searches/{id}/matches)
+	ListSavedSearchMatches(ctx context.Context, request ListSavedSearchMatchesRequestObject) (ListSavedSearchMatchesResponseObject, error)
 	// SearchArticles Finds articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(ctx context.Context, request SearchArticlesRequestObject) (SearchArticlesResponseObject, error)
@@ -18220,9 +17158,6 @@ type StrictServerInterface interface {
 	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
-	// GetSystem Says how the installation is - what waits, how late posts went out, and what is wrong.
-	// (GET /api/v1/system)
-	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -18280,18 +17215,9 @@ type StrictServerInterface interface {
 	// EditWorkspace Changes the workspace's settings.
 	// (PATCH /api/v1/workspace)
 	EditWorkspace(ctx context.Context, request EditWorkspaceRequestObject) (EditWorkspaceResponseObject, error)
-	// ListWorkspaceExports Lists the latest fifty exports, the newest first.
-	// (GET /api/v1/workspace/exports)
-	ListWorkspaceExports(ctx context.Context, request ListWorkspaceExportsRequestObject) (ListWorkspaceExportsResponseObject, error)
-	// ExportWorkspace Has everything that the workspace owns written into one archive.
-	// (POST /api/v1/workspace/exports)
+	// ExportWorkspace Streams everything that the workspace owns as one archive.
+	// (GET /api/v1/workspace/export)
 	ExportWorkspace(ctx context.Context, request ExportWorkspaceRequestObject) (ExportWorkspaceResponseObject, error)
-	// GetWorkspaceExport Says how far an export is, and where its archive can be had.
-	// (GET /api/v1/workspace/exports/{id})
-	GetWorkspaceExport(ctx context.Context, request GetWorkspaceExportRequestObject) (GetWorkspaceExportResponseObject, error)
-	// DownloadWorkspaceExport Streams the archive of an export, where the bucket cannot be reached directly.
-	// (GET /api/v1/workspace/exports/{id}/archive)
-	DownloadWorkspaceExport(ctx context.Context, request DownloadWorkspaceExportRequestObject) (DownloadWorkspaceExportResponseObject, error)
 	// ImportWorkspace Takes an exported archive into the workspace.
 	// (POST /api/v1/workspace/import)
 	ImportWorkspace(ctx context.Context, request ImportWorkspaceRequestObject) (ImportWorkspaceResponseObject, error)
@@ -18857,10 +17783,11 @@ func (sh *strictHandler) GetArticle(ctx *gin.Context, id ArticleID) {
 }
 
 // GetArticleRaw operation middleware
-func (sh *strictHandler) GetArticleRaw(ctx *gin.Context, id ArticleID) {
+func (sh *strictHandler) GetArticleRaw(ctx *gin.Context, id ArticleID, params GetArticleRawParams) {
 	var request GetArticleRawRequestObject
 
 	request.Id = id
+	request.Params = params
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
 		return sh.ssi.GetArticleRaw(ctx, request.(GetArticleRawRequestObject))
@@ -21360,6 +20287,33 @@ func (sh *strictHandler) OpenFeed(ctx *gin.Context, id openapi_types.UUID) {
 	}
 }
 
+// ListSavedSearchMatches operation middleware
+func (sh *strictHandler) ListSavedSearchMatches(ctx *gin.Context, id openapi_types.UUID, params ListSavedSearchMatchesParams) {
+	var request ListSavedSearchMatchesRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSavedSearchMatches(ctx, request.(ListSavedSearchMatchesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSavedSearchMatches")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListSavedSearchMatchesResponseObject); ok {
+		if err := validResponse.VisitListSavedSearchMatchesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // SearchArticles operation middleware
 func (sh *strictHandler) SearchArticles(ctx *gin.Context, params SearchArticlesParams) {
 	var request SearchArticlesRequestObject
@@ -22424,30 +21378,6 @@ func (sh *strictHandler) RotateSiteSecret(ctx *gin.Context, id SiteID) {
 	}
 }
 
-// GetSystem operation middleware
-func (sh *strictHandler) GetSystem(ctx *gin.Context) {
-	var request GetSystemRequestObject
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetSystem(ctx, request.(GetSystemRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetSystem")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetSystemResponseObject); ok {
-		if err := validResponse.VisitGetSystemResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx *gin.Context, params ListTokensParams) {
 	var request ListTokensRequestObject
@@ -23024,30 +21954,6 @@ func (sh *strictHandler) EditWorkspace(ctx *gin.Context) {
 	}
 }
 
-// ListWorkspaceExports operation middleware
-func (sh *strictHandler) ListWorkspaceExports(ctx *gin.Context) {
-	var request ListWorkspaceExportsRequestObject
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.ListWorkspaceExports(ctx, request.(ListWorkspaceExportsRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "ListWorkspaceExports")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(ListWorkspaceExportsResponseObject); ok {
-		if err := validResponse.VisitListWorkspaceExportsResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
 // ExportWorkspace operation middleware
 func (sh *strictHandler) ExportWorkspace(ctx *gin.Context) {
 	var request ExportWorkspaceRequestObject
@@ -23065,58 +21971,6 @@ func (sh *strictHandler) ExportWorkspace(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ExportWorkspaceResponseObject); ok {
 		if err := validResponse.VisitExportWorkspaceResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// GetWorkspaceExport operation middleware
-func (sh *strictHandler) GetWorkspaceExport(ctx *gin.Context, id openapi_types.UUID) {
-	var request GetWorkspaceExportRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetWorkspaceExport(ctx, request.(GetWorkspaceExportRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetWorkspaceExport")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetWorkspaceExportResponseObject); ok {
-		if err := validResponse.VisitGetWorkspaceExportResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// DownloadWorkspaceExport operation middleware
-func (sh *strictHandler) DownloadWorkspaceExport(ctx *gin.Context, id openapi_types.UUID) {
-	var request DownloadWorkspaceExportRequestObject
-
-	request.Id = id
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.DownloadWorkspaceExport(ctx, request.(DownloadWorkspaceExportRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "DownloadWorkspaceExport")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(DownloadWorkspaceExportResponseObject); ok {
-		if err := validResponse.VisitDownloadWorkspaceExportResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -46,7 +46,7 @@ func (p *parts) assembleSearch() error {
 			s.missing = e.EmbedMissing
 		}
 	}
-	s.service = &saved.Service{Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles}
+	s.service = &saved.Service{Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles, Meaning: embedder != nil || p.cfg.Search == config.SearchMeilisearch && p.cfg.MeilisearchEmbedder != ""}
 	p.search = s
 	return nil
 }

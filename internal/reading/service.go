@@ -66,11 +66,19 @@ func (s *Service) Get(ctx context.Context, who people.Principal, id uuid.UUID) (
 	return s.Store.Article(ctx, who.WorkspaceID, id)
 }
 
-// Raw reads the page that an article was read from, as it was fetched.
-func (s *Service) Raw(ctx context.Context, who people.Principal, id uuid.UUID) ([]byte, error) {
+// Raw reads the page that an article was read from, as it was fetched: that of
+// the newest version, or of another.
+func (s *Service) Raw(ctx context.Context, who people.Principal, id uuid.UUID, version int64) ([]byte, error) {
 	a, err := s.Store.Article(ctx, who.WorkspaceID, id)
 	if err != nil {
 		return nil, err
+	}
+	if version > 0 {
+		r, err := s.Store.Revision(ctx, id, version)
+		if err != nil {
+			return nil, err
+		}
+		a.ObjectKey = r.ObjectKey
 	}
 	page, err := loadPage(ctx, s.Pages, Raw{ObjectKey: a.ObjectKey}, "")
 	if errors.Is(err, objects.ErrNone) {

@@ -108,19 +108,51 @@ func (s *Store) CreateSavedSearch(ctx context.Context, n saved.Search, most int,
 		created = savedFromRow(row)
 		return err
 	})
+	if err == nil && replayed {
+		created, err = s.SavedSearch(ctx, n.WorkspaceID, created.ID)
+	}
 	return created, replayed, err
 }
 
 // SavedSearches lists the searches of a workspace.
 func (s *Store) SavedSearches(ctx context.Context, workspace uuid.UUID) ([]saved.Search, error) {
 	rows, err := s.q.ListSavedSearches(ctx, workspace)
-	return savedFromRows(rows), err
+	if err != nil {
+		return nil, err
+	}
+	return s.withTold(ctx, workspace, uuid.Nil, savedFromRows(rows)...)
+}
+
+// withTold adds what searches told of: all of a workspace, or one.
+func (s *Store) withTold(ctx context.Context, workspace, id uuid.UUID, list ...saved.Search) ([]saved.Search, error) {
+	rows, err := s.q.ToldBySearches(ctx, db.ToldBySearchesParams{WorkspaceID: workspace, ID: id})
+	for _, r := range rows {
+		if i := slices.IndexFunc(list, func(n saved.Search) bool { return n.ID == r.ID }); i >= 0 {
+			at := r.LastAt.UTC()
+			list[i].Told, list[i].LastToldAt = r.Told, &at
+		}
+	}
+	return list, err
+}
+
+// SavedSearchMatches lists what a search told of, those found last first.
+func (s *Store) SavedSearchMatches(ctx context.Context, workspace, id, before uuid.UUID, most int) ([]saved.Match, error) {
+	rows, err := s.q.MatchesOfSearch(ctx, db.MatchesOfSearchParams{SearchID: id, WorkspaceID: workspace, Before: before, PageSize: int32(most)}) //nolint:gosec // the API caps it
+	out := make([]saved.Match, len(rows))
+	for i, r := range rows {
+		out[i] = saved.Match{ArticleID: r.ID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, At: r.At.UTC()}
+	}
+	return out, err
 }
 
 // SavedSearch reads a search.
 func (s *Store) SavedSearch(ctx context.Context, workspace, id uuid.UUID) (saved.Search, error) {
 	row, err := s.q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: id, WorkspaceID: workspace})
-	return savedFromRow(row), orNoSearch(err)
+	if err != nil {
+		return saved.Search{}, orNoSearch(err)
+	}
+	list, err := s.withTold(ctx, workspace, id, savedFromRow(row))
+	return list[0], err
 }
 
 // ChangeSavedSearch changes a search. ifVersion 0 takes any.
@@ -144,7 +176,9 @@ func (s *Store) ChangeSavedSearch(ctx context.Context, workspace, id uuid.UUID, 
 	if noRows(err) {
 		return was, stale
 	}
-	return savedFromRow(row), err
+	changed = savedFromRow(row)
+	changed.Told, changed.LastToldAt = was.Told, was.LastToldAt
+	return changed, err
 }
 
 func sameFilters(a, b search.Filters) bool {

@@ -36,6 +36,18 @@ type Search struct {
 	Version     int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+
+	Told       int64      // articles that it told of
+	LastToldAt *time.Time // of the newest of them
+}
+
+// Match is an article that a search told of.
+type Match struct {
+	ArticleID uuid.UUID
+	Title     string
+	URL       string
+	Domain    string
+	At        time.Time
 }
 
 // Store keeps saved searches.
@@ -45,6 +57,7 @@ type Store interface {
 	SavedSearch(ctx context.Context, workspace, id uuid.UUID) (Search, error)
 	ChangeSavedSearch(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*Search) error) (Search, error)
 	DeleteSavedSearch(ctx context.Context, workspace, id uuid.UUID) error
+	SavedSearchMatches(ctx context.Context, workspace, id, before uuid.UUID, most int) ([]Match, error)
 	SetFeed(ctx context.Context, workspace, id uuid.UUID, hash []byte) (Search, error)
 	FeedOf(ctx context.Context, id uuid.UUID) (Search, error)
 	DomainNames(ctx context.Context, workspace uuid.UUID) ([]string, error)
@@ -58,9 +71,10 @@ type Meter interface {
 
 // Service is what members do with the search.
 type Service struct {
-	Store  Store
-	Engine search.Engine
-	Meter  Meter // nil: nobody is told
+	Store   Store
+	Engine  search.Engine
+	Meter   Meter // nil: nobody is told
+	Meaning bool  // there is an embedder: modes differ
 }
 
 // mostSearches of one workspace: every new article is held against those that alert.
@@ -116,6 +130,18 @@ func (s *Service) Edit(ctx context.Context, who people.Principal, id uuid.UUID, 
 // Delete forgets a search, and ends its feed.
 func (s *Service) Delete(ctx context.Context, who people.Principal, id uuid.UUID) error {
 	return s.Store.DeleteSavedSearch(ctx, who.WorkspaceID, id)
+}
+
+// Matches lists what a search told of, below an article's id; the zero id: from
+// the newest on.
+func (s *Service) Matches(ctx context.Context, who people.Principal, id, before uuid.UUID, most int) ([]Match, error) {
+	if _, err := s.Store.SavedSearch(ctx, who.WorkspaceID, id); err != nil {
+		return nil, err
+	}
+	if before == uuid.Nil {
+		before = uuid.Max
+	}
+	return s.Store.SavedSearchMatches(ctx, who.WorkspaceID, id, before, most)
 }
 
 // OpenFeed makes a new token for a search's feed, shown this once. One that was

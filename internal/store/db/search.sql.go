@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -271,6 +272,61 @@ func (q *Queries) ListSavedSearches(ctx context.Context, workspaceID uuid.UUID) 
 	return items, nil
 }
 
+const matchesOfSearch = `-- name: MatchesOfSearch :many
+select a.id, a.title, a.canonical_url, d.domain, m.at
+from saved_search_matches m join articles a on a.id = m.article_id join crawl_domains d on d.id = a.domain_id
+where m.search_id = $1 and m.article_id < $2
+  and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = $3)
+order by m.article_id desc limit $4
+`
+
+type MatchesOfSearchParams struct {
+	SearchID    uuid.UUID
+	Before      uuid.UUID
+	WorkspaceID uuid.UUID
+	PageSize    int32
+}
+
+type MatchesOfSearchRow struct {
+	ID           uuid.UUID
+	Title        string
+	CanonicalUrl string
+	Domain       string
+	At           time.Time
+}
+
+// What a search told of and is still there, those found last first.
+func (q *Queries) MatchesOfSearch(ctx context.Context, arg MatchesOfSearchParams) ([]MatchesOfSearchRow, error) {
+	rows, err := q.db.Query(ctx, matchesOfSearch,
+		arg.SearchID,
+		arg.Before,
+		arg.WorkspaceID,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MatchesOfSearchRow
+	for rows.Next() {
+		var i MatchesOfSearchRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Title,
+			&i.CanonicalUrl,
+			&i.Domain,
+			&i.At,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const rebuilding = `-- name: Rebuilding :one
 select coalesce((select name from search_rebuild), '')::text
 `
@@ -357,6 +413,47 @@ func (q *Queries) TellOfMatches(ctx context.Context, arg TellOfMatchesParams) (i
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const toldBySearches = `-- name: ToldBySearches :many
+select s.id, (select count(*) from saved_search_matches m where m.search_id = s.id) as told,
+    (select m.at from saved_search_matches m where m.search_id = s.id order by m.article_id desc limit 1)::timestamptz as last_at
+from saved_searches s
+where s.workspace_id = $1 and ($2::uuid = '00000000-0000-0000-0000-000000000000' or s.id = $2)
+  and exists (select 1 from saved_search_matches m where m.search_id = s.id)
+`
+
+type ToldBySearchesParams struct {
+	WorkspaceID uuid.UUID
+	ID          uuid.UUID
+}
+
+type ToldBySearchesRow struct {
+	ID     uuid.UUID
+	Told   int64
+	LastAt time.Time
+}
+
+// How many articles searches told of, and when of the one that was found last:
+// ids of articles grow with time.
+func (q *Queries) ToldBySearches(ctx context.Context, arg ToldBySearchesParams) ([]ToldBySearchesRow, error) {
+	rows, err := q.db.Query(ctx, toldBySearches, arg.WorkspaceID, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ToldBySearchesRow
+	for rows.Next() {
+		var i ToldBySearchesRow
+		if err := rows.Scan(&i.ID, &i.Told, &i.LastAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const updateSavedSearch = `-- name: UpdateSavedSearch :one

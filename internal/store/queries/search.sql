@@ -34,6 +34,23 @@ update saved_searches set name = @name, query = @query, mode = @mode, domains = 
 where id = @id and workspace_id = @workspace_id and version = @version
 returning *;
 
+-- name: ToldBySearches :many
+-- How many articles searches told of, and when of the one that was found last:
+-- ids of articles grow with time.
+select s.id, (select count(*) from saved_search_matches m where m.search_id = s.id) as told,
+    (select m.at from saved_search_matches m where m.search_id = s.id order by m.article_id desc limit 1)::timestamptz as last_at
+from saved_searches s
+where s.workspace_id = @workspace_id and (@id::uuid = '00000000-0000-0000-0000-000000000000' or s.id = @id)
+  and exists (select 1 from saved_search_matches m where m.search_id = s.id);
+
+-- name: MatchesOfSearch :many
+-- What a search told of and is still there, those found last first.
+select a.id, a.title, a.canonical_url, d.domain, m.at
+from saved_search_matches m join articles a on a.id = m.article_id join crawl_domains d on d.id = a.domain_id
+where m.search_id = @search_id and m.article_id < @before
+  and exists (select 1 from seeds s where s.domain_id = a.domain_id and s.workspace_id = @workspace_id)
+order by m.article_id desc limit @page_size;
+
 -- name: SetFeed :one
 update saved_searches set feed_hash = sqlc.narg('feed_hash'), updated_at = clock_timestamp() where id = @id and workspace_id = @workspace_id returning *;
 
