@@ -1,15 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Browser, Locator } from 'playwright-core'
-import { Dateline, Desk, NewsSite, sample, shoot, startBrowser, until } from './harness'
+import { Dateline, Desk, sample, shoot, startBrowser, until } from './harness'
 
 const d = new Dateline()
-const news = new NewsSite()
 let browser: Browser
 let desk: Desk
 
 beforeAll(async () => {
-  await news.listen()
-  await d.prepare({ DATELINE_ALLOW_PRIVATE_HOSTS: new URL(news.address).host, DATELINE_CRAWL_DELAY: '100ms' })
+  await d.prepare()
   await d.start('--demo')
   browser = await startBrowser()
   desk = await Desk.open(browser, d)
@@ -18,7 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await d.remove()
-  news.close()
 })
 
 afterEach(async ({ task }) => {
@@ -266,23 +263,6 @@ async function view(site: string | undefined, name: string, agent: string): Prom
   expect(answer.status).toBe(202)
 }
 
-test('a seed is added, and its page comes in', async () => {
-  const { page } = desk
-  await desk.go('/news')
-  await page.getByRole('button', { name: 'Add seeds' }).click()
-  await page.getByRole('dialog').getByLabel('Address').fill(news.address)
-  await desk.accessible('adding a seed')
-  await page.getByRole('dialog').getByRole('button', { name: 'Add seeds' }).click()
-  await page.locator(`[data-seed^="${news.address}"]`).waitFor()
-  await page.locator('[data-crawled=true]').waitFor({ timeout: 90_000 })
-  await page.getByRole('tab', { name: 'Domains' }).click()
-  await page.getByText(/[1-9]\d* stored/).waitFor({ timeout: 90_000 })
-  expect(news.asked()).toContain('/')
-  await desk.accessible('domains')
-  await shoot(desk, 'news-domains')
-  desk.fine()
-}, 200_000)
-
 test('the owner makes a token, which is shown once and works, and the audit log tells of it', async () => {
   const { page } = desk
   await desk.go('/system')
@@ -315,7 +295,6 @@ const pages = {
   accounts: '/accounts',
   media: '/media',
   readers: '/readers',
-  news: '/news',
   system: '/system',
 }
 

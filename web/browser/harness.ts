@@ -1,6 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer as createSite, type Server } from 'node:http'
 import { createServer } from 'node:net'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -230,34 +229,4 @@ export async function shoot(desk: Desk, name: string): Promise<void> {
 export const sample = () => {
   const folder = join(root, 'web/browser/files')
   return readdirSync(folder).map((f) => join(folder, f))[0] ?? ''
-}
-
-/** A small news site. */
-export class NewsSite {
-  address = ''
-  private readonly paths: string[] = []
-  private server: Server | undefined
-
-  async listen(): Promise<void> {
-    const articles = ['first', 'second', 'third'].map((n) => `/2026/11/${n}.html`)
-    const server = createSite((request, answer) => {
-      const path = request.url ?? ''
-      this.paths.push(path)
-      const page = (body: string) => answer.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(`<!doctype html><html lang="en"><title>${path}</title>${body}</html>`)
-      if (path === '/') page(articles.map((a) => `<p><a href="${a}">What happened in ${a}</a></p>`).join(''))
-      else if (articles.includes(path)) page(`<article><h1>What happened</h1><p>${`The story of ${path} is told here at length. `.repeat(40)}</p></article>`)
-      else answer.writeHead(404).end()
-    })
-    this.server = server
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    const address = server.address()
-    this.address = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/`
-  }
-
-  asked = () => this.paths
-
-  close(): void {
-    this.server?.closeAllConnections()
-    this.server?.close()
-  }
 }

@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { base } from './boot'
 import { Broken, NotFound } from './components/states'
 import { Shell } from './components/Shell'
+import { newsSearch } from './lib/news'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken })
 
@@ -85,11 +86,20 @@ const readers = createRoute({
   component: lazyRouteComponent(() => import('./pages/readers'), 'ReadersPage'),
 })
 
-const news = createRoute({
-  getParentRoute: () => root,
-  path: '/news',
-  component: lazyRouteComponent(() => import('./pages/news'), 'NewsPage'),
-})
+const news = [
+  createRoute({ getParentRoute: () => root, path: '/news', validateSearch: newsSearch, component: lazyRouteComponent(() => import('./pages/news'), 'NewsPage') }),
+  createRoute({ getParentRoute: () => root, path: '/news/articles/$id', component: lazyRouteComponent(() => import('./pages/article'), 'ArticlePage') }),
+  createRoute({ getParentRoute: () => root, path: '/news/saved', component: lazyRouteComponent(() => import('./pages/saved'), 'SavedPage') }),
+  createRoute({ getParentRoute: () => root, path: '/news/seeds', component: lazyRouteComponent(() => import('./pages/sources/SeedsPage'), 'SeedsPage') }),
+  createRoute({ getParentRoute: () => root, path: '/news/domains', component: lazyRouteComponent(() => import('./pages/sources/DomainsPage'), 'DomainsPage') }),
+  createRoute({ getParentRoute: () => root, path: '/news/domains/$domain', component: lazyRouteComponent(() => import('./pages/domain'), 'DomainPage') }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/news/domains/$domain/selectors',
+    validateSearch: (search: Record<string, unknown>): { article?: string } => ({ article: text(search.article) }),
+    component: lazyRouteComponent(() => import('./pages/selectors'), 'SelectorsPage'),
+  }),
+] as const
 
 const system = createRoute({
   getParentRoute: () => root,
@@ -99,7 +109,7 @@ const system = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([index, calendar, compose, post, series, deadLetters, accounts, media, readers, news, system]),
+  routeTree: root.addChildren([index, calendar, compose, post, series, deadLetters, accounts, media, readers, ...news, system]),
   basepath: `${base}/app`,
   defaultPreload: 'intent',
   scrollRestoration: true,

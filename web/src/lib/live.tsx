@@ -3,6 +3,7 @@ import { createContext, type ReactNode, useContext, useEffect, useState } from '
 import { type Connection, follow } from '../api/stream'
 import { base } from '../boot'
 import { refreshPosts } from './posts'
+import { sayFound } from './say'
 
 const Context = createContext<Connection>('connecting')
 
@@ -13,6 +14,7 @@ interface WorkspaceEvent {
   type: string
   post_id?: string
   account_id?: string
+  data?: { domain?: string }
 }
 
 /** Events come as fast as posts go out; lists are read again this often at most. */
@@ -42,6 +44,8 @@ export function LiveProvider({ workspace, children }: { workspace: string; child
 function staleLater(client: QueryClient): (e: WorkspaceEvent) => void {
   const posts = new Set<string>()
   let accounts = false
+  let matched = 0
+  const domains = new Set<string>()
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = () => {
     timer = undefined
@@ -52,12 +56,21 @@ function staleLater(client: QueryClient): (e: WorkspaceEvent) => void {
       for (const id of posts) void client.invalidateQueries({ queryKey: ['post', id] })
     }
     if (accounts) void client.invalidateQueries({ queryKey: ['accounts'] })
+    if (matched > 0) {
+      void client.invalidateQueries({ queryKey: ['saved-searches'] })
+      sayFound(matched)
+    }
+    for (const domain of domains) for (const key of ['reading', 'selectors']) void client.invalidateQueries({ queryKey: [key, domain] })
+    domains.clear()
+    matched = 0
     posts.clear()
     accounts = false
   }
   return (e) => {
     if (e.post_id) posts.add(e.post_id)
     accounts ||= e.account_id !== undefined
+    if (e.type === 'article_matched') matched++
+    if (e.type.startsWith('selectors_') && e.data?.domain) domains.add(e.data.domain)
     timer ??= setTimeout(flush, listRest)
   }
 }

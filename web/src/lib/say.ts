@@ -23,3 +23,9 @@ export function sayFailed(error: unknown): void {
 export function sayDone(message: string): void {
   notifications.show({ color: 'green', message, withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
 }
+
+/** Kept searches told of new articles: one note, however many there are. */
+export function sayFound(count: number): void {
+  notifications.hide('found')
+  notifications.show({ id: 'found', color: 'indigo', message: i18n.t('saved.found', { count }), withBorder: true, closeButtonProps: { 'aria-label': i18n.t('close') } })
+}

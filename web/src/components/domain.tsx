@@ -1,0 +1,64 @@
+import { Badge, Button, Group } from '@mantine/core'
+import { IconHandStop, IconPlayerPause, IconPlayerPlay, IconRefresh, IconSpider, IconZzz } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, take } from '../api/client'
+import { sayFailed } from '../lib/say'
+import { useAtLeast } from '../lib/session'
+
+type Status = Schemas['Domain']['status']
+
+const looks = {
+  idle: { color: 'gray', icon: IconZzz },
+  crawling: { color: 'cyan', icon: IconSpider },
+  blocked: { color: 'red', icon: IconHandStop },
+  paused: { color: 'orange', icon: IconPlayerPause },
+} as const
+
+/** Whether a site is being crawled, by icon and word. */
+export function DomainStatus({ status }: { status: Status }) {
+  const { t } = useTranslation()
+  const { color, icon: Icon } = looks[status]
+  return (
+    <Badge variant="light" tt="none" color={color} leftSection={<Icon size={14} aria-hidden />} data-domain-status={status}>
+      {t(`news.status.${status}`)}
+    </Badge>
+  )
+}
+
+/** What can be done to the crawl of a site. */
+export function DomainControls({ domain: d }: { domain: Pick<Schemas['Domain'], 'domain' | 'status'> }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const may = useAtLeast('editor')
+  const act = useMutation({
+    mutationFn: (what: 'run' | 'pause' | 'resume') => {
+      const params = { path: { domain: d.domain } }
+      if (what === 'run') return take(api.POST('/api/v1/domains/{domain}/run', { params }))
+      if (what === 'pause') return take(api.POST('/api/v1/domains/{domain}/pause', { params }))
+      return take(api.POST('/api/v1/domains/{domain}/resume', { params }))
+    },
+    onSuccess: (now) => client.setQueryData(['domain', d.domain], now),
+    onError: sayFailed,
+    onSettled: () => void client.invalidateQueries({ queryKey: ['domains'] }),
+  })
+  if (!may) return null
+  const paused = d.status === 'paused'
+  return (
+    <Group gap="xs">
+      <Button size="xs" variant="default" leftSection={<IconRefresh size={16} aria-hidden />} disabled={paused} loading={act.isPending && act.variables === 'run'} onClick={() => act.mutate('run')} aria-label={`${t('news.run')}: ${d.domain}`}>
+        {t('news.run')}
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={paused ? <IconPlayerPlay size={16} aria-hidden /> : <IconPlayerPause size={16} aria-hidden />}
+        loading={act.isPending && act.variables !== 'run'}
+        onClick={() => act.mutate(paused ? 'resume' : 'pause')}
+        aria-label={`${t(paused ? 'news.resume' : 'news.pause')}: ${d.domain}`}
+      >
+        {t(paused ? 'news.resume' : 'news.pause')}
+      </Button>
+    </Group>
+  )
+}

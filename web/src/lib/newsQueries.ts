@@ -1,0 +1,28 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { api, take } from '../api/client'
+import type { Asked } from './news'
+
+/** Names of sections and authors have commas. */
+export const repeated = { array: { style: 'form', explode: true } } as const
+
+/** How many there are of which domain, section and so on. */
+export const countsQuery = (query: Asked) =>
+  queryOptions({
+    queryKey: ['news-counts', query],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => take(api.GET('/api/v1/search', { params: { query: { ...query, facets: true, limit: 1 } }, querySerializer: repeated, signal })),
+  })
+
+export const articleQuery = (id: string) =>
+  queryOptions({ queryKey: ['article', id], queryFn: () => take(api.GET('/api/v1/articles/{id}', { params: { path: { id } } })) })
+
+export const savedQuery = queryOptions({ queryKey: ['saved-searches'], queryFn: async () => (await take(api.GET('/api/v1/saved-searches'))).saved_searches })
+
+/** Crawls tell nothing to the stream of events; their figures are read again this often. */
+export const crawlPace = 3000
+
+export const domainQuery = (domain: string) =>
+  queryOptions({ queryKey: ['domain', domain], refetchInterval: 2000, queryFn: () => take(api.GET('/api/v1/domains/{domain}', { params: { path: { domain } } })) })
+
+export const readingQuery = (domain: string) =>
+  queryOptions({ queryKey: ['reading', domain], refetchInterval: 10_000, queryFn: () => take(api.GET('/api/v1/domains/{domain}/reading', { params: { path: { domain } } })) })

@@ -1,0 +1,243 @@
+import { Alert, Anchor, Button, Grid, Group, Modal, SimpleGrid, Stack, Switch, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconCode, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, take } from '../../api/client'
+import { Ago } from '../../components/Ago'
+import { DomainControls, DomainStatus } from '../../components/domain'
+import { LinkAnchor, LinkButton } from '../../components/links'
+import { NewsFrame } from '../../components/NewsFrame'
+import { Failed, Waiting } from '../../components/states'
+import { Time } from '../../components/Time'
+import { crawlPace, domainQuery } from '../../lib/newsQueries'
+import { sayDone, sayFailed } from '../../lib/say'
+import { useAtLeast } from '../../lib/session'
+import { freshness } from './freshness'
+import { Run } from './Run'
+
+const route = getRouteApi('/news/domains/$domain')
+
+type Domain = Schemas['Domain']
+
+/** One site: how its crawl goes, as it goes, and what came of it. */
+export function DomainPage() {
+  const { domain } = route.useParams()
+  const { t } = useTranslation()
+  const query = useQuery(domainQuery(domain))
+  if (query.error) return <Failed error={query.error} retry={() => void query.refetch()} />
+  if (!query.data) return <Waiting />
+  const d = query.data
+  return (
+    <NewsFrame
+      title={d.domain}
+      lead={
+        <Group gap="xs" mt={4}>
+          <DomainStatus status={d.status} />
+          {d.last_crawl && (
+            <Text size="sm" span>
+              {t('news.lastCrawl')} <Ago at={d.last_crawl} />
+            </Text>
+          )}
+          {d.next_due && d.status !== 'paused' && (
+            <Text size="sm" span>
+              {t('news.next')} <Ago at={d.next_due} />
+            </Text>
+          )}
+        </Group>
+      }
+      actions={
+        <>
+          <DomainControls domain={d} />
+          <LinkButton to="/news/domains/$domain/selectors" params={{ domain }} size="xs" leftSection={<IconCode size={16} aria-hidden />}>
+            {t('domain.selectors')}
+          </LinkButton>
+        </>
+      }
+    >
+      {d.status === 'blocked' && d.not_before && (
+        <Alert color="red" role="status">
+          {t('domain.blocked')} <Time at={d.not_before} />
+        </Alert>
+      )}
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <Stack>
+            <Run key={d.domain} domain={d} />
+            <Figures domain={d} />
+            <Problems problems={d.problems ?? []} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Stack>
+            <Newest domain={d} />
+            <Settings domain={d} />
+          </Stack>
+        </Grid.Col>
+      </Grid>
+    </NewsFrame>
+  )
+}
+
+function Figures({ domain: d }: { domain: Domain }) {
+  const { t, i18n } = useTranslation()
+  const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 0 })
+  const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
+  const all: [string, string][] = [
+    [t('domain.fetched'), number.format(d.fetched)], [t('domain.today'), number.format(d.fetched_today)], [t('domain.stored'), number.format(d.stored)],
+    [t('domain.unchanged'), number.format(d.unchanged)], [t('domain.failed'), number.format(d.failed)], [t('domain.timeouts'), number.format(d.timeouts)],
+    [t('domain.refused'), number.format(d.refused)], [t('domain.size'), new Intl.NumberFormat(i18n.language, { notation: 'compact', style: 'unit', unit: 'byte', unitDisplay: 'narrow' }).format(d.bytes)],
+    [t('domain.answer'), `${number.format(d.response_ms)} ms`], [t('domain.delay'), d.delay_ms > 0 ? `${number.format(d.delay_ms)} ms` : '–'], [t('domain.score'), share.format(d.score)],
+  ]
+  return (
+    <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.figures')}>
+      <Title order={2} size="h4">
+        {t('domain.figures')}
+      </Title>
+      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
+        {all.map(([label, value]) => (
+          <div key={label}>
+            <Text size="xs" c="dimmed" component="dt">
+              {label}
+            </Text>
+            <Text fw={600} className="dl-numbers" component="dd" m={0}>
+              {value}
+            </Text>
+          </div>
+        ))}
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+function Problems({ problems }: { problems: Schemas['DomainProblem'][] }) {
+  const { t } = useTranslation()
+  return (
+    <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.problems')}>
+      <Title order={2} size="h4">
+        {t('domain.problems')}
+      </Title>
+      {problems.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {t('domain.noProblems')}
+        </Text>
+      )}
+      {problems.map((p) => (
+        <div key={p.url}>
+          <Text size="sm" className="dl-text">
+            {p.url}
+          </Text>
+          <Text size="xs" c="dimmed" className="dl-text">
+            {[p.status, p.why].filter(Boolean).join(' · ')}
+            {p.at && (
+              <>
+                {' · '}
+                <Ago at={p.at} />
+              </>
+            )}
+          </Text>
+        </div>
+      ))}
+    </Stack>
+  )
+}
+
+/** The newest articles, and how soon they were found. */
+function Newest({ domain: d }: { domain: Domain }) {
+  const { t, i18n } = useTranslation()
+  const list = useQuery({
+    queryKey: ['domain', d.domain, 'newest'],
+    refetchInterval: crawlPace,
+    queryFn: async () => (await take(api.GET('/api/v1/articles', { params: { query: { domain: d.domain, limit: 100 } } }))).articles,
+  })
+  const found = freshness(list.data ?? [], d.created_at)
+  return (
+    <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.newest')}>
+      <Title order={2} size="h4">
+        {t('domain.newest')}
+      </Title>
+      {list.error && <Failed error={list.error} retry={() => void list.refetch()} />}
+      {found !== undefined && (
+        <Text size="sm" c="dimmed" data-freshness={found}>
+          {t('domain.freshness', { minutes: new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 }).format(found / 60_000) })}
+        </Text>
+      )}
+      {list.data?.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {t('domain.noArticles')}
+        </Text>
+      )}
+      {list.data?.slice(0, 8).map((a) => (
+        <div key={a.id} data-article={a.id}>
+          <LinkAnchor to="/news/articles/$id" params={{ id: a.id }} size="sm" className="dl-text">
+            {a.title}
+          </LinkAnchor>
+          <Text size="xs" c="dimmed">
+            <Time at={a.dated_at} look="short" />
+          </Text>
+        </div>
+      ))}
+      <LinkAnchor to="/news" search={{ domain: [d.domain] }} size="sm">
+        {t('domain.allArticles')}
+      </LinkAnchor>
+    </Stack>
+  )
+}
+
+function Settings({ domain: d }: { domain: Domain }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const may = useAtLeast('editor')
+  const owner = useAtLeast('owner')
+  const [asking, ask] = useDisclosure()
+  const params = { path: { domain: d.domain } }
+  const render = useMutation({
+    mutationFn: (on: boolean) => take(api.PATCH('/api/v1/domains/{domain}', { params, body: { render: on } })),
+    onSuccess: (now) => client.setQueryData(['domain', d.domain], now),
+    onError: sayFailed,
+  })
+  const empty = useMutation({
+    mutationFn: () => take(api.DELETE('/api/v1/domains/{domain}/frontier', { params })),
+    onSuccess: ({ forgotten }) => {
+      ask.close()
+      sayDone(t('domain.emptied', { count: forgotten }))
+    },
+    onError: sayFailed,
+    onSettled: () => void client.invalidateQueries({ queryKey: ['domain', d.domain] }),
+  })
+  return (
+    <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('domain.settings')}>
+      <Title order={2} size="h4">
+        {t('domain.settings')}
+      </Title>
+      <Switch label={t('domain.render')} description={t('domain.renderText')} disabled={!may || render.isPending} checked={d.render} onChange={(e) => render.mutate(e.currentTarget.checked)} />
+      {d.ignored_parameters.length > 0 && (
+        <Text size="sm" className="dl-text">
+          {t('domain.ignored')} {d.ignored_parameters.join(', ')}
+        </Text>
+      )}
+      <Anchor href={`https://${d.domain}/`} target="_blank" rel="noreferrer nofollow" size="sm">
+        {t('domain.visit')}
+      </Anchor>
+      {owner && (
+        <Button size="xs" variant="subtle" color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={ask.open} style={{ alignSelf: 'flex-start' }}>
+          {t('domain.empty')}
+        </Button>
+      )}
+      <Modal opened={asking} onClose={ask.close} title={t('domain.empty')} closeButtonProps={{ 'aria-label': t('close') }}>
+        <Stack>
+          <Text size="sm">{t('domain.emptyText')}</Text>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={ask.close}>
+              {t('cancel')}
+            </Button>
+            <Button color="red" loading={empty.isPending} onClick={() => empty.mutate()}>
+              {t('domain.emptyDo')}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </Stack>
+  )
+}

@@ -1,0 +1,59 @@
+import { Alert, Button, Modal, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, once, take } from '../../api/client'
+import { Feed } from '../../components/Feed'
+import { LinkButton } from '../../components/links'
+import { keptOf, type NewsSearch } from '../../lib/news'
+import { problemText } from '../../lib/say'
+
+/** Keeps a search: to be told of what is new, and to read it elsewhere. */
+export function SaveSearch({ search, close }: { search: NewsSearch; close: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [name, setName] = useState(search.q?.trim() ?? '')
+  const [alert, setAlert] = useState(true)
+  const keep = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/saved-searches', { params: { header: once() }, body: { name, alert, ...keptOf(search) } })),
+    onSuccess: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
+  })
+  return (
+    <Modal opened onClose={close} title={t('search.save')} closeButtonProps={{ 'aria-label': t('close') }}>
+      {keep.data ? (
+        <Stack>
+          <Text role="status">{t('search.kept', { name: keep.data.name })}</Text>
+          <Feed id={keep.data.id} open={keep.data.feed} />
+          <LinkButton to="/news/saved" variant="default">
+            {t('news.saved')}
+          </LinkButton>
+        </Stack>
+      ) : (
+        <form
+          onSubmit={(e) => {
+            e.preventDefault()
+            keep.mutate()
+          }}
+        >
+          <Stack>
+            <TextInput label={t('search.name')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
+            <Switch label={t('search.alert')} description={t('search.alertText')} checked={alert} onChange={(e) => setAlert(e.currentTarget.checked)} />
+            {(search.since || search.from || search.to) && (
+              <Text size="sm" c="dimmed">
+                {t('search.noTimes')}
+              </Text>
+            )}
+            {keep.error && (
+              <Alert color="red" role="alert">
+                {problemText(keep.error)}
+              </Alert>
+            )}
+            <Button type="submit" loading={keep.isPending}>
+              {t('search.keep')}
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  )
+}

@@ -1,0 +1,61 @@
+import { Alert, Button, Modal, Stack, TagsInput, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, ifMatch, type Schemas, take } from '../../api/client'
+import { type Field, fields, keptOf, searchOf } from '../../lib/news'
+import { countsQuery } from '../../lib/newsQueries'
+import { problemText, sayDone } from '../../lib/say'
+
+/** Changes a kept search. */
+export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch']; close: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [name, setName] = useState(n.name)
+  const [wanted, setWanted] = useState(() => searchOf(n))
+  const known = useQuery(countsQuery({}))
+  const values = (f: Field) => (known.data?.facets?.find((x) => x.field === f)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
+  const edit = useMutation({
+    mutationFn: () => take(api.PATCH('/api/v1/saved-searches/{id}', { params: { path: { id: n.id }, header: ifMatch(n.version) }, body: { name, ...keptOf(wanted) } })),
+    onSuccess: () => {
+      sayDone(t('saved.changed'))
+      close()
+    },
+    onSettled: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
+  })
+  return (
+    <Modal opened onClose={close} title={t('saved.edit')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault()
+          edit.mutate()
+        }}
+      >
+        <Stack>
+          <TextInput label={t('search.name')} required maxLength={200} value={name} onChange={(e) => setName(e.currentTarget.value)} data-autofocus />
+          <TextInput
+            label={t('search.words')}
+            description={t('search.wordsText')}
+            maxLength={500}
+            value={wanted.q ?? ''}
+            onChange={(e) => {
+              const q = e.currentTarget.value
+              setWanted((w) => ({ ...w, q }))
+            }}
+          />
+          {fields.map((f) => (
+            <TagsInput key={f} label={t(`search.fields.${f}`)} description={f === 'domain' ? t('saved.fieldsText') : undefined} data={values(f)} splitChars={[]} maxTags={50} value={wanted[f] ?? []} onChange={(v) => setWanted((w) => ({ ...w, [f]: v }))} />
+          ))}
+          {edit.error && (
+            <Alert color="red" role="alert">
+              {problemText(edit.error)}
+            </Alert>
+          )}
+          <Button type="submit" loading={edit.isPending}>
+            {t('save')}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

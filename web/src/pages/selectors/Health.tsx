@@ -1,0 +1,96 @@
+import { Alert, Button, Group, Progress, Select, Stack, Switch, Text, Title } from '@mantine/core'
+import { IconArrowBackUp, IconSchool } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, take } from '../../api/client'
+import { Ago } from '../../components/Ago'
+import { sayDone, sayFailed } from '../../lib/say'
+import { useAtLeast } from '../../lib/session'
+import { zones } from '../../lib/time'
+
+/** On how many of the last pages each field was found, and what can be done when it is too few. */
+export function Health({ reading: r }: { reading: Schemas['Reading'] }) {
+  const { t, i18n } = useTranslation()
+  const client = useQueryClient()
+  const may = useAtLeast('editor')
+  const params = { path: { domain: r.domain } }
+  const changed = (now: Schemas['Reading']) => {
+    client.setQueryData(['reading', r.domain], now)
+    void client.invalidateQueries({ queryKey: ['selectors', r.domain] })
+  }
+  const back = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/domains/{domain}/selectors/roll-back', { params })),
+    onSuccess: (now) => {
+      changed(now)
+      sayDone(now.selector_version > 0 ? t('selectors.inUse', { version: now.selector_version }) : t('selectors.without'))
+    },
+    onError: sayFailed,
+  })
+  const learn = useMutation({
+    mutationFn: () => take(api.POST('/api/v1/domains/{domain}/selectors/learn', { params })),
+    onSuccess: (now) => {
+      changed(now)
+      sayDone(t('selectors.learning'))
+    },
+    onError: sayFailed,
+  })
+  const set = useMutation({ mutationFn: (body: Schemas['ReadingEdit']) => take(api.PATCH('/api/v1/domains/{domain}/reading', { params, body })), onSuccess: changed, onError: sayFailed })
+  const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
+  const number = new Intl.NumberFormat(i18n.language)
+  const health = Object.entries(r.health).sort(([a], [b]) => a.localeCompare(b))
+  return (
+    <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('selectors.health')} data-in-use={r.selector_version}>
+      <Title order={2} size="h4">
+        {t('selectors.health')}
+      </Title>
+      <Text size="sm">{r.selector_version > 0 ? t(health.length > 0 ? 'selectors.using' : 'selectors.usingNew', { version: r.selector_version }) : t('selectors.usingNone')}</Text>
+      {health.map(([field, value]) => (
+        <div key={field} data-health={field}>
+          <Group justify="space-between" wrap="nowrap">
+            <Text size="sm">{t(`fields.${field as 'title'}`, { defaultValue: field })}</Text>
+            <Text size="sm" className="dl-numbers">
+              {share.format(value)}
+            </Text>
+          </Group>
+          <Progress value={value * 100} size="sm" color={value >= 0.8 ? 'green' : value >= 0.5 ? 'orange' : 'red'} aria-label={t(`fields.${field as 'title'}`, { defaultValue: field })} />
+        </div>
+      ))}
+      <Text size="sm" c="dimmed">
+        {t('selectors.read', { pages: number.format(r.pages), articles: number.format(r.articles), others: number.format(r.others), failed: number.format(r.failed) })}
+      </Text>
+      {r.last_problem && (
+        <Text size="sm" c="var(--mantine-color-error)" className="dl-text">
+          {r.last_problem} {r.last_problem_at && <Ago at={r.last_problem_at} />}
+        </Text>
+      )}
+      {r.wish && (
+        <Alert color="cyan" role="status" data-wish={r.wish}>
+          {t(`selectors.wish.${r.wish}`)} {r.wish_reason}
+        </Alert>
+      )}
+      {may && (
+        <>
+          <Group gap="xs">
+            <Button size="xs" variant="default" leftSection={<IconArrowBackUp size={16} aria-hidden />} disabled={r.selector_version === 0} loading={back.isPending} onClick={() => back.mutate()}>
+              {t('selectors.rollBack')}
+            </Button>
+            <Button size="xs" variant="default" leftSection={<IconSchool size={16} aria-hidden />} loading={learn.isPending} onClick={() => learn.mutate()}>
+              {t('selectors.learn')}
+            </Button>
+          </Group>
+          <Switch label={t('selectors.learningOn')} checked={r.learning} disabled={set.isPending} onChange={(e) => set.mutate({ learning: e.currentTarget.checked })} />
+          <Select
+            label={t('selectors.zone')}
+            searchable
+            allowDeselect={false}
+            maxDropdownHeight={280}
+            nothingFoundMessage={t('state.nothing')}
+            data={[{ value: '', label: t('selectors.zoneOwn') }, ...zones]}
+            value={r.time_zone}
+            onChange={(zone) => zone !== null && set.mutate({ time_zone: zone })}
+          />
+        </>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,69 @@
+import { Alert, Button, Modal, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { api, once, type Schemas, take } from '../../api/client'
+import { problemText, sayDone } from '../../lib/say'
+
+/** Says where the crawl should begin: one address, or a list or OPML file of them. */
+export function AddSeeds({ close }: { close: () => void }) {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const [way, setWay] = useState<'one' | 'many'>('one')
+  const [url, setURL] = useState('')
+  const [title, setTitle] = useState('')
+  const [text, setText] = useState('')
+  const add = useMutation({
+    mutationFn: async (): Promise<Schemas['SeedImportResult'] | undefined> => {
+      if (way === 'many') return take(api.POST('/api/v1/seeds/import', { body: { format: text.trimStart().startsWith('<') ? 'opml' : 'list', text } }))
+      await take(api.POST('/api/v1/seeds', { params: { header: once() }, body: { url, ...(title ? { title } : {}) } }))
+      return undefined
+    },
+    onSuccess: (result) => {
+      void client.invalidateQueries({ queryKey: ['seeds'] })
+      void client.invalidateQueries({ queryKey: ['domains'] })
+      if (result && result.refused > 0) return
+      sayDone(result ? t('news.imported', { created: result.created, known: result.known }) : t('news.added'))
+      close()
+    },
+  })
+  return (
+    <Modal opened onClose={close} title={t('news.add')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault()
+          add.mutate()
+        }}
+      >
+        <Stack>
+          <SegmentedControl aria-label={t('news.way')} value={way} onChange={(v) => setWay(v as typeof way)} data={(['one', 'many'] as const).map((value) => ({ value, label: t(`news.ways.${value}`) }))} />
+          {way === 'one' ? (
+            <>
+              <TextInput label={t('news.address')} description={t('news.addressText')} type="url" required placeholder="https://news.example/" value={url} onChange={(e) => setURL(e.currentTarget.value)} data-autofocus />
+              <TextInput label={t('news.name')} maxLength={300} value={title} onChange={(e) => setTitle(e.currentTarget.value)} />
+            </>
+          ) : (
+            <Textarea label={t('news.list')} description={t('news.listText')} required autosize minRows={6} maxRows={14} value={text} onChange={(e) => setText(e.currentTarget.value)} />
+          )}
+          {add.error && (
+            <Alert color="red" role="alert">
+              {problemText(add.error)}
+            </Alert>
+          )}
+          {add.data && add.data.refused > 0 && (
+            <Alert color="yellow" role="alert" title={t('news.refused', { count: add.data.refused })}>
+              {add.data.lines.filter((l) => l.outcome === 'refused').slice(0, 10).map((l) => (
+                <Text key={l.line} size="sm" className="dl-text">
+                  {l.line}: {l.url} – {l.reason}
+                </Text>
+              ))}
+            </Alert>
+          )}
+          <Button type="submit" loading={add.isPending}>
+            {t('news.add')}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,152 @@
+import { ActionIcon, Badge, Button, Menu, Table, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconDots, IconPlayerPause, IconPlayerPlay, IconPlus, IconSeedling, IconTrash } from '@tabler/icons-react'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { api, type Schemas, take } from '../../api/client'
+import { Ago } from '../../components/Ago'
+import { LinkAnchor } from '../../components/links'
+import { NewsFrame } from '../../components/NewsFrame'
+import { Empty, Failed, Waiting } from '../../components/states'
+import { crawlPace } from '../../lib/newsQueries'
+import { sayFailed } from '../../lib/say'
+import { useAtLeast } from '../../lib/session'
+import { AddSeeds } from './AddSeeds'
+
+/** Where the crawl begins, and when it looks there. */
+export function SeedsPage() {
+  const { t } = useTranslation()
+  const may = useAtLeast('editor')
+  const [opened, { open, close }] = useDisclosure()
+  return (
+    <NewsFrame
+      title={t('news.seeds')}
+      lead={t('news.seedsLead')}
+      actions={
+        may && (
+          <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={open}>
+            {t('news.add')}
+          </Button>
+        )
+      }
+    >
+      <Seeds />
+      {opened && <AddSeeds close={close} />}
+    </NewsFrame>
+  )
+}
+
+function Seeds() {
+  const { t } = useTranslation()
+  const client = useQueryClient()
+  const may = useAtLeast('editor')
+  const list = useInfiniteQuery({
+    queryKey: ['seeds'],
+    refetchInterval: crawlPace,
+    initialPageParam: '',
+    queryFn: ({ pageParam }) => take(api.GET('/api/v1/seeds', { params: { query: { limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    getNextPageParam: (page) => page.next_cursor,
+  })
+  const changed = () => void client.invalidateQueries({ queryKey: ['seeds'] })
+  const set = useMutation({
+    mutationFn: ({ id, status }: { id: string; status: Schemas['SeedStatus'] }) => take(api.PATCH('/api/v1/seeds/{id}', { params: { path: { id } }, body: { status } })),
+    onError: sayFailed,
+    onSettled: changed,
+  })
+  const remove = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/seeds/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: changed })
+  const seeds = list.data?.pages.flatMap((p) => p.seeds) ?? []
+  if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
+  if (!list.data) return <Waiting />
+  if (seeds.length === 0) return <Empty icon={IconSeedling} title={t('news.none')} text={t('news.noneText')} />
+  return (
+    <>
+      <Table.ScrollContainer minWidth={720} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <Table verticalSpacing="sm" aria-label={t('news.seeds')}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t('news.address')}</Table.Th>
+              <Table.Th>{t('news.domain')}</Table.Th>
+              <Table.Th>{t('news.kind')}</Table.Th>
+              <Table.Th>{t('news.lastCrawl')}</Table.Th>
+              <Table.Th>{t('news.next')}</Table.Th>
+              <Table.Th>
+                <Text span fz={0}>
+                  {t('post.more')}
+                </Text>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {seeds.map((s) => (
+              <Table.Tr key={s.id} data-seed={s.url}>
+                <Table.Td maw={360}>
+                  <Text size="sm" fw={500} className="dl-text">
+                    {s.title || s.url}
+                  </Text>
+                  {s.title && (
+                    <Text size="xs" c="dimmed" className="dl-text">
+                      {s.url}
+                    </Text>
+                  )}
+                  {s.problem && (
+                    <Text size="xs" c="var(--mantine-color-error)" className="dl-text">
+                      {s.problem}
+                    </Text>
+                  )}
+                </Table.Td>
+                <Table.Td>
+                  <LinkAnchor to="/news/domains/$domain" params={{ domain: s.domain }} size="sm">
+                    {s.domain}
+                  </LinkAnchor>
+                </Table.Td>
+                <Table.Td>
+                  <Badge variant="light" tt="none" color={s.status === 'paused' ? 'gray' : 'indigo'}>
+                    {s.status === 'paused' ? t('news.paused') : t(`news.kinds.${s.kind}`)}
+                  </Badge>
+                </Table.Td>
+                <Table.Td>
+                  <Text size="sm" data-crawled={s.last_crawl !== undefined}>
+                    {s.last_crawl ? <Ago at={s.last_crawl} /> : t('news.never')}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <Text size="sm">{s.status === 'paused' ? '–' : <Ago at={s.next_crawl} />}</Text>
+                </Table.Td>
+                <Table.Td>
+                  {may && (
+                    <Menu position="bottom-end">
+                      <Menu.Target>
+                        <ActionIcon variant="subtle" color="gray" aria-label={t('news.more', { address: s.url })}>
+                          <IconDots size={18} aria-hidden />
+                        </ActionIcon>
+                      </Menu.Target>
+                      <Menu.Dropdown>
+                        {s.status === 'active' ? (
+                          <Menu.Item leftSection={<IconPlayerPause size={16} aria-hidden />} onClick={() => set.mutate({ id: s.id, status: 'paused' })}>
+                            {t('news.pause')}
+                          </Menu.Item>
+                        ) : (
+                          <Menu.Item leftSection={<IconPlayerPlay size={16} aria-hidden />} onClick={() => set.mutate({ id: s.id, status: 'active' })}>
+                            {t('news.resume')}
+                          </Menu.Item>
+                        )}
+                        <Menu.Item color="red" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => remove.mutate(s.id)}>
+                          {t('news.remove')}
+                        </Menu.Item>
+                      </Menu.Dropdown>
+                    </Menu>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {list.hasNextPage && (
+        <Button variant="default" mt="md" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+          {t('more')}
+        </Button>
+      )}
+    </>
+  )
+}
