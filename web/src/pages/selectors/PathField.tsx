@@ -19,7 +19,7 @@ export function PathField({ place, variant, taken, change }: Props) {
       <Textarea
         label={t(`fields.${place}`)}
         description={place === 'body' || place === 'drop' ? t(`selectors.${place}Text`) : undefined}
-        placeholder={t('selectors.placeholder')}
+        placeholder={place === 'drop' ? undefined : t('selectors.placeholder')}
         autosize
         minRows={1}
         maxRows={8}
