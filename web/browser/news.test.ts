@@ -219,6 +219,7 @@ test('whatever a site says is shown as text', async () => {
     <iframe src="https://elsewhere.example/"></iframe><svg onload="globalThis.broken=1"></svg><a href="javascript:globalThis.broken=1">Bấm đây</a> <a href="https://other.example/b">Nguồn</a>
     <form action="https://elsewhere.example/"><input autofocus onfocus="globalThis.broken=1"><button>Gửi</button></form><style>body{display:none}</style><base href="https://elsewhere.example/">
     <table><tr><td>Ô</td></tr></table>`
+  const before = await api<{ title: string; html: string; lead: string }>('GET', `/articles/${id}`)
   d.sql(`update articles set title = ${quoted(title)}, body_html = ${quoted(html)}, lead = '<script>globalThis.broken=1</script>', tags = array['<b>thẻ</b>'] where id = '${id}'`)
   await desk.go(`/news/articles/${id}`)
   await page.getByRole('heading', { name: title, level: 1 }).waitFor()
@@ -232,6 +233,7 @@ test('whatever a site says is shown as text', async () => {
   await desk.accessible('hostile article')
   await desk.go('/news')
   await page.locator(`[data-article="${id}"]`, { hasText: '<img src=x' }).waitFor()
+  d.sql(`update articles set title = ${quoted(before.title)}, body_html = ${quoted(before.html)}, lead = ${quoted(before.lead)}, tags = '{}' where id = '${id}'`)
   desk.fine()
 })
 

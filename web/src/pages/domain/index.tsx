@@ -40,11 +40,6 @@ export function DomainPage() {
               {t('news.lastCrawl')} <Ago at={d.last_crawl} />
             </Text>
           )}
-          {d.next_due && d.status !== 'paused' && (
-            <Text size="sm" span>
-              {t('news.next')} <Ago at={d.next_due} />
-            </Text>
-          )}
         </Group>
       }
       actions={
