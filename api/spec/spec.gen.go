@@ -3764,7 +3764,7 @@ type ListArticlesParams struct {
 
 // GetArticleRawParams defines parameters for GetArticleRaw.
 type GetArticleRawParams struct {
-	// Version The page of this version of the article; without it
+	// Version The page of this version of the article; without it, of the newest.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
