@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dateline/internal/e2etest"
 )
 
 // The demo's own news sites are crawled, and what they publish meanwhile is
@@ -28,7 +30,7 @@ func TestTheDemoCrawlsItsOwnSites(t *testing.T) {
 		}
 		return found
 	}
-	eventually(t, 4*time.Minute, "articles of all sites, one of them published meanwhile", func() bool {
+	e2etest.Eventually(t, 4*time.Minute, "articles of all sites, one of them published meanwhile", func() bool {
 		found := news()
 		more := false
 		for i := range 3 {

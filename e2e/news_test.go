@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dateline/internal/crawl/crawltest"
+	"dateline/internal/e2etest"
 )
 
 // TestNewsIsFound crawls a site, and what it publishes then is found by the
@@ -34,9 +35,9 @@ func TestNewsIsFound(t *testing.T) {
 		return len(found.Hits) == 1 && found.Hits[0].URL == a.URL
 	}
 	for _, a := range site.Articles() {
-		eventually(t, 2*time.Minute, a.Title+" to be found", func() bool { return finds(a) })
+		e2etest.Eventually(t, 2*time.Minute, a.Title+" to be found", func() bool { return finds(a) })
 	}
-	eventually(t, time.Minute, "selectors to be learned", func() bool {
+	e2etest.Eventually(t, time.Minute, "selectors to be learned", func() bool {
 		var reading struct {
 			Version int `json:"selector_version"`
 		}
@@ -46,11 +47,11 @@ func TestNewsIsFound(t *testing.T) {
 	// A site's selectors are remembered for a minute at most, and forgotten when others come.
 	fresh := site.Publish()
 	d.call(http.MethodPost, "/api/v1/domains/"+site.Host()+"/run", nil, nil)
-	eventually(t, time.Minute, "the new article to be found", func() bool { return finds(fresh) })
+	e2etest.Eventually(t, time.Minute, "the new article to be found", func() bool { return finds(fresh) })
 
 	// What was indexed can be found before it is told of.
 	var seen map[string]float64
-	eventually(t, 10*time.Second, "the new article to be told of", func() bool {
+	e2etest.Eventually(t, 10*time.Second, "the new article to be told of", func() bool {
 		seen = d.scrape()
 		return seen[`dateline_crawl_freshness_seconds_count{stage="searchable"}`] > 0
 	})

@@ -572,6 +572,27 @@ func (e SearchFacetField) Valid() bool {
 	}
 }
 
+// Defines values for SearchMode.
+const (
+	SearchModeHybrid   SearchMode = "hybrid"
+	SearchModeKeyword  SearchMode = "keyword"
+	SearchModeSemantic SearchMode = "semantic"
+)
+
+// Valid indicates whether the value is a known member of the SearchMode enum.
+func (e SearchMode) Valid() bool {
+	switch e {
+	case SearchModeHybrid:
+		return true
+	case SearchModeKeyword:
+		return true
+	case SearchModeSemantic:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SeedImportFormat.
 const (
 	List SeedImportFormat = "list"
@@ -761,6 +782,24 @@ func (e SiteVisitors) Valid() bool {
 	}
 }
 
+// Defines values for SystemAlertSeverity.
+const (
+	SystemAlertSeverityCritical SystemAlertSeverity = "critical"
+	SystemAlertSeverityWarning  SystemAlertSeverity = "warning"
+)
+
+// Valid indicates whether the value is a known member of the SystemAlertSeverity enum.
+func (e SystemAlertSeverity) Valid() bool {
+	switch e {
+	case SystemAlertSeverityCritical:
+		return true
+	case SystemAlertSeverityWarning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TargetStatus.
 const (
 	TargetStatusCancelled  TargetStatus = "cancelled"
@@ -785,6 +824,24 @@ func (e TargetStatus) Valid() bool {
 	case TargetStatusScheduled:
 		return true
 	case TargetStatusUncertain:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TemporalQueueKind.
+const (
+	Activity TemporalQueueKind = "activity"
+	Workflow TemporalQueueKind = "workflow"
+)
+
+// Valid indicates whether the value is a known member of the TemporalQueueKind enum.
+func (e TemporalQueueKind) Valid() bool {
+	switch e {
+	case Activity:
+		return true
+	case Workflow:
 		return true
 	default:
 		return false
@@ -920,6 +977,33 @@ func (e WebhookType) Valid() bool {
 	}
 }
 
+// Defines values for WorkspaceExportStatus.
+const (
+	WorkspaceExportStatusDone    WorkspaceExportStatus = "done"
+	WorkspaceExportStatusExpired WorkspaceExportStatus = "expired"
+	WorkspaceExportStatusFailed  WorkspaceExportStatus = "failed"
+	WorkspaceExportStatusWaiting WorkspaceExportStatus = "waiting"
+	WorkspaceExportStatusWriting WorkspaceExportStatus = "writing"
+)
+
+// Valid indicates whether the value is a known member of the WorkspaceExportStatus enum.
+func (e WorkspaceExportStatus) Valid() bool {
+	switch e {
+	case WorkspaceExportStatusDone:
+		return true
+	case WorkspaceExportStatusExpired:
+		return true
+	case WorkspaceExportStatusFailed:
+		return true
+	case WorkspaceExportStatusWaiting:
+		return true
+	case WorkspaceExportStatusWriting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReadFeedParamsFormat.
 const (
 	ReadFeedParamsFormatJson ReadFeedParamsFormat = "json"
@@ -994,19 +1078,19 @@ func (e PostTimelineParamsFormat) Valid() bool {
 
 // Defines values for SearchArticlesParamsMode.
 const (
-	Hybrid   SearchArticlesParamsMode = "hybrid"
-	Keyword  SearchArticlesParamsMode = "keyword"
-	Semantic SearchArticlesParamsMode = "semantic"
+	SearchArticlesParamsModeHybrid   SearchArticlesParamsMode = "hybrid"
+	SearchArticlesParamsModeKeyword  SearchArticlesParamsMode = "keyword"
+	SearchArticlesParamsModeSemantic SearchArticlesParamsMode = "semantic"
 )
 
 // Valid indicates whether the value is a known member of the SearchArticlesParamsMode enum.
 func (e SearchArticlesParamsMode) Valid() bool {
 	switch e {
-	case Hybrid:
+	case SearchArticlesParamsModeHybrid:
 		return true
-	case Keyword:
+	case SearchArticlesParamsModeKeyword:
 		return true
-	case Semantic:
+	case SearchArticlesParamsModeSemantic:
 		return true
 	default:
 		return false
@@ -1233,6 +1317,9 @@ type Article struct {
 	FetchedAt   time.Time `json:"fetched_at"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
 
+	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
+	GoneAt *time.Time `json:"gone_at,omitempty"`
+
 	// GroupId The same for near-duplicates.
 	GroupId openapi_types.UUID `json:"group_id"`
 
@@ -1324,6 +1411,9 @@ type ArticleSummary struct {
 	DatedAt     time.Time `json:"dated_at"`
 	Domain      string    `json:"domain"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
+
+	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
+	GoneAt *time.Time `json:"gone_at,omitempty"`
 
 	// GroupId The same for near-duplicates.
 	GroupId  openapi_types.UUID `json:"group_id"`
@@ -1621,6 +1711,11 @@ type Disconnection struct {
 
 // Domain defines model for Domain.
 type Domain struct {
+	// Answers How the last request for each URL was answered.
+	Answers *[]struct {
+		Status int   `json:"status"`
+		Urls   int64 `json:"urls"`
+	} `json:"answers,omitempty"`
 	Bytes     int64     `json:"bytes"`
 	CreatedAt time.Time `json:"created_at"`
 
@@ -1638,11 +1733,31 @@ type Domain struct {
 	// IgnoredParameters Of its URLs, learned from its pages: they do not change the page. Tracking and sessions are ignored anyway.
 	IgnoredParameters []string   `json:"ignored_parameters"`
 	LastCrawl         *time.Time `json:"last_crawl,omitempty"`
-	NextDue           *time.Time `json:"next_due,omitempty"`
-	NotBefore         *time.Time `json:"not_before,omitempty"`
-	PausedAt          *time.Time `json:"paused_at,omitempty"`
 
-	// Problems The last fetches that came to nothing, the newest first.
+	// News What it brought in the last seven days, as far as it was read.
+	News *struct {
+		Articles int64 `json:"articles"`
+
+		// Duplicates Articles that say the same as another one, of this site or another.
+		Duplicates int64 `json:"duplicates"`
+
+		// FoundP50Seconds From publication until the crawl found them: half of them sooner.
+		FoundP50Seconds float32 `json:"found_p50_seconds"`
+
+		// FoundP95Seconds 95 of 100 sooner.
+		FoundP95Seconds float32 `json:"found_p95_seconds"`
+
+		// Late Of those: found more than 30 minutes after their publication.
+		Late int64 `json:"late"`
+
+		// Timed Articles that came out while the site was watched and tell when.
+		Timed int64 `json:"timed"`
+	} `json:"news,omitempty"`
+	NextDue   *time.Time `json:"next_due,omitempty"`
+	NotBefore *time.Time `json:"not_before,omitempty"`
+	PausedAt  *time.Time `json:"paused_at,omitempty"`
+
+	// Problems The last fetches that came to nothing, or not to all that they should, the newest first.
 	Problems *[]DomainProblem `json:"problems,omitempty"`
 	Queue    *[]struct {
 		Due    int64            `json:"due"`
@@ -1708,6 +1823,33 @@ type DraftTime struct {
 	// ScheduledTime Without it, the time that the draft has.
 	ScheduledTime *string `json:"scheduled_time,omitempty"`
 	TimeZone      *string `json:"time_zone,omitempty"`
+}
+
+// EngineState defines model for EngineState.
+type EngineState struct {
+	Answers bool `json:"answers"`
+
+	// Name database, redis, objects, temporal, worker or clock.
+	Name string `json:"name"`
+
+	// Says What is wrong.
+	Says *string `json:"says,omitempty"`
+
+	// Uses How full it is.
+	Uses []EngineUse `json:"uses"`
+}
+
+// EngineUse defines model for EngineUse.
+type EngineUse struct {
+	// Most Absent: there is no limit.
+	Most *int64 `json:"most,omitempty"`
+
+	// Place Of a disk: what is there, `data` or `temporary` files.
+	Place *string `json:"place,omitempty"`
+	Used  int64   `json:"used"`
+
+	// What connections, memory or disk; the last two in bytes.
+	What string `json:"what"`
 }
 
 // Export defines model for Export.
@@ -2148,14 +2290,15 @@ type NewPost struct {
 
 // NewSavedSearch defines model for NewSavedSearch.
 type NewSavedSearch struct {
-	Alert     *bool     `json:"alert,omitempty"`
-	Authors   *[]string `json:"authors,omitempty"`
-	Domains   *[]string `json:"domains,omitempty"`
-	Languages *[]string `json:"languages,omitempty"`
-	Name      string    `json:"name"`
-	Query     *string   `json:"query,omitempty"`
-	Sections  *[]string `json:"sections,omitempty"`
-	Tags      *[]string `json:"tags,omitempty"`
+	Alert     *bool       `json:"alert,omitempty"`
+	Authors   *[]string   `json:"authors,omitempty"`
+	Domains   *[]string   `json:"domains,omitempty"`
+	Languages *[]string   `json:"languages,omitempty"`
+	Mode      *SearchMode `json:"mode,omitempty"`
+	Name      string      `json:"name"`
+	Query     *string     `json:"query,omitempty"`
+	Sections  *[]string   `json:"sections,omitempty"`
+	Tags      *[]string   `json:"tags,omitempty"`
 }
 
 // NewSeed defines model for NewSeed.
@@ -2694,10 +2837,15 @@ type SavedSearch struct {
 
 	// LastToldAt When it told of the newest of them.
 	LastToldAt *time.Time `json:"last_told_at,omitempty"`
-	Name       string     `json:"name"`
-	Query      string     `json:"query"`
-	Sections   []string   `json:"sections"`
-	Tags       []string   `json:"tags"`
+
+	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
+	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
+	// embedder all go by words.
+	Mode     SearchMode `json:"mode"`
+	Name     string     `json:"name"`
+	Query    string     `json:"query"`
+	Sections []string   `json:"sections"`
+	Tags     []string   `json:"tags"`
 
 	// Told Articles that it told of.
 	Told      int64     `json:"told"`
@@ -2713,10 +2861,15 @@ type SavedSearchEdit struct {
 	Authors   *[]string `json:"authors,omitempty"`
 	Domains   *[]string `json:"domains,omitempty"`
 	Languages *[]string `json:"languages,omitempty"`
-	Name      *string   `json:"name,omitempty"`
-	Query     *string   `json:"query,omitempty"`
-	Sections  *[]string `json:"sections,omitempty"`
-	Tags      *[]string `json:"tags,omitempty"`
+
+	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
+	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
+	// embedder all go by words.
+	Mode     *SearchMode `json:"mode,omitempty"`
+	Name     *string     `json:"name,omitempty"`
+	Query    *string     `json:"query,omitempty"`
+	Sections *[]string   `json:"sections,omitempty"`
+	Tags     *[]string   `json:"tags,omitempty"`
 }
 
 // SavedSearchList defines model for SavedSearchList.
@@ -2757,6 +2910,9 @@ type SearchAnswer struct {
 
 	// NextCursor Absent on the last page, and behind 1,000 articles: narrow the search.
 	NextCursor *string `json:"next_cursor,omitempty"`
+
+	// Partial Looking at all articles would have taken too long: hits are among the newest few thousand only.
+	Partial bool `json:"partial"`
 
 	// Relaxed Hardly an article has all words; those that lack one follow.
 	Relaxed bool `json:"relaxed"`
@@ -2809,6 +2965,11 @@ type SearchHit struct {
 	Url     string           `json:"url"`
 	Version int64            `json:"version"`
 }
+
+// SearchMode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
+// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
+// embedder all go by words.
+type SearchMode string
 
 // Seed defines model for Seed.
 type Seed struct {
@@ -3188,6 +3349,82 @@ type SiteWithSecret struct {
 	Site      Site    `json:"site"`
 }
 
+// SystemAlert defines model for SystemAlert.
+type SystemAlert struct {
+	// About An engine, a network, a queue or a place.
+	About *string `json:"about,omitempty"`
+
+	// Message What is wrong and what to do, for people.
+	Message string `json:"message"`
+
+	// Name Stable: EngineDown, ClockDrifts, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrow, WebhooksWait, AccountsNeedReconnect, AccessEnds, TasksWait, WorkersBehind, SeedsOverdue, DatabaseServerNearItsEnd, RedisNearItsEnd, DiskNearItsEnd. New ones may be added.
+	Name     string              `json:"name"`
+	Severity SystemAlertSeverity `json:"severity"`
+
+	// Value The number that is too large: of things, or of seconds, or a share from 0 to 1.
+	Value *float64 `json:"value,omitempty"`
+}
+
+// SystemAlertSeverity defines model for SystemAlert.Severity.
+type SystemAlertSeverity string
+
+// SystemLateness defines model for SystemLateness.
+type SystemLateness struct {
+	MaxMs   float64 `json:"max_ms"`
+	Network *string `json:"network,omitempty"`
+
+	// P50Ms From the post's time to the call.
+	P50Ms float64 `json:"p50_ms"`
+	P99Ms float64 `json:"p99_ms"`
+
+	// Sent Final calls, of the newest 20,000.
+	Sent int64 `json:"sent"`
+}
+
+// SystemState defines model for SystemState.
+type SystemState struct {
+	Accounts struct {
+		// FirstEnd When the first access ends that cannot be renewed.
+		FirstEnd      *time.Time `json:"first_end,omitempty"`
+		NeedReconnect int64      `json:"need_reconnect"`
+	} `json:"accounts"`
+
+	// Alerts The worst first.
+	Alerts []SystemAlert `json:"alerts"`
+
+	// Armed Posts of the installation that are held ready to go out in their second. Absent when the worker is another process.
+	Armed *int64    `json:"armed,omitempty"`
+	At    time.Time `json:"at"`
+
+	// Clock How this process's host agrees with the database's clock, by which posts are due.
+	Clock *ClockReading `json:"clock,omitempty"`
+
+	// Crawl Absent when the crawler is switched off.
+	Crawl *struct {
+		SeedsDue int64 `json:"seeds_due"`
+
+		// SeedsOverdue By a quarter of an hour and more.
+		SeedsOverdue int64 `json:"seeds_overdue"`
+	} `json:"crawl,omitempty"`
+	DatabaseBytes *int64 `json:"database_bytes,omitempty"`
+
+	// DeadLetters By reason; `uncertain` are those that a person has to decide about.
+	DeadLetters map[string]int64 `json:"dead_letters"`
+
+	// Engines By name.
+	Engines []EngineState `json:"engines"`
+
+	// Lateness Of the last 24 hours; the first entry, without a network, is of all together. Empty when nothing was sent.
+	Lateness []SystemLateness `json:"lateness"`
+
+	// Posts Numbers of posts and deliveries, each counted up to 100,000.
+	Posts  *WaitingPosts   `json:"posts,omitempty"`
+	Queues []TemporalQueue `json:"queues"`
+
+	// Version Of the process that answers.
+	Version string `json:"version"`
+}
+
 // TakenByPath defines model for TakenByPath.
 type TakenByPath struct {
 	// Field A field, `body` or `drop`.
@@ -3264,6 +3501,28 @@ type TargetPreview struct {
 
 // TargetStatus `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
 type TargetStatus string
+
+// TemporalQueue defines model for TemporalQueue.
+type TemporalQueue struct {
+	Kind TemporalQueueKind `json:"kind"`
+	Name string            `json:"name"`
+
+	// OldestMs How long the oldest has been waiting.
+	OldestMs float64 `json:"oldest_ms"`
+
+	// StartP50Ms From when a step was to be done to when a worker began with it; to the bounds of the metric.
+	StartP50Ms *float64 `json:"start_p50_ms,omitempty"`
+	StartP95Ms *float64 `json:"start_p95_ms,omitempty"`
+
+	// Steps That this process began since it runs. With the next two absent when the workers are other processes.
+	Steps *int64 `json:"steps,omitempty"`
+
+	// Waiting About.
+	Waiting int64 `json:"waiting"`
+}
+
+// TemporalQueueKind defines model for TemporalQueue.Kind.
+type TemporalQueueKind string
 
 // Thread What follows the first segment, each answering the one before.
 type Thread = []Segment
@@ -3475,6 +3734,25 @@ type ViewsLoss struct {
 	Shards  int64     `json:"shards"`
 }
 
+// WaitingPosts Numbers of posts and deliveries, each counted up to 100,000.
+type WaitingPosts struct {
+	DeadDeliveries int64 `json:"dead_deliveries"`
+
+	// Deliveries Of webhooks, that have not arrived.
+	Deliveries int64 `json:"deliveries"`
+
+	// Due Within a minute.
+	Due int64 `json:"due"`
+
+	// Overdue By more than 30 seconds.
+	Overdue int64 `json:"overdue"`
+
+	// Parked With dead letters.
+	Parked     int64 `json:"parked"`
+	Publishing int64 `json:"publishing"`
+	Scheduled  int64 `json:"scheduled"`
+}
+
 // Warning defines model for Warning.
 type Warning struct {
 	// AccountId Absent when it is about all accounts.
@@ -3656,6 +3934,42 @@ type WorkspaceEdit struct {
 	TimeZone            *string `json:"time_zone,omitempty"`
 }
 
+// WorkspaceExport defines model for WorkspaceExport.
+type WorkspaceExport struct {
+	// Bytes Size of the archive.
+	Bytes *int64 `json:"bytes,omitempty"`
+
+	// ExpiresAt When the archive is deleted.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Files How many files are written.
+	Files int `json:"files"`
+
+	// FilesTotal Of so many, which is known once the rows are written.
+	FilesTotal *int               `json:"files_total,omitempty"`
+	FinishedAt *time.Time         `json:"finished_at,omitempty"`
+	Id         openapi_types.UUID `json:"id"`
+
+	// Problem Why there is none.
+	Problem     *string   `json:"problem,omitempty"`
+	RequestedAt time.Time `json:"requested_at"`
+
+	// Rows How many of each section are written.
+	Rows   map[string]int64      `json:"rows"`
+	Status WorkspaceExportStatus `json:"status"`
+
+	// Url Where the archive can be downloaded, without a token, within the hour.
+	Url *string `json:"url,omitempty"`
+}
+
+// WorkspaceExportStatus defines model for WorkspaceExport.Status.
+type WorkspaceExportStatus string
+
+// WorkspaceExportList defines model for WorkspaceExportList.
+type WorkspaceExportList struct {
+	Exports []WorkspaceExport `json:"exports"`
+}
+
 // WorkspaceList defines model for WorkspaceList.
 type WorkspaceList struct {
 	Workspaces []MyWorkspace `json:"workspaces"`
@@ -3750,6 +4064,9 @@ type SchedulePostParams struct {
 type ListArticlesParams struct {
 	// Domain Only of this registered domain.
 	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
+
+	// Gone Those whose pages are not there any more, and that the search does not find; else those whose pages are.
+	Gone *bool `form:"gone,omitempty" json:"gone,omitempty"`
 
 	// From At or after.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
@@ -4878,6 +5195,9 @@ type ServerInterface interface {
 	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
+	// GetSystem Says how the installation is - what waits, how late posts went out, and what is wrong.
+	// (GET /api/v1/system)
+	GetSystem(c *gin.Context)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(c *gin.Context, params ListTokensParams)
@@ -4935,9 +5255,18 @@ type ServerInterface interface {
 	// EditWorkspace Changes the workspace's settings.
 	// (PATCH /api/v1/workspace)
 	EditWorkspace(c *gin.Context)
-	// ExportWorkspace Streams everything that the workspace owns as one archive.
-	// (GET /api/v1/workspace/export)
+	// ListWorkspaceExports Lists the latest fifty exports, the newest first.
+	// (GET /api/v1/workspace/exports)
+	ListWorkspaceExports(c *gin.Context)
+	// ExportWorkspace Has everything that the workspace owns written into one archive.
+	// (POST /api/v1/workspace/exports)
 	ExportWorkspace(c *gin.Context)
+	// GetWorkspaceExport Says how far an export is, and where its archive can be had.
+	// (GET /api/v1/workspace/exports/{id})
+	GetWorkspaceExport(c *gin.Context, id openapi_types.UUID)
+	// DownloadWorkspaceExport Streams the archive of an export, where the bucket cannot be reached directly.
+	// (GET /api/v1/workspace/exports/{id}/archive)
+	DownloadWorkspaceExport(c *gin.Context, id openapi_types.UUID)
 	// ImportWorkspace Takes an exported archive into the workspace.
 	// (POST /api/v1/workspace/import)
 	ImportWorkspace(c *gin.Context)
@@ -5270,6 +5599,14 @@ func (siw *ServerInterfaceWrapper) ListArticles(c *gin.Context) {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "domain", c.Request.URL.Query(), &params.Domain, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "gone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "gone", c.Request.URL.Query(), &params.Gone, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter gone: %w", err), http.StatusBadRequest)
 		return
 	}
 
@@ -9391,6 +9728,19 @@ func (siw *ServerInterfaceWrapper) RotateSiteSecret(c *gin.Context) {
 	siw.Handler.RotateSiteSecret(c, id)
 }
 
+// GetSystem operation middleware
+func (siw *ServerInterfaceWrapper) GetSystem(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSystem(c)
+}
+
 // ListTokens operation middleware
 func (siw *ServerInterfaceWrapper) ListTokens(c *gin.Context) {
 
@@ -9908,6 +10258,19 @@ func (siw *ServerInterfaceWrapper) EditWorkspace(c *gin.Context) {
 	siw.Handler.EditWorkspace(c)
 }
 
+// ListWorkspaceExports operation middleware
+func (siw *ServerInterfaceWrapper) ListWorkspaceExports(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWorkspaceExports(c)
+}
+
 // ExportWorkspace operation middleware
 func (siw *ServerInterfaceWrapper) ExportWorkspace(c *gin.Context) {
 
@@ -9919,6 +10282,56 @@ func (siw *ServerInterfaceWrapper) ExportWorkspace(c *gin.Context) {
 	}
 
 	siw.Handler.ExportWorkspace(c)
+}
+
+// GetWorkspaceExport operation middleware
+func (siw *ServerInterfaceWrapper) GetWorkspaceExport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetWorkspaceExport(c, id)
+}
+
+// DownloadWorkspaceExport operation middleware
+func (siw *ServerInterfaceWrapper) DownloadWorkspaceExport(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id openapi_types.UUID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Param("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DownloadWorkspaceExport(c, id)
 }
 
 // ImportWorkspace operation middleware
@@ -10042,6 +10455,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 
 	router.GET(options.BaseURL+"/livez", wrapper.Live)
 	router.GET(options.BaseURL+"/readyz", wrapper.Ready)
+	router.GET(options.BaseURL+"/api/v1/system", wrapper.GetSystem)
 	router.POST(options.BaseURL+"/api/schedule-post", wrapper.SchedulePost)
 	router.GET(options.BaseURL+"/api/v1/posts", wrapper.ListPosts)
 	router.POST(options.BaseURL+"/api/v1/posts", wrapper.CreatePost)
@@ -10122,7 +10536,10 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/me", wrapper.GetMe)
 	router.GET(options.BaseURL+"/api/v1/workspace", wrapper.GetWorkspace)
 	router.PATCH(options.BaseURL+"/api/v1/workspace", wrapper.EditWorkspace)
-	router.GET(options.BaseURL+"/api/v1/workspace/export", wrapper.ExportWorkspace)
+	router.GET(options.BaseURL+"/api/v1/workspace/exports", wrapper.ListWorkspaceExports)
+	router.POST(options.BaseURL+"/api/v1/workspace/exports", wrapper.ExportWorkspace)
+	router.GET(options.BaseURL+"/api/v1/workspace/exports/:id", wrapper.GetWorkspaceExport)
+	router.GET(options.BaseURL+"/api/v1/workspace/exports/:id/archive", wrapper.DownloadWorkspaceExport)
 	router.POST(options.BaseURL+"/api/v1/workspace/import", wrapper.ImportWorkspace)
 	router.GET(options.BaseURL+"/api/v1/workspaces", wrapper.ListWorkspaces)
 	router.POST(options.BaseURL+"/api/v1/workspaces", wrapper.CreateWorkspace)
@@ -10237,7 +10654,14 @@ type PostJSONResponse struct {
 	Headers PostResponseHeaders
 }
 
-type ProblemApplicationProblemPlusJSONResponse Problem
+type ProblemResponseHeaders struct {
+	RetryAfter *int
+}
+type ProblemApplicationProblemPlusJSONResponse struct {
+	Body Problem
+
+	Headers ProblemResponseHeaders
+}
 
 type SchedulePostRequestObject struct {
 	Params SchedulePostParams
@@ -10273,6 +10697,7 @@ func (response SchedulePost201JSONResponse) VisitSchedulePostResponse(w http.Res
 
 type SchedulePostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10283,6 +10708,9 @@ func (response SchedulePostdefaultApplicationProblemPlusJSONResponse) VisitSched
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10312,6 +10740,7 @@ func (response GetAccountChoice200JSONResponse) VisitGetAccountChoiceResponse(w 
 
 type GetAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10322,6 +10751,9 @@ func (response GetAccountChoicedefaultApplicationProblemPlusJSONResponse) VisitG
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10352,6 +10784,7 @@ func (response MakeAccountChoice201JSONResponse) VisitMakeAccountChoiceResponse(
 
 type MakeAccountChoicedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10362,6 +10795,9 @@ func (response MakeAccountChoicedefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10390,6 +10826,7 @@ func (response ListAccounts200JSONResponse) VisitListAccountsResponse(w http.Res
 
 type ListAccountsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10400,6 +10837,9 @@ func (response ListAccountsdefaultApplicationProblemPlusJSONResponse) VisitListA
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10429,6 +10869,7 @@ func (response ConnectAccountWithToken201JSONResponse) VisitConnectAccountWithTo
 
 type ConnectAccountWithTokendefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10439,6 +10880,9 @@ func (response ConnectAccountWithTokendefaultApplicationProblemPlusJSONResponse)
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10470,6 +10914,7 @@ func (response BeginConnection200JSONResponse) VisitBeginConnectionResponse(w ht
 
 type BeginConnectiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10480,6 +10925,9 @@ func (response BeginConnectiondefaultApplicationProblemPlusJSONResponse) VisitBe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10523,6 +10971,7 @@ func (response ConnectAccountByForm202JSONResponse) VisitConnectAccountByFormRes
 
 type ConnectAccountByFormdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10533,6 +10982,9 @@ func (response ConnectAccountByFormdefaultApplicationProblemPlusJSONResponse) Vi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10562,6 +11014,7 @@ func (response GetAccount200JSONResponse) VisitGetAccountResponse(w http.Respons
 
 type GetAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10572,6 +11025,9 @@ func (response GetAccountdefaultApplicationProblemPlusJSONResponse) VisitGetAcco
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10602,6 +11058,7 @@ func (response ChangeAccount200JSONResponse) VisitChangeAccountResponse(w http.R
 
 type ChangeAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10612,6 +11069,9 @@ func (response ChangeAccountdefaultApplicationProblemPlusJSONResponse) VisitChan
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10641,6 +11101,7 @@ func (response CheckAccount200JSONResponse) VisitCheckAccountResponse(w http.Res
 
 type CheckAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10651,6 +11112,9 @@ func (response CheckAccountdefaultApplicationProblemPlusJSONResponse) VisitCheck
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10680,6 +11144,7 @@ func (response DisconnectAccount200JSONResponse) VisitDisconnectAccountResponse(
 
 type DisconnectAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10690,6 +11155,9 @@ func (response DisconnectAccountdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10719,6 +11187,7 @@ func (response AccountLimits200JSONResponse) VisitAccountLimitsResponse(w http.R
 
 type AccountLimitsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10729,6 +11198,9 @@ func (response AccountLimitsdefaultApplicationProblemPlusJSONResponse) VisitAcco
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10760,6 +11232,7 @@ func (response ReconnectAccount200JSONResponse) VisitReconnectAccountResponse(w 
 
 type ReconnectAccountdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10770,6 +11243,9 @@ func (response ReconnectAccountdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10799,6 +11275,7 @@ func (response ListArticles200JSONResponse) VisitListArticlesResponse(w http.Res
 
 type ListArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10809,6 +11286,9 @@ func (response ListArticlesdefaultApplicationProblemPlusJSONResponse) VisitListA
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10838,6 +11318,7 @@ func (response GetArticle200JSONResponse) VisitGetArticleResponse(w http.Respons
 
 type GetArticledefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10848,6 +11329,9 @@ func (response GetArticledefaultApplicationProblemPlusJSONResponse) VisitGetArti
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10892,6 +11376,7 @@ func (response GetArticleRaw200ApplicationoctetStreamResponse) VisitGetArticleRa
 
 type GetArticleRawdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10902,6 +11387,9 @@ func (response GetArticleRawdefaultApplicationProblemPlusJSONResponse) VisitGetA
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10932,6 +11420,7 @@ func (response ListArticleRevisions200JSONResponse) VisitListArticleRevisionsRes
 
 type ListArticleRevisionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10942,6 +11431,9 @@ func (response ListArticleRevisionsdefaultApplicationProblemPlusJSONResponse) Vi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -10972,6 +11464,7 @@ func (response GetArticleRevision200JSONResponse) VisitGetArticleRevisionRespons
 
 type GetArticleRevisiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -10982,6 +11475,9 @@ func (response GetArticleRevisiondefaultApplicationProblemPlusJSONResponse) Visi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11012,6 +11508,7 @@ func (response SimilarArticles200JSONResponse) VisitSimilarArticlesResponse(w ht
 
 type SimilarArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11022,6 +11519,9 @@ func (response SimilarArticlesdefaultApplicationProblemPlusJSONResponse) VisitSi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11073,6 +11573,7 @@ func (response ListDeadLetters200JSONResponse) VisitListDeadLettersResponse(w ht
 
 type ListDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11083,6 +11584,9 @@ func (response ListDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitLi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11111,6 +11615,7 @@ func (response CountDeadLetters200JSONResponse) VisitCountDeadLettersResponse(w 
 
 type CountDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11121,6 +11626,9 @@ func (response CountDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitC
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11150,6 +11658,7 @@ func (response DiscardDeadLetters200JSONResponse) VisitDiscardDeadLettersRespons
 
 type DiscardDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11160,6 +11669,9 @@ func (response DiscardDeadLettersdefaultApplicationProblemPlusJSONResponse) Visi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11189,6 +11701,7 @@ func (response RetryDeadLetters200JSONResponse) VisitRetryDeadLettersResponse(w 
 
 type RetryDeadLettersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11199,6 +11712,9 @@ func (response RetryDeadLettersdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11228,6 +11744,7 @@ func (response ListDomains200JSONResponse) VisitListDomainsResponse(w http.Respo
 
 type ListDomainsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11238,6 +11755,9 @@ func (response ListDomainsdefaultApplicationProblemPlusJSONResponse) VisitListDo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11267,6 +11787,7 @@ func (response GetDomain200JSONResponse) VisitGetDomainResponse(w http.ResponseW
 
 type GetDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11277,6 +11798,9 @@ func (response GetDomaindefaultApplicationProblemPlusJSONResponse) VisitGetDomai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11307,6 +11831,7 @@ func (response EditDomain200JSONResponse) VisitEditDomainResponse(w http.Respons
 
 type EditDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11317,6 +11842,9 @@ func (response EditDomaindefaultApplicationProblemPlusJSONResponse) VisitEditDom
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11347,6 +11875,7 @@ func (response GetExport200JSONResponse) VisitGetExportResponse(w http.ResponseW
 
 type GetExportdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11357,6 +11886,9 @@ func (response GetExportdefaultApplicationProblemPlusJSONResponse) VisitGetExpor
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11388,6 +11920,7 @@ func (response EmptyFrontier200JSONResponse) VisitEmptyFrontierResponse(w http.R
 
 type EmptyFrontierdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11398,6 +11931,9 @@ func (response EmptyFrontierdefaultApplicationProblemPlusJSONResponse) VisitEmpt
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11427,6 +11963,7 @@ func (response PauseDomain200JSONResponse) VisitPauseDomainResponse(w http.Respo
 
 type PauseDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11437,6 +11974,9 @@ func (response PauseDomaindefaultApplicationProblemPlusJSONResponse) VisitPauseD
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11466,6 +12006,7 @@ func (response GetReading200JSONResponse) VisitGetReadingResponse(w http.Respons
 
 type GetReadingdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11476,6 +12017,9 @@ func (response GetReadingdefaultApplicationProblemPlusJSONResponse) VisitGetRead
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11506,6 +12050,7 @@ func (response EditReading200JSONResponse) VisitEditReadingResponse(w http.Respo
 
 type EditReadingdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11516,6 +12061,9 @@ func (response EditReadingdefaultApplicationProblemPlusJSONResponse) VisitEditRe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11545,6 +12093,7 @@ func (response ResumeDomain200JSONResponse) VisitResumeDomainResponse(w http.Res
 
 type ResumeDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11555,6 +12104,9 @@ func (response ResumeDomaindefaultApplicationProblemPlusJSONResponse) VisitResum
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11584,6 +12136,7 @@ func (response RunDomain200JSONResponse) VisitRunDomainResponse(w http.ResponseW
 
 type RunDomaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11594,6 +12147,9 @@ func (response RunDomaindefaultApplicationProblemPlusJSONResponse) VisitRunDomai
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11624,6 +12180,7 @@ func (response ListSelectors200JSONResponse) VisitListSelectorsResponse(w http.R
 
 type ListSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11634,6 +12191,9 @@ func (response ListSelectorsdefaultApplicationProblemPlusJSONResponse) VisitList
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11679,6 +12239,7 @@ func (response AddSelectors201JSONResponse) VisitAddSelectorsResponse(w http.Res
 
 type AddSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11689,6 +12250,9 @@ func (response AddSelectorsdefaultApplicationProblemPlusJSONResponse) VisitAddSe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11718,6 +12282,7 @@ func (response LearnSelectors202JSONResponse) VisitLearnSelectorsResponse(w http
 
 type LearnSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11728,6 +12293,9 @@ func (response LearnSelectorsdefaultApplicationProblemPlusJSONResponse) VisitLea
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11758,6 +12326,7 @@ func (response PreviewSelectors200JSONResponse) VisitPreviewSelectorsResponse(w 
 
 type PreviewSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11768,6 +12337,9 @@ func (response PreviewSelectorsdefaultApplicationProblemPlusJSONResponse) VisitP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11797,6 +12369,7 @@ func (response RollBackSelectors200JSONResponse) VisitRollBackSelectorsResponse(
 
 type RollBackSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11807,6 +12380,9 @@ func (response RollBackSelectorsdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11837,6 +12413,7 @@ func (response GetSelectors200JSONResponse) VisitGetSelectorsResponse(w http.Res
 
 type GetSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11847,6 +12424,9 @@ func (response GetSelectorsdefaultApplicationProblemPlusJSONResponse) VisitGetSe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11877,6 +12457,7 @@ func (response ActivateSelectors200JSONResponse) VisitActivateSelectorsResponse(
 
 type ActivateSelectorsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11887,6 +12468,9 @@ func (response ActivateSelectorsdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11931,6 +12515,7 @@ func (response DownloadWARC200ApplicationwarcResponse) VisitDownloadWARCResponse
 
 type DownloadWARCdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11941,6 +12526,9 @@ func (response DownloadWARCdefaultApplicationProblemPlusJSONResponse) VisitDownl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -11971,6 +12559,7 @@ func (response ExportWARC202JSONResponse) VisitExportWARCResponse(w http.Respons
 
 type ExportWARCdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -11981,6 +12570,9 @@ func (response ExportWARCdefaultApplicationProblemPlusJSONResponse) VisitExportW
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12039,6 +12631,7 @@ func (response WorkspaceEvents200TexteventStreamResponse) VisitWorkspaceEventsRe
 
 type WorkspaceEventsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12049,6 +12642,9 @@ func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12122,6 +12718,7 @@ func (response ReadFeed304Response) VisitReadFeedResponse(w http.ResponseWriter)
 
 type ReadFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12132,6 +12729,9 @@ func (response ReadFeeddefaultApplicationProblemPlusJSONResponse) VisitReadFeedR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12161,6 +12761,7 @@ func (response ListLinks200JSONResponse) VisitListLinksResponse(w http.ResponseW
 
 type ListLinksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12171,6 +12772,9 @@ func (response ListLinksdefaultApplicationProblemPlusJSONResponse) VisitListLink
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12215,6 +12819,7 @@ func (response CreateLink201JSONResponse) VisitCreateLinkResponse(w http.Respons
 
 type CreateLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12225,6 +12830,9 @@ func (response CreateLinkdefaultApplicationProblemPlusJSONResponse) VisitCreateL
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12254,6 +12862,7 @@ func (response GetLink200JSONResponse) VisitGetLinkResponse(w http.ResponseWrite
 
 type GetLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12264,6 +12873,9 @@ func (response GetLinkdefaultApplicationProblemPlusJSONResponse) VisitGetLinkRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12293,6 +12905,7 @@ func (response DisableLink200JSONResponse) VisitDisableLinkResponse(w http.Respo
 
 type DisableLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12303,6 +12916,9 @@ func (response DisableLinkdefaultApplicationProblemPlusJSONResponse) VisitDisabl
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12332,6 +12948,7 @@ func (response EnableLink200JSONResponse) VisitEnableLinkResponse(w http.Respons
 
 type EnableLinkdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12342,6 +12959,9 @@ func (response EnableLinkdefaultApplicationProblemPlusJSONResponse) VisitEnableL
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12370,6 +12990,7 @@ func (response GetMe200JSONResponse) VisitGetMeResponse(w http.ResponseWriter) e
 
 type GetMedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12380,6 +13001,9 @@ func (response GetMedefaultApplicationProblemPlusJSONResponse) VisitGetMeRespons
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12409,6 +13033,7 @@ func (response ListMedia200JSONResponse) VisitListMediaResponse(w http.ResponseW
 
 type ListMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12419,6 +13044,9 @@ func (response ListMediadefaultApplicationProblemPlusJSONResponse) VisitListMedi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12455,6 +13083,7 @@ func (response UploadMedia201JSONResponse) VisitUploadMediaResponse(w http.Respo
 
 type UploadMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12465,6 +13094,9 @@ func (response UploadMediadefaultApplicationProblemPlusJSONResponse) VisitUpload
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12501,6 +13133,7 @@ func (response FetchMedia201JSONResponse) VisitFetchMediaResponse(w http.Respons
 
 type FetchMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12511,6 +13144,9 @@ func (response FetchMediadefaultApplicationProblemPlusJSONResponse) VisitFetchMe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12551,6 +13187,7 @@ func (response BeginMediaUpload201JSONResponse) VisitBeginMediaUploadResponse(w 
 
 type BeginMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12561,6 +13198,9 @@ func (response BeginMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitB
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12590,6 +13230,7 @@ func (response GetMediaUpload200JSONResponse) VisitGetMediaUploadResponse(w http
 
 type GetMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12600,6 +13241,9 @@ func (response GetMediaUploaddefaultApplicationProblemPlusJSONResponse) VisitGet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12635,6 +13279,7 @@ func (response CompleteMediaUpload201JSONResponse) VisitCompleteMediaUploadRespo
 
 type CompleteMediaUploaddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12645,6 +13290,9 @@ func (response CompleteMediaUploaddefaultApplicationProblemPlusJSONResponse) Vis
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12668,6 +13316,7 @@ func (response DeleteMedia204Response) VisitDeleteMediaResponse(w http.ResponseW
 
 type DeleteMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12678,6 +13327,9 @@ func (response DeleteMediadefaultApplicationProblemPlusJSONResponse) VisitDelete
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12707,6 +13359,7 @@ func (response GetMedia200JSONResponse) VisitGetMediaResponse(w http.ResponseWri
 
 type GetMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12717,6 +13370,9 @@ func (response GetMediadefaultApplicationProblemPlusJSONResponse) VisitGetMediaR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12747,6 +13403,7 @@ func (response EditMedia200JSONResponse) VisitEditMediaResponse(w http.ResponseW
 
 type EditMediadefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12757,6 +13414,9 @@ func (response EditMediadefaultApplicationProblemPlusJSONResponse) VisitEditMedi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12787,6 +13447,7 @@ func (response GetMediaFitness200JSONResponse) VisitGetMediaFitnessResponse(w ht
 
 type GetMediaFitnessdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12797,6 +13458,9 @@ func (response GetMediaFitnessdefaultApplicationProblemPlusJSONResponse) VisitGe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12826,6 +13490,7 @@ func (response ListMembers200JSONResponse) VisitListMembersResponse(w http.Respo
 
 type ListMembersdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12836,6 +13501,9 @@ func (response ListMembersdefaultApplicationProblemPlusJSONResponse) VisitListMe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12876,6 +13544,7 @@ func (response InviteMember201JSONResponse) VisitInviteMemberResponse(w http.Res
 
 type InviteMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12886,6 +13555,9 @@ func (response InviteMemberdefaultApplicationProblemPlusJSONResponse) VisitInvit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12909,6 +13581,7 @@ func (response RemoveMember204Response) VisitRemoveMemberResponse(w http.Respons
 
 type RemoveMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12919,6 +13592,9 @@ func (response RemoveMemberdefaultApplicationProblemPlusJSONResponse) VisitRemov
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12949,6 +13625,7 @@ func (response ChangeMember200JSONResponse) VisitChangeMemberResponse(w http.Res
 
 type ChangeMemberdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12959,6 +13636,9 @@ func (response ChangeMemberdefaultApplicationProblemPlusJSONResponse) VisitChang
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -12987,6 +13667,7 @@ func (response ListNetworks200JSONResponse) VisitListNetworksResponse(w http.Res
 
 type ListNetworksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -12997,6 +13678,9 @@ func (response ListNetworksdefaultApplicationProblemPlusJSONResponse) VisitListN
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13030,8 +13714,25 @@ func (response CompleteConnection200TexthtmlResponse) VisitCompleteConnectionRes
 	return err
 }
 
+type CompleteConnection303ResponseHeaders struct {
+	Location *string
+}
+
+type CompleteConnection303Response struct {
+	Headers CompleteConnection303ResponseHeaders
+}
+
+func (response CompleteConnection303Response) VisitCompleteConnectionResponse(w http.ResponseWriter) error {
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(303)
+	return nil
+}
+
 type CompleteConnectiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13042,6 +13743,9 @@ func (response CompleteConnectiondefaultApplicationProblemPlusJSONResponse) Visi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13077,6 +13781,7 @@ func (response ChooseInBrowser200TexthtmlResponse) VisitChooseInBrowserResponse(
 
 type ChooseInBrowserdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13087,6 +13792,9 @@ func (response ChooseInBrowserdefaultApplicationProblemPlusJSONResponse) VisitCh
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13116,6 +13824,7 @@ func (response ListPosts200JSONResponse) VisitListPostsResponse(w http.ResponseW
 
 type ListPostsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13126,6 +13835,9 @@ func (response ListPostsdefaultApplicationProblemPlusJSONResponse) VisitListPost
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13165,6 +13877,7 @@ func (response CreatePost201JSONResponse) VisitCreatePostResponse(w http.Respons
 
 type CreatePostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13175,6 +13888,9 @@ func (response CreatePostdefaultApplicationProblemPlusJSONResponse) VisitCreateP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13265,6 +13981,7 @@ func (response ExportPosts200TextcsvResponse) VisitExportPostsResponse(w http.Re
 
 type ExportPostsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13275,6 +13992,9 @@ func (response ExportPostsdefaultApplicationProblemPlusJSONResponse) VisitExport
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13304,6 +14024,7 @@ func (response PreviewPost200JSONResponse) VisitPreviewPostResponse(w http.Respo
 
 type PreviewPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13314,6 +14035,9 @@ func (response PreviewPostdefaultApplicationProblemPlusJSONResponse) VisitPrevie
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13347,6 +14071,7 @@ func (response CancelPost200JSONResponse) VisitCancelPostResponse(w http.Respons
 
 type CancelPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13357,6 +14082,9 @@ func (response CancelPostdefaultApplicationProblemPlusJSONResponse) VisitCancelP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13389,6 +14117,7 @@ func (response GetPost200JSONResponse) VisitGetPostResponse(w http.ResponseWrite
 
 type GetPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13399,6 +14128,9 @@ func (response GetPostdefaultApplicationProblemPlusJSONResponse) VisitGetPostRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13433,6 +14165,7 @@ func (response EditPost200JSONResponse) VisitEditPostResponse(w http.ResponseWri
 
 type EditPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13443,6 +14176,9 @@ func (response EditPostdefaultApplicationProblemPlusJSONResponse) VisitEditPostR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13476,6 +14212,7 @@ func (response ApprovePost200JSONResponse) VisitApprovePostResponse(w http.Respo
 
 type ApprovePostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13486,6 +14223,9 @@ func (response ApprovePostdefaultApplicationProblemPlusJSONResponse) VisitApprov
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13520,6 +14260,7 @@ func (response DiscardPost200JSONResponse) VisitDiscardPostResponse(w http.Respo
 
 type DiscardPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13530,6 +14271,9 @@ func (response DiscardPostdefaultApplicationProblemPlusJSONResponse) VisitDiscar
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13589,6 +14333,7 @@ func (response PostEvents200TexteventStreamResponse) VisitPostEventsResponse(w h
 
 type PostEventsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13599,6 +14344,9 @@ func (response PostEventsdefaultApplicationProblemPlusJSONResponse) VisitPostEve
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13632,6 +14380,7 @@ func (response PublishNow200JSONResponse) VisitPublishNowResponse(w http.Respons
 
 type PublishNowdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13642,6 +14391,9 @@ func (response PublishNowdefaultApplicationProblemPlusJSONResponse) VisitPublish
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13676,6 +14428,7 @@ func (response RejectPost200JSONResponse) VisitRejectPostResponse(w http.Respons
 
 type RejectPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13686,6 +14439,9 @@ func (response RejectPostdefaultApplicationProblemPlusJSONResponse) VisitRejectP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13720,6 +14476,7 @@ func (response RetryPost200JSONResponse) VisitRetryPostResponse(w http.ResponseW
 
 type RetryPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13730,6 +14487,9 @@ func (response RetryPostdefaultApplicationProblemPlusJSONResponse) VisitRetryPos
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13764,6 +14524,7 @@ func (response ScheduleDraft200JSONResponse) VisitScheduleDraftResponse(w http.R
 
 type ScheduleDraftdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13774,6 +14535,9 @@ func (response ScheduleDraftdefaultApplicationProblemPlusJSONResponse) VisitSche
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13803,6 +14567,7 @@ func (response PostStats200JSONResponse) VisitPostStatsResponse(w http.ResponseW
 
 type PostStatsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13813,6 +14578,9 @@ func (response PostStatsdefaultApplicationProblemPlusJSONResponse) VisitPostStat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13846,6 +14614,7 @@ func (response SubmitPost200JSONResponse) VisitSubmitPostResponse(w http.Respons
 
 type SubmitPostdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13856,6 +14625,9 @@ func (response SubmitPostdefaultApplicationProblemPlusJSONResponse) VisitSubmitP
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13891,6 +14663,7 @@ func (response ConfirmTarget200JSONResponse) VisitConfirmTargetResponse(w http.R
 
 type ConfirmTargetdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13901,6 +14674,9 @@ func (response ConfirmTargetdefaultApplicationProblemPlusJSONResponse) VisitConf
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13935,6 +14711,7 @@ func (response SendTargetAgain200JSONResponse) VisitSendTargetAgainResponse(w ht
 
 type SendTargetAgaindefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13945,6 +14722,9 @@ func (response SendTargetAgaindefaultApplicationProblemPlusJSONResponse) VisitSe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -13986,6 +14766,7 @@ func (response PostTimeline200TextResponse) VisitPostTimelineResponse(w http.Res
 
 type PostTimelinedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -13996,6 +14777,9 @@ func (response PostTimelinedefaultApplicationProblemPlusJSONResponse) VisitPostT
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14024,6 +14808,7 @@ func (response ListSavedSearches200JSONResponse) VisitListSavedSearchesResponse(
 
 type ListSavedSearchesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14034,6 +14819,9 @@ func (response ListSavedSearchesdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14082,6 +14870,7 @@ func (response CreateSavedSearch201JSONResponse) VisitCreateSavedSearchResponse(
 
 type CreateSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14092,6 +14881,9 @@ func (response CreateSavedSearchdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14115,6 +14907,7 @@ func (response DeleteSavedSearch204Response) VisitDeleteSavedSearchResponse(w ht
 
 type DeleteSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14125,6 +14918,9 @@ func (response DeleteSavedSearchdefaultApplicationProblemPlusJSONResponse) Visit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14164,6 +14960,7 @@ func (response GetSavedSearch200JSONResponse) VisitGetSavedSearchResponse(w http
 
 type GetSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14174,6 +14971,9 @@ func (response GetSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitGet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14215,6 +15015,7 @@ func (response EditSavedSearch200JSONResponse) VisitEditSavedSearchResponse(w ht
 
 type EditSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14225,6 +15026,9 @@ func (response EditSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitEd
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14248,6 +15052,7 @@ func (response CloseFeed204Response) VisitCloseFeedResponse(w http.ResponseWrite
 
 type CloseFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14258,6 +15063,9 @@ func (response CloseFeeddefaultApplicationProblemPlusJSONResponse) VisitCloseFee
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14287,6 +15095,7 @@ func (response OpenFeed201JSONResponse) VisitOpenFeedResponse(w http.ResponseWri
 
 type OpenFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14297,6 +15106,9 @@ func (response OpenFeeddefaultApplicationProblemPlusJSONResponse) VisitOpenFeedR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14327,6 +15139,7 @@ func (response ListSavedSearchMatches200JSONResponse) VisitListSavedSearchMatche
 
 type ListSavedSearchMatchesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14337,6 +15150,9 @@ func (response ListSavedSearchMatchesdefaultApplicationProblemPlusJSONResponse) 
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14366,6 +15182,7 @@ func (response SearchArticles200JSONResponse) VisitSearchArticlesResponse(w http
 
 type SearchArticlesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14376,6 +15193,9 @@ func (response SearchArticlesdefaultApplicationProblemPlusJSONResponse) VisitSea
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14405,6 +15225,7 @@ func (response ListSeeds200JSONResponse) VisitListSeedsResponse(w http.ResponseW
 
 type ListSeedsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14415,6 +15236,9 @@ func (response ListSeedsdefaultApplicationProblemPlusJSONResponse) VisitListSeed
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14463,6 +15287,7 @@ func (response CreateSeed201JSONResponse) VisitCreateSeedResponse(w http.Respons
 
 type CreateSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14473,6 +15298,9 @@ func (response CreateSeeddefaultApplicationProblemPlusJSONResponse) VisitCreateS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14502,6 +15330,7 @@ func (response ImportSeeds200JSONResponse) VisitImportSeedsResponse(w http.Respo
 
 type ImportSeedsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14512,6 +15341,9 @@ func (response ImportSeedsdefaultApplicationProblemPlusJSONResponse) VisitImport
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14535,6 +15367,7 @@ func (response DeleteSeed204Response) VisitDeleteSeedResponse(w http.ResponseWri
 
 type DeleteSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14545,6 +15378,9 @@ func (response DeleteSeeddefaultApplicationProblemPlusJSONResponse) VisitDeleteS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14584,6 +15420,7 @@ func (response GetSeed200JSONResponse) VisitGetSeedResponse(w http.ResponseWrite
 
 type GetSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14594,6 +15431,9 @@ func (response GetSeeddefaultApplicationProblemPlusJSONResponse) VisitGetSeedRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14635,6 +15475,7 @@ func (response EditSeed200JSONResponse) VisitEditSeedResponse(w http.ResponseWri
 
 type EditSeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14645,6 +15486,9 @@ func (response EditSeeddefaultApplicationProblemPlusJSONResponse) VisitEditSeedR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14674,6 +15518,7 @@ func (response ListSeries200JSONResponse) VisitListSeriesResponse(w http.Respons
 
 type ListSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14684,6 +15529,9 @@ func (response ListSeriesdefaultApplicationProblemPlusJSONResponse) VisitListSer
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14732,6 +15580,7 @@ func (response CreateSeries201JSONResponse) VisitCreateSeriesResponse(w http.Res
 
 type CreateSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14742,6 +15591,9 @@ func (response CreateSeriesdefaultApplicationProblemPlusJSONResponse) VisitCreat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14775,6 +15627,7 @@ func (response EndSeries200JSONResponse) VisitEndSeriesResponse(w http.ResponseW
 
 type EndSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14785,6 +15638,9 @@ func (response EndSeriesdefaultApplicationProblemPlusJSONResponse) VisitEndSerie
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14817,6 +15673,7 @@ func (response GetSeries200JSONResponse) VisitGetSeriesResponse(w http.ResponseW
 
 type GetSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14827,6 +15684,9 @@ func (response GetSeriesdefaultApplicationProblemPlusJSONResponse) VisitGetSerie
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14861,6 +15721,7 @@ func (response EditSeries200JSONResponse) VisitEditSeriesResponse(w http.Respons
 
 type EditSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14871,6 +15732,9 @@ func (response EditSeriesdefaultApplicationProblemPlusJSONResponse) VisitEditSer
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14901,6 +15765,7 @@ func (response ListOccurrences200JSONResponse) VisitListOccurrencesResponse(w ht
 
 type ListOccurrencesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14911,6 +15776,9 @@ func (response ListOccurrencesdefaultApplicationProblemPlusJSONResponse) VisitLi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14944,6 +15812,7 @@ func (response PauseSeries200JSONResponse) VisitPauseSeriesResponse(w http.Respo
 
 type PauseSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14954,6 +15823,9 @@ func (response PauseSeriesdefaultApplicationProblemPlusJSONResponse) VisitPauseS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -14987,6 +15859,7 @@ func (response ResumeSeries200JSONResponse) VisitResumeSeriesResponse(w http.Res
 
 type ResumeSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -14997,6 +15870,9 @@ func (response ResumeSeriesdefaultApplicationProblemPlusJSONResponse) VisitResum
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15030,6 +15906,7 @@ func (response SkipOccurrence200JSONResponse) VisitSkipOccurrenceResponse(w http
 
 type SkipOccurrencedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15040,6 +15917,9 @@ func (response SkipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitSki
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15073,6 +15953,7 @@ func (response UnskipOccurrence200JSONResponse) VisitUnskipOccurrenceResponse(w 
 
 type UnskipOccurrencedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15083,6 +15964,9 @@ func (response UnskipOccurrencedefaultApplicationProblemPlusJSONResponse) VisitU
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15111,6 +15995,7 @@ func (response GetSession200JSONResponse) VisitGetSessionResponse(w http.Respons
 
 type GetSessiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15121,6 +16006,9 @@ func (response GetSessiondefaultApplicationProblemPlusJSONResponse) VisitGetSess
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15150,6 +16038,7 @@ func (response SwitchWorkspace200JSONResponse) VisitSwitchWorkspaceResponse(w ht
 
 type SwitchWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15160,6 +16049,9 @@ func (response SwitchWorkspacedefaultApplicationProblemPlusJSONResponse) VisitSw
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15182,6 +16074,7 @@ func (response EndSessions204Response) VisitEndSessionsResponse(w http.ResponseW
 
 type EndSessionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15192,6 +16085,9 @@ func (response EndSessionsdefaultApplicationProblemPlusJSONResponse) VisitEndSes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15220,6 +16116,7 @@ func (response ListSessions200JSONResponse) VisitListSessionsResponse(w http.Res
 
 type ListSessionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15230,6 +16127,9 @@ func (response ListSessionsdefaultApplicationProblemPlusJSONResponse) VisitListS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15253,6 +16153,7 @@ func (response EndSession204Response) VisitEndSessionResponse(w http.ResponseWri
 
 type EndSessiondefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15263,6 +16164,9 @@ func (response EndSessiondefaultApplicationProblemPlusJSONResponse) VisitEndSess
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15291,6 +16195,7 @@ func (response ListSites200JSONResponse) VisitListSitesResponse(w http.ResponseW
 
 type ListSitesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15301,6 +16206,9 @@ func (response ListSitesdefaultApplicationProblemPlusJSONResponse) VisitListSite
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15345,6 +16253,7 @@ func (response CreateSite201JSONResponse) VisitCreateSiteResponse(w http.Respons
 
 type CreateSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15355,6 +16264,9 @@ func (response CreateSitedefaultApplicationProblemPlusJSONResponse) VisitCreateS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15378,6 +16290,7 @@ func (response DeleteSite204Response) VisitDeleteSiteResponse(w http.ResponseWri
 
 type DeleteSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15388,6 +16301,9 @@ func (response DeleteSitedefaultApplicationProblemPlusJSONResponse) VisitDeleteS
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15417,6 +16333,7 @@ func (response GetSite200JSONResponse) VisitGetSiteResponse(w http.ResponseWrite
 
 type GetSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15427,6 +16344,9 @@ func (response GetSitedefaultApplicationProblemPlusJSONResponse) VisitGetSiteRes
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15457,6 +16377,7 @@ func (response EditSite200JSONResponse) VisitEditSiteResponse(w http.ResponseWri
 
 type EditSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15467,6 +16388,9 @@ func (response EditSitedefaultApplicationProblemPlusJSONResponse) VisitEditSiteR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15526,6 +16450,7 @@ func (response LiveViews200TexteventStreamResponse) VisitLiveViewsResponse(w htt
 
 type LiveViewsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15536,6 +16461,9 @@ func (response LiveViewsdefaultApplicationProblemPlusJSONResponse) VisitLiveView
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15566,6 +16494,7 @@ func (response PageDimensions200JSONResponse) VisitPageDimensionsResponse(w http
 
 type PageDimensionsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15576,6 +16505,9 @@ func (response PageDimensionsdefaultApplicationProblemPlusJSONResponse) VisitPag
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15606,6 +16538,7 @@ func (response PageFiltered200JSONResponse) VisitPageFilteredResponse(w http.Res
 
 type PageFiltereddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15616,6 +16549,9 @@ func (response PageFiltereddefaultApplicationProblemPlusJSONResponse) VisitPageF
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15646,6 +16582,7 @@ func (response PageFunnel200JSONResponse) VisitPageFunnelResponse(w http.Respons
 
 type PageFunneldefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15656,6 +16593,9 @@ func (response PageFunneldefaultApplicationProblemPlusJSONResponse) VisitPageFun
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15686,6 +16626,7 @@ func (response PageSeries200JSONResponse) VisitPageSeriesResponse(w http.Respons
 
 type PageSeriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15696,6 +16637,9 @@ func (response PageSeriesdefaultApplicationProblemPlusJSONResponse) VisitPageSer
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15726,6 +16670,7 @@ func (response PageStats200JSONResponse) VisitPageStatsResponse(w http.ResponseW
 
 type PageStatsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15736,6 +16681,9 @@ func (response PageStatsdefaultApplicationProblemPlusJSONResponse) VisitPageStat
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15765,6 +16713,7 @@ func (response RotateSiteSecret200JSONResponse) VisitRotateSiteSecretResponse(w 
 
 type RotateSiteSecretdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15775,6 +16724,51 @@ func (response RotateSiteSecretdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSystemRequestObject struct {
+}
+
+type GetSystemResponseObject interface {
+	VisitGetSystemResponse(w http.ResponseWriter) error
+}
+
+type GetSystem200JSONResponse SystemState
+
+func (response GetSystem200JSONResponse) VisitGetSystemResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSystemdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetSystemdefaultApplicationProblemPlusJSONResponse) VisitGetSystemResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15804,6 +16798,7 @@ func (response ListTokens200JSONResponse) VisitListTokensResponse(w http.Respons
 
 type ListTokensdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15814,6 +16809,9 @@ func (response ListTokensdefaultApplicationProblemPlusJSONResponse) VisitListTok
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15854,6 +16852,7 @@ func (response CreateToken201JSONResponse) VisitCreateTokenResponse(w http.Respo
 
 type CreateTokendefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15864,6 +16863,9 @@ func (response CreateTokendefaultApplicationProblemPlusJSONResponse) VisitCreate
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15887,6 +16889,7 @@ func (response RevokeToken204Response) VisitRevokeTokenResponse(w http.ResponseW
 
 type RevokeTokendefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15897,6 +16900,9 @@ func (response RevokeTokendefaultApplicationProblemPlusJSONResponse) VisitRevoke
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15926,6 +16932,7 @@ func (response Trending200JSONResponse) VisitTrendingResponse(w http.ResponseWri
 
 type TrendingdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15936,6 +16943,9 @@ func (response TrendingdefaultApplicationProblemPlusJSONResponse) VisitTrendingR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -15965,6 +16975,7 @@ func (response EraseViews202JSONResponse) VisitEraseViewsResponse(w http.Respons
 
 type EraseViewsdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -15975,6 +16986,9 @@ func (response EraseViewsdefaultApplicationProblemPlusJSONResponse) VisitEraseVi
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16004,6 +17018,7 @@ func (response GetViewErasure200JSONResponse) VisitGetViewErasureResponse(w http
 
 type GetViewErasuredefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16014,6 +17029,9 @@ func (response GetViewErasuredefaultApplicationProblemPlusJSONResponse) VisitGet
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16042,6 +17060,7 @@ func (response ViewsHealth200JSONResponse) VisitViewsHealthResponse(w http.Respo
 
 type ViewsHealthdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16052,6 +17071,9 @@ func (response ViewsHealthdefaultApplicationProblemPlusJSONResponse) VisitViewsH
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16080,6 +17102,7 @@ func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.Res
 
 type ListWebhooksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16090,6 +17113,9 @@ func (response ListWebhooksdefaultApplicationProblemPlusJSONResponse) VisitListW
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16134,6 +17160,7 @@ func (response CreateWebhook201JSONResponse) VisitCreateWebhookResponse(w http.R
 
 type CreateWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16144,6 +17171,9 @@ func (response CreateWebhookdefaultApplicationProblemPlusJSONResponse) VisitCrea
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16167,6 +17197,7 @@ func (response DeleteWebhook204Response) VisitDeleteWebhookResponse(w http.Respo
 
 type DeleteWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16177,6 +17208,9 @@ func (response DeleteWebhookdefaultApplicationProblemPlusJSONResponse) VisitDele
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16206,6 +17240,7 @@ func (response GetWebhook200JSONResponse) VisitGetWebhookResponse(w http.Respons
 
 type GetWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16216,6 +17251,9 @@ func (response GetWebhookdefaultApplicationProblemPlusJSONResponse) VisitGetWebh
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16246,6 +17284,7 @@ func (response EditWebhook200JSONResponse) VisitEditWebhookResponse(w http.Respo
 
 type EditWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16256,6 +17295,9 @@ func (response EditWebhookdefaultApplicationProblemPlusJSONResponse) VisitEditWe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16286,6 +17328,7 @@ func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesR
 
 type ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16296,6 +17339,9 @@ func (response ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse) V
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16326,6 +17372,7 @@ func (response RedeliverWebhook202JSONResponse) VisitRedeliverWebhookResponse(w 
 
 type RedeliverWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16336,6 +17383,9 @@ func (response RedeliverWebhookdefaultApplicationProblemPlusJSONResponse) VisitR
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16367,6 +17417,7 @@ func (response RedeliverDeadWebhooks202JSONResponse) VisitRedeliverDeadWebhooksR
 
 type RedeliverDeadWebhooksdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16377,6 +17428,9 @@ func (response RedeliverDeadWebhooksdefaultApplicationProblemPlusJSONResponse) V
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16406,6 +17460,7 @@ func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretRespo
 
 type RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16416,6 +17471,9 @@ func (response RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse) Vis
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16445,6 +17503,7 @@ func (response TestWebhook202JSONResponse) VisitTestWebhookResponse(w http.Respo
 
 type TestWebhookdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16455,6 +17514,9 @@ func (response TestWebhookdefaultApplicationProblemPlusJSONResponse) VisitTestWe
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16483,6 +17545,7 @@ func (response GetWorkspace200JSONResponse) VisitGetWorkspaceResponse(w http.Res
 
 type GetWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16493,6 +17556,9 @@ func (response GetWorkspacedefaultApplicationProblemPlusJSONResponse) VisitGetWo
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16522,6 +17588,7 @@ func (response EditWorkspace200JSONResponse) VisitEditWorkspaceResponse(w http.R
 
 type EditWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16532,6 +17599,51 @@ func (response EditWorkspacedefaultApplicationProblemPlusJSONResponse) VisitEdit
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWorkspaceExportsRequestObject struct {
+}
+
+type ListWorkspaceExportsResponseObject interface {
+	VisitListWorkspaceExportsResponse(w http.ResponseWriter) error
+}
+
+type ListWorkspaceExports200JSONResponse WorkspaceExportList
+
+func (response ListWorkspaceExports200JSONResponse) VisitListWorkspaceExportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWorkspaceExportsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListWorkspaceExportsdefaultApplicationProblemPlusJSONResponse) VisitListWorkspaceExportsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16544,17 +17656,103 @@ type ExportWorkspaceResponseObject interface {
 	VisitExportWorkspaceResponse(w http.ResponseWriter) error
 }
 
-type ExportWorkspace200ResponseHeaders struct {
+type ExportWorkspace202JSONResponse WorkspaceExport
+
+func (response ExportWorkspace202JSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ExportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ExportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWorkspaceExportRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type GetWorkspaceExportResponseObject interface {
+	VisitGetWorkspaceExportResponse(w http.ResponseWriter) error
+}
+
+type GetWorkspaceExport200JSONResponse WorkspaceExport
+
+func (response GetWorkspaceExport200JSONResponse) VisitGetWorkspaceExportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWorkspaceExportdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetWorkspaceExportdefaultApplicationProblemPlusJSONResponse) VisitGetWorkspaceExportResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DownloadWorkspaceExportRequestObject struct {
+	Id openapi_types.UUID `json:"id"`
+}
+
+type DownloadWorkspaceExportResponseObject interface {
+	VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error
+}
+
+type DownloadWorkspaceExport200ResponseHeaders struct {
 	ContentDisposition *string
 }
 
-type ExportWorkspace200ApplicationzstdResponse struct {
+type DownloadWorkspaceExport200ApplicationzstdResponse struct {
 	Body          io.Reader
-	Headers       ExportWorkspace200ResponseHeaders
+	Headers       DownloadWorkspaceExport200ResponseHeaders
 	ContentLength int64
 }
 
-func (response ExportWorkspace200ApplicationzstdResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+func (response DownloadWorkspaceExport200ApplicationzstdResponse) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
 
 	w.Header().Set("Content-Type", "application/zstd")
 	if response.ContentLength != 0 {
@@ -16572,18 +17770,22 @@ func (response ExportWorkspace200ApplicationzstdResponse) VisitExportWorkspaceRe
 	return err
 }
 
-type ExportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
+type DownloadWorkspaceExportdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response ExportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitExportWorkspaceResponse(w http.ResponseWriter) error {
+func (response DownloadWorkspaceExportdefaultApplicationProblemPlusJSONResponse) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16613,6 +17815,7 @@ func (response ImportWorkspace200JSONResponse) VisitImportWorkspaceResponse(w ht
 
 type ImportWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16623,6 +17826,9 @@ func (response ImportWorkspacedefaultApplicationProblemPlusJSONResponse) VisitIm
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16651,6 +17857,7 @@ func (response ListWorkspaces200JSONResponse) VisitListWorkspacesResponse(w http
 
 type ListWorkspacesdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16661,6 +17868,9 @@ func (response ListWorkspacesdefaultApplicationProblemPlusJSONResponse) VisitLis
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -16701,6 +17911,7 @@ func (response CreateWorkspace201JSONResponse) VisitCreateWorkspaceResponse(w ht
 
 type CreateWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
+	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
@@ -16711,6 +17922,9 @@ func (response CreateWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCr
 		return err
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
 	w.WriteHeader(response.StatusCode)
 	_, err := buf.WriteTo(w)
 	return err
@@ -17158,6 +18372,9 @@ type StrictServerInterface interface {
 	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
+	// GetSystem Says how the installation is - what waits, how late posts went out, and what is wrong.
+	// (GET /api/v1/system)
+	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
 	// (GET /api/v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -17215,9 +18432,18 @@ type StrictServerInterface interface {
 	// EditWorkspace Changes the workspace's settings.
 	// (PATCH /api/v1/workspace)
 	EditWorkspace(ctx context.Context, request EditWorkspaceRequestObject) (EditWorkspaceResponseObject, error)
-	// ExportWorkspace Streams everything that the workspace owns as one archive.
-	// (GET /api/v1/workspace/export)
+	// ListWorkspaceExports Lists the latest fifty exports, the newest first.
+	// (GET /api/v1/workspace/exports)
+	ListWorkspaceExports(ctx context.Context, request ListWorkspaceExportsRequestObject) (ListWorkspaceExportsResponseObject, error)
+	// ExportWorkspace Has everything that the workspace owns written into one archive.
+	// (POST /api/v1/workspace/exports)
 	ExportWorkspace(ctx context.Context, request ExportWorkspaceRequestObject) (ExportWorkspaceResponseObject, error)
+	// GetWorkspaceExport Says how far an export is, and where its archive can be had.
+	// (GET /api/v1/workspace/exports/{id})
+	GetWorkspaceExport(ctx context.Context, request GetWorkspaceExportRequestObject) (GetWorkspaceExportResponseObject, error)
+	// DownloadWorkspaceExport Streams the archive of an export, where the bucket cannot be reached directly.
+	// (GET /api/v1/workspace/exports/{id}/archive)
+	DownloadWorkspaceExport(ctx context.Context, request DownloadWorkspaceExportRequestObject) (DownloadWorkspaceExportResponseObject, error)
 	// ImportWorkspace Takes an exported archive into the workspace.
 	// (POST /api/v1/workspace/import)
 	ImportWorkspace(ctx context.Context, request ImportWorkspaceRequestObject) (ImportWorkspaceResponseObject, error)
@@ -21378,6 +22604,30 @@ func (sh *strictHandler) RotateSiteSecret(ctx *gin.Context, id SiteID) {
 	}
 }
 
+// GetSystem operation middleware
+func (sh *strictHandler) GetSystem(ctx *gin.Context) {
+	var request GetSystemRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSystem(ctx, request.(GetSystemRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSystem")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSystemResponseObject); ok {
+		if err := validResponse.VisitGetSystemResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListTokens operation middleware
 func (sh *strictHandler) ListTokens(ctx *gin.Context, params ListTokensParams) {
 	var request ListTokensRequestObject
@@ -21954,6 +23204,30 @@ func (sh *strictHandler) EditWorkspace(ctx *gin.Context) {
 	}
 }
 
+// ListWorkspaceExports operation middleware
+func (sh *strictHandler) ListWorkspaceExports(ctx *gin.Context) {
+	var request ListWorkspaceExportsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWorkspaceExports(ctx, request.(ListWorkspaceExportsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWorkspaceExports")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWorkspaceExportsResponseObject); ok {
+		if err := validResponse.VisitListWorkspaceExportsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ExportWorkspace operation middleware
 func (sh *strictHandler) ExportWorkspace(ctx *gin.Context) {
 	var request ExportWorkspaceRequestObject
@@ -21971,6 +23245,58 @@ func (sh *strictHandler) ExportWorkspace(ctx *gin.Context) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ExportWorkspaceResponseObject); ok {
 		if err := validResponse.VisitExportWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetWorkspaceExport operation middleware
+func (sh *strictHandler) GetWorkspaceExport(ctx *gin.Context, id openapi_types.UUID) {
+	var request GetWorkspaceExportRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWorkspaceExport(ctx, request.(GetWorkspaceExportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWorkspaceExport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetWorkspaceExportResponseObject); ok {
+		if err := validResponse.VisitGetWorkspaceExportResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DownloadWorkspaceExport operation middleware
+func (sh *strictHandler) DownloadWorkspaceExport(ctx *gin.Context, id openapi_types.UUID) {
+	var request DownloadWorkspaceExportRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DownloadWorkspaceExport(ctx, request.(DownloadWorkspaceExportRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DownloadWorkspaceExport")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DownloadWorkspaceExportResponseObject); ok {
+		if err := validResponse.VisitDownloadWorkspaceExportResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -39,8 +39,10 @@ func TestVietnameseLists(t *testing.T) {
 			}
 			at := mustParse(t, c.at)
 			found := map[string]bool{}
-			for _, u := range Hub(doc, at, vietnam()).Articles() {
-				found[u.String()] = true
+			for _, l := range Hub(doc, at, vietnam()).Links {
+				if l.Kind == Article {
+					found[l.URL.String()] = true
+				}
 			}
 			root, err := html.Parse(bytes.NewReader(doc))
 			if err != nil {

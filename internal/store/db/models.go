@@ -1640,6 +1640,7 @@ type SearchDocument struct {
 	Keys        []string
 	Head        interface{}
 	Words       interface{}
+	Paired      bool
 }
 
 type SearchRebuild struct {
