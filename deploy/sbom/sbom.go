@@ -105,7 +105,7 @@ func packages(lock string, known map[string]component) error {
 	var file struct {
 		Packages map[string]struct {
 			Version, Integrity, License string
-			Dev                         bool
+			Dev, DevOptional            bool // only for building; or an optional part of something else besides
 		}
 	}
 	if err := json.Unmarshal(raw, &file); err != nil {
@@ -113,7 +113,7 @@ func packages(lock string, known map[string]component) error {
 	}
 	for path, p := range file.Packages {
 		_, name, ok := cutLast(path, "node_modules/")
-		if !ok || p.Dev {
+		if !ok || p.Dev || p.DevOptional {
 			continue
 		}
 		c := component{Type: "library", Name: name, Version: p.Version, PURL: "pkg:npm/" + strings.Replace(url.PathEscape(name), "%2F", "/", 1) + "@" + p.Version}
