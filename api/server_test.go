@@ -188,7 +188,7 @@ func (w *temporal) StartLearning(_ context.Context, domain string) error {
 	return w.down
 }
 
-func start(t *testing.T, change ...func(*api.Server)) *server {
+func start(t *testing.T) *server {
 	t.Helper()
 	return startWith(t)
 }

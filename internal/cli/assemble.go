@@ -266,7 +266,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Links:    &links.Service{Store: p.store, Base: p.cfg.LinkBase()},
 		Redirect: p.redirect(),
 		Tally:    tallies{p.store}, System: p.watch(), Dashboard: page.Built(),
-		Checks:   p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce}, TrustedProxies: p.cfg.TrustedProxies}
+		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce}, TrustedProxies: p.cfg.TrustedProxies}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.PublicURL = p.search.service, p.cfg.PublicURL
