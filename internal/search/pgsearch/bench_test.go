@@ -131,7 +131,7 @@ func TestBench(t *testing.T) {
 	}
 	for _, together := range []int{2, 8} {
 		began := time.Now()
-		busy := crowd(t, e, kinds(l, n), together, each/4)
+		busy := crowd(t, e, kinds(l, n), together, max(each/4, 1))
 		out[fmt.Sprintf("at_once_%d_p95_ms", together)] = round(ms(percentile(busy, 95)))
 		out[fmt.Sprintf("at_once_%d_per_s", together)] = round(float64(len(busy)) / time.Since(began).Seconds())
 		t.Logf("%-27s %s", fmt.Sprintf("%d at once", together), line(busy))

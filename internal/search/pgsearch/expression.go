@@ -9,8 +9,8 @@ import (
 
 // written is a part of a query in Postgres' words, for three uses.
 type written struct {
-	match string // finds it in the words of the whole text, by the pairs of its phrases too
-	plain string // the same without pairs, which the head does not have and ranks must not count
+	match string // finds it by the index alone: a phrase by its words and their pairs, and a little more
+	plain string // what it says: for the head, which has no pairs, for ranks, and to look whether a phrase is there
 	count string // the same with pairs in place of phrases: how frequent it is, see estimate
 }
 
@@ -59,7 +59,7 @@ func write(q search.Query, strict bool, corrected map[string][]string) expressio
 	x.empty = len(units) == 0
 	var not []written
 	for _, t := range q.Unwanted() {
-		not = append(not, words(t, true, nil).wrap("!("))
+		not = append(not, unwanted(words(t, true, nil)))
 	}
 	x.written, x.any = join(" & ", slices.Concat(loose, not)...), strings.Join(counted, " | ")
 	if said := join(" & ", slices.Concat(exact, not)...); said != x.written {
@@ -132,7 +132,15 @@ func words(t search.Term, strict bool, corrected map[string][]string) written {
 	// Postgres would have to read every text that has all of the words. Of those
 	// that have their pairs too there are few more than have the phrase.
 	two := strings.Join(pairs, " & ")
-	return written{"(" + all + " & " + two + ")", all, "(" + two + ")"}
+	return written{"(" + strings.Join(parts, " & ") + " & " + two + ")", all, "(" + two + ")"}
+}
+
+// unwanted leaves out what has a part, and nothing that only looks like it.
+func unwanted(w written) written {
+	if w.match != w.plain {
+		w.match = "(" + w.plain + " & " + w.count + ")"
+	}
+	return w.wrap("!(")
 }
 
 // synonyms finds a group of which the next n terms are a member, the longest

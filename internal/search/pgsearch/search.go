@@ -16,6 +16,8 @@ const (
 	broad     = 1500
 	broadHead = 400
 	further   = 6
+	// broadPhrase is the same where each text has to be read.
+	broadPhrase = 500
 	// wide is how many may match and still be counted. Where more do, only what is
 	// new enough is looked for.
 	wide = 4 * broad
@@ -181,14 +183,21 @@ func (l look) at(ctx context.Context, x expression, since *window) (a search.Ans
 	if ranks {
 		rank = "ts_rank('{0,0.1,0.3,1}', d.head, " + s.put(x.any) + "::text::tsquery)"
 	}
-	columns := "select d.id, d.published_at, " + rank + " as head" + facets
-	found, exact := l.matching(&s, x, since, ranks)
+	exact := "true"
+	if x.exact.plain != "" && ranks {
+		exact = "(" + s.words("head", x.exact.plain) + ")"
+	}
+	found, read := l.matching(&s, x, since, ranks), "true"
+	if l.verifies(x) {
+		read = s.words("words", x.plain)
+	}
+	hits := "select d.id, d.published_at, " + exact + " as exact, " + rank + " as head" + facets + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
 	top := "select h.id, h.published_at, true as exact, 0::float8 as score from hits h order by h.published_at desc, h.id limit " + strconv.Itoa(l.r.Offset+l.r.Limit)
 	if ranks {
 		top = ranking(&s, l.r, x)
 	}
 	// Rows are fetched where they lie, which within one statement nobody moves.
-	sql := "with found as materialized (" + found + "), hits as materialized (" + columns + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid), exact as materialized (" + exact + "), top as materialized (" + top + `)
+	sql := "with found as materialized (" + found + "), hits as materialized (" + hits + "), top as materialized (" + top + `)
 		select coalesce((select max(f.n) from found f), 0)::int as total, (select count(*) from hits)::int as looked,
 			coalesce((select array_agg(t.id order by t.exact desc, t.score desc, t.published_at desc, t.id) from top t), '{}')::uuid[],
 			coalesce((select array_agg(t.score order by t.exact desc, t.score desc, t.published_at desc, t.id) from top t), '{}')::float8[]` + counting(l.r.Facets)
@@ -199,7 +208,9 @@ func (l look) at(ctx context.Context, x expression, since *window) (a search.Ans
 	if err := l.tx.QueryRow(ctx, sql, s.simple()...).Scan(&a.Total, &looked, &ids, &scores, &raw); err != nil {
 		return a, nil, err
 	}
-	a.Estimated, a.Total = a.Total > looked, max(a.Total, looked)
+	if a.Estimated = a.Total > l.most(x); !a.Estimated || a.Total < looked {
+		a.Total = looked
+	}
 	if a.Facets, err = facetsOf(raw); err != nil {
 		return a, nil, err
 	}
@@ -219,14 +230,14 @@ func ranking(s *statement, r search.Request, x expression) string {
 		phrase := s.put(x.phrase) + "::text::tsquery"
 		rank += " + ts_rank_cd(" + weights + ", d.words, " + phrase + ", 1) + case when d.head @@ " + phrase + " then 0.5 else 0 end"
 	}
-	exact := "true"
-	if x.exact.match != "" {
-		exact = "(e.id is not null)"
+	exact := "c.exact"
+	if x.exact.plain != "" {
+		exact = "(" + s.words("words", x.exact.plain) + ")"
 	}
 	fresh := "(1 + 0.33 / (1 + greatest(extract(epoch from " + s.put(r.Now) + "::timestamptz - c.published_at), 0) / 604800))::float8"
-	best := "from (select h.id, h.published_at, h.head, " + exact + " as exact from hits h left join exact e on e.id = h.id) b order by b.exact desc, b.head desc, b.published_at desc, b.id"
-	return "select c.id, c.published_at, c.exact, ((" + rank + ") * " + fresh + ")::float8 as score from (select b.* " + best + " limit " + strconv.Itoa(deep) + `) c
+	const best = "from hits h order by h.exact desc, h.head desc, h.published_at desc, h.id"
+	return "select c.id, c.published_at, " + exact + " as exact, ((" + rank + ") * " + fresh + ")::float8 as score from (select h.id, h.published_at, h.exact " + best + " limit " + strconv.Itoa(deep) + `) c
 		join search_documents d on d.id = c.id
 		union all
-		select r.id, r.published_at, r.exact, r.head * 0.0001 - 1 as score from (select b.* ` + best + " offset " + strconv.Itoa(deep) + " limit " + strconv.Itoa(search.MaxOffset+search.MaxLimit) + ") r"
+		select r.id, r.published_at, false as exact, r.head * 0.0001 - 1 as score from (select h.* ` + best + " offset " + strconv.Itoa(deep) + " limit " + strconv.Itoa(search.MaxOffset+search.MaxLimit) + ") r"
 }

@@ -69,41 +69,39 @@ func (s *statement) words(column, expression string) string {
 const recent = 3000
 
 // matching writes what is looked at, the newest first, with the number of all
-// that match; and what of it is as it is written.
-func (l look) matching(s *statement, x expression, since *window, ranks bool) (found, exact string) {
-	where := func(w written) string {
-		filters := s.where(l.r)
-		if l.lately {
-			return "from (select d.ctid, d.* from search_documents d where " + filters + " order by d.published_at desc limit " + strconv.Itoa(recent) + ") d where " + s.words("words", w.plain)
-		}
-		words := w.match
-		if !l.paired {
-			words = w.plain
-		}
-		out := "from search_documents d where " + s.words("words", words) + " and " + filters
-		if since != nil {
-			out += " and d.published_at >= " + s.put(since.all)
-		}
-		return out
+// that match.
+func (l look) matching(s *statement, x expression, since *window, ranks bool) string {
+	filters := s.where(l.r)
+	if l.lately {
+		return "select d.ctid as tid, count(*) over () as n from (select d.ctid, d.* from search_documents d where " + filters + " order by d.published_at desc limit " + strconv.Itoa(recent) + ") d where " + s.words("words", x.plain)
 	}
-	// Ranked behind the limit: most of these never are.
-	head := func(w written) string {
-		return "(select d.ctid as tid, d.id, d.published_at from search_documents d where " + s.words("head", w.plain) + " and " + s.where(l.r) +
+	words := x.match
+	if !l.paired {
+		words = x.plain
+	}
+	found := "(select m.tid, m.n from (select d.ctid as tid, d.published_at, count(*) over () as n from search_documents d where " + s.words("words", words) + " and " + filters
+	if since != nil {
+		found += " and d.published_at >= " + s.put(since.all)
+	}
+	found += ") m order by m.published_at desc limit " + strconv.Itoa(l.most(x)) + ")"
+	if since != nil && ranks {
+		// Ranked behind the limit: most of these never are.
+		found += " union all (select d.ctid as tid, 0 as n from search_documents d where " + s.words("head", x.plain) + " and " + filters +
 			" and d.published_at >= " + s.put(since.head) + " order by d.published_at desc limit " + strconv.Itoa(broadHead) + ")"
 	}
-	found = "(select m.tid, m.n from (select d.ctid as tid, d.published_at, count(*) over () as n " + where(x.written) + ") m order by m.published_at desc limit " + strconv.Itoa(broad) + ")"
-	heads := since != nil && ranks
-	if heads {
-		found += " union all select h.tid, 0 as n from " + head(x.written) + " h"
+	return found
+}
+
+// verifies says that each text which is looked at is read, to see whether the
+// phrases are there.
+func (l look) verifies(x expression) bool { return l.paired && !l.lately && x.match != x.plain }
+
+// most is how many are looked at.
+func (l look) most(x expression) int {
+	if l.verifies(x) {
+		return max(broadPhrase, l.r.Offset+l.r.Limit)
 	}
-	exact = "select null::uuid as id where false"
-	if x.exact.match != "" && ranks {
-		exact = "select d.id " + where(x.exact)
-		if heads {
-			exact += " union select h.id from " + head(x.exact) + " h"
-		}
-	}
-	return found, exact
+	return broad
 }
 
 // estimate asks Postgres' planner how many articles match: it knows how frequent
