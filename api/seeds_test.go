@@ -206,7 +206,7 @@ func TestADomainTellsItsFigures(t *testing.T) {
 // Where no browser is named, nobody can ask for one; what was asked for may still
 // be taken back.
 func TestRenderingNeedsABrowser(t *testing.T) {
-	s := startWith(t, func(s *api.Server) { s.Crawl.Browser = false })
+	s := start(t, func(s *api.Server) { s.Crawl.Browser = false })
 	var made spec.Seed
 	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
 	path := domainsPath + "/news.example"

@@ -188,13 +188,7 @@ func (w *temporal) StartLearning(_ context.Context, domain string) error {
 	return w.down
 }
 
-func start(t *testing.T) *server {
-	t.Helper()
-	return startWith(t)
-}
-
-// startWith is start with another assembly.
-func startWith(t *testing.T, change ...func(*api.Server)) *server {
+func start(t *testing.T, change ...func(*api.Server)) *server {
 	t.Helper()
 	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{nudged: map[uuid.UUID]int{}}, log: &syncBuffer{}}
 	s.handler = handler(s.Newsroom, s.temporal, s.log, change...)
