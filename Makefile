@@ -168,10 +168,13 @@ lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, det
 	cd deploy/check && go mod tidy -diff
 
 .PHONY: secure
-secure: $(GOVULN) $(GITLEAKS) ## known vulnerabilities in what is linked in (asks vuln.go.dev), and secrets in the history
+secure: secrets $(GOVULN) ## secrets in the history, and known vulnerabilities in what is linked in (asks vuln.go.dev)
 	$(GOVULN) ./...
 	cd temporald && $(GOVULN) ./...
-	$(GITLEAKS) git --no-banner --redact --exit-code 1 .
+
+.PHONY: secrets
+secrets: $(GITLEAKS) ## secrets in the history
+	$(GITLEAKS) git --no-banner --no-color --redact --verbose --exit-code 1 .
 
 .PHONY: sbom
 sbom: build temporald ## write what the programs are made of to bin/dateline.cdx.json (CycloneDX)
