@@ -7,8 +7,7 @@ export function problemText(error: unknown): string {
   if (error instanceof Refusal) {
     const key = `problem.${error.code}`
     if (error.code && i18n.exists(key)) {
-      const known = i18n.t(key as 'problem.unreachable')
-      return error.code === 'unreachable' || !error.message ? known : known
+      return i18n.t(key as 'problem.unreachable')
     }
     const fields = error.fields.map((f) => f.message).filter((m) => !error.message.includes(m))
     return [error.message, ...fields].join(' ')

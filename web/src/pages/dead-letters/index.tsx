@@ -75,7 +75,7 @@ export function DeadLettersPage() {
                   </Text>
                   <div>
                     <Text size="sm" fw={600}>
-                      {reason(t, c.reason)}
+                      {reason(c.reason)}
                     </Text>
                     <Text size="xs" c="dimmed">
                       {networkName(c.network)} · {t('dead.since')} <Time at={c.oldest} look="short" />
@@ -128,7 +128,7 @@ function Letter({ letter: d }: { letter: Schemas['DeadLetter'] }) {
           {d.content || t('post.noText')}
         </LinkAnchor>
         <Text size="sm" c="dimmed" className="dl-text">
-          {reason(t, d.reason)}: {d.message}
+          {reason(d.reason)}: {d.message}
         </Text>
       </Stack>
     </li>

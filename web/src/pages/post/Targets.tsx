@@ -1,6 +1,7 @@
 import { Alert, Anchor, Button, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCheck, IconExternalLink, IconRefresh, IconSend, IconTrash } from '@tabler/icons-react'
+import i18n from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Post, take, type Target } from '../../api/client'
@@ -58,7 +59,7 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
             {target.error.message}
           </Text>
           <Text size="xs" c="dimmed" mt={2}>
-            {reason(t, target.error.class)}
+            {reason(target.error.class)}
           </Text>
         </Alert>
       )}
@@ -70,8 +71,9 @@ function TargetCard({ post, target }: { post: Post; target: Target }) {
 const safe = (address: string) => /^https?:\/\//i.test(address)
 
 /** Words for a class of errors, or what it is called where it is new. */
-export function reason(t: ReturnType<typeof useTranslation>['t'], cls: string): string {
-  return t(`reason.${cls as 'auth'}`, { defaultValue: cls })
+export function reason(cls: string): string {
+  const key = `reason.${cls}`
+  return i18n.exists(key) ? i18n.t(key as 'reason.auth') : cls
 }
 
 function Decisions({ post, target }: { post: Post; target: Target }) {
