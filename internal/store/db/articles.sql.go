@@ -197,11 +197,11 @@ const articleChangesDone = `-- name: ArticleChangesDone :many
 with done as (delete from article_changes where id = any($1::bigint[]) returning article_id, first)
 select extract(epoch from clock_timestamp() - a.published_at)::float8 as seconds
 from done join articles a on a.id = done.article_id join crawl_domains d on d.id = a.domain_id
-where done.first and not a.date_only and a.published_at >= d.created_at and a.published_at <= clock_timestamp()
+where done.first and not a.date_only and a.published_at >= date_trunc('minute', d.created_at) and a.published_at <= clock_timestamp()
 `
 
 // Of new articles that came out while their site was watched, it says how many
-// seconds ago that was.
+// seconds ago that was. Pages tell the minute of it at times, and no second.
 func (q *Queries) ArticleChangesDone(ctx context.Context, ids []int64) ([]float64, error) {
 	rows, err := q.db.Query(ctx, articleChangesDone, ids)
 	if err != nil {

@@ -76,11 +76,11 @@ returning c.*;
 
 -- name: ArticleChangesDone :many
 -- Of new articles that came out while their site was watched, it says how many
--- seconds ago that was.
+-- seconds ago that was. Pages tell the minute of it at times, and no second.
 with done as (delete from article_changes where id = any(@ids::bigint[]) returning article_id, first)
 select extract(epoch from clock_timestamp() - a.published_at)::float8 as seconds
 from done join articles a on a.id = done.article_id join crawl_domains d on d.id = a.domain_id
-where done.first and not a.date_only and a.published_at >= d.created_at and a.published_at <= clock_timestamp();
+where done.first and not a.date_only and a.published_at >= date_trunc('minute', d.created_at) and a.published_at <= clock_timestamp();
 
 -- name: ArticlesByIDs :many
 -- For the search, which does not find what is gone.
