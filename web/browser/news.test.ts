@@ -12,7 +12,7 @@ let domain = ''
 beforeAll(async () => {
   await paper.listen()
   await d.prepare({ DATELINE_ALLOW_PRIVATE_HOSTS: new URL(paper.address).host, DATELINE_CRAWL_DELAY: '100ms' })
-  await d.start('--demo')
+  await d.start()
   browser = await startBrowser()
   desk = await Desk.open(browser, d)
   await desk.login(d.login)
