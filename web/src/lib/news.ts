@@ -64,10 +64,10 @@ export type Asked = ReturnType<typeof asked>
 /** What a kept search looks for, as a search. */
 export function searchOf(n: Schemas['SavedSearch']): NewsSearch {
   const some = (all: string[]) => (all.length > 0 ? all : undefined)
-  return { q: n.query || undefined, mode: n.mode === 'hybrid' ? undefined : n.mode, sort: 'time', domain: some(n.domains), section: some(n.sections), language: some(n.languages), author: some(n.authors), tag: some(n.tags) }
+  return { q: n.query || undefined, sort: 'time', domain: some(n.domains), section: some(n.sections), language: some(n.languages), author: some(n.authors), tag: some(n.tags) }
 }
 
 /** What is kept of a search: neither its times nor its order. */
 export const keptOf = (s: NewsSearch) => ({
-  query: s.q?.trim() ?? '', mode: s.mode ?? ('hybrid' as const), domains: s.domain ?? [], sections: s.section ?? [], languages: s.language ?? [], authors: s.author ?? [], tags: s.tag ?? [],
+  query: s.q?.trim() ?? '', domains: s.domain ?? [], sections: s.section ?? [], languages: s.language ?? [], authors: s.author ?? [], tags: s.tag ?? [],
 })

@@ -15,7 +15,7 @@ export function SaveSearch({ search, close }: { search: NewsSearch; close: () =>
   const [name, setName] = useState(search.q?.trim() ?? '')
   const [alert, setAlert] = useState(true)
   const keep = useMutation({
-    mutationFn: () => take(api.POST('/api/v1/saved-searches', { params: { header: once() }, body: { name, alert, ...keptOf(search) } })),
+    mutationFn: () => take(api.POST('/api/v1/saved-searches', { params: { header: once() }, body: { name, alert, mode: search.mode ?? 'keyword', ...keptOf(search) } })),
     onSuccess: () => void client.invalidateQueries({ queryKey: ['saved-searches'] }),
   })
   return (

@@ -16,7 +16,7 @@ export function EditSearch({ search: n, close }: { search: Schemas['SavedSearch'
   const known = useQuery(countsQuery({}))
   const values = (f: Field) => (known.data?.facets?.find((x) => x.field === f)?.values ?? []).map((v) => v.value).filter((v) => v !== '')
   const edit = useMutation({
-    mutationFn: () => take(api.PATCH('/api/v1/saved-searches/{id}', { params: { path: { id: n.id }, header: ifMatch(n.version) }, body: { name, ...keptOf(wanted) } })),
+    mutationFn: () => take(api.PATCH('/api/v1/saved-searches/{id}', { params: { path: { id: n.id }, header: ifMatch(n.version) }, body: { name, mode: n.mode, ...keptOf(wanted) } })),
     onSuccess: () => {
       sayDone(t('saved.changed'))
       close()
