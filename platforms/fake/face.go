@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// formMemory is how much of the files in a form is held in memory; the rest of
+// them waits in temporary files, which net/http removes.
+const formMemory = 64 << 10
+
 // face is how one network looks from outside: where its API lies, and how it
 // words what all of them have to say. A network is a file of its own that gives
 // its face, and a line in faces.

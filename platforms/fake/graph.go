@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -118,7 +119,11 @@ func graphToken(r *http.Request) string {
 // https://developers.facebook.com/docs/graph-api/guides/secure-requests
 func (s *Server) graphCall(f *face, scope string, next func(http.ResponseWriter, *http.Request, caller), buckets ...string) http.HandlerFunc {
 	return s.signedIn(f, func(w http.ResponseWriter, r *http.Request, c caller) {
-		_ = r.FormValue("") // reads query and form; a body that is neither is the handler's
+		// A body that is no form is the handler's.
+		if err := r.ParseMultipartForm(formMemory); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+			graphInvalid(w, err.Error())
+			return
+		}
 		switch proof := r.FormValue("appsecret_proof"); {
 		case proof != "" && !hmac.Equal([]byte(proof), []byte(graphProof(graphToken(r)))):
 			graphInvalid(w, "Invalid appsecret_proof provided in the API argument")

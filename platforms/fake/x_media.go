@@ -101,7 +101,7 @@ func (s *Server) xOpen(id string, c caller) (Thing, xUpload, bool) {
 // xAppend takes a segment; one of the same index takes its place.
 func (s *Server) xAppend(w http.ResponseWriter, r *http.Request, c caller) {
 	r.Body = http.MaxBytesReader(w, r.Body, xMaxSegment+1<<20)
-	if err := r.ParseMultipartForm(xMaxSegment + 1<<20); err != nil { //nolint:gosec // bounded above
+	if err := r.ParseMultipartForm(formMemory); err != nil { //nolint:gosec // bounded above
 		invalidRequest(w, "The multipart form cannot be read: "+err.Error(), nil)
 		return
 	}

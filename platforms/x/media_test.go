@@ -183,7 +183,7 @@ func TestUploadsThatFail(t *testing.T) {
 	short := film(100, "video/mp4")
 	short.Bytes = 200
 	_, err = n.Stage(t.Context(), account, short)
-	wants("shorter than said", err, network.Rejected, "invalid-request")
+	wants("shorter than said", err, network.NotSent, "media_unreadable")
 
 	_, err = n.StageStatus(t.Context(), account, network.Staged{RemoteID: "404"})
 	wants("unknown", err, network.Transient, network.CodeMediaGone)

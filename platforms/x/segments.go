@@ -22,21 +22,18 @@ const (
 // appendAll sends the bytes of an attachment (POST /2/media/upload/:id/append).
 func (x *X) appendAll(ctx context.Context, account network.Account, id string, media network.Media, data io.Reader) error {
 	size := max(x.options.SegmentBytes, (media.Bytes+maxSegments-1)/maxSegments)
-	for index := 0; ; index++ {
-		// Each has its own memory: net/http may still be reading the one before
-		// when a call has ended early.
-		var segment bytes.Buffer
-		n, err := segment.ReadFrom(io.LimitReader(data, size))
-		if err != nil {
+	for index := 0; int64(index)*size < media.Bytes; index++ {
+		// Each has its own memory, of just its size: net/http may still be reading
+		// the one before when a call has ended early.
+		segment := make([]byte, min(size, media.Bytes-int64(index)*size))
+		if _, err := io.ReadFull(data, segment); err != nil {
 			return unreadable(media, err)
 		}
-		if n == 0 {
-			return nil
-		}
-		if err := x.appendOne(ctx, account, id, index, segment.Bytes()); err != nil {
+		if err := x.appendOne(ctx, account, id, index, segment); err != nil {
 			return gone(err)
 		}
 	}
+	return nil
 }
 
 // appendOne sends a segment, and again when its answer was lost: the same index
