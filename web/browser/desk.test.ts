@@ -108,14 +108,18 @@ test('a post is dragged to another day, and one that is too late says so and sta
   const card = page.locator(`[data-post="${post.id}"]`)
   await card.waitFor()
   const target = day(1, '10:00').slice(0, 10)
-  // A card that is drawn anew under the hand is let go of, and taken up again.
-  await until('the post to be moved', async () => {
-    const there = async () => (await api('GET', `/posts/${post.id}`)).scheduled_time.startsWith(target)
-    if (await there()) return true
-    await drag(card, target)
-    await page.waitForTimeout(500)
-    return await there()
-  })
+  // While it is in the hand another one comes, to stand before it.
+  const from = (await card.boundingBox())!
+  await page.mouse.move(from.x + 10, from.y + 5)
+  await page.mouse.down()
+  await page.mouse.move(from.x + 30, from.y + 15, { steps: 4 })
+  const other = await api('POST', '/posts', { content: 'It comes amid a drag', scheduled_time: day(2, '09:00') })
+  await page.waitForTimeout(2000)
+  const to = (await page.locator(`[data-day="${target}"]`).boundingBox())!
+  await page.mouse.move(to.x + to.width / 2, to.y + to.height / 2, { steps: 4 })
+  await page.mouse.up()
+  await until('the post to be moved', async () => (await api('GET', `/posts/${post.id}`)).scheduled_time.startsWith(target))
+  await page.locator(`[data-post="${other.id}"]`).waitFor()
   const moved = await api('GET', `/posts/${post.id}`)
   expect(new Date(moved.scheduled_time).toISOString()).toBe(new Date(day(1, '10:00')).toISOString())
   await page.getByText('It is moved.').first().waitFor()

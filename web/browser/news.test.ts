@@ -81,6 +81,11 @@ test('a seed is added, and its articles come in while somebody watches', async (
   await page.locator('[data-queue=kept]').waitFor()
   expect(Number(await page.locator('[data-run]').getAttribute('data-fetched'))).toBeGreaterThan(paper.stories.length)
   await page.locator('[data-article]', { hasText: 'Giá vàng lập kỷ lục mới' }).waitFor()
+  // How it goes, in numbers: what was answered, and what it brought.
+  const figures = page.getByRole('region', { name: 'Figures' })
+  await figures.locator('[data-answer="200"]').waitFor()
+  const articles = figures.locator('div', { has: page.locator('dt', { hasText: /^Articles$/ }) }).last().locator('dd')
+  await until('the articles to be in the figures', async () => Number(await articles.innerText()) >= paper.stories.length)
   desk.fine()
 }, 240_000)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { relative, toInstant, toWall } from './time'
+import { mondayOf, relative, toInstant, toWall } from './time'
 
 test('wall clocks and instants lead to each other', () => {
   for (const [wall, zone, instant] of [
@@ -21,6 +21,10 @@ test('what is written with a space or without seconds is the same', () => {
 test('of an hour that comes twice it is the first, and one that is left out is read as later', () => {
   expect(toInstant('2026-10-25T02:30', 'Europe/Paris').toISOString()).toBe('2026-10-25T00:30:00.000Z')
   expect(toInstant('2026-03-29T02:30', 'Europe/Paris').toISOString()).toBe('2026-03-29T01:30:00.000Z')
+})
+
+test('a week begins on its Monday, and a Sunday ends one', () => {
+  expect(['2026-11-22', '2026-11-23', '2026-11-25', '2027-01-01'].map(mondayOf)).toEqual(['2026-11-16', '2026-11-23', '2026-11-23', '2026-12-28'])
 })
 
 test('how long until is told in the language', () => {

@@ -40,6 +40,13 @@ export const zones: string[] = (() => {
   return all.includes('UTC') ? all : ['UTC', ...all]
 })()
 
+/** The Monday of the week in which a date is: weeks end with their Sunday. */
+export function mondayOf(date: string): string {
+  const day = new Date(`${date}T00:00Z`)
+  day.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7))
+  return day.toISOString().slice(0, 10)
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 export function format(at: string | number | Date, language: string, zone: string, options: Intl.DateTimeFormatOptions): string {

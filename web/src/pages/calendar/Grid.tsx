@@ -13,7 +13,7 @@ import { refreshPosts } from '../../lib/posts'
 import { activeSeriesQuery } from '../../lib/queries'
 import { sayDone, sayFailed } from '../../lib/say'
 import { useAtLeast } from '../../lib/session'
-import { toInstant, toWall } from '../../lib/time'
+import { mondayOf, toInstant, toWall } from '../../lib/time'
 import type { CalendarSearch } from '../../router'
 import { Body, type Colors, type Entry, entryOf, eventsOf } from './events'
 import { asked, wanted } from './filter'
@@ -54,8 +54,7 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
   const may = useAtLeast('author')
   const [open, setOpen] = useState<Entry>()
   const day = dayjs(date)
-  const monday = (d: dayjs.Dayjs) => d.subtract((d.day() + 6) % 7, 'day')
-  const first = view === 'month' ? monday(day.startOf('month')) : view === 'week' ? monday(day) : day
+  const first = view === 'day' ? day : dayjs(mondayOf(view === 'month' ? date.slice(0, 7) + '-01' : date))
   const from = toInstant(first.format('YYYY-MM-DDT00:00'), zone)
   const to = toInstant(first.add(view === 'month' ? 42 : view === 'week' ? 7 : 1, 'day').format('YYYY-MM-DDT00:00'), zone)
   const key = ['posts', 'between', from.toISOString(), to.toISOString(), search.status, search.account]
@@ -86,14 +85,20 @@ export default function Grid({ search, view, date, zone, second, colors }: Props
 
   // Who looks for certain posts does not look for what is none yet.
   const planned = search.status || search.account || search.network || !posts.data ? [] : plannedBetween(series, posts.data, from, to)
+  const events = eventsOf((posts.data ?? []).filter(wanted(search)), planned, zone, colors, t)
+  // A card that is drawn anew falls out of the hand: what comes meanwhile waits.
+  const [held, setHeld] = useState<{ stretch: string; events: ScheduleEventData[] }>()
+  const stretch = `${view} ${date} ${zone}`
   const common = {
     date,
-    events: eventsOf((posts.data ?? []).filter(wanted(search)), planned, zone, colors, t),
+    events: held?.stretch === stretch ? held.events : events,
     locale: i18n.language,
     withHeader: false,
     weekendDays: [], // in red they would be hard to read
     withEventsDragAndDrop: may,
     canDragEvent: (e: ScheduleEventData) => may && ['draft', 'scheduled'].includes(entryOf(e).post?.status ?? ''),
+    onEventDragStart: () => setHeld({ stretch, events }),
+    onEventDragEnd: () => setHeld(undefined),
     onEventDrop: ({ event, newStart }: { event: ScheduleEventData; newStart: string }) => {
       const { post } = entryOf(event)
       if (post) move.mutate({ post, when: toInstant(newStart, zone) })

@@ -13,7 +13,7 @@ import { looks } from '../../components/status'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { accountsQuery } from '../../lib/queries'
 import { useMe } from '../../lib/session'
-import { format, toInstant, toWall, zones } from '../../lib/time'
+import { format, mondayOf, toInstant, toWall, zones } from '../../lib/time'
 import { type CalendarSearch, type CalendarView, views } from '../../router'
 import type { Colors } from './events'
 import { PostList } from './PostList'
@@ -56,7 +56,7 @@ export function CalendarPage() {
     { keys: 'l', label: t('calendar.views.list'), run: () => show('list') },
   ])
   const chosen = [search.status, search.account, search.network].filter(Boolean).length
-  const at = toInstant(`${date}T12:00`, zone)
+  const at = toInstant(`${view === 'week' ? mondayOf(date) : date}T12:00`, zone)
   const title = format(at, i18n.language, zone, view === 'month' ? { month: 'long', year: 'numeric' } : { day: 'numeric', month: 'long', year: 'numeric', ...(view === 'day' ? { weekday: 'long' } : {}) })
   return (
     <Page title={t('calendar.title')}>

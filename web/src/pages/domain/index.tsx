@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Grid, Group, Modal, SimpleGrid, Stack, Switch, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Button, Grid, Group, Modal, Stack, Switch, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCode, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -14,7 +14,7 @@ import { Time } from '../../components/Time'
 import { crawlPace, domainQuery } from '../../lib/newsQueries'
 import { sayDone, sayFailed } from '../../lib/say'
 import { useAtLeast } from '../../lib/session'
-import { freshness } from './freshness'
+import { Figures } from './Figures'
 import { Run } from './Run'
 
 const route = getRouteApi('/news/domains/$domain')
@@ -75,37 +75,6 @@ export function DomainPage() {
   )
 }
 
-function Figures({ domain: d }: { domain: Domain }) {
-  const { t, i18n } = useTranslation()
-  const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 0 })
-  const share = new Intl.NumberFormat(i18n.language, { style: 'percent' })
-  const all: [string, string][] = [
-    [t('domain.fetched'), number.format(d.fetched)], [t('domain.today'), number.format(d.fetched_today)], [t('domain.stored'), number.format(d.stored)],
-    [t('domain.unchanged'), number.format(d.unchanged)], [t('domain.failed'), number.format(d.failed)], [t('domain.timeouts'), number.format(d.timeouts)],
-    [t('domain.refused'), number.format(d.refused)], [t('domain.size'), new Intl.NumberFormat(i18n.language, { notation: 'compact', style: 'unit', unit: 'byte', unitDisplay: 'narrow' }).format(d.bytes)],
-    [t('domain.answer'), `${number.format(d.response_ms)} ms`], [t('domain.delay'), d.delay_ms > 0 ? `${number.format(d.delay_ms)} ms` : '–'], [t('domain.score'), share.format(d.score)],
-  ]
-  return (
-    <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.figures')}>
-      <Title order={2} size="h4">
-        {t('domain.figures')}
-      </Title>
-      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
-        {all.map(([label, value]) => (
-          <div key={label}>
-            <Text size="xs" c="dimmed" component="dt">
-              {label}
-            </Text>
-            <Text fw={600} className="dl-numbers" component="dd" m={0}>
-              {value}
-            </Text>
-          </div>
-        ))}
-      </SimpleGrid>
-    </Stack>
-  )
-}
-
 function Problems({ problems }: { problems: Schemas['DomainProblem'][] }) {
   const { t } = useTranslation()
   return (
@@ -138,32 +107,26 @@ function Problems({ problems }: { problems: Schemas['DomainProblem'][] }) {
   )
 }
 
-/** The newest articles, and how soon they were found. */
+/** The newest articles. */
 function Newest({ domain: d }: { domain: Domain }) {
-  const { t, i18n } = useTranslation()
+  const { t } = useTranslation()
   const list = useQuery({
     queryKey: ['domain', d.domain, 'newest'],
     refetchInterval: crawlPace,
-    queryFn: async () => (await take(api.GET('/api/v1/articles', { params: { query: { domain: d.domain, limit: 100 } } }))).articles,
+    queryFn: async () => (await take(api.GET('/api/v1/articles', { params: { query: { domain: d.domain, limit: 8 } } }))).articles,
   })
-  const found = freshness(list.data ?? [], d.created_at)
   return (
     <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('domain.newest')}>
       <Title order={2} size="h4">
         {t('domain.newest')}
       </Title>
       {list.error && <Failed error={list.error} retry={() => void list.refetch()} />}
-      {found !== undefined && (
-        <Text size="sm" c="dimmed" data-freshness={found}>
-          {t('domain.freshness', { minutes: new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 }).format(found / 60_000) })}
-        </Text>
-      )}
       {list.data?.length === 0 && (
         <Text size="sm" c="dimmed">
           {t('domain.noArticles')}
         </Text>
       )}
-      {list.data?.slice(0, 8).map((a) => (
+      {list.data?.map((a) => (
         <div key={a.id} data-article={a.id}>
           <LinkAnchor to="/news/articles/$id" params={{ id: a.id }} size="sm" className="dl-text">
             {a.title}

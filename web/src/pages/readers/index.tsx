@@ -139,7 +139,7 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
               <Failed error={trending.error} retry={() => void trending.refetch()} />
             ) : ranked.length === 0 ? (
               <Text size="sm" c="dimmed">
-                {t('readers.quiet')}
+                {t('readers.unranked')}
               </Text>
             ) : (
               ranked.map((p) => <PageRow key={p.page} own={false} page={p.page} number={p.score} times={window === 'rising'} active={p.page === chosen} choose={choose} />)

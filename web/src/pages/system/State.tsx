@@ -1,6 +1,7 @@
 import { Alert, Badge, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconUrgent } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactElement } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, type Schemas, take } from '../../api/client'
 import { LinkAnchor } from '../../components/links'
@@ -157,52 +158,74 @@ function Lateness({ all }: { all: Schemas['SystemLateness'][] }) {
   const { t } = useTranslation()
   const { duration, number } = useAmounts()
   return (
-    <Stack gap="xs" component="section" aria-label={t('system.lateness')}>
+    <Figures title={t('system.lateness')} text={t('system.latenessText')} none={t('system.nothingSent')} columns={[t('calendar.network'), ...(['sent', 'half', 'most', 'latest'] as const).map((name) => t(`system.column.${name}`))]}>
+      {all.map((l) => (
+        <Table.Tr key={l.network ?? ''} data-lateness={l.network ?? 'all'} fw={l.network ? undefined : 600}>
+          <Table.Td>
+            {l.network ? (
+              <Group gap={6} wrap="nowrap">
+                <NetworkIcon network={l.network} />
+                {networkName(l.network)}
+              </Group>
+            ) : (
+              t('calendar.all')
+            )}
+          </Table.Td>
+          <Numbered cells={[number(l.sent), duration(l.p50_ms), duration(l.p99_ms), duration(l.max_ms)]} />
+        </Table.Tr>
+      ))}
+    </Figures>
+  )
+}
+
+function Queues({ all }: { all: Schemas['TemporalQueue'][] }) {
+  const { t } = useTranslation()
+  const { duration, number } = useAmounts()
+  const within = (ms: number | undefined) => (ms === undefined ? '–' : `≤ ${duration(ms)}`)
+  return (
+    <Figures title={t('system.queues')} text={t('system.queuesText')} none={t('system.queuesUnknown')} columns={(['queue', 'waits', 'oldest', 'start50', 'start95'] as const).map((name) => t(`system.column.${name}`))}>
+      {all.map((q) => (
+        <Table.Tr key={`${q.name} ${q.kind}`} data-queue={`${q.name} ${q.kind}`}>
+          <Table.Td>
+            {q.name}{' '}
+            <Badge variant="light" color="gray" size="sm" tt="none">
+              {t(`system.queueKind.${q.kind}`)}
+            </Badge>
+          </Table.Td>
+          <Numbered cells={[number(q.waiting), q.waiting > 0 ? duration(q.oldest_ms) : '–', within(q.start_p50_ms), within(q.start_p95_ms)]} />
+        </Table.Tr>
+      ))}
+    </Figures>
+  )
+}
+
+/** A table whose first column names what the numbers of the others are of. */
+function Figures({ title, text, none, columns, children }: { title: string; text: string; none: string; columns: string[]; children: ReactElement[] }) {
+  return (
+    <Stack gap="xs" component="section" aria-label={title}>
       <Title order={2} size="h4">
-        {t('system.lateness')}
+        {title}
       </Title>
       <Text size="sm" c="dimmed">
-        {t('system.latenessText')}
+        {text}
       </Text>
-      {all.length === 0 ? (
+      {children.length === 0 ? (
         <Text size="sm" c="dimmed" className="dl-card" p="md">
-          {t('system.nothingSent')}
+          {none}
         </Text>
       ) : (
-        <Table.ScrollContainer minWidth={380} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-          <Table verticalSpacing={6} aria-label={t('system.lateness')} className="dl-numbers">
+        <Table.ScrollContainer minWidth={460} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+          <Table verticalSpacing={6} aria-label={title} className="dl-numbers">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{t('calendar.network')}</Table.Th>
-                {(['sent', 'half', 'most', 'latest'] as const).map((name) => (
-                  <Table.Th key={name} ta="right">
-                    {t(`system.column.${name}`)}
+                {columns.map((name, i) => (
+                  <Table.Th key={name} ta={i ? 'right' : undefined}>
+                    {name}
                   </Table.Th>
                 ))}
               </Table.Tr>
             </Table.Thead>
-            <Table.Tbody>
-              {all.map((l) => (
-                <Table.Tr key={l.network ?? ''} data-lateness={l.network ?? 'all'} fw={l.network ? undefined : 600}>
-                  <Table.Td>
-                    {l.network ? (
-                      <Group gap={6} wrap="nowrap">
-                        <NetworkIcon network={l.network} />
-                        {networkName(l.network)}
-                      </Group>
-                    ) : (
-                      t('calendar.all')
-                    )}
-                  </Table.Td>
-                  <Table.Td ta="right">{number(l.sent)}</Table.Td>
-                  {[l.p50_ms, l.p99_ms, l.max_ms].map((n, i) => (
-                    <Table.Td key={i} ta="right">
-                      {duration(n)}
-                    </Table.Td>
-                  ))}
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
+            <Table.Tbody>{children}</Table.Tbody>
           </Table>
         </Table.ScrollContainer>
       )}
@@ -210,53 +233,10 @@ function Lateness({ all }: { all: Schemas['SystemLateness'][] }) {
   )
 }
 
-function Queues({ all }: { all: Schemas['TemporalQueue'][] }) {
-  const { t } = useTranslation()
-  const { duration, number } = useAmounts()
-  return (
-    <Stack gap="xs" component="section" aria-label={t('system.queues')}>
-      <Title order={2} size="h4">
-        {t('system.queues')}
-      </Title>
-      <Text size="sm" c="dimmed">
-        {t('system.queuesText')}
-      </Text>
-      {all.length === 0 ? (
-        <Text size="sm" c="dimmed" className="dl-card" p="md">
-          {t('system.queuesUnknown')}
-        </Text>
-      ) : (
-        <Table.ScrollContainer minWidth={460} className="dl-card" scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-          <Table verticalSpacing={6} aria-label={t('system.queues')} className="dl-numbers">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{t('system.column.queue')}</Table.Th>
-                {(['waits', 'oldest', 'start50', 'start95'] as const).map((name) => (
-                  <Table.Th key={name} ta="right">
-                    {t(`system.column.${name}`)}
-                  </Table.Th>
-                ))}
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {all.map((q) => (
-                <Table.Tr key={`${q.name} ${q.kind}`} data-queue={`${q.name} ${q.kind}`}>
-                  <Table.Td>
-                    {q.name}{' '}
-                    <Badge variant="light" color="gray" size="sm" tt="none">
-                      {t(`system.queueKind.${q.kind}`)}
-                    </Badge>
-                  </Table.Td>
-                  <Table.Td ta="right">{number(q.waiting)}</Table.Td>
-                  <Table.Td ta="right">{q.waiting > 0 ? duration(q.oldest_ms) : '–'}</Table.Td>
-                  <Table.Td ta="right">{q.start_p50_ms === undefined ? '–' : `≤ ${duration(q.start_p50_ms)}`}</Table.Td>
-                  <Table.Td ta="right">{q.start_p95_ms === undefined ? '–' : `≤ ${duration(q.start_p95_ms)}`}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      )}
-    </Stack>
-  )
+function Numbered({ cells }: { cells: string[] }) {
+  return cells.map((text, i) => (
+    <Table.Td key={i} ta="right">
+      {text}
+    </Table.Td>
+  ))
 }
