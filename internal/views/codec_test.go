@@ -1,6 +1,7 @@
 package views
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -88,6 +89,25 @@ func FuzzLogged(f *testing.F) {
 			t.Errorf("%q came back as %q", a, b)
 		}
 	})
+}
+
+func TestAnotherVersionsRecordsAreLeftAlone(t *testing.T) {
+	log := sampleLog(heading{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000})
+	var all changes
+	if err := all.addLogged("1", log); err != nil {
+		t.Fatal(err)
+	}
+	delta := string(encodeChanges(all.list, true))
+	for name, err := range map[string]error{
+		"log": all.addLogged("1", "2"+log[1:]), "delta": all.read("2" + delta[1:]), "nothing": all.read(""),
+	} {
+		if !errors.Is(err, errFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if all.list[0].hours[0].count != 1 {
+		t.Errorf("counted %d", all.list[0].hours[0].count)
+	}
 }
 
 func TestTheLogSaysWhatCounted(t *testing.T) {

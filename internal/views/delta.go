@@ -183,7 +183,7 @@ var errDelta = errors.New("what lies between Redis and Postgres cannot be read")
 
 // encodeChanges writes changes for read: all there is, or what the flush needs.
 func encodeChanges(list []*change, all bool) []byte {
-	var b []byte
+	b := []byte{format}
 	for _, c := range list {
 		b = appendText(b, c.page)
 		b = append(b, c.way)
@@ -228,6 +228,9 @@ func appendNumbers(b []byte, numbers ...int64) []byte {
 // read adds what encodeChanges wrote.
 func (cs *changes) read(s string) error {
 	d := decoder{rest: s}
+	if d.letter() != format {
+		return errFormat
+	}
 	for d.rest != "" {
 		page := d.text()
 		if !isPageKey(page) {

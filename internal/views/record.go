@@ -8,6 +8,16 @@ import (
 	"github.com/google/uuid"
 )
 
+// format begins all that Go writes into Redis for Go to read later: entries of
+// the log, sums and deltas. A program that is replaced leaves some of them behind
+// and meets some of its successor's, so a change of how they are written takes
+// another letter, and what began with the letter before is read for one release
+// more. What begins with a letter that is not known stays where it is until a
+// program comes that knows it.
+const format = '1'
+
+var errFormat = errors.New("what lies in Redis was written by another version of the program and waits for it: upgrade all processes")
+
 // heading is what hits that lie together in the log have in common.
 type heading struct {
 	kind     byte // a Kind's letter, or filtered
@@ -83,7 +93,7 @@ func (l *logging) add(h heading, page int, r record) {
 
 // encode gives what parseLogged reads.
 func (l *logging) encode(h heading) []byte {
-	b := append(make([]byte, 0, 64+48*len(l.pages)+len(l.text)), h.kind, h.way)
+	b := append(make([]byte, 0, 64+48*len(l.pages)+len(l.text)), format, h.kind, h.way)
 	b = appendNumbers(b, l.base, h.quarters, int64(h.day), int64(len(l.pages)))
 	last := ""
 	for _, p := range l.pages {
@@ -119,6 +129,9 @@ var errRecord = errors.New("the log holds something that is not a hit")
 
 func parseLogged(s string) (logged, error) {
 	l := logged{decoder: decoder{rest: s}}
+	if l.letter() != format {
+		return logged{}, errFormat
+	}
 	l.kind, l.way = l.letter(), l.letter()
 	l.base, l.quarters, l.day = l.number(), l.number(), Day(l.number()) //nolint:gosec // bounded by number
 	last := ""
