@@ -163,9 +163,9 @@ select coalesce(sum(calls), 0)::bigint as calls from (
         where workspace_id = $1 and status = 'scheduled' and listed_at >= $2 and listed_at < $3
         order by listed_at, post_id
     ) p cross join lateral (
-        select o.override from post_targets o
-        where o.post_id = p.post_id and o.account_id = $4 and o.status = 'scheduled' offset 0
+        select o.override, o.status from post_targets o where o.post_id = p.post_id and o.account_id = $4 offset 0
     ) t
+    where t.status = 'scheduled'
     limit $5
 ) planned
 `
@@ -180,9 +180,10 @@ type CountPlannedParams struct {
 
 // How many calls an account's posts of a stretch of time take, each segment of a
 // thread being one, counting up to so many posts. listed_at is the time of
-// a scheduled post, and has the index. "offset 0" keeps the planner from another
-// order of the join: with counts of rows from before a crowd it takes one whose
-// cost is the square of the posts.
+// a scheduled post, and has the index. "offset 0" keeps the planner to this order
+// and to the index of post and account, whatever it believes of how many rows
+// have a status: with what it knew before a crowd came, the cost was the square
+// of the posts.
 func (q *Queries) CountPlanned(ctx context.Context, arg CountPlannedParams) (int64, error) {
 	row := q.db.QueryRow(ctx, countPlanned,
 		arg.WorkspaceID,
@@ -839,14 +840,15 @@ from (
      from (
         select o.id, o.post_id, o.posted_at, o.status from post_targets o
         where o.account_id = w.account_id and o.fingerprint = w.fingerprint and w.fingerprint <> ''
-          and o.post_id <> w.post_id and o.status in ('scheduled', 'publishing', 'posted', 'uncertain')
-        order by o.id desc
+          and o.post_id <> w.post_id
+        order by o.id desc offset 0
      ) t cross join lateral (
         select s.scheduled_time from scheduled_posts s
         where s.post_id = t.post_id and s.workspace_id = $7 and (s.status <> 'draft' or s.approval = 'pending')
           and (s.series_id is null or s.series_id <> w.series_id) offset 0
      ) p
-     where coalesce(t.posted_at, p.scheduled_time) between w.at - make_interval(secs => $8::float8) and w.at + make_interval(secs => $8::float8)
+     where t.status in ('scheduled', 'publishing', 'posted', 'uncertain')
+       and coalesce(t.posted_at, p.scheduled_time) between w.at - make_interval(secs => $8::float8) and w.at + make_interval(secs => $8::float8)
      order by t.id desc limit 1)
     union all
     (select false, p.post_id, p.listed_at, t.published
@@ -857,9 +859,9 @@ from (
           and s.post_id <> w.post_id and (s.status <> 'draft' or s.approval = 'pending')
         order by s.listed_at, s.post_id
      ) p cross join lateral (
-        select o.status = 'posted' as published from post_targets o
-        where o.post_id = p.post_id and o.account_id = w.account_id and o.status in ('scheduled', 'publishing', 'posted', 'uncertain') offset 0
+        select o.status, o.status = 'posted' as published from post_targets o where o.post_id = p.post_id and o.account_id = w.account_id offset 0
      ) t
+     where t.status in ('scheduled', 'publishing', 'posted', 'uncertain')
      order by p.listed_at, p.post_id limit 1)
 ) near
 order by n, same desc
