@@ -11,6 +11,7 @@ import (
 
 	"dateline/internal/post"
 	"dateline/internal/store"
+	"dateline/internal/store/db"
 )
 
 func TestACrowdIsClaimedAtOnceAndTheRestIsLeftAlone(t *testing.T) {
@@ -173,4 +174,45 @@ func (n *newsroom) count(sql string) (rows int) {
 	defer func() { _ = c.Close(n.t.Context()) }()
 	n.must(c.QueryRow(n.t.Context(), sql).Scan(&rows))
 	return rows
+}
+
+// What scheduling counts must not cost the more the more there is on the
+// account, also when Postgres last looked at its tables before a crowd came and
+// believes that nothing waits: the crowd was counted against itself.
+func TestACrowdIsNotCountedAgainstItself(t *testing.T) {
+	n := open(t)
+	const crowd = 200
+	var last post.Post
+	for range crowd {
+		last = n.create()
+	}
+	n.exec("update post_targets set status = 'cancelled'")
+	n.exec("update scheduled_posts set status = 'cancelled'")
+	n.exec("analyze")
+	n.exec("update post_targets set status = 'scheduled'")
+	n.exec("update scheduled_posts set status = 'scheduled'")
+
+	tx := n.begin()
+	q := db.New(tx)
+	read := func() (rows int) {
+		t.Helper()
+		const sql = "select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::int from pg_stat_xact_user_tables where relname in ('post_targets', 'scheduled_posts')"
+		n.must(tx.QueryRow(t.Context(), sql).Scan(&rows))
+		return rows
+	}
+	at := last.ScheduledTime
+	calls, err := q.CountPlanned(t.Context(), db.CountPlannedParams{WorkspaceID: n.workspace.ID, AccountID: n.account.ID,
+		FromTime: at.Add(-time.Hour), ToTime: at.Add(time.Hour), Most: 10 * crowd})
+	n.must(err)
+	counting := read()
+	if calls != crowd || counting > 10*crowd {
+		t.Errorf("counted %d calls of %d, and read %d rows for it", calls, crowd, counting)
+	}
+	near, err := q.Neighbours(t.Context(), db.NeighboursParams{Ns: []int32{0}, PostIds: []uuid.UUID{newID()}, SeriesIds: []uuid.UUID{newID()},
+		AccountIds: []uuid.UUID{n.account.ID}, Ats: []time.Time{at}, Fingerprints: [][]byte{last.Fingerprint(last.Targets[0])},
+		WorkspaceID: n.workspace.ID, SameSeconds: 86400, NearSeconds: 300})
+	n.must(err)
+	if looking := read() - counting; len(near) != 2 || looking > 10*crowd {
+		t.Errorf("found %d neighbours, and read %d rows for it", len(near), looking)
+	}
 }

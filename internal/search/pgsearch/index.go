@@ -14,11 +14,11 @@ import (
 
 const putDocument = `
 with put as (
-    insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, head, words, paired)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::tsvector, $11::text::tsvector, true)
+    insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, head, words, paired, dated)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::tsvector, $11::text::tsvector, true, true)
     on conflict (id) do update set version = excluded.version, published_at = excluded.published_at, indexed_at = clock_timestamp(),
         domain = excluded.domain, language = excluded.language, section = excluded.section, tags = excluded.tags, authors = excluded.authors,
-        keys = excluded.keys, head = excluded.head, words = excluded.words, paired = true
+        keys = excluded.keys, head = excluded.head, words = excluded.words, paired = true, dated = true
     where search_documents.version <= excluded.version
     returning id)
 insert into search_texts (id, url, title, lead, body, image_url, group_id)

@@ -25,12 +25,12 @@ type Options struct {
 	Limit    time.Duration // of a statement, before only the newest articles are looked at; 0: 600 ms
 }
 
-// Engine searches the tables of migrations 00018 and 00025.
+// Engine searches the tables of migrations 00018, 00025 and 00028.
 type Engine struct {
-	pool   *pgxpool.Pool
-	o      Options
-	turns  chan struct{}
-	paired atomic.Bool // every row has pairs; see everyRowHasPairs
+	pool    *pgxpool.Pool
+	o       Options
+	turns   chan struct{}
+	current atomic.Bool // see everyRowIsCurrent
 
 	mu    sync.Mutex
 	known map[string]struct{} // words that search_words has

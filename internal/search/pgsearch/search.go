@@ -114,10 +114,8 @@ func (e *Engine) find(ctx context.Context, l look, q search.Query) (found result
 		}
 	}
 	x := write(q, strict, corrected)
-	if x.match != x.plain {
-		if l.paired, err = e.everyRowHasPairs(ctx, l.tx); err != nil {
-			return found, err
-		}
+	if l.current, err = e.everyRowIsCurrent(ctx, l.tx); err != nil {
+		return found, err
 	}
 	found.marker = search.NewMarker(q, x.also...)
 	found.answer, found.order, err = l.run(ctx, x)
@@ -133,10 +131,10 @@ func (e *Engine) find(ctx context.Context, l look, q search.Query) (found result
 
 // look is one search's look at the database.
 type look struct {
-	tx     pgx.Tx
-	r      search.Request
-	paired bool // every row has the pairs of its words
-	lately bool // among the newest only: what may be looked at is bounded, whatever is looked for
+	tx      pgx.Tx
+	r       search.Request
+	current bool // every row has the pairs of its words and the stretches of its time
+	lately  bool // among the newest only: what may be looked at is bounded, whatever is looked for
 }
 
 // run looks at all that match, or at the newest where that are too many.

@@ -50,18 +50,19 @@ func tookTooLong(ctx context.Context, err error) bool {
 	return errors.As(err, &e) && e.Code == queryCanceled || errors.Is(err, context.DeadlineExceeded)
 }
 
-// everyRowHasPairs says whether phrases may be looked for by the pairs of their
-// words. Rows from before there were pairs are replaced soon after an update.
-func (e *Engine) everyRowHasPairs(ctx context.Context, tx pgx.Tx) (bool, error) {
-	if e.paired.Load() {
+// everyRowIsCurrent says whether all rows have what this version puts into them:
+// the pairs of their words, by which phrases are looked for, and the stretches of
+// their time. Rows from before are replaced soon after an update.
+func (e *Engine) everyRowIsCurrent(ctx context.Context, tx pgx.Tx) (bool, error) {
+	if e.current.Load() {
 		return true, nil
 	}
-	var without bool
-	if err := tx.QueryRow(ctx, "select exists (select from search_documents where not paired)").Scan(&without); err != nil {
+	var old bool
+	if err := tx.QueryRow(ctx, "select exists (select from search_documents where not (paired and dated))").Scan(&old); err != nil {
 		return false, err
 	}
-	if !without {
-		e.paired.Store(true)
+	if !old {
+		e.current.Store(true)
 	}
-	return !without, nil
+	return !old, nil
 }

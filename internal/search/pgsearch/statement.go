@@ -76,11 +76,15 @@ func (l look) matching(s *statement, x expression, since *window, ranks bool) st
 		return "select d.ctid as tid, count(*) over () as n from (select d.ctid, d.* from search_documents d where " + filters + " order by d.published_at desc limit " + strconv.Itoa(recent) + ") d where " + s.words("words", x.plain)
 	}
 	words := x.match
-	if !l.paired {
+	if !l.current {
 		words = x.plain
 	}
+	stretches := since != nil && l.current && words != ""
+	if stretches {
+		words = "(" + words + ") & " + since.within
+	}
 	found := "(select m.tid, m.n from (select d.ctid as tid, d.published_at, count(*) over () as n from search_documents d where " + s.words("words", words) + " and " + filters
-	if since != nil {
+	if since != nil && !stretches {
 		found += " and d.published_at >= " + s.put(since.all)
 	}
 	found += ") m order by m.published_at desc limit " + strconv.Itoa(l.most(x)) + ")"
@@ -94,7 +98,7 @@ func (l look) matching(s *statement, x expression, since *window, ranks bool) st
 
 // verifies says that each text which is looked at is read, to see whether the
 // phrases are there.
-func (l look) verifies(x expression) bool { return l.paired && !l.lately && x.match != x.plain }
+func (l look) verifies(x expression) bool { return l.current && !l.lately && x.match != x.plain }
 
 // most is how many are looked at.
 func (l look) most(x expression) int {
@@ -109,7 +113,7 @@ func (l look) most(x expression) int {
 func (l look) estimate(ctx context.Context, x expression) (int, error) {
 	var s statement
 	words := x.count
-	if !l.paired {
+	if !l.current {
 		words = x.plain
 	}
 	sql := "explain (format json) select 1 from search_documents d where " + s.words("words", words) + " and " + s.where(l.r)
@@ -128,9 +132,12 @@ func (l look) estimate(ctx context.Context, x expression) (int, error) {
 	return int(plans[0].Plan.Rows), nil
 }
 
-// window is from when on articles are looked at: at all, and when they have the
-// words in their head.
-type window struct{ all, head time.Time }
+// window is from when on articles are looked at: at all, which within says in the
+// names of stretches, and when they have the words in their head.
+type window struct {
+	all, head time.Time
+	within    string
+}
 
 // since gives the times from which there are about as many articles as can be
 // looked at, of so many that match; nil: Postgres has not counted yet.
@@ -141,7 +148,17 @@ func (l look) since(ctx context.Context, estimate int) (*window, error) {
 	}
 	// So large a part of all rows has them, if they are spread evenly.
 	part := float64(broad) / float64(estimate)
-	return &window{all: quantile(bounds, 1-part), head: quantile(bounds, 1-part*further)}, nil
+	w := window{all: quantile(bounds, 1-part), head: quantile(bounds, 1-part*further)}
+	// Some say that they come out tomorrow.
+	w.within = within(w.all, latest(l.r.Now, bounds[len(bounds)-1]).Add(24*time.Hour))
+	return &w, nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // spread gives the times that divide all articles into parts of the same size,

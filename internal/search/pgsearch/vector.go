@@ -113,6 +113,9 @@ func vectors(d search.Document) (head, words string, lexemes []string) {
 	long := newBuilder(1024, true)
 	fillHead(long, d)
 	long.add(d.Body, "")
+	for _, name := range stretchesOf(d.Published) {
+		long.know(name)
+	}
 	return short.String(), long.String(), long.order
 }
 
