@@ -2,6 +2,7 @@ package search
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -82,6 +83,14 @@ func fold(word string) (bare, marked string) {
 		bare = strings.ToLower(word)
 		return bare, bare
 	}
+	if bare, marked, ok := foldLatin(word); ok {
+		return bare, marked
+	}
+	return foldAny(word)
+}
+
+// foldAny folds what is written in any way.
+func foldAny(word string) (bare, marked string) {
 	var plain, quality, tone strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(word)) {
 		switch {
@@ -95,6 +104,42 @@ func fold(word string) (bare, marked string) {
 		}
 	}
 	return plain.String(), norm.NFC.String(quality.String()) + tone.String()
+}
+
+// latin holds what foldAny makes of each letter of the Latin blocks, which is all
+// that most words are written with: a search takes thousands of words apart to
+// show what it found.
+var latin = sync.OnceValue(func() *[latinEnd]folded { //nolint:gochecknoglobals // a table of Unicode's, made once
+	var table [latinEnd]folded
+	for r := range rune(latinEnd) {
+		if unicode.Is(unicode.Latin, r) || r < utf8.RuneSelf && isWord(r) {
+			bare, marked := foldAny(string(r))
+			quality := strings.TrimRight(marked, tones)
+			table[r] = folded{bare, quality, marked[len(quality):]}
+		}
+	}
+	return &table
+})
+
+const latinEnd = 0x1F00 // behind Latin Extended Additional, which has Vietnamese
+
+// folded is a letter without anything, with its marks but the tone, and the tone.
+type folded struct{ plain, quality, tone string }
+
+// foldLatin folds a word of single Latin letters; ok is false where another sign
+// stands among them, such as a mark of its own.
+func foldLatin(word string) (bare, marked string, ok bool) {
+	table := latin()
+	var plain, quality, tone [longestWord]byte
+	p, q, t := plain[:0], quality[:0], tone[:0]
+	for _, r := range word {
+		if r >= latinEnd || table[r].plain == "" {
+			return "", "", false
+		}
+		letter := &table[r]
+		p, q, t = append(p, letter.plain...), append(q, letter.quality...), append(t, letter.tone...)
+	}
+	return string(p), string(append(q, t...)), true
 }
 
 // base gives the letters for one that Unicode does not take apart.

@@ -3,6 +3,7 @@ package pgsearch
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dateline/internal/search"
 )
@@ -23,7 +24,13 @@ type expression struct {
 	phrase  string   // the words as one phrase; empty: there is one word only
 	also    []string // corrections and synonyms, which are marked in what is found
 	empty   bool     // there is nothing to look for but what must not be there
+	lacks   bool     // words may lack: it is the relaxed one
+	short   bool     // a beginning of a letter or two is among it, which very many words have
 }
+
+// shortPrefix is how many letters a beginning must have for the index to be
+// quicker than reading the newest texts.
+const shortPrefix = 3
 
 // unit is a part of a query that stands for one thing.
 type unit struct {
@@ -57,6 +64,9 @@ func write(q search.Query, strict bool, corrected map[string][]string) expressio
 		loose, exact, counted = append(loose, u.loose), append(exact, u.strict), append(counted, u.loose.plain)
 	}
 	x.empty = len(units) == 0
+	for _, t := range q.Wanted() {
+		x.short = x.short || t.Prefix && utf8.RuneCountInString(t.Words[len(t.Words)-1].Bare) < shortPrefix
+	}
 	var not []written
 	for _, t := range q.Unwanted() {
 		not = append(not, unwanted(words(t, true, nil)))
@@ -209,7 +219,7 @@ func phrase(q search.Query) string {
 // The words of a long question that are asked for when no article has all: the
 // longest, since they say most. With so many, two may lack.
 const (
-	mostAsked = 8
+	mostAsked = 6
 	lackTwo   = 5
 )
 

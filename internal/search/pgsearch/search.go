@@ -16,11 +16,12 @@ const (
 	broad     = 1500
 	broadHead = 400
 	further   = 6
+	mostHeads = 20_000 // of the newest articles, in which the heads are looked at
 	// broadPhrase is the same where each text has to be read.
 	broadPhrase = 500
 	// wide is how many may match and still be counted. Where more do, only what is
 	// new enough is looked for.
-	wide = 4 * broad
+	wide = 2 * broad
 	// deep is how many are ranked by their whole text.
 	deep = 200
 	// few is how many must have all words, lest those follow that lack one.
@@ -120,7 +121,7 @@ func (e *Engine) find(ctx context.Context, l look, q search.Query) (found result
 	found.marker = search.NewMarker(q, x.also...)
 	found.answer, found.order, err = l.run(ctx, x)
 	if err == nil && found.answer.Total < few && x.relaxed.match != "" && !l.lately {
-		x.exact, x.written = x.written, x.relaxed
+		x.exact, x.written, x.lacks = x.written, x.relaxed, true
 		all := found.answer.Total
 		found.answer, found.order, err = l.run(ctx, x)
 		found.answer.Relaxed = found.answer.Total > all
@@ -223,7 +224,12 @@ func (l look) at(ctx context.Context, x expression, since *window) (a search.Ans
 // behind them. What has the words as they are written stands before what has
 // them without their diacritics. What is fresh gains up to a third.
 func ranking(s *statement, r search.Request, x expression) string {
-	rank := "ts_rank_cd(" + weights + ", d.words, " + s.put(x.plain) + "::text::tsquery, 1) + ts_rank(" + weights + ", d.words, " + s.put(x.any) + "::text::tsquery, 1)"
+	rank := "ts_rank(" + weights + ", d.words, " + s.put(x.any) + "::text::tsquery, 1)"
+	if !x.lacks {
+		// How close all words are. Of the many ways in which some may lack, that
+		// would take longer than everything else.
+		rank += " + ts_rank_cd(" + weights + ", d.words, " + s.put(x.plain) + "::text::tsquery, 1)"
+	}
 	if x.phrase != "" {
 		phrase := s.put(x.phrase) + "::text::tsquery"
 		rank += " + ts_rank_cd(" + weights + ", d.words, " + phrase + ", 1) + case when d.head @@ " + phrase + " then 0.5 else 0 end"

@@ -79,7 +79,7 @@ func (l look) matching(s *statement, x expression, since *window, ranks bool) st
 	if !l.current {
 		words = x.plain
 	}
-	stretches := since != nil && l.current && words != ""
+	stretches := since != nil && l.current && words != "" && !x.short
 	if stretches {
 		words = "(" + words + ") & " + since.within
 	}
@@ -88,10 +88,12 @@ func (l look) matching(s *statement, x expression, since *window, ranks bool) st
 		found += " and d.published_at >= " + s.put(since.all)
 	}
 	found += ") m order by m.published_at desc limit " + strconv.Itoa(l.most(x)) + ")"
-	if since != nil && ranks {
-		// Ranked behind the limit: most of these never are.
-		found += " union all (select d.ctid as tid, 0 as n from search_documents d where " + s.words("head", x.plain) + " and " + filters +
-			" and d.published_at >= " + s.put(since.head) + " order by d.published_at desc limit " + strconv.Itoa(broadHead) + ")"
+	if since != nil && ranks && !x.lacks {
+		// Ranked behind the limit: most of these never are. All of them are found
+		// first ("offset 0"): where heads with these words are rare, the newest rows
+		// would be gone through one by one until there are enough.
+		found += " union all (select h.tid, 0 as n from (select d.ctid as tid, d.published_at from search_documents d where " + s.words("head", x.plain) + " and " + filters +
+			" and d.published_at >= " + s.put(since.head) + " offset 0) h order by h.published_at desc limit " + strconv.Itoa(broadHead) + ")"
 	}
 	return found
 }
@@ -142,13 +144,13 @@ type window struct {
 // since gives the times from which there are about as many articles as can be
 // looked at, of so many that match; nil: Postgres has not counted yet.
 func (l look) since(ctx context.Context, estimate int) (*window, error) {
-	bounds, _, err := l.spread(ctx)
+	bounds, rows, err := l.spread(ctx)
 	if err != nil || len(bounds) < 2 {
 		return nil, err
 	}
 	// So large a part of all rows has them, if they are spread evenly.
 	part := float64(broad) / float64(estimate)
-	w := window{all: quantile(bounds, 1-part), head: quantile(bounds, 1-part*further)}
+	w := window{all: quantile(bounds, 1-part), head: quantile(bounds, 1-min(part*further, mostHeads/max(rows, 1)))}
 	// Some say that they come out tomorrow.
 	w.within = within(w.all, latest(l.r.Now, bounds[len(bounds)-1]).Add(24*time.Hour))
 	return &w, nil

@@ -1641,6 +1641,7 @@ type SearchDocument struct {
 	Head        interface{}
 	Words       interface{}
 	Paired      bool
+	Dated       bool
 }
 
 type SearchRebuild struct {
