@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Browser, Locator } from 'playwright-core'
 import { Dateline, Desk, sample, shoot, startBrowser, until } from './harness'
+import { lookAt, looks, scrollsFar } from './looks'
 
 const d = new Dateline()
 let browser: Browser
@@ -308,27 +309,9 @@ const pages = {
   system: '/system',
 }
 
-test.each([
-  ['light', 1280, 900],
-  ['dark', 1280, 900],
-  ['light', 360, 740],
-  ['dark', 360, 740],
-] as const)('every page is accessible, in %s at %i px', async (colorScheme, width, height) => {
-  const other = await Desk.open(browser, d, { colorScheme, viewport: { width, height } })
-  await other.login(await d.link())
+test.each(looks)('every page is accessible, in %s at %i px', async (...look) => {
   const { posts } = await api<{ posts: Post[] }>('GET', '/posts?status=posted&limit=1')
-  const problems: string[] = []
-  for (const [name, path] of [...Object.entries(pages), ['post', `/posts/${posts[0]?.id}`] as const]) {
-    await other.go(path)
-    await other.page.waitForLoadState('load')
-    await other.page.locator('[role=status][aria-label^=Loading]').first().waitFor({ state: 'detached' })
-    await other.live()
-    problems.push(...(await other.barriers()).map((b) => `${name}: ${b}`))
-    await shoot(other, `${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
-  }
-  expect(problems).toEqual([])
-  other.fine()
-  await other.close()
+  await lookAt(browser, d, look, { ...pages, post: `/posts/${posts[0]?.id}` })
 }, 240_000)
 
 test('a list of 100,000 posts scrolls and filters without a stall', async () => {
@@ -337,16 +320,7 @@ test('a list of 100,000 posts scrolls and filters without a stall', async () => 
     select gen_random_uuid(), m.workspace_id, m.user_id, 'Many ' || n, timestamptz '2001-01-01' + n * interval '1 hour', 'UTC', 'cancelled'
     from (select workspace_id, user_id from members limit 1) m, generate_series(1, 100000) n`)
   await desk.go('/calendar?view=list')
-  await page.locator('[data-post]').first().waitFor()
-  const drawn = await page.evaluate(async () => {
-    for (let i = 0; i < 60; i++) {
-      scrollTo(0, document.body.scrollHeight)
-      await new Promise((done) => setTimeout(done, 100))
-    }
-    return { rows: document.querySelectorAll('[data-post]').length, high: document.body.scrollHeight }
-  })
-  expect(drawn.high).toBeGreaterThan(100_000) // thousands are loaded
-  expect(drawn.rows).toBeLessThan(60) // and those in sight are drawn
+  await scrollsFar(page, '[data-post]')
   await page.getByLabel('Status').first().click()
   await page.getByRole('option', { name: 'Cancelled' }).click()
   await page.locator('[data-post] [data-status=cancelled]').first().waitFor()

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Browser } from 'playwright-core'
 import { noise } from './files'
 import { Dateline, Desk, sample, shoot, startBrowser, until } from './harness'
+import { lookAt, looks } from './looks'
 import { Receiver } from './receiver'
 
 const d = new Dateline()
@@ -377,24 +378,7 @@ const pages = {
   'calendar-week': '/calendar?view=week',
 }
 
-test.each([
-  ['light', 1280, 900],
-  ['dark', 1280, 900],
-  ['light', 360, 740],
-  ['dark', 360, 740],
-] as const)('these pages are accessible too, in %s at %i px', async (colorScheme, width, height) => {
-  const other = await Desk.open(browser, d, { colorScheme, viewport: { width, height } })
-  await other.login(await d.link())
-  await api('POST', '/series', { rule: 'FREQ=WEEKLY;BYDAY=MO,FR', starts: wall(1, '18:00'), template: { content: `The week in ${width} ${colorScheme}` } })
-  const problems: string[] = []
-  for (const [name, path] of Object.entries(pages)) {
-    await other.go(path)
-    await other.page.locator('[role=status][aria-label^=Loading]').first().waitFor({ state: 'detached' })
-    await other.live()
-    problems.push(...(await other.barriers()).map((b) => `${name}: ${b}`))
-    await shoot(other, `${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
-  }
-  expect(problems).toEqual([])
-  other.fine()
-  await other.close()
+test.each(looks)('these pages are accessible too, in %s at %i px', async (...look) => {
+  await api('POST', '/series', { rule: 'FREQ=WEEKLY;BYDAY=MO,FR', starts: wall(1, '18:00'), template: { content: `The week in ${look[1]} ${look[0]}` } })
+  await lookAt(browser, d, look, pages)
 }, 240_000)

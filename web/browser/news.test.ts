@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Browser } from 'playwright-core'
 import { Dateline, Desk, shoot, startBrowser, until } from './harness'
+import { lookAt, looks, scrollsFar } from './looks'
 import { Paper } from './paper'
 
 const d = new Dateline()
@@ -365,12 +366,7 @@ test('the pages about news speak Vietnamese', async () => {
   desk.fine()
 })
 
-test.each([
-  ['light', 1280, 900],
-  ['dark', 1280, 900],
-  ['light', 360, 740],
-  ['dark', 360, 740],
-] as const)('every page about news is accessible, in %s at %i px', async (colorScheme, width, height) => {
+test.each(looks)('every page about news is accessible, in %s at %i px', async (...look) => {
   const { id } = await articleOf('Nước sông dâng cao sau mưa lớn')
   const saved = await api<{ saved_searches: unknown[] }>('GET', '/saved-searches')
   if (saved.saved_searches.length === 0) await api('POST', '/saved-searches', { name: 'Giá vàng', query: 'giá vàng', sections: ['Kinh tế'], alert: true })
@@ -378,22 +374,10 @@ test.each([
     news: '/news', 'news-search': '/news?q=gia+vang', 'news-article': `/news/articles/${id}`, 'news-saved': '/news/saved', 'news-seeds': '/news/seeds', 'news-domains': '/news/domains',
     'news-domain': `/news/domains/${domain}`, 'news-selectors': `/news/domains/${domain}/selectors`,
   }
-  const other = await Desk.open(browser, d, { colorScheme, viewport: { width, height } })
-  await other.login(await d.link())
-  const problems: string[] = []
-  for (const [name, path] of Object.entries(pages)) {
-    await other.go(path)
-    await other.page.waitForLoadState('load')
-    await other.page.locator('[role=status][aria-label^=Loading]').first().waitFor({ state: 'detached' })
-    await other.live()
-    if (name === 'news-article') await other.page.locator('[data-version="2"]').getByRole('button', { name: 'What changed' }).click()
-    if (name === 'news-selectors') await other.page.locator('[data-outcome]').waitFor()
-    problems.push(...(await other.barriers()).map((b) => `${name}: ${b}`))
-    await shoot(other, `${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
-  }
-  expect(problems).toEqual([])
-  other.fine()
-  await other.close()
+  await lookAt(browser, d, look, pages, {
+    'news-article': (page) => page.locator('[data-version="2"]').getByRole('button', { name: 'What changed' }).click(),
+    'news-selectors': (page) => page.locator('[data-outcome]').waitFor(),
+  })
 }, 240_000)
 
 test('a list of 100,000 articles scrolls without a stall, and narrows to a day', async () => {
@@ -402,16 +386,7 @@ test('a list of 100,000 articles scrolls without a stall, and narrows to a day',
     select u.id, c.id, u.id, u.id, 'https://many.example/' || n, 'https://many.example/' || n, 'Many ' || n, timestamptz '2001-01-01' + n * interval '1 hour', now(), 'One of many', '', '', '', u.id, '', now()
     from (select id from crawl_domains order by id limit 1) c, generate_series(1, 100000) n, lateral (select gen_random_uuid() id where n > 0) u`)
   await desk.go('/news')
-  await page.locator('[data-article]').first().waitFor()
-  const drawn = await page.evaluate(async () => {
-    for (let i = 0; i < 60; i++) {
-      scrollTo(0, document.body.scrollHeight)
-      await new Promise((done) => setTimeout(done, 100))
-    }
-    return { rows: document.querySelectorAll('[data-article]').length, high: document.body.scrollHeight }
-  })
-  expect(drawn.high).toBeGreaterThan(100_000) // thousands are loaded
-  expect(drawn.rows).toBeLessThan(60) // and those in sight are drawn
+  await scrollsFar(page, '[data-article]')
   await page.evaluate(() => scrollTo(0, 0))
   await page.getByLabel('Published').first().click()
   await page.getByRole('option', { name: 'Between days' }).click()

@@ -1,0 +1,46 @@
+import { expect } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { type Dateline, Desk, shoot } from './harness'
+
+/** The ways in which every page is looked at: each colour scheme, wide and narrow. */
+export const looks: Look[] = [
+  ['light', 1280, 900],
+  ['dark', 1280, 900],
+  ['light', 360, 740],
+  ['dark', 360, 740],
+]
+
+type Look = [colorScheme: 'light' | 'dark', width: number, height: number]
+
+/** Opens pages in one of the looks, takes their pictures, and expects that axe finds nothing serious on any. */
+export async function lookAt(browser: Browser, d: Dateline, [colorScheme, width, height]: Look, pages: Record<string, string>, before: Record<string, (page: Page) => Promise<void>> = {}): Promise<void> {
+  const desk = await Desk.open(browser, d, { colorScheme, viewport: { width, height } })
+  await desk.login(await d.link())
+  const problems: string[] = []
+  for (const [name, path] of Object.entries(pages)) {
+    await desk.go(path)
+    await desk.page.waitForLoadState('load')
+    await desk.page.locator('[role=status][aria-label^=Loading]').first().waitFor({ state: 'detached' })
+    await desk.live()
+    await before[name]?.(desk.page)
+    problems.push(...(await desk.barriers()).map((b) => `${name}: ${b}`))
+    await shoot(desk, `${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
+  }
+  expect(problems).toEqual([])
+  desk.fine()
+  await desk.close()
+}
+
+/** Scrolls to the end of a list sixty times: thousands of rows are loaded, and those in sight are drawn. */
+export async function scrollsFar(page: Page, row: string): Promise<void> {
+  await page.locator(row).first().waitFor()
+  const drawn = await page.evaluate(async (row) => {
+    for (let i = 0; i < 60; i++) {
+      scrollTo(0, document.body.scrollHeight)
+      await new Promise((done) => setTimeout(done, 100))
+    }
+    return { rows: document.querySelectorAll(row).length, high: document.body.scrollHeight }
+  }, row)
+  expect(drawn.high).toBeGreaterThan(100_000)
+  expect(drawn.rows).toBeLessThan(60)
+}
