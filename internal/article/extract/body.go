@@ -70,7 +70,7 @@ func (o *outline) body(d *Document, at int, title string) (Body, bool) {
 	if at < 0 || at >= len(o.spans) {
 		return Body{}, false
 	}
-	kept := o.withoutLead(o.keep(at, title))
+	kept := o.withoutLead(o.keep(at, title, d.authorNames()))
 	name, lines := o.signatureOf(kept)
 	b := Body{Root: o.spans[at].node, Signature: name}
 	if lines != nil {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // keep decides block by block what of the chosen element is the article.
-func (o *outline) keep(at int, title string) []int {
+func (o *outline) keep(at int, title string, authors []string) []int {
 	s := o.spans[at]
 	kept := make([]int, 0, s.end-s.first)
 	seen := make(map[string]int, s.end-s.first)
@@ -29,7 +30,7 @@ func (o *outline) keep(at int, title string) []int {
 		}
 		kept = append(kept, i)
 	}
-	return o.trim(kept)
+	return o.trim(kept, authors)
 }
 
 func (o *outline) junk(i int, title string) bool {
@@ -105,7 +106,7 @@ func (o *outline) linkTable(b *block) bool {
 
 // trim drops headings that nothing follows, and above the first sentence the lines that say
 // who wrote the text and when.
-func (o *outline) trim(kept []int) []int {
+func (o *outline) trim(kept []int, authors []string) []int {
 	for len(kept) > 0 && heading(o.blocks[kept[len(kept)-1]].tag) {
 		kept = kept[:len(kept)-1]
 	}
@@ -115,7 +116,7 @@ func (o *outline) trim(kept []int) []int {
 			break
 		}
 		_, dated := dates.Parse(b.text, dates.Options{})
-		if !dated && byName(b.text) == "" {
+		if !dated && byName(b.text) == "" && !slices.ContainsFunc(authors, func(name string) bool { return fold(name) == fold(b.text) }) {
 			break
 		}
 		kept = kept[1:]

@@ -97,6 +97,26 @@ func TestBodyShapes(t *testing.T) {
 	}
 }
 
+// TestNamesAboveTheText drops the line that says who wrote it, which the page's metadata gives
+// away where nothing in the markup does, and keeps the name where the text begins with it.
+func TestNamesAboveTheText(t *testing.T) {
+	text := prose(4)
+	all := strings.Join(text, "\n\n")
+	for name, head := range map[string]string{
+		"Meta":    `<meta name="author" content="Trần Hoà và Mai Lan">`,
+		"JSON-LD": `<script type="application/ld+json">{"@type": "NewsArticle", "author": [{"@type": "Person", "name": "Trần Hoà"}, {"@type": "Person", "name": "Mai Lan"}]}</script>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := read(t, page(head, `<article><h1>The bridge opens</h1><b class="who">Trần Hoà</b><p>MAI LAN</p>`+paragraphs(text)+`</article>`))
+			require.Equal(t, all, a.Text)
+			require.Equal(t, []string{"Trần Hoà", "Mai Lan"}, a.Authors)
+			begins := "Trần Hoà has seen the bridge, and says that it is not ready."
+			a = read(t, page(head, `<article><h1>The bridge opens</h1><p>`+begins+`</p>`+paragraphs(text)+`</article>`))
+			require.Equal(t, begins+"\n\n"+all, a.Text)
+		})
+	}
+}
+
 // TestRepeats keeps what an author repeats and drops what a template does.
 func TestRepeats(t *testing.T) {
 	text := prose(4)

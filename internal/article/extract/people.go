@@ -38,6 +38,19 @@ func (r *reading) readAuthors() {
 	r.setAuthors(article.FromJSONLD, 0.3, groups...)
 }
 
+// authorNames are those that the page's metadata names, as they are written there: the line above
+// the text that says no more than one of them is no part of it.
+func (d *Document) authorNames() []string {
+	names, _ := d.linkedData().people("author")
+	for _, k := range []string{"author", "article:author", "dc.creator"} {
+		names = append(names, d.Meta.values[k]...)
+	}
+	for _, several := range names {
+		names = append(names, splitNames(several)...)
+	}
+	return names
+}
+
 func (r *reading) setNodes(confidence float64, nodes []*html.Node) bool {
 	var names []string
 	for _, n := range nodes {
