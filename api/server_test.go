@@ -70,6 +70,7 @@ type temporal struct {
 	crawls []string // signals to crawls
 	oldest time.Duration
 	down   error
+	silent bool
 }
 
 func (w *temporal) Nudge(_ context.Context, id uuid.UUID) error {
@@ -93,10 +94,22 @@ func (w *temporal) fail(err error) {
 	w.down = err
 }
 
-func (w *temporal) ping(context.Context) error {
+// silence has it take questions and answer none.
+func (w *temporal) silence() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.down
+	w.silent = true
+}
+
+func (w *temporal) ping(ctx context.Context) error {
+	w.mu.Lock()
+	down, silent := w.down, w.silent
+	w.mu.Unlock()
+	if silent {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return down
 }
 
 // queues has seven steps waiting.

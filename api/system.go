@@ -13,16 +13,16 @@ import (
 	"dateline/internal/condition"
 )
 
-// System looks how the installation is; engines is what each said.
+// System looks how the installation is; engines asks what each says.
 type System interface {
-	Look(ctx context.Context, workspace uuid.UUID, engines map[string]string) condition.Report
+	Look(ctx context.Context, workspace uuid.UUID, engines func(context.Context) map[string]string) condition.Report
 }
 
 // GetSystem says how the installation is.
 func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (spec.GetSystemResponseObject, error) {
 	looking, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
-	r := s.System.Look(looking, principal(ctx).WorkspaceID, s.engines(looking))
+	r := s.System.Look(looking, principal(ctx).WorkspaceID, s.engines)
 	out := spec.GetSystem200JSONResponse{At: r.At.UTC(), Version: r.Version, Clock: s.clockJSON(), Engines: []spec.EngineState{}, Armed: r.Armed,
 		DeadLetters: r.Dead, Lateness: []spec.SystemLateness{}, Queues: []spec.TemporalQueue{}, Alerts: []spec.SystemAlert{}}
 	out.Accounts.NeedReconnect, out.Accounts.FirstEnd = r.Accounts.NeedReconnect, r.Accounts.FirstEnd

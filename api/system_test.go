@@ -102,3 +102,17 @@ func TestTheStateIsSaidWhileEnginesAreAway(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// An engine that takes a question and never answers used up the time for all others.
+func TestASilentEngineDoesNotHideTheRest(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.temporal.silence()
+	state := s.system()
+	if state.Posts == nil || state.DatabaseBytes == nil || len(state.Queues) != 1 {
+		t.Errorf("%+v", state)
+	}
+	if len(state.Alerts) != 1 || state.Alerts[0].Name != "EngineDown" || *state.Alerts[0].About != "temporal" {
+		t.Errorf("alerts %+v", state.Alerts)
+	}
+}

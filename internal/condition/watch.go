@@ -38,11 +38,11 @@ type Watch struct {
 // lately is how far back lateness is looked at.
 const lately = 24 * time.Hour
 
-// Look looks at everything side by side. engines is what each said: empty when it
-// answers. What cannot be found out is left out: the engine that is away is among
-// those.
-func (w *Watch) Look(ctx context.Context, workspace uuid.UUID, engines map[string]string) Report {
-	r := Report{At: time.Now(), Version: w.Version, Engines: engines}
+// Look looks at everything side by side, within the time of ctx. engines asks what
+// each says: nothing when it answers. What cannot be found out is left out: the
+// engine that is away is among those.
+func (w *Watch) Look(ctx context.Context, workspace uuid.UUID, engines func(context.Context) map[string]string) Report {
+	r := Report{At: time.Now(), Version: w.Version}
 	if w.Clock != nil {
 		r.Clock = w.Clock()
 	}
@@ -62,6 +62,7 @@ func (w *Watch) Look(ctx context.Context, workspace uuid.UUID, engines map[strin
 			}
 		})
 	}
+	all.Go(func() { r.Engines = engines(ctx) })
 	ask("queues", func() error {
 		p, err := w.Store.WorkspaceQueues(ctx, workspace)
 		return keep(&r.Posts, &p, err)
