@@ -110,6 +110,8 @@ test('a post is dragged to another day, and one that is too late says so and sta
   await card.waitFor()
   const target = day(1, '10:00').slice(0, 10)
   // While it is in the hand another one comes, to stand before it.
+  await page.locator(`[data-day="${target}"]`).scrollIntoViewIfNeeded() // beside it, in the same week or the one above
+  await card.hover()
   const from = (await card.boundingBox())!
   await page.mouse.move(from.x + 10, from.y + 5)
   await page.mouse.down()
