@@ -112,12 +112,18 @@ func nearWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error) {
 		most = 2
 	}
 	parts := grams(word)
-	// A typo spoils three parts, so a near word shares all others.
+	// A typo spoils three parts, so a near word shares all others. Whichever of
+	// those are left out when the index is asked, one less than are shared, it has
+	// one of the rest: the ends are left out first, which most other words have too.
+	shared := max(len(parts)-3*most-1, 1)
+	asked := slices.Clone(parts)
+	slices.SortStableFunc(asked, func(a, b string) int { return strings.Count(a, "_") - strings.Count(b, "_") })
+	asked = asked[:len(asked)-shared+1]
 	rows, err := tx.Query(ctx, `select word from (
 			select word, (select count(*) from unnest(grams) g where g = any($1::text[])) as shared from search_words
-			where grams && $1::text[] and length(word) between $2 and $3) w
+			where grams && $5::text[] and length(word) between $2 and $3) w
 		where shared >= $4 order by shared desc, word limit 50`,
-		parts, len(word)-most, len(word)+most, max(len(parts)-3*most-1, 1))
+		parts, len(word)-most, len(word)+most, shared, asked)
 	if err != nil {
 		return nil, err
 	}
