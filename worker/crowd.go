@@ -22,7 +22,6 @@ type crowd struct {
 	CrowdStore
 	claims   *batch.Batcher[claim, claim]
 	early    *batch.Batcher[claim, claim] // those with time to spare
-	late     *batch.Batcher[claim, claim] // those of a worker that cannot keep up
 	outcomes *batch.Batcher[post.Outcome, bool]
 	rush     rush
 }
@@ -42,13 +41,6 @@ const outcomePause = 50 * time.Millisecond
 // left for the claim itself once more.
 const claimPause = 10 * time.Millisecond
 
-// A post that is late by muchLate waits for others too: where posts are late,
-// what helps them is that more of them go out.
-const (
-	latePause = 100 * time.Millisecond
-	muchLate  = 2 * time.Second
-)
-
 const atOnce = 500 // rows of one statement: more would make the first ones wait
 
 // Crowd makes a store gather. Stop it after the last activity has ended: what
@@ -58,18 +50,14 @@ func Crowd(s CrowdStore) (gathering activities.PublishStore, stop func()) {
 	c := &crowd{CrowdStore: s}
 	c.claims = batch.New(ctx, atOnce, 2, c.claimAll)
 	c.early = batch.Lingering(ctx, claimPause, atOnce, 2, c.claimAll)
-	c.late = batch.Lingering(ctx, latePause, atOnce, 2, c.claimAll)
 	c.outcomes = batch.Lingering(ctx, outcomePause, atOnce, 1, c.finishAll)
 	return c, stop
 }
 
 func (c *crowd) Claim(ctx context.Context, call post.Call, lease time.Duration) (post.Call, bool, error) {
 	claims := c.claims
-	switch left := time.Until(call.Due); {
-	case left > 2*claimPause:
+	if time.Until(call.Due) > 2*claimPause {
 		claims = c.early
-	case left < -muchLate && !call.Due.IsZero():
-		claims = c.late
 	}
 	got, err := claims.Do(ctx, claim{call: call, lease: lease})
 	return got.call, got.ok, err
