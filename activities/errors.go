@@ -10,6 +10,10 @@ import (
 	"dateline/platforms/network"
 )
 
+// ErrNotYet is the type of the error by which an activity that was dispatched
+// too early goes back to Temporal.
+const ErrNotYet = "not_yet"
+
 // maxTries is how many sends a target gets; being throttled does not count.
 const maxTries = 5
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"go.temporal.io/sdk/activity"
 
 	"dateline/internal/account"
 	"dateline/internal/media"
@@ -89,6 +88,8 @@ type TargetInput struct {
 	PostID   uuid.UUID
 	TargetID uuid.UUID
 	Revision int64
+	// NotBefore is when the activity is to be dispatched; zero: at once.
+	NotBefore time.Time `json:",omitzero"`
 }
 
 // TargetResult is how the target stands afterwards.
@@ -106,6 +107,9 @@ type TargetResult struct {
 // earlier attempt may have done. What has not been claimed ends when the post
 // changes.
 func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResult, error) {
+	if err := p.notYet(in); err != nil {
+		return TargetResult{}, err
+	}
 	pulse := keepAlive(ctx, p.Timing.orDefaults().Heartbeat)
 	defer pulse.stop()
 	watched, one, release := p.running().take(ctx, in)
@@ -143,10 +147,10 @@ func (p *Publish) publishTarget(ctx context.Context, pulse *pulse, one *hold) (T
 		switch {
 		case problem.Code == codeParentWaiting:
 			// Nothing happened that a log or a timeline should tell.
-			return TargetResult{}, waitFor("The post that this one answers is not published yet.", doubling(t.Parent, attempt(ctx), t.MaxWait))
+			return TargetResult{}, waitFor("The post that this one answers is not published yet.", doubling(t.Parent, attempt(ctx, in), t.MaxWait))
 		case ours(problem):
 			p.Log.ErrorContext(ctx, "a post has to wait", "post_id", in.PostID, "code", problem.Code, "error", problem.Err)
-			return TargetResult{}, waitFor("Database or object storage failed ("+problem.Code+").", doubling(t.Backoff, attempt(ctx), t.MaxWait))
+			return TargetResult{}, waitFor("Database or object storage failed ("+problem.Code+").", doubling(t.Backoff, attempt(ctx, in), t.MaxWait))
 		}
 		return p.settle(ctx, job, post.Call{Fence: job.target.Fence}, problem)
 	}
@@ -219,6 +223,3 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 		return nil
 	}
 }
-
-// attempt is Temporal's count of the runs of this activity, from 1.
-func attempt(ctx context.Context) int { return int(activity.GetInfo(ctx).Attempt) }

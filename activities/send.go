@@ -167,7 +167,7 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 	if e.Code == codeAbsent || e.Code == codeNotShown {
 		state = post.CallReconciledAbsent
 	}
-	delay, again := p.Timing.orDefaults().retryLater(e, tries, attempt(ctx))
+	delay, again := p.Timing.orDefaults().retryLater(e, tries, attempt(ctx, j.hold.in))
 	late := lateBy(j, p.clock().Now().Add(delay))
 	// Without another send the key helps nobody: the post may live unseen.
 	if e.Code == codeNotShown && (tries >= maxTries || late != nil) {

@@ -49,6 +49,7 @@ type PostView struct {
 	TimeZone      string
 	PrepareAt     time.Time // when its attachments are to be uploaded and it is to be made ready; zero: nothing is
 	ArmAt         time.Time // when its activities are to be dispatched
+	Deferred      bool      `json:",omitempty"` // its activities wait for ArmAt at Temporal, not the workflow
 	ParkedUntil   time.Time // how long its dead letters wait; zero: it has none
 	Revision      int64
 	Targets       []TargetView
@@ -89,6 +90,7 @@ func (s *Signals) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 		}
 		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
 	}
+	v.Deferred = p.Status == post.Scheduled && defers(v)
 	return v, nil
 }
 

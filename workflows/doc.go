@@ -19,6 +19,9 @@
 //	 └──── park: retry, edit, discard, changed
 //	         └─ 30 days, or the workflow is cancelled ─► end
 //
+// A post to a single account does not wait for its time itself: it starts to
+// publish at once, and the activity waits at Temporal (activities/defer.go).
+//
 // While it publishes, signals are answered, and a change of the post calls off
 // targets that wait for another try. A round that ends without an answer for
 // every target is repeated after a pause that grows.

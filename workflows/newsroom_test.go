@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	sdkpb "go.temporal.io/api/sdk/v1"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -83,6 +84,8 @@ func (n *newsroom) ReadPost(context.Context, uuid.UUID) (activities.PostView, er
 	}
 	v := n.view
 	v.Targets = slices.Clone(v.Targets)
+	open := slices.DeleteFunc(slices.Clone(v.Targets), func(t activities.TargetView) bool { return !t.Status.Open() })
+	v.Deferred = v.Status == post.Scheduled && len(open) == 1
 	return v, nil
 }
 
@@ -186,6 +189,11 @@ func (n *newsroom) rollUp() {
 // PublishTarget is the activity of that name.
 func (n *newsroom) PublishTarget(ctx context.Context, in activities.TargetInput) (activities.TargetResult, error) {
 	n.mu.Lock()
+	if left := in.NotBefore.Sub(n.now()); left > 0 {
+		n.mu.Unlock()
+		return activities.TargetResult{}, temporal.NewApplicationErrorWithOptions("it waits", activities.ErrNotYet,
+			temporal.ApplicationErrorOptions{NextRetryDelay: left, Category: temporal.ApplicationErrorCategoryBenign})
+	}
 	n.calls++
 	publish := n.publish
 	n.mu.Unlock()

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -40,8 +41,10 @@ type postRun struct {
 	shown shown
 	state StateResult
 	tries tries
-	known bool         // how the post ended is known without reading it
-	ready *preparation // what is, or was, prepared; nil: nothing yet
+	known bool // the view is what the post is now
+	// notBefore is when the activities under way are dispatched; zero: at once.
+	notBefore time.Time
+	ready     *preparation // what is, or was, prepared; nil: nothing yet
 }
 
 func (r *postRun) run() error {
@@ -74,9 +77,13 @@ func (r *postRun) run() error {
 			}
 			continue
 		}
-		until := r.tries.next(r.view.Revision)
+		until, notBefore := r.tries.next(r.view.Revision), time.Time{}
 		if at := armAt(r.view); r.view.Status == post.Scheduled && at.After(until) {
-			until = at
+			if r.view.Deferred && at.After(workflow.Now(r.ctx)) {
+				notBefore = at
+			} else {
+				until = at
+			}
 		}
 		due, err := r.wait("waiting", until)
 		if err != nil {
@@ -85,7 +92,7 @@ func (r *postRun) run() error {
 		if !due {
 			continue
 		}
-		if err := r.publish(targets); err != nil {
+		if err := r.publish(targets, notBefore); err != nil {
 			return err
 		}
 	}
@@ -94,6 +101,11 @@ func (r *postRun) run() error {
 // doing answers QueryState.
 func (r *postRun) doing() (StateResult, error) {
 	state := r.state
+	// No step of the workflow tells that its activities have been dispatched. The
+	// answer to a query is not part of the history, so it may look at the clock.
+	if now := time.Now(); state.Doing == "publishing" && now.Before(r.notBefore) { //workflowcheck:ignore
+		state.Doing, state.Until = "waiting", r.notBefore.Format(time.RFC3339)
+	}
 	if state.Doing == "waiting" && !r.ready.over() {
 		state.Doing = "preparing"
 	}
@@ -147,25 +159,29 @@ func (r *postRun) wait(doing string, until time.Time) (due bool, err error) {
 	return due && timerErr == nil && r.inbox.empty(), timerErr
 }
 
-// publish brings the post to the given targets, side by side.
-func (r *postRun) publish(targets []activities.TargetView) error {
+// publish brings the post to the given targets, side by side, not before the
+// time given.
+func (r *postRun) publish(targets []activities.TargetView, notBefore time.Time) error {
 	revision := r.view.Revision
+	r.notBefore = notBefore
 	r.state = StateResult{Doing: "publishing", Revision: revision}
 	var publish *activities.Publish
 	ctx, callOff := workflow.WithCancel(r.ctx)
 	defer callOff()
 	selector := workflow.NewSelector(r.ctx)
-	left, answered, posted := len(targets), true, 0
+	left, answered, posted, calledOff := len(targets), true, 0, 0
 	for _, target := range targets {
 		future := r.prepared(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
 			return workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network), publish.PublishTarget,
-				activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision})
+				activities.TargetInput{PostID: r.in.PostID, TargetID: target.ID, Revision: revision, NotBefore: notBefore})
 		})
 		selector.AddFuture(future, func(f workflow.Future) {
 			left--
 			var result activities.TargetResult
 			err := f.Get(r.ctx, &result)
-			if err != nil && !temporal.IsCanceledError(err) {
+			if wasCalledOff(err) {
+				calledOff++
+			} else if err != nil {
 				workflow.GetLogger(r.ctx).Error("publishing ended without an answer; reading the post anew", "target", target.ID, "error", err)
 			}
 			answered = answered && err == nil && !result.Stale
@@ -194,6 +210,8 @@ func (r *postRun) publish(targets []activities.TargetView) error {
 			callOff()
 		}
 	}
+	// It was read when it had changed, and nothing has been done to it since.
+	r.known = calledOff == len(targets) && !notBefore.IsZero()
 	if !answered {
 		r.tries.failed(revision, workflow.Now(r.ctx))
 	}
@@ -201,6 +219,13 @@ func (r *postRun) publish(targets []activities.TargetView) error {
 		return r.ended(targets)
 	}
 	return nil
+}
+
+// wasCalledOff says whether an activity ended because the workflow no longer
+// wanted it: at once, or as it was about to wait at Temporal.
+func wasCalledOff(err error) bool {
+	var failure *temporal.ApplicationError
+	return temporal.IsCanceledError(err) || errors.As(err, &failure) && failure.Type() == activities.ErrNotYet
 }
 
 // ended notes that the targets given are posted, which their activities have

@@ -127,16 +127,51 @@ func TestPostSignalWithTheTimer(t *testing.T) {
 		sent   []time.Time
 	}{
 		"Cancel": {workflows.SignalCancel, nil, post.Cancelled, nil},
-		"Edit":   {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: &text}, post.Posted, []time.Time{later}},
+		"Edit":   {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: &text}, post.Posted, []time.Time{later, later}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRun(t, newRoom("mastodon"))
+			r := newRun(t, newRoom("mastodon", "bluesky"))
 			// Without a task of its own the signal waits for the timer's.
 			r.at(time.Hour-time.Second-time.Millisecond, func() { r.SignalWorkflowSkippingWorkflowTask(row.signal, row.input) })
 			r.wantEnd(row.end)
 			r.wantSent(row.sent...)
 			if r.room.calls != len(row.sent) {
 				t.Errorf("publishing was tried %d times", r.room.calls)
+			}
+		})
+	}
+}
+
+// A post to one account waits at Temporal with its activity. What changes it
+// ends that wait at once: also to an earlier time, and without a try.
+func TestPostToOneAccountWaitsWithItsActivity(t *testing.T) {
+	earlier, later := opening.Add(40*time.Minute), opening.Add(3*time.Hour)
+	for name, row := range map[string]struct {
+		signal string
+		input  any
+		end    post.Status
+		sent   []time.Time
+	}{
+		"Unchanged":  {"", nil, post.Posted, []time.Time{due}},
+		"Cancelled":  {workflows.SignalCancel, nil, post.Cancelled, nil},
+		"Earlier":    {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: new(earlier.Format(time.RFC3339))}, post.Posted, []time.Time{earlier}},
+		"Later":      {workflows.SignalEdit, workflows.EditSignal{ScheduledTime: new(later.Format(time.RFC3339))}, post.Posted, []time.Time{later}},
+		"PublishNow": {workflows.SignalPublishNow, nil, post.Posted, []time.Time{opening.Add(30 * time.Minute)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRun(t, newRoom("mastodon"))
+			waited := 0
+			r.SetOnTimerScheduledListener(func(string, time.Duration) { waited++ })
+			if row.signal != "" {
+				r.at(30*time.Minute, func() { r.SignalWorkflow(row.signal, row.input) })
+			}
+			r.wantEnd(row.end)
+			r.wantSent(row.sent...)
+			if r.room.calls != len(row.sent) || waited != 0 {
+				t.Errorf("publishing was tried %d times, and the workflow itself waited %d times", r.room.calls, waited)
+			}
+			if want := 1 + min(1, len(row.signal)); r.room.reads != want {
+				t.Errorf("the post was read %d times, want %d", r.room.reads, want)
 			}
 		})
 	}

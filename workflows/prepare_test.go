@@ -95,7 +95,11 @@ func TestAnEditWhilePreparingCallsItOffAndPreparesAnew(t *testing.T) {
 		return nil
 	}
 	calledOff := 0
-	r.SetOnActivityCanceledListener(func(*activity.Info) { calledOff++ })
+	r.SetOnActivityCanceledListener(func(a *activity.Info) {
+		if a.ActivityType.Name == "PrepareTarget" {
+			calledOff++
+		}
+	})
 	r.at(55*time.Minute, func() {
 		r.room.change(moved(later))
 		r.SignalWorkflow(workflows.SignalChanged, nil)

@@ -138,7 +138,7 @@ func (s *stack) lives(ctx context.Context, kind string, since time.Time) (lives 
 			if err != nil {
 				return err
 			}
-			if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED {
+			if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED {
 				lives[i].dispatched = e.GetEventTime().AsTime()
 				return nil
 			}
