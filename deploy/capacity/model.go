@@ -18,11 +18,11 @@ type Figure struct {
 // page of docs/ that tells how.
 func Measured() []Figure {
 	return []Figure{
-		{"post.transitions", 9, "state transitions", "benchmarks.md, the cost: one target"},
-		{"post.transitions.target", 2.9, "state transitions for each further target", "benchmarks.md, the cost, upper end"},
-		{"post.history", 3787, "bytes of history", "benchmarks.md, the cost: one target"},
-		{"post.cpu.dateline", 8, "ms of a core in Dateline", "benchmarks.md, what is known of where the time goes"},
-		{"post.cpu.temporal", 25, "ms of a core in Temporal", "benchmarks.md, the same; on one machine, with SQLite"},
+		{"post.transitions", 7, "state transitions", "benchmarks.md, the cost: one target"},
+		{"post.transitions.target", 3.5, "state transitions for each further target", "benchmarks.md, the cost, upper end: 14 of a post with three"},
+		{"post.history", 3049, "bytes of history", "benchmarks.md, the cost: one target"},
+		{"post.cpu.dateline", 10, "ms of a core in Dateline", "benchmarks.md, what is known of where the time goes"},
+		{"post.cpu.temporal", 24, "ms of a core in Temporal", "benchmarks.md, the same; on one machine, with SQLite"},
 		{"post.cpu.postgres", 4, "ms of a core in Postgres", "benchmarks.md, the same"},
 		{"post.memory.armed", 0.13, "MB for a post that waits in memory", "design: 10,000 posts, 1.3 GB for server and worker"},
 		{"herd.claims", 3000, "posts claimed a second by one database", "benchmarks.md, run 8: claims of 3,000 take a second"},
