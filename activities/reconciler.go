@@ -23,11 +23,11 @@ type ReconcileStore interface {
 }
 
 // Nudger starts a post's workflow. Nudge also tells one that runs to read its
-// post; Revive leaves it alone, which costs Temporal next to nothing: when it is
-// overloaded, all posts are late.
+// post; Revive leaves one alone that gets on, which costs Temporal next to
+// nothing: when it is overloaded, all posts are late. began says that none did.
 type Nudger interface {
 	Nudge(ctx context.Context, postID uuid.UUID) error
-	Revive(ctx context.Context, postID uuid.UUID) error
+	Revive(ctx context.Context, postID uuid.UUID) (began bool, err error)
 	StoreIdentity(ctx context.Context) (string, error)
 }
 
@@ -93,11 +93,7 @@ func (r *Reconciler) ReconcilePosts(ctx context.Context) (ReconcileResult, error
 			}
 			nudged[m.PostID] = true
 			fresh++
-			tell := r.Nudger.Revive
-			if m.Untold {
-				tell = r.Nudger.Nudge
-			}
-			if err := tell(ctx, m.PostID); err != nil {
+			if err := r.tell(ctx, m); err != nil {
 				return result, err
 			}
 			result.Nudged++
@@ -108,6 +104,16 @@ func (r *Reconciler) ReconcilePosts(ctx context.Context) (ReconcileResult, error
 		}
 	}
 	return result, r.Store.DropOldIdempotencyKeys(ctx)
+}
+
+// tell makes sure that a post's workflow runs and knows its newest revision. One
+// that begins reads the post by itself.
+func (r *Reconciler) tell(ctx context.Context, m post.Unattended) error {
+	began, err := r.Nudger.Revive(ctx, m.PostID)
+	if err != nil || began || !m.Untold {
+		return err
+	}
+	return r.Nudger.Nudge(ctx, m.PostID)
 }
 
 // returnReconnected sends posts out again that failed for want of access to an

@@ -34,7 +34,9 @@ func (n *nudger) Nudge(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-func (n *nudger) Revive(ctx context.Context, id uuid.UUID) error { return n.Nudge(ctx, id) }
+func (n *nudger) Revive(ctx context.Context, id uuid.UUID) (bool, error) {
+	return true, n.Nudge(ctx, id)
+}
 
 func (n *nudger) StoreIdentity(context.Context) (string, error) { return n.identity, n.err }
 

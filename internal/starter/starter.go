@@ -2,6 +2,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -68,7 +69,12 @@ func onThisMachine(address string) bool {
 type Starter struct {
 	Client    client.Client
 	Namespace string
+	// Stuck is how often a step of a workflow has to be tried for Revive to start
+	// it anew; 0: six times, which takes Temporal more than a minute.
+	Stuck int32
 }
+
+const stuck = 6
 
 // Nudge makes sure that a post's workflow runs and reads its row again. Doing
 // it twice does no harm: the row decides what may happen.
@@ -94,9 +100,16 @@ func (s *Starter) Start(ctx context.Context, p post.Post) error {
 	return s.start(ctx, workflows.PostInput{PostID: p.ID, Shown: true}, o)
 }
 
-// Revive makes sure that a post's workflow runs, and tells one that runs nothing.
-// It looks first: also a start that comes to nothing writes to Temporal's store.
-func (s *Starter) Revive(ctx context.Context, postID uuid.UUID) error {
+// Revive makes sure that a post's workflow runs, and tells one that runs nothing;
+// began says whether it did not. It looks first: also a start that comes to
+// nothing writes to Temporal's store.
+//
+// A workflow whose step fails again and again is no better than none: this
+// version cannot play its history again, because a later one has written it or
+// because of a mistake. It is ended and begun anew from the post's row, as if
+// Temporal had lost it. What it had under way changes nothing: the row and the
+// ledger say what may be sent.
+func (s *Starter) Revive(ctx context.Context, postID uuid.UUID) (began bool, err error) {
 	looking, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	described, err := s.Client.DescribeWorkflowExecution(looking, workflows.PostID(postID), "")
@@ -104,11 +117,18 @@ func (s *Starter) Revive(ctx context.Context, postID uuid.UUID) error {
 	switch {
 	case errors.As(err, &unknown):
 	case err != nil:
-		return fmt.Errorf("asking Temporal about post %s: %w", postID, err)
-	case described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
-		return nil
+		return false, fmt.Errorf("asking Temporal about post %s: %w", postID, err)
+	case described.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
+	case described.GetPendingWorkflowTask().GetAttempt() < cmp.Or(s.Stuck, stuck):
+		return false, nil
+	default:
+		run := described.GetWorkflowExecutionInfo().GetExecution().GetRunId()
+		err := s.Client.TerminateWorkflow(looking, workflows.PostID(postID), run, "Its history cannot be played again; it begins anew from the post's row.")
+		if err != nil && !errors.As(err, &unknown) {
+			return false, fmt.Errorf("ending the workflow of post %s, which is stuck: %w", postID, err)
+		}
 	}
-	return s.start(ctx, workflows.PostInput{PostID: postID}, options(postID))
+	return true, s.start(ctx, workflows.PostInput{PostID: postID}, options(postID))
 }
 
 func (s *Starter) start(ctx context.Context, in workflows.PostInput, o client.StartWorkflowOptions) error {

@@ -157,8 +157,8 @@ func TestStart(t *testing.T) {
 	if again := running(t, c, id); again != first {
 		t.Errorf("a second start put %s in the place of %s", again, first)
 	}
-	if err := s.Revive(t.Context(), p.ID); err != nil {
-		t.Fatal(err)
+	if began, err := s.Revive(t.Context(), p.ID); err != nil || began {
+		t.Fatal(began, err)
 	}
 	if n := count(t, c, id, first, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED); n != 0 {
 		t.Errorf("%d signals came with starts", n)
@@ -174,8 +174,63 @@ func TestStart(t *testing.T) {
 		t.Errorf("it is shown as %s at %s for %s", status, at, account)
 	}
 	gone := uuid.New()
-	if err := s.Revive(t.Context(), gone); err != nil {
-		t.Fatal(err)
+	if began, err := s.Revive(t.Context(), gone); err != nil || !began {
+		t.Fatal(began, err)
 	}
 	running(t, c, workflows.PostID(gone))
+}
+
+// A later version has begun the workflow, and this one is what is left after
+// going back: it decides otherwise at a step that is in the history.
+func TestReviveBeginsAnewWhatCannotBePlayedAgain(t *testing.T) {
+	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace, Stuck: 3}
+	postID := uuid.New()
+	id := workflows.PostID(postID)
+	worked := func(step func(workflow.Context, workflows.PostInput) error) worker.Worker {
+		w := worker.New(c, workflows.PostQueue, worker.Options{})
+		w.RegisterWorkflowWithOptions(step, workflow.RegisterOptions{Name: workflows.PostWorkflow})
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	later := worked(func(ctx workflow.Context, _ workflows.PostInput) error { return workflow.Sleep(ctx, 24*time.Hour) })
+	if err := s.Nudge(t.Context(), postID); err != nil {
+		t.Fatal(err)
+	}
+	first := running(t, c, id)
+	for count(t, c, id, first, enumspb.EVENT_TYPE_TIMER_STARTED) == 0 {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if began, err := s.Revive(t.Context(), postID); err != nil || began {
+		t.Fatalf("a workflow that waits was begun anew: %v, %v", began, err)
+	}
+	later.Stop()
+	worker.PurgeStickyWorkflowCache()
+
+	earlier := worked(func(ctx workflow.Context, _ workflows.PostInput) error {
+		return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Hour}), workflows.PublishActivity).Get(ctx, nil)
+	})
+	defer earlier.Stop()
+	if err := s.Nudge(t.Context(), postID); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		began, err := s.Revive(t.Context(), postID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if began {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	second := running(t, c, id)
+	if second == first {
+		t.Fatal("it still runs")
+	}
+	for count(t, c, id, second, enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED) == 0 {
+		time.Sleep(20 * time.Millisecond)
+	}
 }
