@@ -114,7 +114,10 @@ func (p *Publish) PublishTarget(ctx context.Context, in TargetInput) (TargetResu
 	defer pulse.stop()
 	watched, one, release := p.running().take(ctx, in)
 	defer release()
-	result, err := p.publishTarget(watched, pulse, one)
+	result, err := rounds(watched, func() (TargetResult, error) {
+		p.running().begun(one)
+		return p.publishTarget(watched, pulse, one)
+	})
 	if err != nil && ctx.Err() == nil && p.running().over(one) {
 		return TargetResult{Stale: true}, nil
 	}
@@ -198,7 +201,7 @@ func (p *Publish) resolveEarlier(ctx context.Context, j *job, call post.Call) (T
 		return TargetResult{}, err
 	}
 	if !ok {
-		return TargetResult{}, waitFor("Another attempt still holds the claim on this target.", lease/3)
+		return TargetResult{}, &onward{lease / pausesOfLease, waitFor("Another attempt still holds the claim on this target.", lease/3)}
 	}
 	call.Fence, call.PostID = fence, j.post.ID
 	return p.reconcile(ctx, j, call, &network.Error{Class: network.Ambiguous, Code: "interrupted",

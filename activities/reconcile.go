@@ -2,9 +2,11 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
+	"go.temporal.io/sdk/temporal"
 
 	"dateline/internal/post"
 	"dateline/platforms/network"
@@ -71,7 +73,13 @@ func (p *Publish) reconcile(ctx context.Context, j *job, call post.Call, cause *
 	if finding.keyed {
 		again.Code, again.Message = codeNotShown, "The network does not show the post; sent again with the same key, it is published once."
 	}
-	return p.retry(ctx, j, call, again)
+	result, err := p.retry(ctx, j, call, again)
+	var pause *temporal.ApplicationError
+	if errors.As(err, &pause) && pause.Type() == errRetry {
+		// It has been waited for long enough, and what was found is fresh.
+		return result, &onward{0, err}
+	}
+	return result, err
 }
 
 // duplicate follows a refusal because the network has the post already. Where an

@@ -109,6 +109,13 @@ func (r *Running) callOff(post uuid.UUID, revision int64) {
 	}
 }
 
+// begun notes that an activity begins to publish, once more.
+func (r *Running) begun(one *hold) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one.claimed = false
+}
+
 // claimed notes that what an activity publishes is fixed now.
 func (r *Running) claimed(one *hold) {
 	r.mu.Lock()

@@ -1,0 +1,59 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/temporal"
+
+	"dateline/activities"
+	"dateline/internal/post"
+	"dateline/platforms/fake"
+)
+
+// An attempt that finds another's claim waits with its worker until the lease
+// ends, looks for the post and sends it: without a way through Temporal.
+func TestWhatADeadWorkerHeldIsFinishedByOneAttempt(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	p := b.schedule(nil)
+	dying := b.publisher()
+	dying.Store = &mortal{PublishStore: b.store, afterClaim: func(int) bool { return true }}
+	if _, err := b.once(dying, input(p)); err == nil {
+		t.Fatal("it did not die")
+	}
+	result, err := b.once(b.publisher(), input(p))
+	if err != nil || result.Status != post.TargetPosted {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	b.prove(p.ID, b.account, post.TargetPosted, 1)
+}
+
+// A claim that somebody keeps renewing is waited for at Temporal in the end.
+func TestALivingClaimIsNotWaitedForInMemoryForEver(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.timing.Lease = 500 * time.Millisecond
+	p := b.schedule(nil)
+	dying := b.publisher()
+	dying.Store = &mortal{PublishStore: b.store, afterClaim: func(int) bool { return true }}
+	if _, err := b.once(dying, input(p)); err == nil {
+		t.Fatal("it did not die")
+	}
+	waiting := b.publisher()
+	waiting.Store = &held{PublishStore: b.store}
+	_, err := b.once(waiting, input(p))
+	var pause *temporal.ApplicationError
+	if !errors.As(err, &pause) || pause.NextRetryDelay() == 0 {
+		t.Fatalf("%v", err)
+	}
+	b.prove(p.ID, b.account, post.TargetPublishing, 0)
+}
+
+// held is a store in which another attempt keeps its claim.
+type held struct{ activities.PublishStore }
+
+func (*held) TakeOver(context.Context, uuid.UUID, int64, time.Duration) (int64, bool, error) {
+	return 0, false, nil
+}
