@@ -3,9 +3,7 @@ package x_test
 import (
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"dateline/platforms/network"
@@ -13,116 +11,11 @@ import (
 	"dateline/platforms/x"
 )
 
-// published are cases of twitter-text's own conformance suite, in texts of ours.
-//
-//go:embed testdata/twitter-text.json
-var published []byte
-
 // mixed are texts of ours, weighed by hand: links 23, emoji two, and the rest
 // character by character.
 //
 //go:embed testdata/mixed.json
 var mixed []byte
-
-type conformance struct {
-	Weights []struct {
-		Rule   string            `json:"rule"`
-		Parts  []json.RawMessage `json:"parts"`
-		Weight int               `json:"weight"`
-		Valid  bool              `json:"valid"`
-	} `json:"weights"`
-	Links []struct {
-		Rule  string   `json:"rule"`
-		Text  string   `json:"text"`
-		Links []string `json:"links"`
-	} `json:"links"`
-	Cashtags []struct {
-		Rule     string `json:"rule"`
-		Text     string `json:"text"`
-		Cashtags int    `json:"cashtags"`
-	} `json:"cashtags"`
-}
-
-// join puts the parts of a text together: words, or one repeated.
-func join(t *testing.T, parts []json.RawMessage) string {
-	t.Helper()
-	var text strings.Builder
-	for _, part := range parts {
-		var words string
-		var repeat struct {
-			Repeat string `json:"repeat"`
-			Times  int    `json:"times"`
-		}
-		if json.Unmarshal(part, &words) == nil {
-			text.WriteString(words)
-		} else if err := json.Unmarshal(part, &repeat); err == nil {
-			text.WriteString(strings.Repeat(repeat.Repeat, repeat.Times))
-		} else {
-			t.Fatal(err)
-		}
-	}
-	return text.String()
-}
-
-func adapter(t *testing.T) (*x.X, network.Limits) {
-	t.Helper()
-	n := x.New(http.DefaultClient, x.Options{})
-	limits, err := n.Limits(t.Context(), network.Account{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n, limits
-}
-
-func TestPublishedCases(t *testing.T) {
-	n, limits := adapter(t)
-	var cases conformance
-	if err := json.Unmarshal(published, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases.Weights) < 27 || len(cases.Links) < 97 || len(cases.Cashtags) < 8 {
-		t.Fatal("cases are missing")
-	}
-	for _, row := range cases.Weights {
-		t.Run(row.Rule, func(t *testing.T) {
-			text := join(t, row.Parts)
-			if got := n.Count(text, limits); got != row.Weight {
-				t.Errorf("%q weighs %d, want %d", text, got, row.Weight)
-			}
-			if problems := n.Check(network.Content{Text: text}, limits); len(problems) == 0 != row.Valid {
-				t.Errorf("problems %+v, want valid %v", problems, row.Valid)
-			}
-		})
-	}
-	for _, row := range cases.Links {
-		t.Run(row.Rule, func(t *testing.T) {
-			var got []string
-			for _, span := range n.Preview(network.Content{Text: row.Text}, limits).Spans {
-				if span.Kind == network.SpanLink {
-					got = append(got, span.Target)
-				}
-			}
-			if len(got) != len(row.Links) {
-				t.Fatalf("links %q in %q, want %q", got, row.Text, row.Links)
-			}
-			for i, want := range row.Links {
-				if got[i] != want && got[i] != "http://"+want {
-					t.Errorf("links %q in %q, want %q", got, row.Text, row.Links)
-				}
-			}
-		})
-	}
-	for _, row := range cases.Cashtags {
-		t.Run(row.Rule, func(t *testing.T) {
-			// Two more, so that there is something to complain of.
-			problems := n.Check(network.Content{Text: "$A $B " + row.Text}, limits)
-			want := fmt.Sprintf("The text has %d cashtags such as $NYSE; X allows 1.", row.Cashtags+2)
-			if len(problems) != 1 || problems[0].Code != "too_many_cashtags" || problems[0].Message != want {
-				t.Errorf("problems %+v, want %s", problems, want)
-			}
-		})
-	}
-}
 
 func counts() []platformtest.Count {
 	var rows []struct {

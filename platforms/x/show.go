@@ -27,29 +27,34 @@ func (x *X) Preview(content network.Content, limits network.Limits) network.Prev
 			fold = text.Len()
 		}
 	}
-	for _, l := range append(links(runes), link{start: len(runes), end: len(runes)}) {
-		if l.start < at {
-			continue
-		}
-		p.Spans = append(p.Spans, tags(string(runes[at:l.start]), text.Len(), before(runes, at))...)
-		for plain := runes[at:l.start]; len(plain) > 0; {
-			n := max(x.emojis.length(plain), 1)
-			heavier(x.weigh(plain[:n]))
-			text.WriteString(string(plain[:n]))
-			plain = plain[n:]
-		}
-		at = min(l.end, len(runes))
-		if l.address == "" {
-			break
-		}
-		start := text.Len()
-		heavier(limits.CharactersPerURL)
-		text.WriteString(shownAddress(l))
-		p.Spans = append(p.Spans, network.Span{Start: start, End: text.Len(), Kind: network.SpanLink, Target: target(l)})
-		if len(content.Media) == 0 {
-			p.Card = target(l)
+	// plain shows the text up to the character at end as it is.
+	plain := func(end int) {
+		for at < end {
+			n := max(x.emojis.length(runes[at:end]), 1)
+			heavier(x.weigh(runes[at : at+n]))
+			text.WriteString(string(runes[at : at+n]))
+			at += n
 		}
 	}
+	for _, e := range clickable(runes) {
+		plain(e.start)
+		start := text.Len()
+		span := network.Span{Start: start, Kind: e.kind}
+		if e.kind == network.SpanLink {
+			heavier(limits.CharactersPerURL)
+			text.WriteString(shownAddress(e.link))
+			at, span.Target = e.end, target(e.link)
+			if len(content.Media) == 0 {
+				p.Card = span.Target
+			}
+		} else {
+			plain(e.end)
+			span.Target = string(runes[e.start+1 : e.end])
+		}
+		span.End = text.Len()
+		p.Spans = append(p.Spans, span)
+	}
+	plain(len(runes))
 	p.Text, p.FoldAt = text.String(), fold
 	if slices.ContainsFunc(p.Spans, func(s network.Span) bool { return s.Kind == network.SpanLink }) {
 		p.Notes = append(p.Notes, "X leads every link through t.co.")
@@ -60,11 +65,32 @@ func (x *X) Preview(content network.Content, limits network.Limits) network.Prev
 	return p
 }
 
-func before(runes []rune, at int) rune {
-	if at == 0 {
-		return ' '
+// click is a link or a tag.
+type click struct {
+	start, end int
+	kind       network.SpanKind
+	link       link
+}
+
+// clickable lists the links and tags of text in order. Of two that overlap, the
+// first counts (js/src/removeOverlappingEntities.js).
+func clickable(text []rune) []click {
+	var all []click
+	for _, l := range links(text) {
+		all = append(all, click{start: l.start, end: min(l.end, len(text)), kind: network.SpanLink, link: l})
 	}
-	return runes[at-1]
+	for _, t := range tags(text) {
+		all = append(all, click{start: t.start, end: t.end, kind: t.kind})
+	}
+	slices.SortFunc(all, func(a, b click) int { return a.start - b.start })
+	end := 0
+	return slices.DeleteFunc(all, func(e click) bool {
+		if e.start < end {
+			return true
+		}
+		end = e.end
+		return false
+	})
 }
 
 func target(l link) string {

@@ -140,3 +140,23 @@ func TestPreview(t *testing.T) {
 		}
 	}
 }
+
+func TestPreview_OverlappingTagAndLink(t *testing.T) {
+	n, limits := adapter(t)
+	for text, want := range map[string]string{
+		"#日本語example.com/a":      "#日本語example", // X finds example.com too, and the hashtag begins before it
+		"example.com/#tag":       "example.com/#tag",
+		"#tag,example.com":       "#tag example.com",
+		"https://a.vn/@desk#tag": "a.vn/@desk#tag",
+		"đọc #️⃣ #a":             "#a",
+	} {
+		p := n.Preview(network.Content{Text: text}, limits)
+		var got []string
+		for _, s := range p.Spans {
+			got = append(got, p.Text[s.Start:s.End])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
