@@ -113,9 +113,11 @@ func (f Filters) Matches(d Document) bool {
 		(f.To.IsZero() || d.Published.Before(f.To))
 }
 
+// anyKey reports whether have holds a wanted value. A value without letters or
+// digits has no key, and matches nothing: not everything else without a key.
 func anyKey(wanted []string, have ...string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool {
 		key := Key(w)
-		return slices.ContainsFunc(have, func(h string) bool { return Key(h) == key })
+		return key != "" && slices.ContainsFunc(have, func(h string) bool { return Key(h) == key })
 	})
 }

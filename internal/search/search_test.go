@@ -165,3 +165,18 @@ func FuzzSearch(f *testing.F) {
 		}
 	})
 }
+
+func TestFilters_ValueWithoutLettersMatchesNothing(t *testing.T) {
+	for name, f := range map[string]search.Filters{
+		"section": {Sections: []string{"—"}}, "tag": {Tags: []string{"😀"}}, "author": {Authors: []string{""}}, "no domains": {Within: []string{}},
+	} {
+		for _, d := range []search.Document{{}, {Section: "***", Tags: []string{"…"}, Authors: []string{"?"}}} {
+			if f.Matches(d) {
+				t.Errorf("%s: %+v matches %+v, want no match", name, f, d)
+			}
+		}
+	}
+	if f := (search.Filters{Sections: []string{"—", "kinh tế"}}); !f.Matches(search.Document{Section: "Kinh tế"}) {
+		t.Error("the other value of the field does not match, want a match")
+	}
+}

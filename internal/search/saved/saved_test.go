@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"dateline/internal/enginetest"
 	"dateline/internal/idempotency"
 	"dateline/internal/newsroomtest"
@@ -55,6 +57,55 @@ func TestAFeedGoesByItsMode(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s finds %q, want %q", mode, got, want)
+		}
+	}
+}
+
+// A workspace sees the articles of its sources. One without sources sees none:
+// an empty list of domains must reach the engine as such, not as "everything".
+func TestFind_WorkspaceWithoutSourcesSeesNothing(t *testing.T) {
+	n := newsroomtest.Open(t)
+	engine := pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: slog.New(slog.DiscardHandler)})
+	s := &saved.Service{Store: n.Store, Engine: engine}
+	d := search.Document{ID: searchtest.ID("river"), Version: 1, URL: "https://news.example/river", Domain: "news.example", Title: "The river rises", Published: time.Now().Add(-time.Hour)}
+	searchtest.Store(n, d, d.Published)
+	n.Must(engine.Index(t.Context(), []search.Document{d}))
+	made, _, err := s.Create(t.Context(), n.Owner, saved.Search{Name: "Rivers", Query: "river", Alert: true}, idempotency.Key{})
+	n.Must(err)
+	n.Exec("update saved_searches set alert_since = now() - interval '1 day'")
+	token, err := s.OpenFeed(t.Context(), n.Owner, made.ID)
+	n.Must(err)
+	// seen counts what each way to the articles gives.
+	seen := func() map[string]int {
+		out := map[string]int{}
+		for text, r := range map[string]search.Request{
+			"everything": {}, "by words": {Text: "river"}, "by time": {Text: "river", Sort: search.ByTime}, "by domain": {Filters: search.Filters{Domains: []string{"news.example"}}},
+		} {
+			a, err := s.Find(t.Context(), n.Workspace.ID, r)
+			n.Must(err)
+			out[text] = len(a.Hits) + a.Total
+		}
+		_, hits, err := s.Feed(t.Context(), made.ID, token.Reveal())
+		n.Must(err)
+		out["feed"] = len(hits)
+		told, err := n.Store.TellOfMatches(t.Context(), []uuid.UUID{made.ID}, []uuid.UUID{d.ID})
+		n.Must(err)
+		out["alert"] = int(told)
+		matches, err := s.Matches(t.Context(), n.Owner, made.ID, uuid.Nil, 10)
+		n.Must(err)
+		out["matches"] = len(matches)
+		n.Exec("delete from saved_search_matches")
+		return out
+	}
+	for way, got := range seen() {
+		if got == 0 {
+			t.Errorf("%s: got nothing with a source", way)
+		}
+	}
+	n.Exec("delete from seeds")
+	for way, got := range seen() {
+		if got != 0 {
+			t.Errorf("%s: got %d without sources, want 0", way, got)
 		}
 	}
 }
