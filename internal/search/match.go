@@ -67,6 +67,34 @@ func (q Query) Matches(t *Text) bool {
 	return true
 }
 
+// HasPrefixes reports whether a text has a word with each prefix that is wanted,
+// and none with a prefix that is excluded.
+func (q Query) HasPrefixes(t *Text) bool {
+	for _, term := range q.Terms {
+		if term.Prefix && t.has(term) == term.Not {
+			return false
+		}
+	}
+	return true
+}
+
+// Has reports whether a text has a term in any spelling: diacritics may differ,
+// and words without diacritics may differ by a typo.
+func (t *Text) Has(term Term) bool {
+	if t.has(term) {
+		return true
+	}
+	if term.Quoted || term.Prefix {
+		return false
+	}
+	for _, w := range term.Words {
+		if len(t.words[w.Word]) == 0 && !slices.ContainsFunc(t.bare, w.isTypoOf) {
+			return false
+		}
+	}
+	return true
+}
+
 func (t *Text) has(term Term) bool {
 	last := len(term.Words) - 1
 	if term.Prefix {

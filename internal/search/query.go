@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -116,6 +117,11 @@ func (q Query) Plain() bool {
 	return true
 }
 
+// Prefixed reports whether the query has a prefix.
+func (q Query) Prefixed() bool {
+	return slices.ContainsFunc(q.Terms, func(t Term) bool { return t.Prefix })
+}
+
 // SemanticRatio says how much the meaning counts against the words in a hybrid
 // search. Who uses operators or looks for one name means the words; who asks a
 // question means its sense.
@@ -140,7 +146,9 @@ func isFiller(word string) bool {
 	switch word {
 	case "a", "an", "the", "of", "in", "on", "at", "to", "for", "and", "or", "is", "are", "was", "were", "be", "been", "by", "with", "from", "as",
 		"that", "this", "these", "those", "it", "its", "what", "how", "who", "why", "when", "where", "which", "do", "does", "did", "has", "have", "had", "will",
-		"và", "là", "của", "với", "được", "các", "những", "một", "trong", "khi", "để", "đã", "sẽ", "này", "thì", "mà", "bị", "ở", "tại", "như", "thế", "nào", "gì", "sao":
+		"can", "could", "should", "would", "not", "you", "he", "she", "we", "they", "his", "her", "their", "our", "your", "my", "if", "but", "because", "than", "then", "there", "so", "about", "into",
+		"và", "là", "của", "với", "được", "các", "những", "một", "trong", "khi", "để", "đã", "sẽ", "này", "thì", "mà", "bị", "ở", "tại", "như", "thế", "nào", "gì", "sao",
+		"vì", "nếu", "hoặc", "cũng", "rất", "đang", "rằng", "nhưng", "bởi", "nên":
 		return true
 	}
 	return false

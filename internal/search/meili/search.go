@@ -18,6 +18,10 @@ const mostCounted = search.MaxOffset + search.MaxLimit
 // few is how many must have all words, lest those follow that lack some.
 const few = 5
 
+// maxWords is how many words of a query Meilisearch reads; it ignores the rest
+// (https://www.meilisearch.com/docs/resources/help/known_limitations).
+const maxWords = 10
+
 // patience is how long a search may take in all.
 const patience = 5 * time.Second
 
@@ -32,11 +36,14 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (search.Answer, e
 		request.Filter = f
 	}
 	if r.Facets {
-		request.Facets = []string{"domain", "language", "section", "tags", "authors"}
+		request.Facets = facetAttributes()
 	}
 	if r.Sort == search.ByTime || len(q.Wanted()) == 0 {
 		request.Sort = []string{"published:desc"}
-		return e.strictly(ctx, request, q, r)
+		return e.verified(ctx, request, q, r, text(q, strict), q.Matches)
+	}
+	if q.Prefixed() {
+		return e.verified(ctx, request, q, r, text(q, loose), q.HasPrefixes)
 	}
 	if err := e.mean(ctx, request, q, r); err != nil {
 		return search.Answer{}, err
@@ -45,12 +52,21 @@ func (e *Engine) Search(ctx context.Context, r search.Request) (search.Answer, e
 	if marked = marked && r.Offset+r.Limit <= search.MaxLimit; marked {
 		request.Offset, request.Limit = 0, search.MaxLimit
 	}
-	a, err := e.ask(ctx, request, q, text(q, false))
+	long := len(q.Wanted()) > maxWords && request.Hybrid == nil
+	var a search.Answer
+	var err error
+	if !long {
+		a, err = e.ask(ctx, request, q, text(q, loose))
+	}
 	if err == nil && a.Total < few && len(q.Wanted()) > 2 && request.Hybrid == nil {
-		request.MatchingStrategy = meilisearch.Last
-		all := a.Total
-		a, err = e.ask(ctx, request, q, text(q, false))
-		a.Relaxed = a.Total > all
+		if request.Offset > 0 && !long { // all that have all words come before the others
+			request.Offset, request.Limit = 0, few
+			a, err = e.ask(ctx, request, q, text(q, loose))
+		}
+		if err == nil {
+			a, err = e.relaxed(ctx, q, r, a)
+			marked = true
+		}
 	}
 	if marked {
 		a.Hits = writtenFirst(a.Hits, q)
@@ -86,38 +102,13 @@ func (e *Engine) mean(ctx context.Context, request *meilisearch.SearchRequest, q
 	return nil
 }
 
-// text writes a query as Meilisearch reads it: "phrases" and -words are the
-// same; words go on by themselves. strict: each word as a phrase of its own, for
-// which Meilisearch forgives no typo.
-func text(q search.Query, strict bool) string {
-	var parts []string
-	for _, t := range q.Terms {
-		if t.Filler {
-			continue
-		}
-		words := make([]string, len(t.Words))
-		for i, w := range t.Words {
-			words[i] = q.Text[w.Start:w.End]
-		}
-		part := strings.Join(words, " ")
-		if t.Quoted || len(words) > 1 || strict && !t.Prefix {
-			part = `"` + part + `"`
-		}
-		if t.Not {
-			part = "-" + part
-		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, " ")
-}
-
-// strictly reads page by page, and leaves out what has the words with other
-// diacritics only: Meilisearch does not tell them apart.
-func (e *Engine) strictly(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request) (a search.Answer, err error) {
+// verified reads page by page, and drops the hits that keep refuses:
+// Meilisearch does not tell diacritics apart, and forgives typos in prefixes too.
+func (e *Engine) verified(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request, words string, keep func(*search.Text) bool) (a search.Answer, err error) {
 	var hits []search.Hit
 	request.Limit = search.MaxLimit
 	for request.Offset = 0; ; request.Offset += search.MaxLimit {
-		page, err := e.ask(ctx, request, q, text(q, true))
+		page, err := e.ask(ctx, request, q, words)
 		if err != nil {
 			return a, err
 		}
@@ -125,7 +116,7 @@ func (e *Engine) strictly(ctx context.Context, request *meilisearch.SearchReques
 			a = page
 		}
 		for _, h := range page.Hits {
-			if q.Matches(search.NewText(h.Document)) {
+			if keep(search.NewText(h.Document)) {
 				hits = append(hits, h)
 			} else {
 				a.Total--
@@ -192,6 +183,8 @@ func (d document) matched() (words []string) {
 	}
 	return words
 }
+
+func facetAttributes() []string { return []string{"domain", "language", "section", "tags", "authors"} }
 
 func facets(raw json.RawMessage) ([]search.Facet, error) {
 	var counts map[string]map[string]int

@@ -20,11 +20,14 @@ type expression struct {
 	written          // that an article must have
 	exact   written  // the same as it is written; empty: the above says so already
 	relaxed written  // the above with a word or two lacking; empty: all words are needed
+	half    written  // half of the words; empty: relaxed asks for no more than that
+	asked   []string // the words of which half are asked for
 	any     string   // what is counted for the rank
 	phrase  string   // the words as one phrase; empty: there is one word only
 	also    []string // corrections and synonyms, which are marked in what is found
 	empty   bool     // there is nothing to look for but what must not be there
 	lacks   bool     // words may lack: it is the relaxed one
+	covers  bool     // it asks for half of the words: hits are ranked by the words they have
 	short   bool     // a beginning of a letter or two is among it, which very many words have
 }
 
@@ -77,7 +80,7 @@ func write(q search.Query, strict bool, corrected map[string][]string) expressio
 	}
 	x.phrase = phrase(q)
 	if !strict {
-		x.relaxed = relaxed(units, not)
+		x.relaxed, x.half, x.asked = relaxed(units, not)
 	}
 	return x
 }
@@ -86,7 +89,7 @@ func units(q search.Query, strict bool, corrected map[string][]string) (out []un
 	wanted := q.Wanted()
 	for i := 0; i < len(wanted); {
 		t := wanted[i]
-		if n, others := synonyms(wanted[i:]); n > 0 && !strict {
+		if others, n := search.SynonymsOf(wanted[i:]); n > 0 && !strict {
 			var parts, said []written
 			for _, one := range wanted[i : i+n] {
 				parts, said = append(parts, words(one, false, nil)), append(said, words(one, true, nil))
@@ -153,45 +156,6 @@ func unwanted(w written) written {
 	return w.wrap("!(")
 }
 
-// synonyms finds a group of which the next n terms are a member, the longest
-// first, and gives its other members.
-func synonyms(terms []search.Term) (n int, others []string) {
-	var line []string
-	for _, t := range terms {
-		if t.Quoted || t.Prefix {
-			break
-		}
-		for _, w := range t.Words {
-			line = append(line, w.Marked)
-		}
-	}
-	for _, group := range search.Synonyms() {
-		for _, member := range group {
-			tokens := search.Tokens(member)
-			if len(tokens) <= n || len(tokens) > len(line) {
-				continue
-			}
-			same := true
-			for i, token := range tokens {
-				same = same && (line[i] == token.Marked || token.HasMarks() && len(tokens) > 2 && line[i] == token.Bare)
-			}
-			if same {
-				n = len(tokens)
-				others = slices.DeleteFunc(slices.Clone(group), func(o string) bool { return o == member })
-			}
-		}
-	}
-	// In terms again: one may hold several words.
-	left := n
-	for i, t := range terms {
-		if left <= 0 {
-			return i, others
-		}
-		left -= len(t.Words)
-	}
-	return len(terms), others
-}
-
 func phrases(texts []string) []written {
 	var out []written
 	for _, text := range texts {
@@ -217,14 +181,17 @@ func phrase(q search.Query) string {
 }
 
 // The words of a long question that are asked for when no article has all: the
-// longest, since they say most. With so many, two may lack.
+// longest, since they say most. With so many, two may lack; of no more than
+// leastAsked, none but one.
 const (
-	mostAsked = 6
-	lackTwo   = 5
+	mostAsked  = 6
+	lackTwo    = 5
+	leastAsked = 3
 )
 
-// relaxed asks for all units but one, or two of many.
-func relaxed(all []unit, not []written) written {
+// relaxed asks for all units but one, or two of many, and half for half of them.
+// asked are the units that it chose.
+func relaxed(all []unit, not []written) (relaxed, half written, asked []string) {
 	var needed []written
 	var free []unit
 	for _, u := range all {
@@ -234,30 +201,46 @@ func relaxed(all []unit, not []written) written {
 			free = append(free, u)
 		}
 	}
-	if len(free) < 2 || len(free) < 3 && len(needed) == 0 {
-		return written{}
+	if len(free) < 2 || len(free) < leastAsked && len(needed) == 0 {
+		return written{}, written{}, nil
 	}
 	slices.SortStableFunc(free, func(a, b unit) int { return b.weight - a.weight })
 	free = free[:min(len(free), mostAsked)]
-	var ways []written
-	for i := range free {
-		if len(free) < lackTwo {
-			ways = append(ways, without(free, i, i))
-			continue
+	some := func(n int) written {
+		var ways []written
+		for _, units := range subsets(free, n) {
+			var parts []written
+			for _, u := range units {
+				parts = append(parts, u.loose)
+			}
+			ways = append(ways, join(" & ", parts...).wrap("("))
 		}
-		for j := i + 1; j < len(free); j++ {
-			ways = append(ways, without(free, i, j))
+		return join(" & ", slices.Concat([]written{join(" | ", ways...).wrap("(")}, needed, not)...)
+	}
+	if len(free) < lackTwo {
+		relaxed = some(len(free) - 1)
+	} else {
+		relaxed = some(len(free) - 2)
+	}
+	if len(free) > leastAsked {
+		half = some(len(free) / 2)
+		for _, u := range free {
+			asked = append(asked, u.loose.plain)
 		}
 	}
-	return join(" & ", slices.Concat([]written{join(" | ", ways...).wrap("(")}, needed, not)...)
+	return relaxed, half, asked
 }
 
-func without(units []unit, i, j int) written {
-	var parts []written
-	for k, u := range units {
-		if k != i && k != j {
-			parts = append(parts, u.loose)
+// subsets lists the choices of n units, in their order.
+func subsets(units []unit, n int) [][]unit {
+	if n == 0 {
+		return [][]unit{nil}
+	}
+	var out [][]unit
+	for i := 0; i+n <= len(units); i++ {
+		for _, rest := range subsets(units[i+1:], n-1) {
+			out = append(out, append([]unit{units[i]}, rest...))
 		}
 	}
-	return join(" & ", parts...).wrap("(")
+	return out
 }

@@ -120,9 +120,15 @@ func (e *Engine) find(ctx context.Context, l look, q search.Query) (found result
 	}
 	found.marker = search.NewMarker(q, x.also...)
 	found.answer, found.order, err = l.run(ctx, x)
-	if err == nil && found.answer.Total < few && x.relaxed.match != "" && !l.lately {
-		x.exact, x.written, x.lacks = x.written, x.relaxed, true
-		all := found.answer.Total
+	all := found.answer.Total
+	for i, fewer := range []written{x.relaxed, x.half} {
+		if err != nil || found.answer.Total >= few || fewer.match == "" || l.lately {
+			break
+		}
+		if !x.lacks {
+			x.exact = x.written
+		}
+		x.written, x.lacks, x.covers = fewer, true, i > 0
 		found.answer, found.order, err = l.run(ctx, x)
 		found.answer.Relaxed = found.answer.Total > all
 	}
@@ -190,7 +196,14 @@ func (l look) at(ctx context.Context, x expression, since *window) (a search.Ans
 	if l.verifies(x) {
 		read = s.words("words", x.plain)
 	}
-	hits := "select d.id, d.published_at, " + exact + " as exact, " + rank + " as head" + facets + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
+	var c coverage
+	if x.covers && ranks {
+		c = cover(&s, x.asked)
+	}
+	hits := "select d.id, d.published_at, " + exact + " as exact, " + rank + " as head" + facets + c.columns + " from (select distinct f.tid from found f) f join search_documents d on d.ctid = f.tid where " + read
+	if x.covers && ranks {
+		hits = c.hits(hits)
+	}
 	top := "select h.id, h.published_at, true as exact, 0::float8 as score from hits h order by h.published_at desc, h.id limit " + strconv.Itoa(l.r.Offset+l.r.Limit)
 	if ranks {
 		top = ranking(&s, l.r, x)
@@ -234,13 +247,16 @@ func ranking(s *statement, r search.Request, x expression) string {
 		phrase := s.put(x.phrase) + "::text::tsquery"
 		rank += " + ts_rank_cd(" + weights + ", d.words, " + phrase + ", 1) + case when d.head @@ " + phrase + " then 0.5 else 0 end"
 	}
+	if x.covers {
+		rank += " + c.head"
+	}
 	exact := "c.exact"
 	if x.exact.plain != "" {
 		exact = "(" + s.words("words", x.exact.plain) + ")"
 	}
 	fresh := "(1 + 0.33 / (1 + greatest(extract(epoch from " + s.put(r.Now) + "::timestamptz - c.published_at), 0) / 604800))::float8"
 	const best = "from hits h order by h.exact desc, h.head desc, h.published_at desc, h.id"
-	return "select c.id, c.published_at, " + exact + " as exact, ((" + rank + ") * " + fresh + ")::float8 as score from (select h.id, h.published_at, h.exact " + best + " limit " + strconv.Itoa(deep) + `) c
+	return "select c.id, c.published_at, " + exact + " as exact, ((" + rank + ") * " + fresh + ")::float8 as score from (select h.id, h.published_at, h.exact, h.head " + best + " limit " + strconv.Itoa(deep) + `) c
 		join search_documents d on d.id = c.id
 		union all
 		select r.id, r.published_at, false as exact, r.head * 0.0001 - 1 as score from (select h.* ` + best + " offset " + strconv.Itoa(deep) + " limit " + strconv.Itoa(search.MaxOffset+search.MaxLimit) + ") r"

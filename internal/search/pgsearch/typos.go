@@ -5,9 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/search"
 )
 
 // Words of four letters and more are corrected, and of those only what has no digit:
@@ -15,7 +16,6 @@ import (
 const (
 	shortestCorrected = 4
 	longestCorrected  = 30
-	twoTypos          = 8 // letters from which two are forgiven
 )
 
 func correctable(word string) bool {
@@ -107,10 +107,7 @@ func corrections(ctx context.Context, tx pgx.Tx, words []string) (map[string][]s
 // nearWords gives the stored words that differ from one by a typo, or by two when it
 // is long.
 func nearWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error) {
-	most := 1
-	if len(word) >= twoTypos {
-		most = 2
-	}
+	most := search.TyposAllowed(word)
 	parts := grams(word)
 	// A typo spoils three parts, so a near word shares all others. Whichever of
 	// those are left out when the index is asked, one less than are shared, it has
@@ -131,35 +128,7 @@ func nearWords(ctx context.Context, tx pgx.Tx, word string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(w string) bool { return distance(word, w) > most })
-	slices.SortStableFunc(found, func(a, b string) int { return distance(word, a) - distance(word, b) })
+	found = slices.DeleteFunc(found, func(w string) bool { return search.Distance(word, w) > most })
+	slices.SortStableFunc(found, func(a, b string) int { return search.Distance(word, a) - search.Distance(word, b) })
 	return found[:min(len(found), mostCorrections)], nil
-}
-
-// distance counts the letters to insert, drop, change or swap with the next
-// (optimal string alignment). Its words are ASCII.
-func distance(a, b string) int {
-	if utf8.RuneCountInString(a) != len(a) {
-		return longestCorrected
-	}
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }

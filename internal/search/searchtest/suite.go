@@ -29,7 +29,7 @@ func Run(t *testing.T, rig Rig) {
 	for name, test := range map[string]func(*testing.T, Rig){
 		"Relevance": relevance, "Operators": operators, "Diacritics": diacritics, "Typos": typos, "Filters": filters, "Facets": facets,
 		"TimeOrder": timeOrder, "Pages": pages, "Highlights": highlights, "Versions": versions, "Deletion": deletion, "Hostile": hostile,
-		"Rebuild": rebuild, "Meaning": meaning,
+		"Rebuild": rebuild, "Meaning": meaning, "Questions": questions, "Prefixes": prefixes,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, rig) })
 	}

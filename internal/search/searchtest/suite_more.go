@@ -185,3 +185,69 @@ func meaning(t *testing.T, rig Rig) {
 		t.Errorf("a phrase gave %v", got)
 	}
 }
+
+// A question in a sentence is answered although no article has all of its words,
+// and a name of many words does not outweigh the one telling word beside it.
+func questions(t *testing.T, rig Rig) {
+	e := rig.Open(t, nil)
+	Fill(t, e, 320)
+	for text, want := range map[string]string{
+		"what happens to the brain when people sleep badly at night":              "sleep",
+		"why do bees in the city make so much more honey than those on a farm":    "bees",
+		"which company is going to build a semiconductor plant in Europe soon":    "chip",
+		"vì sao tiền học phí ở các trường đại học công lập lại tăng nhiều thế":    "hocphi",
+		"làm thế nào để phát hiện ung thư phổi sớm nhờ phần mềm và máy tính":      "ungthu",
+		"metro thành phố hồ chí minh":                                             "metro",
+		"metro thanh pho ho chi minh":                                             "metro",
+		"khi nào tàu metro ở thành phố hồ chí minh bắt đầu chạy cho người dân đi": "metro",
+	} {
+		wantFirst(t, e, text, want)
+	}
+	if got, a := find(t, e, search.Request{Text: "what happens to the brain when people sleep badly at night"}); !a.Relaxed || a.Total < len(got) {
+		t.Errorf("got relaxed %v and %d in all for %d hits, want relaxed and no fewer", a.Relaxed, a.Total, len(got))
+	}
+	// In the order of time nothing may lack.
+	if got, _ := find(t, e, search.Request{Text: "what happens to the brain when people sleep badly at night", Sort: search.ByTime}); len(got) != 0 {
+		t.Errorf("in the order of time: got %v, want none", got)
+	}
+	// The pages of what lacks words hang together.
+	_, whole := find(t, e, search.Request{Text: "brain people sleep badly night", Limit: 30})
+	for offset := 0; offset < len(whole.Hits); offset += 8 {
+		_, a := find(t, e, search.Request{Text: "brain people sleep badly night", Offset: offset, Limit: 8})
+		for i, h := range a.Hits {
+			if offset+i < len(whole.Hits) && h.ID != whole.Hits[offset+i].ID {
+				t.Errorf("place %d: got %s, want %s", offset+i, h.Title, whole.Hits[offset+i].Title)
+			}
+		}
+	}
+}
+
+// A prefix matches words that begin with exactly these letters, wherever it
+// stands in the query.
+func prefixes(t *testing.T, rig Rig) {
+	e := rig.Open(t, nil)
+	Fill(t, e, 0)
+	for text, want := range map[string][]string{
+		"semicond*":                 {"chip"},
+		"semicond* europe":          {"chip"},
+		"semicond* contin*":         {"chip"},
+		"semiconductors -semicond*": nil,
+		"semicnod*":                 nil, // a typo in a prefix is not forgiven
+		`"plant in" europ*`:         {"chip"},
+		"bees -semicond* hone*":     {"bees"},
+	} {
+		got, a := find(t, e, search.Request{Text: text})
+		if !slices.Equal(got, want) || a.Total != len(want) {
+			t.Errorf("%q: got %v of %d, want %v", text, got, a.Total, want)
+		}
+	}
+	whole, _ := find(t, e, search.Request{Text: "co*", Limit: 100})
+	if len(whole) < 12 {
+		t.Fatalf("got %d articles with a word in co…, want more", len(whole))
+	}
+	for offset := 0; offset < len(whole); offset += 5 {
+		if got, a := find(t, e, search.Request{Text: "co*", Offset: offset, Limit: 5}); !slices.Equal(got, whole[offset:min(offset+5, len(whole))]) || a.Total != len(whole) {
+			t.Errorf("from %d: got %v of %d, want %v of %d", offset, got, a.Total, whole[offset:min(offset+5, len(whole))], len(whole))
+		}
+	}
+}

@@ -173,6 +173,26 @@ func (s *Server) search(x *index, object map[string]any) (int, any, *problem) {
 	return http.StatusOK, answer, nil
 }
 
+// multi answers several searches, or refuses all of them.
+func (s *Server) multi(object map[string]any) (int, any, *problem) {
+	queries, _ := object["queries"].([]any)
+	results := []any{}
+	for _, one := range queries {
+		query, _ := one.(map[string]any)
+		uid, _ := query["indexUid"].(string)
+		x := s.indexes[uid]
+		if x == nil {
+			return 0, nil, &problem{http.StatusBadRequest, "index_not_found"}
+		}
+		_, answer, p := s.search(x, query)
+		if p != nil {
+			return 0, nil, p
+		}
+		results = append(results, answer)
+	}
+	return http.StatusOK, map[string]any{"results": results}, nil
+}
+
 func (x *index) hybrid(object map[string]any) (code string) {
 	hybrid, is := object["hybrid"].(map[string]any)
 	vector, has := object["vector"].([]any)

@@ -137,6 +137,8 @@ func (s *Server) serve(r *http.Request, body any) (status int, answer any, p *pr
 		return http.StatusOK, s.list(r.URL.Query()), nil
 	case route == "GET tasks":
 		return s.task(parts[1])
+	case route == "POST multi-search":
+		return s.multi(object)
 	case route == "POST swap-indexes":
 		return s.swap(body)
 	case route == "GET indexes" && len(parts) == 1:
