@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"time"
@@ -119,7 +120,10 @@ func workspaceID(text string) (uuid.UUID, error) {
 // beside assembles the parts with the engines of the settings, or with those of a
 // `dateline up` that runs.
 func (p *Program) beside(ctx context.Context, name string, parse func([]string) error, args []string, file *string) (*parts, error) {
-	if err := parse(args); err != nil {
+	switch err := parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return nil, err
+	case err != nil:
 		return nil, errUsage
 	}
 	cfg, err := config.Load(*file, p.Environ)

@@ -60,9 +60,11 @@ func (p *parts) searchWorker() *activities.Search {
 		Indexer: &indexer.Indexer{Store: p.store, Engine: p.search.engine, Live: p.bus, Meter: p.telemetry.Crawl, Log: p.log}}
 }
 
-// reindex has a worker build the index anew.
+// reindex has a worker rebuild the index: one of the engines of the settings, or
+// that of a `dateline up` beside.
 func (p *Program) reindex(ctx context.Context, args []string) error {
-	parts, err := p.connect(ctx, "reindex", args)
+	set, file := p.flags("reindex")
+	parts, err := p.beside(ctx, set.Name(), func(args []string) error { return p.parse(set, args) }, args, file)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ func searchSettings() []Setting {
 				}
 				return SearchPostgres
 			}},
-		{Name: "MEILISEARCH_URL", Accepts: "http://host:7700", Help: "A Meilisearch of version 1.13 or later.", set: toWebURL(func(c *Config) *string { return &c.MeilisearchURL })},
-		{Name: "MEILISEARCH_KEY", Secret: true, Accepts: "a key that may make indexes and tasks", Help: "Its key.", set: toString(func(c *Config) *string { return &c.MeilisearchKey })},
+		{Name: "MEILISEARCH_URL", Accepts: "http://host:7700", Help: "The address of Meilisearch " + meili.MinVersion + " or later.", set: toWebURL(func(c *Config) *string { return &c.MeilisearchURL })},
+		{Name: "MEILISEARCH_KEY", Secret: true, Accepts: "a master or API key", Help: "Its key; dateline doctor lists the actions that it needs.", set: toString(func(c *Config) *string { return &c.MeilisearchKey })},
 		{Name: "MEILISEARCH_INDEX", Default: "articles", Accepts: "a name", Help: "The index of the articles; those that are built anew begin with the same name.", set: toString(func(c *Config) *string { return &c.MeilisearchIndex })},
 		{Name: "MEILISEARCH_EMBEDDER", Secret: true, Accepts: `JSON such as {"source": "huggingFace", "model": "BAAI/bge-m3"}`,
 			Help: "The settings of an embedder that Meilisearch runs itself, in place of EMBEDDINGS_URL.", set: setOwnEmbedder},

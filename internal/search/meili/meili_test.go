@@ -27,7 +27,7 @@ func TestSuite(t *testing.T) {
 		t.Log("MEILISEARCH_URL is not set: the suite did not run on Meilisearch")
 		return
 	}
-	searchtest.Run(t, searchtest.Rig{NDCG: 0.90, Recall: 0.93, First: 0.88, Corrects: true, Open: func(t *testing.T, embedder search.Embedder) search.Engine {
+	searchtest.Run(t, searchtest.Rig{NDCG: 0.95, Recall: 0.96, First: 0.93, Corrects: true, Open: func(t *testing.T, embedder search.Embedder) search.Engine {
 		e := meili.New(meili.Options{URL: url, Key: os.Getenv("MEILISEARCH_KEY"), Index: "test_" + uuid.NewString(), Embedder: embedder, Poll: 5 * time.Millisecond, Log: slog.New(slog.DiscardHandler)})
 		if err := e.Prepare(t.Context()); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ package meilitest
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -34,6 +35,9 @@ type Server struct {
 	busy     bool
 	loses    string // the path whose next answer gets lost
 	most     int    // bytes of a body
+
+	forbidden []string // actions that the key does not have
+	version   string
 }
 
 // index is one index. Its name is not in it: swapping changes names only.
@@ -46,7 +50,7 @@ type index struct {
 
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
-	s := &Server{indexes: map[string]*index{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), most: 100 << 20}
+	s := &Server{indexes: map[string]*index{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), most: 100 << 20, version: "1.50.0"}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -78,12 +82,22 @@ func say(w http.ResponseWriter, status int, body any) {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/health" { // needs no key
+		say(w, http.StatusOK, map[string]any{"status": "available"})
+		return
+	}
 	switch r.Header.Get("Authorization") {
 	case "":
 		s.refuse(w, problem{http.StatusUnauthorized, "missing_authorization_header"})
 		return
 	case "Bearer " + Key:
 	default:
+		s.refuse(w, problem{http.StatusForbidden, "invalid_api_key"})
+		return
+	}
+	var may bool
+	s.locked(func() { may = !slices.Contains(s.forbidden, action(r)) })
+	if !may {
 		s.refuse(w, problem{http.StatusForbidden, "invalid_api_key"})
 		return
 	}
@@ -132,7 +146,13 @@ func (s *Server) serve(r *http.Request, body any) (status int, answer any, p *pr
 	defer s.mu.Unlock()
 	object, _ := body.(map[string]any)
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	switch route := r.Method + " " + parts[0]; {
+	route := r.Method + " " + parts[0]
+	if p := malformed(route, "", body); p != nil && len(parts) == 1 {
+		return 0, nil, p
+	}
+	switch {
+	case route == "GET version":
+		return http.StatusOK, map[string]any{"commitSha": "", "commitDate": "", "pkgVersion": s.version}, nil
 	case route == "GET tasks" && len(parts) == 1:
 		return http.StatusOK, s.list(r.URL.Query()), nil
 	case route == "GET tasks":
@@ -164,6 +184,9 @@ func (s *Server) serve(r *http.Request, body any) (status int, answer any, p *pr
 
 func (s *Server) index(route, uid, primaryKey string, body any) (status int, answer any, p *problem) {
 	object, _ := body.(map[string]any)
+	if p := malformed(route, uid, body); p != nil {
+		return 0, nil, p
+	}
 	// These enqueue a task, whether there is such an index or not.
 	switch route {
 	case "DELETE ":
@@ -210,6 +233,12 @@ func (s *Server) index(route, uid, primaryKey string, body any) (status int, ans
 	switch route {
 	case "GET ":
 		return http.StatusOK, s.view(uid), nil
+	case "GET stats":
+		return http.StatusOK, map[string]any{"numberOfDocuments": len(x.docs), "isIndexing": false, "fieldDistribution": map[string]any{}}, nil
+	case "GET settings":
+		all := maps.Clone(x.settings)
+		all["embedders"] = x.embedders
+		return http.StatusOK, all, nil
 	case "GET settings/embedders":
 		return http.StatusOK, x.embedders, nil
 	case "POST documents/fetch":

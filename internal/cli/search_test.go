@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.temporal.io/sdk/client"
+
+	"dateline/internal/embedded"
+	"dateline/internal/starter/temporaltest"
+	"dateline/workflows"
+)
+
+// Beside a running `dateline up`, whose engines no setting names, reindex finds
+// them in its data directory.
+func TestReindex_NextToDatelineUp(t *testing.T) {
+	r := openRemote(t)
+	set := map[string]string{}
+	for _, one := range r.environ {
+		name, value, _ := strings.Cut(one, "=")
+		set[name] = value
+	}
+	r.environ = []string{"S3_BUCKET=dateline", "DATELINE_KEYSET=" + r.Keyset.Path, "DATELINE_DATA_DIR=" + r.dir}
+	r.says(r.run(1, nil, "reindex"), "no `dateline up` runs with the data directory "+r.dir)
+
+	at := temporaltest.Start(t)
+	raw, err := json.Marshal(embedded.Endpoints{DatabaseURL: r.DatabaseURL, RedisURL: set["REDIS_URL"], TemporalAddress: at,
+		S3Endpoint: set["S3_ENDPOINT"], S3AccessKey: "test", S3SecretKey: "test"})
+	r.Must(err)
+	r.Must(os.MkdirAll(filepath.Join(r.dir, "run"), 0o700))
+	r.Must(os.WriteFile(filepath.Join(r.dir, "run", "engines.json"), raw, 0o600))
+	r.says(r.run(0, nil, "reindex"), "A worker builds the index anew", workflows.ReindexArticlesID)
+	c, err := client.Dial(client.Options{HostPort: at})
+	r.Must(err)
+	defer c.Close()
+	if d, err := c.DescribeWorkflowExecution(t.Context(), workflows.ReindexArticlesID, ""); err != nil || d.WorkflowExecutionInfo.Type.Name != "ReindexArticles" {
+		t.Errorf("got %v, %v, want a workflow of the type ReindexArticles", d, err)
+	}
+	r.says(r.run(2, nil, "reindex", "now"), "unexpected argument")
+}
