@@ -127,7 +127,7 @@ func each[T any](t *testing.T, rows []T, count int, check func(*testing.T, T)) {
 	}
 }
 
-func TestConformance_Validation(t *testing.T) {
+func TestTwitterText_Validation(t *testing.T) {
 	n, limits := adapter(t)
 	for _, section := range []struct {
 		name  string
@@ -153,7 +153,7 @@ func TestConformance_Validation(t *testing.T) {
 	}
 }
 
-func TestConformance_Extraction(t *testing.T) {
+func TestTwitterText_Extraction(t *testing.T) {
 	n, limits := adapter(t)
 	for _, section := range []struct {
 		name  string
@@ -200,7 +200,7 @@ func TestConformance_Extraction(t *testing.T) {
 	})
 }
 
-func TestConformance_Positions(t *testing.T) {
+func TestTwitterText_Positions(t *testing.T) {
 	n, limits := adapter(t)
 	for _, section := range []struct {
 		name  string
@@ -225,7 +225,7 @@ func TestConformance_Positions(t *testing.T) {
 	}
 }
 
-func TestConformance_Length(t *testing.T) {
+func TestTwitterText_Length(t *testing.T) {
 	n, limits := adapter(t)
 	t.Run("tweets", func(t *testing.T) {
 		each(t, lengthCases(), 8, func(t *testing.T, row validity) {
