@@ -2914,7 +2914,7 @@ type SearchAnswer struct {
 	// Partial Looking at all articles would have taken too long: hits are among the newest few thousand only.
 	Partial bool `json:"partial"`
 
-	// Relaxed Hardly an article has all words; those that lack one follow.
+	// Relaxed Hardly an article has all words; those that lack some follow.
 	Relaxed bool `json:"relaxed"`
 	Total   int  `json:"total"`
 }

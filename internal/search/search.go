@@ -100,7 +100,7 @@ type Answer struct {
 	Facets  []Facet
 	// Corrected are words that no article has, and what was looked for instead.
 	Corrected map[string][]string
-	// Relaxed says that hardly an article has all words; those that lack one follow.
+	// Relaxed says that hardly an article has all words; those that lack some follow.
 	Relaxed bool
 }
 
