@@ -228,7 +228,7 @@ func (s *Server) discordEntity(p Post, c caller) map[string]any {
 	for _, m := range p.Media {
 		attachments = append(attachments, map[string]any{"id": m.ID, "size": m.Bytes, "content_type": m.MIMEType, "description": m.Description})
 	}
-	entity := map[string]any{"id": p.ID, "channel_id": c.account.ID, "content": p.Text, "timestamp": p.CreatedAt.Format("2006-01-02T15:04:05.000000-07:00"),
+	entity := map[string]any{"id": p.ID, "channel_id": c.account.ID, "content": p.listed(), "timestamp": p.CreatedAt.Format("2006-01-02T15:04:05.000000-07:00"),
 		"attachments": attachments, "author": map[string]any{"id": discordBot(c), "bot": true}, "type": 0}
 	if p.ReplyTo != "" {
 		entity["message_reference"] = map[string]any{"message_id": p.ReplyTo, "channel_id": c.account.ID, "guild_id": discordGuild}
@@ -245,6 +245,9 @@ func (s *Server) discordList(w http.ResponseWriter, r *http.Request, f *face, c 
 	if limit < 1 || limit > 100 {
 		f.refuse(w, http.StatusBadRequest, "")
 		return
+	}
+	if conditionsOf(r).ignoreSince {
+		after = 0
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

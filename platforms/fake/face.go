@@ -160,6 +160,7 @@ func (s *Server) storePost(r *http.Request, post *Post) error {
 		post.Media = []Media{}
 	}
 	post.Requests = max(post.Requests, 1)
+	rewritten(r, post)
 	stored := *post
 	return s.commit(record{Kind: kindPost, Post: &stored})
 }

@@ -170,7 +170,7 @@ func facebookEntity(p *Post) map[string]any {
 	entity := map[string]any{"id": p.ID, "created_time": graphTime(p.CreatedAt), "from": map[string]string{"id": p.AccountID, "name": p.Account},
 		"permalink_url": p.URL}
 	if p.Text != "" {
-		entity["message"] = p.Text
+		entity["message"] = p.listed()
 	}
 	media := make([]map[string]any, len(p.Media))
 	for i, m := range p.Media {

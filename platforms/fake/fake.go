@@ -12,6 +12,8 @@
 //   - any status, 429 with its headers (Status)
 //   - tokens that expire, at once or at a time (TokenExpired with At)
 //   - new posts that listings show late (Hide), clocks that are wrong (ClockSkew)
+//   - servers that ignore idempotency keys (IgnoreKey) or the start of a listing
+//     (IgnoreSince), or that rewrite what they list (RewriteText)
 //   - attachments whose processing takes a while and ends well, in an error, or
 //     in nothing (MediaFinished, MediaError, MediaExpired), and ones that are
 //     dropped when no post takes them (MediaLife)
@@ -48,6 +50,7 @@ type Options struct {
 	MediaDelay    time.Duration    // processing time of uploads; 0: images at once, video 1 s
 	CreateDelay   time.Duration    // between making a post and remembering its key
 	MaxCharacters int              // 0: 500
+	Software      string           // name and version that the Mastodon server reports; empty: "mastodon 4.6.0"
 	MediaLife     time.Duration    // of uploads that no post takes; 0: 24 h, as in Mastodon
 	TokenLife     time.Duration    // of tokens that an app gets, with a refresh token; 0: as the network has it
 	// NetworkRates limit the other networks, by name and bucket; a bucket that is
@@ -88,6 +91,9 @@ func New(options Options) (*Server, error) {
 	}
 	if options.Rates == (Rates{}) {
 		options.Rates = GenerousRates()
+	}
+	if options.Software == "" {
+		options.Software = "mastodon 4.6.0"
 	}
 	if options.MaxCharacters == 0 {
 		options.MaxCharacters = 500

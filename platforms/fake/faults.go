@@ -27,6 +27,9 @@ const (
 	Malformed2xx FaultKind = "malformed_2xx"  // act, then answer 200 with broken JSON
 	SlowUpload   FaultKind = "slow_upload"    // read the request's body slowly, over For
 	ClockSkew    FaultKind = "clock_skew"     // the network's clock is For ahead (negative: behind)
+	IgnoreKey    FaultKind = "ignore_key"     // act as if the request had no Idempotency-Key
+	IgnoreSince  FaultKind = "ignore_since"   // list posts from before the id or time that the request names, too
+	RewriteText  FaultKind = "rewrite_text"   // act, but list the text with Markdown, entities and punctuation applied
 
 	// Of uploads, per attachment.
 	MediaFinished FaultKind = "media_finished" // processed for For, then ready
@@ -102,7 +105,7 @@ func (f *Fault) validate() error {
 		if f.For == 0 {
 			return fmt.Errorf("a fault of kind %s needs a duration in \"for\", such as \"2s\"", f.Kind)
 		}
-	case Refuse, ResetBefore, ActThenReset, ActThen500, ActThenHang, TokenExpired, Malformed2xx:
+	case Refuse, ResetBefore, ActThenReset, ActThen500, ActThenHang, TokenExpired, Malformed2xx, IgnoreKey, IgnoreSince, RewriteText:
 	default:
 		return fmt.Errorf("there is no fault of kind %q", f.Kind)
 	}

@@ -194,5 +194,5 @@ func graphList(w http.ResponseWriter, r *http.Request, f *face, posts []graphPos
 // in seconds since 1970.
 func graphSince(r *http.Request, at time.Time) bool {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
-	return err != nil || at.Unix() >= since
+	return err != nil || at.Unix() >= since || conditionsOf(r).ignoreSince
 }

@@ -15,6 +15,10 @@ type conditions struct {
 	skew time.Duration // of the network's clock
 	hide time.Duration // new posts out of listings
 
+	ignoreKey   bool // the Idempotency-Key of a request
+	ignoreSince bool // the lower bound that a request sets for a listing
+	rewrite     bool // the text of a new post, in listings
+
 	processing FaultKind     // how the processing of an upload ends; empty: well
 	delay      time.Duration // and after how long; 0: as usual
 	life       time.Duration // of an upload; 0: as usual
@@ -39,6 +43,12 @@ func (s *Server) withFaults(w http.ResponseWriter, r *http.Request, as *face) {
 			c.skew = f.For
 		case Hide:
 			c.hide = f.For
+		case IgnoreKey:
+			c.ignoreKey = true
+		case IgnoreSince:
+			c.ignoreSince = true
+		case RewriteText:
+			c.rewrite = true
 		case MediaFinished, MediaError, MediaExpired:
 			c.processing, c.delay = f.Kind, f.For
 		case MediaLife:

@@ -98,10 +98,10 @@ func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 func instagramEntity(post *Post) map[string]any {
 	if post.ReplyTo != "" {
-		return map[string]any{"id": post.ID, "text": post.Text, "timestamp": graphTime(post.CreatedAt), "username": post.Account}
+		return map[string]any{"id": post.ID, "text": post.listed(), "timestamp": graphTime(post.CreatedAt), "username": post.Account}
 	}
 	return map[string]any{
-		"id": post.ID, "caption": post.Text, "permalink": post.URL, "timestamp": graphTime(post.CreatedAt),
+		"id": post.ID, "caption": post.listed(), "permalink": post.URL, "timestamp": graphTime(post.CreatedAt),
 		"media_type": graphMediaType(post, ""), "children": graphChildren(post), "username": post.Account,
 	}
 }

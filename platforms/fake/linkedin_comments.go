@@ -83,7 +83,7 @@ func linkedinCommentEntity(p *Post, actor Account) map[string]any {
 	thread, id, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(p.ID, "urn:li:comment:("), ")"), ",")
 	entity := map[string]any{
 		"$URN": p.ID, "id": id, "object": thread, "actor": linkedinURNOf(actor), "agent": linkedinURNOf(actor),
-		"message":      map[string]any{"text": p.Text, "attributes": []any{}},
+		"message":      map[string]any{"text": p.listed(), "attributes": []any{}},
 		"created":      map[string]any{"actor": linkedinURNOf(actor), "time": p.CreatedAt.UnixMilli()},
 		"lastModified": map[string]any{"actor": linkedinURNOf(actor), "time": p.CreatedAt.UnixMilli()},
 	}

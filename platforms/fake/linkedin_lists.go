@@ -43,7 +43,7 @@ func (s *Server) linkedinPosts(w http.ResponseWriter, r *http.Request, c caller)
 
 func linkedinEntity(p *Post, author *Account) map[string]any {
 	entity := map[string]any{
-		"id": p.ID, "author": linkedinURNOf(*author), "commentary": linkedinLittle(p.Text), "visibility": strings.ToUpper(p.Visibility),
+		"id": p.ID, "author": linkedinURNOf(*author), "commentary": linkedinLittle(p.listed()), "visibility": strings.ToUpper(p.Visibility),
 		"lifecycleState": "PUBLISHED", "createdAt": p.CreatedAt.UnixMilli(), "publishedAt": p.CreatedAt.UnixMilli(), "lastModifiedAt": p.CreatedAt.UnixMilli(),
 		"isReshareDisabledByAuthor": false,
 	}

@@ -37,6 +37,7 @@ func (s *Server) mastodonFace() *face {
 }
 
 func (s *Server) routeMastodon() {
+	s.routeNodeInfo()
 	s.mux.HandleFunc("POST /api/v1/apps", s.createApp)
 	s.mux.HandleFunc("GET /oauth/authorize", s.showAuthorize)
 	s.mux.HandleFunc("POST /oauth/authorize", s.approve)

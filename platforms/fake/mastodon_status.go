@@ -23,6 +23,9 @@ func (s *Server) createStatus(w http.ResponseWriter, r *http.Request, c caller) 
 		return
 	}
 	idempotencyKey := r.Header.Get("Idempotency-Key")
+	if conditionsOf(r).ignoreKey {
+		idempotencyKey = ""
+	}
 	if known, ok := s.repeated(c.account.ID, idempotencyKey); ok {
 		if known.Deleted { // idempotency_duplicate finds it no more
 			writeJSON(w, http.StatusNotFound, failure{wording(http.StatusNotFound)})
@@ -87,6 +90,7 @@ func (s *Server) publish(r *http.Request, post *Post, mediaIDs []string) (status
 	}
 	post.ID = s.state.nextID(s.now())
 	post.URL = base(r) + "/@" + post.Account + "/" + post.ID
+	rewritten(r, post)
 	stored := *post
 	if err := s.commit(record{Kind: kindPost, Post: &stored}); err != nil {
 		return http.StatusInternalServerError, err.Error()
@@ -158,6 +162,9 @@ func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) 
 	}
 	limit = min(limit, 40)
 	since, maxID := query.Get("since_id"), query.Get("max_id")
+	if conditionsOf(r).ignoreSince {
+		since = ""
+	}
 	now := s.now()
 	list := []map[string]any{}
 	var first, last string
@@ -206,7 +213,7 @@ func (s *Server) statusEntity(r *http.Request, p Post, account Account) map[stri
 	return map[string]any{
 		"id": p.ID, "created_at": p.CreatedAt.Format("2006-01-02T15:04:05.000Z"), "in_reply_to_id": replyTo,
 		"sensitive": false, "spoiler_text": "", "visibility": p.Visibility, "language": language,
-		"uri": base(r) + "/users/" + p.Account + "/statuses/" + p.ID, "url": p.URL, "content": s.words.render(p.Text),
+		"uri": base(r) + "/users/" + p.Account + "/statuses/" + p.ID, "url": p.URL, "content": s.words.render(p.listed()),
 		"reblog": nil, "account": accountEntity(r, account), "media_attachments": media,
 		"mentions": []any{}, "tags": []any{}, "emojis": []any{}, "card": nil, "poll": nil,
 		"replies_count": 0, "reblogs_count": 0, "favourites_count": 0,

@@ -30,6 +30,7 @@ type Post struct {
 	AccountID      string    `json:"account_id"`
 	Account        string    `json:"account"`
 	Text           string    `json:"text"`
+	Listed         string    `json:"listed,omitempty"` // the text as listings show it, where it was rewritten
 	Media          []Media   `json:"media"`
 	ReplyTo        string    `json:"reply_to,omitempty"`
 	Language       string    `json:"language,omitempty"`

@@ -87,7 +87,7 @@ func (g *threads) node(w http.ResponseWriter, r *http.Request, c caller) {
 
 func threadsEntity(post *Post) map[string]any {
 	entity := map[string]any{
-		"id": post.ID, "text": post.Text, "permalink": post.URL, "timestamp": graphTime(post.CreatedAt), "username": post.Account,
+		"id": post.ID, "text": post.listed(), "permalink": post.URL, "timestamp": graphTime(post.CreatedAt), "username": post.Account,
 		"media_type": graphMediaType(post, "TEXT_POST"), "children": graphChildren(post), "is_reply": post.ReplyTo != "",
 	}
 	if post.ReplyTo != "" {

@@ -168,6 +168,9 @@ func (s *Server) xList(w http.ResponseWriter, r *http.Request, _ caller) {
 		}
 	}
 	since, after := query.Get("since_id"), strings.TrimPrefix(query.Get("pagination_token"), "7140dibdnow")
+	if conditionsOf(r).ignoreSince {
+		since = ""
+	}
 	fields := strings.Split(query.Get("tweet.fields"), ",")
 	list, next := []map[string]any{}, ""
 	s.mu.Lock()

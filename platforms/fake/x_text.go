@@ -81,7 +81,7 @@ func xShown(p Post, origin string) (text string, links []map[string]any) {
 		}
 		links = append(links, link)
 	}
-	written, at := norm.NFC.String(strings.TrimSpace(p.Text)), 0
+	written, at := norm.NFC.String(strings.TrimSpace(p.listed())), 0
 	for i, l := range xLinks(written) {
 		out.WriteString(escape.Replace(written[at:l[0]]))
 		expanded := written[l[0]:l[1]]
