@@ -2,16 +2,13 @@ package discord
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
-	"golang.org/x/text/unicode/norm"
-
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -20,8 +17,8 @@ const (
 	maxPages = 5
 )
 
-// Reconcile lists what the channel got since the window began, and looks for the
-// one message of the bot that equals the submission. A webhook cannot list.
+// Reconcile lists what the channel got since the window began, and compares the
+// bot's messages with the submission (package matching). A webhook cannot list.
 func (d *Discord) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if _, hook := webhookID(account); hook {
 		return network.Finding{Evidence: "Webhooks do not tell what they sent, so somebody has to look."}, nil
@@ -35,8 +32,7 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 		from = from.Add(skew)
 	}
 	after := max(snowflake(from), number(window.SinceID))
-	var matches []message
-	seen, complete := 0, false
+	search, wanted, complete := matching.New(window), matching.NewComparer(submission.Text), false
 	for page := 0; page < maxPages && !complete; page++ {
 		var list []message
 		query := url.Values{"after": {strconv.FormatUint(after, 10)}, "limit": {strconv.Itoa(pageSize)}}
@@ -44,26 +40,14 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 			return network.Finding{}, err
 		}
 		complete = len(list) < pageSize
-		seen += len(list)
 		for _, m := range list {
 			after = max(after, number(m.ID))
-			if m.Author.ID == author && !window.Known[m.ID] && equal(m, submission) {
-				matches = append(matches, m)
+			if m.Author.ID == author && number(m.ID) >= snowflake(from) {
+				search.Add(compare(d.receipt(ctx, account, m), m, submission, wanted))
 			}
 		}
 	}
-	since := from.UTC().Format(time.RFC3339)
-	switch {
-	case len(matches) == 1:
-		return network.Finding{Found: true, Conclusive: true, Receipt: d.receipt(ctx, account, matches[0]), Evidence: fmt.Sprintf(
-			"Among %d messages of the channel since %s, %s is the bot's with the same text, attachments and reply target.", seen, since, matches[0].ID)}, nil
-	case len(matches) > 1:
-		return network.Finding{Evidence: fmt.Sprintf(
-			"%d messages since %s have the same text, attachments and reply target: which of them is this post cannot be told.", len(matches), since)}, nil
-	default:
-		return network.Finding{Conclusive: complete, Evidence: fmt.Sprintf(
-			"None of %d messages of the channel since %s is the bot's with the same text, attachments and reply target.", seen, since)}, nil
-	}
+	return search.Finding(from, complete, ""), nil
 }
 
 // whoAndWhen asks for the bot's user id, and how far Discord's clock is ahead.
@@ -84,16 +68,13 @@ func (d *Discord) whoAndWhen(ctx context.Context, account network.Account) (auth
 	return me.ID, res.Skew(), nil
 }
 
-func equal(m message, s network.Submission) bool {
+func compare(receipt network.Receipt, m message, s network.Submission, wanted *matching.Comparer) matching.Post {
 	replyTo := ""
 	if m.Reference != nil {
 		replyTo = m.Reference.MessageID
 	}
-	return normal(m.Content) == normal(s.Text) && len(m.Attachments) == len(s.Media) && replyTo == s.ReplyTo
+	return matching.Post{Receipt: receipt, Text: wanted.Text(m.Content), Media: len(m.Attachments) == len(s.Media), ReplyTo: replyTo == s.ReplyTo}
 }
-
-// normal leaves out what Discord changes: it cuts off white space.
-func normal(text string) string { return norm.NFC.String(strings.TrimSpace(text)) }
 
 // snowflake is the smallest id of a time.
 // https://docs.discord.com/developers/reference#snowflakes

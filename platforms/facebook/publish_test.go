@@ -118,7 +118,7 @@ func TestPhotosProveThePost(t *testing.T) {
 	}
 	posts := n.server.Posts()
 	finding, err = f.Reconcile(t.Context(), n.page, sub, network.Window{From: from})
-	if err != nil || !finding.Found || finding.Receipt.RemoteID != posts[0].ID || finding.Receipt.URL != posts[0].URL || !strings.Contains(finding.Evidence, "photos that were uploaded") {
+	if err != nil || !finding.Found || finding.Receipt.RemoteID != posts[0].ID || finding.Receipt.URL != posts[0].URL || !strings.Contains(finding.Evidence, "attachment that was uploaded") {
 		t.Errorf("finding %+v, %v", finding, err)
 	}
 	if _, err = f.Publish(t.Context(), n.page, sub); network.AsError(err).Class != network.Duplicate {

@@ -2,17 +2,14 @@ package facebook
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-
-	"golang.org/x/text/unicode/norm"
 
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -72,8 +69,8 @@ func (l listed) media() []string {
 // Reconcile asks for the video, whose id is known; or reads what the Page has
 // published, or the comments under the post that was answered.
 //
-// Photos are proof: no other post has them. Where there are none, the text has
-// to be the same.
+// Photos are proof: no other post has them. Where there are none, the text is
+// compared (package matching).
 func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
@@ -94,12 +91,13 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 			return f.findVideo(ctx, account, id, window)
 		}
 	}
-	wanted := slices.Sorted(slices.Values(submission.MediaIDs))
-	s := search{from: window.From.Truncate(time.Second), window: window, matches: func(l listed) bool {
-		if replyTo != "" && l.From.ID != account.RemoteID || !slices.Equal(l.media(), wanted) {
-			return false
-		}
-		return len(wanted) > 0 || normal(l.Message) == normal(submission.Text)
+	wanted, compare := slices.Sorted(slices.Values(submission.MediaIDs)), matching.NewComparer(submission.Text)
+	s := search{from: window.From.Truncate(time.Second), window: window, posts: matching.New(window), compare: func(l listed) (p matching.Post, own bool) {
+		same := slices.Equal(l.media(), wanted)
+		return matching.Post{
+			Receipt: network.Receipt{RemoteID: l.ID, URL: f.permalink(account, l.ID, replyTo), CreatedAt: l.Created.Time},
+			Text:    compare.Text(l.Message), Media: same, ReplyTo: true, Proof: same && len(wanted) > 0,
+		}, replyTo == "" || l.From.ID == account.RemoteID
 	}}
 	for range maxPages {
 		var page graph.Page[listed]
@@ -112,18 +110,20 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 		}
 		query.Set("after", page.After())
 	}
-	return s.finding(func(id string) network.Receipt {
-		return network.Receipt{RemoteID: id, URL: f.permalink(account, id, replyTo)}
-	}), nil
+	late := ""
+	if replyTo != "" && len(wanted) == 0 {
+		// A second post with the same words or photos is refused; a comment is not.
+		late = "Facebook may list a comment minutes late, and does not refuse a second one."
+	}
+	return s.posts.Finding(s.from, s.complete, late), nil
 }
 
 // search goes through pages, newest first.
 type search struct {
 	from     time.Time
 	window   network.Window
-	matches  func(listed) bool
-	found    []listed
-	seen     int
+	posts    *matching.Search
+	compare  func(listed) (p matching.Post, own bool)
 	complete bool
 }
 
@@ -140,32 +140,11 @@ func (s *search) read(page graph.Page[listed], res *call.Response) bool {
 			s.complete = true
 			break
 		}
-		s.seen++
-		if !s.window.Known[l.ID] && s.matches(l) {
-			s.found = append(s.found, l)
+		if p, own := s.compare(l); own {
+			s.posts.Add(p)
 		}
 	}
 	return s.complete
-}
-
-func (s *search) finding(receipt func(id string) network.Receipt) network.Finding {
-	since := s.from.UTC().Format(time.RFC3339)
-	switch {
-	case len(s.found) == 1:
-		r, proof := receipt(s.found[0].ID), "the same text and no photos"
-		r.CreatedAt = s.found[0].Created.Time
-		if ids := s.found[0].media(); len(ids) > 0 {
-			proof = "the photos that were uploaded for this post (" + strings.Join(ids, ", ") + ")"
-		}
-		return network.Finding{Found: true, Conclusive: true, Receipt: r,
-			Evidence: fmt.Sprintf("Among %d posts of the Page since %s, %s has %s.", s.seen, since, r.RemoteID, proof)}
-	case len(s.found) > 1:
-		return network.Finding{Evidence: fmt.Sprintf(
-			"%d posts of the Page since %s have the same text: which of them is this one cannot be told.", len(s.found), since)}
-	default:
-		return network.Finding{Conclusive: s.complete,
-			Evidence: fmt.Sprintf("None of %d posts of the Page since %s has the same text and photos.", s.seen, since)}
-	}
 }
 
 // findVideo asks whether a video is published.
@@ -187,10 +166,4 @@ func (f *Facebook) findVideo(ctx context.Context, account network.Account, id st
 	}
 	return network.Finding{Found: true, Conclusive: true, Evidence: "The video " + id + ", which was uploaded for this post, is published.",
 		Receipt: network.Receipt{RemoteID: id, URL: f.permalink(account, id, ""), CreatedAt: video.Created.Time}}, nil
-}
-
-// normal brings a text into the one form in which what was sent and what is
-// listed are equal.
-func normal(text string) string {
-	return strings.Join(strings.Fields(norm.NFC.String(text)), " ")
 }

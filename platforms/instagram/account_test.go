@@ -45,8 +45,8 @@ func TestThreadsAreComments(t *testing.T) {
 	}
 	never := graphtest.Submission("Never")
 	never.ReplyTo = root.RemoteID
-	if finding, err := d.Reconcile(t.Context(), d.account, never, network.Window{From: from}); err != nil || finding.Found || !finding.Conclusive {
-		t.Errorf("%+v, %v", finding, err)
+	if finding, err := d.Reconcile(t.Context(), d.account, never, network.Window{From: from}); err != nil || finding.Found || finding.Conclusive {
+		t.Errorf("a comment that is not listed: got %+v, %v, want nothing found and nothing concluded", finding, err)
 	}
 	illustrated := graphtest.Submission("With a picture", pic)
 	illustrated.ReplyTo = root.RemoteID

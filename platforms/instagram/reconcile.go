@@ -19,7 +19,8 @@ func (i *Instagram) Reconcile(ctx context.Context, account network.Account, subm
 		return network.Finding{}, err
 	}
 	if submission.ReplyTo != "" {
-		return container.Search(ctx, submission, window, i.comments(account, submission))
+		return container.Search(ctx, submission, window, i.comments(account, submission),
+			"Instagram may list a comment late, and does not refuse a second one.")
 	}
 	return container.Reconcile(ctx, title, maker{i, account, submission}, submission, window, i.posts(account))
 }

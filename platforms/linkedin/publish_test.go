@@ -151,8 +151,8 @@ func TestThreadsStandUnderTheirFirstPost(t *testing.T) {
 		t.Errorf("finding %+v, %v", finding, err)
 	}
 	third.Text = "Never"
-	if finding, err = l.Reconcile(t.Context(), n.organization, third, network.Window{From: from}); err != nil || finding.Found || !finding.Conclusive {
-		t.Errorf("finding %+v, %v", finding, err)
+	if finding, err = l.Reconcile(t.Context(), n.organization, third, network.Window{From: from}); err != nil || finding.Found || finding.Conclusive {
+		t.Errorf("a comment that is not listed: got %+v, %v, want nothing found and nothing concluded", finding, err)
 	}
 	for range 2 {
 		if err := l.Delete(t.Context(), n.organization, second.RemoteID); err != nil {

@@ -2,16 +2,13 @@ package linkedin
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"golang.org/x/text/unicode/norm"
-
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -31,8 +28,8 @@ type candidate struct {
 type page func(ctx context.Context, start int) (list []candidate, more bool, res *call.Response, err error)
 
 // Reconcile reads an organisation's own posts, or the comments under the post
-// that was answered, and looks for the one that equals the submission: the text
-// that people read, and the URNs of the attachments, which no other post has.
+// that was answered, and compares them with the submission (package matching): the
+// text that people read, and the URNs of the attachments, which no other post has.
 //
 // A member's token may not read posts. Nothing is asked then: sending the same
 // again within Limits.IdempotencyWindow makes LinkedIn name the post.
@@ -48,19 +45,23 @@ func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submi
 	if submission.ReplyTo != "" {
 		next, sorted = l.ownComments(account, threadOf(submission.ReplyTo)), false
 	}
-	wanted := candidate{text: normal(submission.Text)}
+	wanted := candidate{text: submission.Text}
 	for _, id := range submission.MediaIDs {
 		urn, _ := splitStaged(id)
 		wanted.media = append(wanted.media, urn)
 	}
-	return search(ctx, next, sorted, wanted, window)
+	late := ""
+	if submission.ReplyTo != "" {
+		// A second post with the same words is refused; a comment is not.
+		late = "LinkedIn may list a comment late, and does not refuse a second one."
+	}
+	return search(ctx, next, sorted, wanted, window, late)
 }
 
 // search reads a list to its end or, when it is sorted, to the window's start.
-func search(ctx context.Context, next page, sorted bool, wanted candidate, window network.Window) (network.Finding, error) {
+func search(ctx context.Context, next page, sorted bool, wanted candidate, window network.Window, late string) (network.Finding, error) {
 	from := window.From.Truncate(time.Millisecond)
-	var matches []network.Receipt
-	seen, complete := 0, false
+	posts, compare, complete := matching.New(window), matching.NewComparer(wanted.text), false
 	for n := 0; n < maxPages && !complete; n++ {
 		list, more, res, err := next(ctx, n*pageSize)
 		if err != nil {
@@ -80,24 +81,11 @@ func search(ctx context.Context, next page, sorted bool, wanted candidate, windo
 				}
 				continue
 			}
-			seen++
-			if !window.Known[c.receipt.RemoteID] && normal(c.text) == wanted.text && slices.Equal(c.media, wanted.media) {
-				matches = append(matches, c.receipt)
-			}
+			same := slices.Equal(c.media, wanted.media)
+			posts.Add(matching.Post{Receipt: c.receipt, Text: compare.Text(c.text), Media: same, ReplyTo: true, Proof: same && len(wanted.media) > 0})
 		}
 	}
-	since := from.UTC().Format(time.RFC3339)
-	switch {
-	case len(matches) == 1:
-		return network.Finding{Found: true, Conclusive: true, Receipt: matches[0], Evidence: fmt.Sprintf(
-			"Among %d posts of the account since %s, %s has the same text and attachments.", seen, since, matches[0].RemoteID)}, nil
-	case len(matches) > 1:
-		return network.Finding{Evidence: fmt.Sprintf(
-			"%d posts since %s have the same text and attachments: which of them is this one cannot be told.", len(matches), since)}, nil
-	default:
-		return network.Finding{Conclusive: complete, Evidence: fmt.Sprintf(
-			"None of %d posts of the account since %s has the same text and attachments.", seen, since)}, nil
-	}
+	return posts.Finding(from, complete, late), nil
 }
 
 // listed holds what is used of a list (API concepts, Pagination).
@@ -170,10 +158,4 @@ func (l *LinkedIn) ownComments(account network.Account, thread string) page {
 
 func finder() call.Request {
 	return call.Request{Method: http.MethodGet, Header: http.Header{"X-Restli-Method": {"FINDER"}}}
-}
-
-// normal brings a text into the one form in which what was sent and what is
-// listed are equal.
-func normal(text string) string {
-	return strings.Join(strings.Fields(norm.NFC.String(text)), " ")
 }

@@ -74,10 +74,18 @@ func TestLimits(t *testing.T) {
 	t.Run("Asked", func(t *testing.T) {
 		var calls atomic.Int32
 		m, account := answering(t, func(w http.ResponseWriter, r *http.Request) {
-			calls.Add(1)
 			if r.Header.Get("Authorization") != "" {
 				t.Error("a public call carries the token")
 			}
+			switch r.URL.Path {
+			case "/.well-known/nodeinfo":
+				_, _ = io.WriteString(w, `{"links":[{"rel":"http://nodeinfo.diaspora.software/ns/schema/2.0","href":"/nodeinfo/2.0"}]}`)
+				return
+			case "/nodeinfo/2.0":
+				_, _ = io.WriteString(w, `{"software":{"name":"Mastodon","version":"4.4.1"}}`)
+				return
+			}
+			calls.Add(1)
 			_, _ = io.WriteString(w, `{"domain":"news.example","configuration":{"statuses":{"max_characters":5000,"max_media_attachments":16,
 				"characters_reserved_per_url":30},"media_attachments":{"supported_mime_types":["image/png"],"image_size_limit":10}}}`)
 		})

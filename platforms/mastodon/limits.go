@@ -21,9 +21,10 @@ const retryTTL = 10 * time.Minute
 const idempotencyWindow = 3600
 
 type instance struct {
-	domain  string
-	limits  network.Limits
-	expires time.Time
+	domain   string
+	software software
+	limits   network.Limits
+	expires  time.Time
 }
 
 // instanceAnswer holds what is used of GET /api/v2/instance and of its older
@@ -105,7 +106,14 @@ func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, er
 	if domain == "" {
 		domain = host
 	}
-	return instance{domain: domain, limits: answer.limits(host), expires: time.Now().Add(ttl)}, nil
+	found := instance{domain: domain, software: m.fetchSoftware(ctx, base), limits: answer.limits(host), expires: time.Now().Add(ttl)}
+	if found.software.name == "" {
+		found.expires = time.Now().Add(retryTTL)
+	}
+	if found.software.honorsKeys() {
+		found.limits.IdempotencyWindow = idempotencyWindow
+	}
+	return found, nil
 }
 
 // refused says that the instance answered and does not offer the call.
@@ -118,18 +126,17 @@ func (a instanceAnswer) limits(host string) network.Limits {
 	c := a.Configuration
 	characters := between(a.MaxTootChars, 500, 1_000_000)
 	return network.Limits{
-		AllowedBy:         host,
-		MaxCharacters:     between(c.Statuses.MaxCharacters, characters, 1_000_000),
-		CharactersPerURL:  between(c.Statuses.CharactersPerURL, 23, 1000),
-		MaxMedia:          between(c.Statuses.MaxMedia, 4, 1000),
-		MIMETypes:         c.Media.MIMETypes,
-		MaxImageBytes:     between(c.Media.ImageSizeLimit, 16<<20, 1<<40),
-		MaxImagePixels:    between(c.Media.ImageMatrixLimit, 33_177_600, 1<<40),
-		MaxVideoBytes:     between(c.Media.VideoSizeLimit, 99<<20, 1<<40),
-		MaxAltText:        between(c.Media.DescriptionLimit, 1500, 1_000_000),
-		SupportsReply:     true,
-		IdempotencyWindow: idempotencyWindow,
-		Quotas:            quotas(),
+		AllowedBy:        host,
+		MaxCharacters:    between(c.Statuses.MaxCharacters, characters, 1_000_000),
+		CharactersPerURL: between(c.Statuses.CharactersPerURL, 23, 1000),
+		MaxMedia:         between(c.Statuses.MaxMedia, 4, 1000),
+		MIMETypes:        c.Media.MIMETypes,
+		MaxImageBytes:    between(c.Media.ImageSizeLimit, 16<<20, 1<<40),
+		MaxImagePixels:   between(c.Media.ImageMatrixLimit, 33_177_600, 1<<40),
+		MaxVideoBytes:    between(c.Media.VideoSizeLimit, 99<<20, 1<<40),
+		MaxAltText:       between(c.Media.DescriptionLimit, 1500, 1_000_000),
+		SupportsReply:    true,
+		Quotas:           quotas(),
 	}
 }
 

@@ -35,10 +35,10 @@ func (s status) receipt(requestID string) network.Receipt {
 }
 
 // Publish posts a status (POST /api/v1/statuses) with the submission's key as
-// Idempotency-Key: for an hour the same key gives the same status again. The
-// key is stored after the status is made, so older versions make two of two
-// calls that run at the same time: never send while an earlier call may still
-// be running.
+// Idempotency-Key: on servers that honor it (software.honorsKeys), the same key
+// gives the same status again for an hour. The key is stored after the status is
+// made, so older versions make two of two calls that run at the same time: never
+// send while an earlier call may still be running.
 func (m *Mastodon) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	body, err := call.JSON(struct {
 		Status   string   `json:"status"`
@@ -65,6 +65,9 @@ func (m *Mastodon) Publish(ctx context.Context, account network.Account, submiss
 	}
 	if made.ID == "" {
 		return network.Receipt{}, res.Unreadable("it has no status id")
+	}
+	if base, err := m.base(account.BaseURL); err == nil {
+		m.learnReplay(base, made, res)
 	}
 	receipt := made.receipt(res.RequestID)
 	receipt.SentAt = res.Sent

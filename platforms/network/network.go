@@ -176,6 +176,15 @@ type Window struct {
 	// also needs one owner per account and remote id.
 	Known   map[string]bool
 	SinceID string // newest remote id known from before the send, if any
+
+	// Pending is the number of calls on this account, this one included, whose
+	// outcome is unknown and whose posts a listing cannot tell apart; 0 counts as
+	// 1. Place is the place of this call among them by time, from 0: the oldest
+	// post that is found belongs to the oldest call. Mixed says that they differ
+	// in something that a listing does not show, so that no post can be assigned.
+	Pending int
+	Place   int
+	Mixed   bool
 }
 
 // Finding is what Reconcile found out.
@@ -186,6 +195,9 @@ type Finding struct {
 	// Conclusive says that the whole window was searched. Listings may be late:
 	// only when the last of several spaced searches is conclusive and finds
 	// nothing was the post never made. False means that the network could not
-	// be asked, has too much in the window, or shows more than one match.
+	// be asked, has too much in the window, shows more than one match or a post
+	// that may be this one, or may hide a post for longer than is searched.
 	Conclusive bool
+	// Similar is the number of posts that made the search inconclusive.
+	Similar int
 }

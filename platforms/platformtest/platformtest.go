@@ -92,6 +92,9 @@ type Subject struct {
 	// BaseURL and RedirectURI are for Connector.Register.
 	BaseURL, RedirectURI string
 
+	// always are faults of every request, whatever else is injected.
+	always []fake.Fault
+
 	Limits network.Limits // for Counts and Problems
 	Counts []Count
 }
@@ -135,6 +138,7 @@ func Run(t *testing.T, s Subject) {
 	if !s.Blind {
 		t.Run("ReconcileFaults", func(t *testing.T) { testReconcileFaults(t, s) })
 	}
+	t.Run("WorstCase", func(t *testing.T) { testWorstCase(t, s) })
 }
 
 // submission makes one with words and a key that were never used, and a picture
@@ -221,11 +225,22 @@ func published(s Subject, sub network.Submission) []fake.Post {
 
 func inject(t *testing.T, s Subject, fault fake.Fault) {
 	t.Helper()
-	s.Fake.ClearFaults()
+	clearFaults(t, s)
 	if err := s.Fake.Inject(fault); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Fake.ClearFaults)
+}
+
+// clearFaults leaves only the faults of every request.
+func clearFaults(t *testing.T, s Subject) {
+	t.Helper()
+	s.Fake.ClearFaults()
+	for _, fault := range s.always {
+		if err := s.Fake.Inject(fault); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // wantError checks that an error has the class and holds no secret in any form

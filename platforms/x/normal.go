@@ -8,25 +8,28 @@ import (
 	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
 
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
-// same says whether a listed post has the words of a submission, which are
-// brought into normal form already.
-func same(l listed, wanted string, account network.Account) bool {
+// compare compares a listed post with the text of a submission in normal form.
+func compare(l listed, wanted *matching.Comparer, account network.Account) matching.Verdict {
 	text, unfolding := l.Text, l.Entities
 	if l.Note != nil {
 		text, unfolding = l.Note.Text, l.Note.Entities
 		unfolding.URLs = append(unfolding.URLs, l.Entities.URLs...) // of attachments
 	}
 	got := normal(unfold(text, unfolding))
-	if got == wanted {
-		return true
+	if verdict := wanted.Text(got); verdict == matching.Same {
+		return verdict
 	}
 	// X may put the name of whom a post answers before its text; in a thread that
 	// is the account itself.
 	name, rest, _ := strings.Cut(got, " ")
-	return l.replyTo() != "" && strings.EqualFold(name, account.Handle) && rest == wanted
+	if l.replyTo() != "" && strings.EqualFold(name, account.Handle) {
+		got = rest
+	}
+	return wanted.Text(got)
 }
 
 // unfold turns a listed text back into what was written: X escapes three

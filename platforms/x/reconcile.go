@@ -2,14 +2,13 @@ package x
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -57,17 +56,15 @@ func (l listed) replyTo() string {
 
 // Reconcile reads the account's own posts back to the window's start and looks
 // for the one that equals the submission: text with its links unfolded, number
-// of attachments, and the post it answers. It claims a post only when it is the
-// single match.
+// of attachments, and the post it answers (package matching).
 func (x *X) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
 			Message: "The account's id at X is not known: identify it before reconciling."}
 	}
-	wanted := normal(submission.Text)
+	wanted := matching.NewComparer(normal(submission.Text))
 	from := window.From.Truncate(time.Millisecond)
-	var matches []network.Receipt
-	seen, complete, next := 0, false, ""
+	search, complete, next := matching.New(window), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
 		list, res, token, err := x.ownPosts(ctx, account, page, window.SinceID, next)
 		if err != nil {
@@ -88,34 +85,20 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 				complete = true
 				break
 			}
-			seen++
-			if !window.Known[l.ID] && l.replyTo() == submission.ReplyTo && len(l.Attachments.MediaKeys) == len(submission.MediaIDs) &&
-				same(l, wanted, account) {
-				matches = append(matches, network.Receipt{RemoteID: l.ID, URL: x.permalink(account, l.ID), CreatedAt: timeOf(id), RequestID: res.RequestID})
-			}
+			search.Add(matching.Post{
+				Receipt: network.Receipt{RemoteID: l.ID, URL: x.permalink(account, l.ID), CreatedAt: timeOf(id), RequestID: res.RequestID},
+				Text:    compare(l, wanted, account),
+				Media:   len(l.Attachments.MediaKeys) == len(submission.MediaIDs),
+				ReplyTo: l.replyTo() == submission.ReplyTo,
+			})
 		}
 	}
-	return finding(matches, seen, from, complete), nil
-}
-
-func finding(matches []network.Receipt, seen int, from time.Time, complete bool) network.Finding {
-	since := from.UTC().Format(time.RFC3339)
-	switch len(matches) {
-	case 0:
-		return network.Finding{Conclusive: complete, Evidence: fmt.Sprintf(
-			"None of %d posts of the account since %s has the same text, attachments and reply target.", seen, since)}
-	case 1:
-		return network.Finding{Found: true, Receipt: matches[0], Conclusive: true, Evidence: fmt.Sprintf(
-			"Among %d posts of the account since %s, %s has the same text, attachments and reply target.", seen, since, matches[0].RemoteID)}
-	default:
-		ids := make([]string, len(matches))
-		for i, match := range matches {
-			ids[i] = match.RemoteID
-		}
-		return network.Finding{Evidence: fmt.Sprintf(
-			"%d posts have the same text, attachments and reply target (%s): which of them is this one cannot be told.",
-			len(matches), strings.Join(ids, ", "))}
+	late := ""
+	if len(submission.MediaIDs) > 0 {
+		// Of posts without attachments, X refuses a second one with the same words.
+		late = "X may list a post late, and does not refuse a second one with attachments."
 	}
+	return search.Finding(from, complete, late), nil
 }
 
 // ownPosts lists one page, newest first, without reposts.

@@ -43,8 +43,12 @@ func TestFindsWhatXRewrites(t *testing.T) {
 				t.Errorf("finding %+v, %v, want %s", finding, err, receipt.RemoteID)
 			}
 			sub.Text += " and more"
+			if finding, err := n.Reconcile(t.Context(), account, sub, window); err != nil || finding.Found || finding.Conclusive {
+				t.Errorf("a post with more words: got %+v, %v, want nothing found and nothing concluded", finding, err)
+			}
+			sub.Text = "Quite another matter: the harbour master retires in spring"
 			if finding, err := n.Reconcile(t.Context(), account, sub, window); err != nil || finding.Found || !finding.Conclusive {
-				t.Errorf("claimed a post with other words: %+v, %v", finding, err)
+				t.Errorf("a post with other words: got %+v, %v, want a conclusive absence", finding, err)
 			}
 		})
 	}

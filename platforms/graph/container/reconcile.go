@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/unicode/norm"
-
 	"dateline/platforms/call"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -26,6 +25,9 @@ type Listed struct {
 	ReplyTo string
 }
 
+// noContainer says why the absence of a post that has no container proves nothing.
+const noContainer = "Listings may lag behind, and there is no container that says whether the post was published."
+
 // List gives the page of own posts after a cursor, newest first, and the cursor
 // of the next; empty: there is none.
 type List func(ctx context.Context, after string) (posts []Listed, next string, res *call.Response, err error)
@@ -37,18 +39,18 @@ func Reconcile(ctx context.Context, name string, m interface {
 }, submission network.Submission, window network.Window, list List) (network.Finding, error) {
 	id, err := ID(submission.Handle)
 	if err != nil { // never prepared, so there is only the list to go by
-		return Search(ctx, submission, window, list)
+		return Search(ctx, submission, window, list, noContainer)
 	}
 	status, err := m.Status(ctx, id)
 	if err != nil {
 		if network.AsError(err).Class != network.Rejected {
 			return network.Finding{}, err
 		}
-		return Search(ctx, submission, window, list) // the network has forgotten the container
+		return Search(ctx, submission, window, list, noContainer) // the network has forgotten the container
 	}
 	switch status.State {
 	case Published:
-		finding, err := Search(ctx, submission, window, list)
+		finding, err := Search(ctx, submission, window, list, "")
 		if err != nil {
 			return network.Finding{}, err
 		}
@@ -63,14 +65,12 @@ func Reconcile(ctx context.Context, name string, m interface {
 	}
 }
 
-// Search reads the account's own posts back to the window's start and looks for
-// the one that equals the submission: text, number of attachments and the post
-// that it answers. It claims only a single match.
-func Search(ctx context.Context, submission network.Submission, window network.Window, list List) (network.Finding, error) {
-	wanted := normal(submission.Text)
+// Search reads the account's own posts back to the window's start and compares
+// them with the submission: text, number of attachments and the post that it
+// answers (package matching). late is for matching.Search.Finding.
+func Search(ctx context.Context, submission network.Submission, window network.Window, list List, late string) (network.Finding, error) {
 	from := window.From.Truncate(time.Second)
-	var matches []network.Receipt
-	seen, complete, after := 0, false, ""
+	search, compare, complete, after := matching.New(window), matching.NewComparer(submission.Text), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
 		posts, next, res, err := list(ctx, after)
 		if err != nil {
@@ -87,30 +87,13 @@ func Search(ctx context.Context, submission network.Submission, window network.W
 				complete = true
 				break
 			}
-			seen++
-			if !window.Known[post.ID] && post.ReplyTo == submission.ReplyTo && post.Media == len(submission.MediaIDs) && normal(post.Text) == wanted {
-				matches = append(matches, network.Receipt{RemoteID: post.ID, URL: post.URL, CreatedAt: post.At, RequestID: res.RequestID})
-			}
+			search.Add(matching.Post{
+				Receipt: network.Receipt{RemoteID: post.ID, URL: post.URL, CreatedAt: post.At, RequestID: res.RequestID},
+				Text:    compare.Text(post.Text),
+				Media:   post.Media == len(submission.MediaIDs),
+				ReplyTo: post.ReplyTo == submission.ReplyTo,
+			})
 		}
 	}
-	since := from.UTC().Format(time.RFC3339)
-	switch {
-	case len(matches) == 1:
-		return network.Finding{Found: true, Conclusive: true, Receipt: matches[0], Evidence: fmt.Sprintf(
-			"Among %d posts since %s, %s has the same text, attachments and reply target.", seen, since, matches[0].RemoteID)}, nil
-	case len(matches) > 1:
-		ids := make([]string, len(matches))
-		for i, match := range matches {
-			ids[i] = match.RemoteID
-		}
-		return network.Finding{Evidence: fmt.Sprintf(
-			"%d posts have the same text, attachments and reply target (%s): which of them is this one cannot be told.", len(matches), strings.Join(ids, ", "))}, nil
-	default:
-		return network.Finding{Conclusive: complete, Evidence: fmt.Sprintf(
-			"None of %d posts since %s has the same text, attachments and reply target.", seen, since)}, nil
-	}
+	return search.Finding(from, complete, late), nil
 }
-
-// normal brings a text into the one form in which what was sent and what is
-// listed are equal.
-func normal(text string) string { return strings.Join(strings.Fields(norm.NFC.String(text)), " ") }

@@ -1,0 +1,120 @@
+// Package matching decides whether one of the posts that a network lists is the
+// post whose answer was lost.
+//
+// A server may rewrite the text, list posts late, or list posts of other people
+// and programs on the same account. A post is therefore found only when its
+// canonical text, attachments and reply target are equal; it is absent only when
+// every listed post is clearly different; anything in between is unclear, and
+// nothing may be sent again.
+package matching
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dateline/platforms/network"
+)
+
+// Key identifies posts that a listing cannot tell apart: the same canonical
+// text, number of attachments and reply target.
+func Key(s network.Submission) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", compile().canonical(s.Text), max(len(s.MediaIDs), len(s.Media)), s.ReplyTo))
+	return sum[:]
+}
+
+// Post is one listed post, compared with the submission.
+type Post struct {
+	Receipt network.Receipt
+	Text    Verdict
+	Media   bool // the number of attachments is equal
+	ReplyTo bool // the reply target is equal
+	// Proof says that the post has an attachment that was uploaded for this
+	// submission alone.
+	Proof bool
+}
+
+// Search collects the posts of a listing.
+type Search struct {
+	window  network.Window
+	seen    int
+	proven  []network.Receipt
+	matches []network.Receipt
+	unclear []network.Receipt
+}
+
+// New starts a search.
+func New(window network.Window) *Search { return &Search{window: window} }
+
+// Add takes one listed post of the account.
+func (s *Search) Add(p Post) {
+	s.seen++
+	switch {
+	case s.window.Known[p.Receipt.RemoteID]:
+	case p.Proof:
+		s.proven = append(s.proven, p.Receipt)
+	case p.Text == Same && p.Media && p.ReplyTo:
+		s.matches = append(s.matches, p.Receipt)
+	case p.Text == Different, !p.Media && !p.ReplyTo:
+	default:
+		s.unclear = append(s.unclear, p.Receipt)
+	}
+}
+
+// Finding decides. complete says that the whole window was listed. late, where
+// it is not empty, is a sentence that says why a post that is not listed may
+// exist all the same; its absence then proves nothing.
+func (s *Search) Finding(from time.Time, complete bool, late string) network.Finding {
+	since := from.UTC().Format(time.RFC3339)
+	slices.SortFunc(s.matches, older)
+	pending := max(s.window.Pending, 1)
+	switch {
+	case len(s.proven) == 1:
+		return found(s.proven[0], fmt.Sprintf("Among %d posts of the account since %s, %s has the attachment that was uploaded for this post.",
+			s.seen, since, s.proven[0].RemoteID))
+	case len(s.proven) > 1:
+		return network.Finding{Similar: len(s.proven), Evidence: fmt.Sprintf(
+			"%d posts have the attachments that were uploaded for this post (%s).", len(s.proven), ids(s.proven))}
+	case len(s.matches) > pending || len(s.matches) > 0 && s.window.Mixed:
+		return network.Finding{Similar: len(s.matches), Evidence: fmt.Sprintf(
+			"%d posts have the same text, number of attachments and reply target (%s). It cannot be determined which of them is this post.",
+			len(s.matches), ids(s.matches))}
+	case s.window.Place < len(s.matches):
+		match := s.matches[s.window.Place]
+		return found(match, fmt.Sprintf("Among %d posts of the account since %s, %s has the same text, attachments and reply target.",
+			s.seen, since, match.RemoteID))
+	case len(s.unclear) > 0:
+		return network.Finding{Similar: len(s.unclear), Evidence: fmt.Sprintf(
+			"%d of %d posts of the account since %s may be this post in other words (%s).", len(s.unclear), s.seen, since, ids(s.unclear))}
+	}
+	evidence := fmt.Sprintf("None of %d posts of the account since %s has the same text, attachments and reply target.", s.seen, since)
+	switch {
+	case !complete:
+		evidence += " There are more posts than could be read."
+	case late != "":
+		evidence += " " + late
+	}
+	return network.Finding{Conclusive: complete && late == "", Evidence: evidence}
+}
+
+func found(receipt network.Receipt, evidence string) network.Finding {
+	return network.Finding{Found: true, Conclusive: true, Receipt: receipt, Evidence: evidence}
+}
+
+func older(a, b network.Receipt) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(len(a.RemoteID), len(b.RemoteID)), cmp.Compare(a.RemoteID, b.RemoteID))
+}
+
+func ids(receipts []network.Receipt) string {
+	list := make([]string, min(len(receipts), 5))
+	for i := range list {
+		list[i] = receipts[i].RemoteID
+	}
+	if len(receipts) > len(list) {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
+}

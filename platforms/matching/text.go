@@ -1,0 +1,174 @@
+package matching
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Verdict says how a listed text compares with the text that was sent.
+type Verdict int
+
+// The verdicts. Unclear lies between the two others: the server may have
+// rewritten the text, so nothing may be sent again because of it.
+const (
+	Different Verdict = iota
+	Unclear
+	Same
+)
+
+// differentBelow is the similarity below which two texts are clearly different.
+// Of pairs of headlines of different articles, about three in a thousand are more
+// similar.
+const differentBelow = 0.35
+
+// gram is the number of letters and digits that are compared at a time.
+const gram = 4
+
+// shortText is the number of letters and digits up to which a text is too short
+// for a clear difference from a text without any.
+const shortText = 20
+
+// Comparer compares texts that a server lists with one that was sent. It is safe
+// for one goroutine.
+type Comparer struct {
+	rewrites  rewrites
+	canonical string
+	letters   []rune
+}
+
+// NewComparer prepares a comparison with the text that was sent.
+func NewComparer(sent string) *Comparer {
+	c := &Comparer{rewrites: compile()}
+	c.canonical, c.letters = c.rewrites.canonical(sent), c.rewrites.letters(sent)
+	return c
+}
+
+// Text compares the text that was sent with the text that a server lists. Same
+// means that both are equal in canonical form: HTML entities, Markdown and its
+// escapes, list and quote markers, typographic punctuation, the scheme and the
+// last slash of links, Unicode normalization, invisible characters and white
+// space make no difference. Different means that they share less than a third of
+// their letters in sequence.
+func (c *Comparer) Text(listed string) Verdict {
+	if c.canonical == c.rewrites.canonical(listed) {
+		return Same
+	}
+	a, b := c.letters, c.rewrites.letters(listed)
+	switch {
+	case len(a) == 0 && len(b) == 0:
+		return Unclear // emoji or punctuation, which servers rewrite freely
+	case len(a) == 0 || len(b) == 0:
+		if len(a)+len(b) > shortText {
+			return Different
+		}
+		return Unclear
+	case similarity(a, b) < differentBelow:
+		return Different
+	default:
+		return Unclear
+	}
+}
+
+// rewrites are the patterns of what servers rewrite.
+type rewrites struct{ tag, link, marker, address *regexp.Regexp }
+
+func compile() rewrites {
+	return rewrites{
+		tag:     regexp.MustCompile(`</?[a-zA-Z][^<>]*>`),                                // HTML that some servers accept and strip
+		link:    regexp.MustCompile(`\[([^\[\]\n]+)\]\([^()\s]+\)`),                      // CommonMark 6.3, inline links
+		marker:  regexp.MustCompile(`(?m)^[ \t]*(?:[-+*•>]|#{1,6}|[0-9]{1,9}[.)])[ \t]`), // CommonMark 4.2, 5.1, 5.2
+		address: regexp.MustCompile(`(?i)\b(?:https?://|www\.)[^\s<>]+`),
+	}
+}
+
+// canonical brings a text into the form in which it is equal before and after
+// rewriting.
+func (p rewrites) canonical(text string) string {
+	for range 3 { // an escaped entity may be unescaped once per step
+		plain := html.UnescapeString(text)
+		if plain == text {
+			break
+		}
+		text = plain
+	}
+	text = norm.NFKC.String(text)
+	text = p.tag.ReplaceAllString(text, "")
+	text = p.link.ReplaceAllString(text, "$1")
+	text = p.marker.ReplaceAllString(text, "")
+	text = p.address.ReplaceAllStringFunc(text, canonicalAddress)
+	var out strings.Builder
+	for _, r := range text {
+		if c := canonicalRune(r); c != 0 {
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}
+
+// canonicalAddress drops what servers add to a link or cut from it.
+func canonicalAddress(address string) string {
+	for _, prefix := range []string{"https://", "http://", "www."} {
+		if len(address) >= len(prefix) && strings.EqualFold(address[:len(prefix)], prefix) {
+			address = address[len(prefix):]
+		}
+	}
+	host, rest, _ := strings.Cut(address, "/")
+	return strings.ToLower(host) + strings.TrimRight(rest, "/")
+}
+
+// canonicalRune gives the plain form of a character, or 0 for one that is left out.
+func canonicalRune(r rune) rune {
+	switch r {
+	case '*', '_', '~', '`', '\\': // Markdown's marks and its escape (CommonMark 2.4)
+		return 0
+	case '‘', '’', '‚', '′':
+		return '\''
+	case '“', '”', '„', '″':
+		return '"'
+	case '‐', '‑', '‒', '–', '—', '―':
+		return '-'
+	case '\uFE0E', '\uFE0F': // variation selectors
+		return 0
+	}
+	if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || unicode.IsControl(r) {
+		return 0
+	}
+	return r
+}
+
+// letters are the letters and digits of a text without its links, in lower case.
+func (p rewrites) letters(text string) []rune {
+	text = p.address.ReplaceAllString(html.UnescapeString(text), " ")
+	var out []rune
+	for _, r := range norm.NFKC.String(text) {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			out = append(out, unicode.ToLower(r))
+		}
+	}
+	return out
+}
+
+// similarity is the share of the shorter text's grams that the longer one has,
+// so that a text that was cut off or extended is similar to itself.
+func similarity(a, b []rune) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	n := min(gram, len(a))
+	have := map[string]int{}
+	for i := 0; i+n <= len(b); i++ {
+		have[string(b[i:i+n])]++
+	}
+	shared, all := 0, len(a)-n+1
+	for i := 0; i+n <= len(a); i++ {
+		if g := string(a[i : i+n]); have[g] > 0 {
+			have[g]--
+			shared++
+		}
+	}
+	return float64(shared) / float64(all)
+}
