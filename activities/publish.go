@@ -33,6 +33,7 @@ type PublishStore interface {
 	UnclearSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error)
 	SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error
 	ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error)
+	SimilarCalls(ctx context.Context, accountID uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error)
 	Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error)
 	Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error
 	NoteOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error)

@@ -1,14 +1,19 @@
 package activities
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
 	"dateline/internal/post"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -133,11 +138,12 @@ func (p *Publish) look(ctx context.Context, j *job, call post.Call, cause *netwo
 	ctx, release := p.hold(ctx, j, call)
 	defer release()
 	t := p.Timing.orDefaults()
-	var until time.Time
+	until := p.keyGoodUntil(ctx, j, call)
+	hasKeys := !until.IsZero()
 	// A network that still knew the key would have named the post before it
 	// looked at the uploads.
-	if cause.Code != network.CodeMediaGone {
-		until = p.keyGoodUntil(ctx, j, call)
+	if cause.Code == network.CodeMediaGone {
+		until = time.Time{}
 	}
 	for n := 0; ; n++ {
 		now := p.clock().Now()
@@ -148,7 +154,7 @@ func (p *Publish) look(ctx context.Context, j *job, call post.Call, cause *netwo
 		if err := p.sleepUntil(ctx, at); err != nil {
 			return looked{}, err
 		}
-		finding, err := p.lookOnce(ctx, j, call)
+		finding, err := p.lookOnce(ctx, j, call, hasKeys)
 		if err != nil {
 			return looked{}, err
 		}
@@ -156,7 +162,7 @@ func (p *Publish) look(ctx context.Context, j *job, call post.Call, cause *netwo
 		if finding.keyed = now.Before(until) && !now.Before(call.SentAt.Add(t.Settled)); finding.keyed {
 			return finding, nil
 		}
-		last := n+1 >= len(t.Looks) && (finding.answered || now.Sub(call.SentAt) > t.Unanswered)
+		last := n+1 >= len(t.Looks) && (finding.settled || now.Sub(call.SentAt) > t.Unanswered)
 		if finding.Found || last {
 			return finding, nil
 		}
@@ -185,27 +191,77 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// looked is what one look brought.
+// looked is the result of one look.
 type looked struct {
 	network.Finding
-	answered bool // false: the network could not be asked, and may answer later
-	keyed    bool // the network would know the same call by its key
+	settled bool // false: the network could not be asked, or another call may still explain what it lists
+	keyed   bool // the network would know the same call by its key
 }
 
-func (p *Publish) lookOnce(ctx context.Context, j *job, call post.Call) (looked, error) {
-	from := call.SentAt.Add(-clockSkew)
-	known, err := p.Store.ClaimedRemoteIDs(ctx, j.target.AccountID, from.Add(-knownFor))
+// lookOnce searches the account's listing once. Other calls of ours on the same
+// account may be unresolved, too. What is known of them is read before and after
+// the listing: when it differs, a post may have changed hands meanwhile, and
+// nothing is concluded. Where the network has keys, posts that look alike are
+// told apart by sending again, and never assigned by time: a network that names
+// the post of a key must not find it assigned to another call.
+func (p *Publish) lookOnce(ctx context.Context, j *job, call post.Call, hasKeys bool) (looked, error) {
+	submission := j.restored(call)
+	call.ContentKey = matching.Key(submission)
+	since := call.SentAt.Add(-clockSkew - knownFor)
+	before, err := p.Store.SimilarCalls(ctx, j.target.AccountID, call, since)
 	if err != nil {
 		return looked{}, err
 	}
-	found, err := j.adapter.Reconcile(ctx, j.account, j.restored(call), network.Window{From: from, Known: known})
-	if err == nil {
-		return looked{Finding: found, answered: true}, nil
+	window := windowOf(call, before)
+	window.Mixed = window.Mixed || hasKeys && window.Pending > 1
+	found, err := j.adapter.Reconcile(ctx, j.account, submission, window)
+	if err != nil {
+		p.Log.WarnContext(ctx, "looking for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
+		e := network.AsError(err)
+		again := e.Class == network.NotSent || e.Class == network.Transient || e.Class == network.Throttled
+		return looked{Finding: network.Finding{Evidence: e.Message}, settled: !again}, nil
 	}
-	p.Log.WarnContext(ctx, "looking for a lost post failed", "post_id", j.post.ID, "target_id", j.target.ID, "error", err)
-	e := network.AsError(err)
-	again := e.Class == network.NotSent || e.Class == network.Transient || e.Class == network.Throttled
-	return looked{Finding: network.Finding{Evidence: e.Message}, answered: !again}, nil
+	after, err := p.Store.SimilarCalls(ctx, j.target.AccountID, call, since)
+	if err != nil {
+		return looked{}, err
+	}
+	unsettled := sending(before, call) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.Unchanged) ||
+		// What looks like this post may belong to a call that has no answer yet.
+		found.Similar > 0 && (before.InFlight > 0 || !maps.Equal(before.Known, after.Known))
+	if unsettled {
+		found.Found, found.Conclusive = false, false
+	}
+	return looked{Finding: found, settled: !unsettled}, nil
+}
+
+// windowOf bounds the search for a call by what else is unresolved on its account.
+func windowOf(call post.Call, similar post.SimilarCalls) network.Window {
+	from, fingerprint := call.SentAt, hex.EncodeToString(call.Fingerprint)
+	w := network.Window{Known: similar.Known, Pending: 1}
+	for _, other := range similar.Calls {
+		if other.OperationID == call.OperationID {
+			continue
+		}
+		w.Pending++
+		if other.SentAt.Before(from) {
+			from = other.SentAt
+		}
+		if other.SentAt.Before(call.SentAt) || other.SentAt.Equal(call.SentAt) && bytes.Compare(other.OperationID[:], call.OperationID[:]) < 0 {
+			w.Place++
+		}
+		// Two posts with the same text and different pictures look alike, and a
+		// person may yet decide on an earlier call.
+		w.Mixed = w.Mixed || other.Fingerprint != fingerprint || other.State == post.CallManual
+	}
+	w.From = from.Add(-clockSkew)
+	return w
+}
+
+// sending says whether another call with the same content has no answer yet.
+func sending(similar post.SimilarCalls, call post.Call) bool {
+	return slices.ContainsFunc(similar.Calls, func(other post.SimilarCall) bool {
+		return other.State == post.CallSending && other.OperationID != call.OperationID
+	})
 }
 
 func (p *Publish) note(ctx context.Context, j *job, event string, data map[string]any) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/post"
+	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
 
@@ -49,7 +50,7 @@ func (p *Publish) send(ctx context.Context, j *job) (TargetResult, error) {
 	lease, before := p.Timing.orDefaults().Lease, time.Now()
 	call, ok, err := p.Store.Claim(ctx, post.Call{OperationID: uuid.Must(uuid.NewV7()), PostID: j.post.ID, TargetID: j.target.ID, Segment: i,
 		Revision: j.post.Revision, Epoch: epoch + 1, IdempotencyKey: submission.Key,
-		Fingerprint: j.fingerprint(i, submission), Prepared: preparedOf(submission), Due: before.Add(j.post.ScheduledTime.Sub(p.clock().Now()))}, lease)
+		Fingerprint: j.fingerprint(i, submission), ContentKey: matching.Key(submission), Prepared: preparedOf(submission), Due: before.Add(j.post.ScheduledTime.Sub(p.clock().Now()))}, lease)
 	if err != nil {
 		return TargetResult{}, err
 	}

@@ -30,10 +30,33 @@ type Call struct {
 	Fence          int64
 	IdempotencyKey string
 	Fingerprint    []byte // SHA-256 of what is sent
+	ContentKey     []byte // SHA-256 of what a listing shows of it (matching.Key)
 	Prepared       json.RawMessage
 	SentAt         time.Time // by the database's clock
 	ClaimedUntil   time.Time // by the database's clock
 	Due            time.Time // when it will leave, by the host's clock, if not at once: claims may be gathered until shortly before
+}
+
+// SimilarCalls is what a search for a lost post has to know of its account.
+type SimilarCalls struct {
+	Known map[string]bool // remote ids that belong to other calls already
+	// Calls are those with the same content key whose outcome is unknown, oldest
+	// first.
+	Calls    []SimilarCall
+	InFlight int // other calls on the account that have no answer yet, or lost it a moment ago
+}
+
+// SimilarCall is a call whose post a listing cannot tell from another's.
+type SimilarCall struct {
+	OperationID uuid.UUID `json:"id"`
+	Fingerprint string    `json:"fingerprint"` // hexadecimal
+	State       string    `json:"state"`
+	SentAt      time.Time `json:"sent_at"`
+}
+
+// Unchanged says whether a later reading shows the same call in the same state.
+func (c SimilarCall) Unchanged(later SimilarCall) bool {
+	return c.OperationID == later.OperationID && c.State == later.State
 }
 
 // Outcome is what became of a target, as Finish records it.

@@ -26,6 +26,7 @@ func (s *Store) ClaimMany(ctx context.Context, calls []post.Call, lease time.Dur
 		p.Epochs = append(p.Epochs, int32(c.Epoch)) //nolint:gosec // a handful of sends
 		p.IdempotencyKeys = append(p.IdempotencyKeys, c.IdempotencyKey)
 		p.Fingerprints = append(p.Fingerprints, c.Fingerprint)
+		p.ContentKeys = append(p.ContentKeys, c.ContentKey)
 		p.Prepared = append(p.Prepared, string(orJSON(c.Prepared)))
 	}
 	rows, err := s.q.ClaimTargets(ctx, p)

@@ -432,7 +432,7 @@ func (q *Queries) RedriveTargets(ctx context.Context, arg RedriveTargetsParams) 
 }
 
 const undecidedOperation = `-- name: UndecidedOperation :one
-select o.id, o.target_id, o.segment, o.revision, o.epoch, o.fence, o.idempotency_key, o.fingerprint, o.prepared, o.state, o.sent_at, o.finished_at, o.remote_id, o.evidence, o.created_at from operations o join post_targets t on t.id = o.target_id
+select o.id, o.target_id, o.segment, o.revision, o.epoch, o.fence, o.idempotency_key, o.fingerprint, o.prepared, o.state, o.sent_at, o.finished_at, o.remote_id, o.evidence, o.created_at, o.content_key from operations o join post_targets t on t.id = o.target_id
 where t.id = $1 and t.post_id = $2 and t.status = 'uncertain' and o.state = 'manual' and not o.evidence ? 'decided_by'
 order by o.created_at desc limit 1
 `
@@ -462,6 +462,7 @@ func (q *Queries) UndecidedOperation(ctx context.Context, arg UndecidedOperation
 		&i.RemoteID,
 		&i.Evidence,
 		&i.CreatedAt,
+		&i.ContentKey,
 	)
 	return i, err
 }

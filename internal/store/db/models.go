@@ -1503,6 +1503,7 @@ type Operation struct {
 	RemoteID       *string
 	Evidence       json.RawMessage
 	CreatedAt      time.Time
+	ContentKey     []byte
 }
 
 type PageVersion struct {

@@ -38,7 +38,7 @@ with want as (
     select unnest($1::uuid[]) as target_id, unnest($2::uuid[]) as post_id,
         unnest($3::int[]) as segment, unnest($4::bigint[]) as revision, unnest($5::uuid[]) as operation_id,
         unnest($6::int[]) as epoch, unnest($7::text[]) as idempotency_key,
-        unnest($8::bytea[]) as fingerprint, unnest($9::text[]) as prepared
+        unnest($8::bytea[]) as fingerprint, unnest($9::bytea[]) as content_key, unnest($10::text[]) as prepared
 ), locked as (
     select p.post_id, p.workspace_id, p.scheduled_time, p.revision
     from scheduled_posts p
@@ -47,7 +47,7 @@ with want as (
     for update
 ), free as (
     select t.id as target_id, l.post_id, l.workspace_id, greatest(clock_timestamp(), l.scheduled_time) as planned,
-        w.segment, w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.prepared
+        w.segment, w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.content_key, w.prepared
     from want w
     join locked l on l.post_id = w.post_id and l.revision = w.revision
     join post_targets t on t.id = w.target_id and t.post_id = l.post_id
@@ -65,7 +65,7 @@ with want as (
     where scheduled_posts.post_id in (select free.post_id from free)
 ), target as (
     update post_targets set status = 'publishing', fence = fence + 1,
-        claimed_until = clock_timestamp() + make_interval(secs => $10::float8),
+        claimed_until = clock_timestamp() + make_interval(secs => $11::float8),
         sent_at = case when free.segment = 0 then free.planned else post_targets.sent_at end, updated_at = clock_timestamp()
     from free
     where post_targets.id = free.target_id
@@ -74,10 +74,10 @@ with want as (
       and post_targets.status in ('scheduled', 'publishing')
       and (post_targets.claimed_until is null or post_targets.claimed_until < clock_timestamp())
     returning post_targets.id, post_targets.fence, free.planned, post_targets.claimed_until, free.post_id, free.workspace_id,
-        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.prepared
+        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.content_key, free.prepared
 ), operation as (
-    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at)
-    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.prepared::jsonb, 'sending', target.planned
+    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, content_key, prepared, state, sent_at)
+    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.content_key, target.prepared::jsonb, 'sending', target.planned
     from target
 ), event as (
     insert into post_events (post_id, workspace_id, target_id, type, actor, data)
@@ -97,6 +97,7 @@ type ClaimTargetsParams struct {
 	Epochs          []int32
 	IdempotencyKeys []string
 	Fingerprints    [][]byte
+	ContentKeys     [][]byte
 	Prepared        []string
 	LeaseSeconds    float64
 }
@@ -124,6 +125,7 @@ func (q *Queries) ClaimTargets(ctx context.Context, arg ClaimTargetsParams) ([]C
 		arg.Epochs,
 		arg.IdempotencyKeys,
 		arg.Fingerprints,
+		arg.ContentKeys,
 		arg.Prepared,
 		arg.LeaseSeconds,
 	)
@@ -454,7 +456,7 @@ func (q *Queries) LockPosts(ctx context.Context, postIds []uuid.UUID) ([]Schedul
 }
 
 const openOperation = `-- name: OpenOperation :one
-select id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at, finished_at, remote_id, evidence, created_at from operations
+select id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at, finished_at, remote_id, evidence, created_at, content_key from operations
 where target_id = $1 and state in ('sending', 'ambiguous')
 order by revision desc, epoch desc limit 1
 `
@@ -479,6 +481,7 @@ func (q *Queries) OpenOperation(ctx context.Context, targetID uuid.UUID) (Operat
 		&i.RemoteID,
 		&i.Evidence,
 		&i.CreatedAt,
+		&i.ContentKey,
 	)
 	return i, err
 }
@@ -712,6 +715,51 @@ func (q *Queries) SetOperationState(ctx context.Context, arg SetOperationStatePa
 		arg.ID,
 	)
 	return err
+}
+
+const similarCalls = `-- name: SimilarCalls :one
+select
+    array(select r.remote_id from remote_posts r where r.account_id = $1 and r.posted_at > $2)::text[] as known,
+    coalesce((
+        select jsonb_agg(jsonb_build_object('id', o.id, 'fingerprint', encode(o.fingerprint, 'hex'), 'state', o.state, 'sent_at', o.sent_at)
+            order by o.sent_at, o.id)
+        from operations o join post_targets t on t.id = o.target_id
+        where o.content_key = $3 and t.account_id = $1
+          and (o.state in ('sending', 'ambiguous') or o.state = 'manual' and o.sent_at > $2 and not o.evidence ? 'decided_by')
+    ), '[]')::jsonb as calls,
+    (
+        select count(*) from operations o join post_targets t on t.id = o.target_id
+        where t.account_id = $1 and o.id <> $4
+          -- An answer that was just lost is about to be looked for.
+          and (o.state = 'sending' or o.state = 'ambiguous' and o.finished_at > clock_timestamp() - interval '30 seconds')
+    )::int as in_flight
+`
+
+type SimilarCallsParams struct {
+	AccountID   uuid.UUID
+	Since       time.Time
+	ContentKey  []byte
+	OperationID uuid.UUID
+}
+
+type SimilarCallsRow struct {
+	Known    []string
+	Calls    []byte
+	InFlight int32
+}
+
+// What a search for a lost post has to know of the account, in one snapshot:
+// read one after the other, a post could change hands between the reads.
+func (q *Queries) SimilarCalls(ctx context.Context, arg SimilarCallsParams) (SimilarCallsRow, error) {
+	row := q.db.QueryRow(ctx, similarCalls,
+		arg.AccountID,
+		arg.Since,
+		arg.ContentKey,
+		arg.OperationID,
+	)
+	var i SimilarCallsRow
+	err := row.Scan(&i.Known, &i.Calls, &i.InFlight)
+	return i, err
 }
 
 const takeOverTarget = `-- name: TakeOverTarget :one

@@ -46,6 +46,25 @@ returning *;
 -- Remote posts that belong to other operations of this account already.
 select remote_id from remote_posts where account_id = @account_id and posted_at > @since;
 
+-- name: SimilarCalls :one
+-- What a search for a lost post has to know of the account, in one snapshot:
+-- read one after the other, a post could change hands between the reads.
+select
+    array(select r.remote_id from remote_posts r where r.account_id = @account_id and r.posted_at > @since)::text[] as known,
+    coalesce((
+        select jsonb_agg(jsonb_build_object('id', o.id, 'fingerprint', encode(o.fingerprint, 'hex'), 'state', o.state, 'sent_at', o.sent_at)
+            order by o.sent_at, o.id)
+        from operations o join post_targets t on t.id = o.target_id
+        where o.content_key = @content_key and t.account_id = @account_id
+          and (o.state in ('sending', 'ambiguous') or o.state = 'manual' and o.sent_at > @since and not o.evidence ? 'decided_by')
+    ), '[]')::jsonb as calls,
+    (
+        select count(*) from operations o join post_targets t on t.id = o.target_id
+        where t.account_id = @account_id and o.id <> @operation_id
+          -- An answer that was just lost is about to be looked for.
+          and (o.state = 'sending' or o.state = 'ambiguous' and o.finished_at > clock_timestamp() - interval '30 seconds')
+    )::int as in_flight;
+
 -- name: InsertRemotePosts :many
 -- What a network has said twice stays what it was.
 insert into remote_posts (account_id, remote_id, target_id, segment, remote_url, sent_at, posted_at)
@@ -85,7 +104,7 @@ with want as (
     select unnest(@target_ids::uuid[]) as target_id, unnest(@post_ids::uuid[]) as post_id,
         unnest(@segments::int[]) as segment, unnest(@revisions::bigint[]) as revision, unnest(@operation_ids::uuid[]) as operation_id,
         unnest(@epochs::int[]) as epoch, unnest(@idempotency_keys::text[]) as idempotency_key,
-        unnest(@fingerprints::bytea[]) as fingerprint, unnest(@prepared::text[]) as prepared
+        unnest(@fingerprints::bytea[]) as fingerprint, unnest(@content_keys::bytea[]) as content_key, unnest(@prepared::text[]) as prepared
 ), locked as (
     select p.post_id, p.workspace_id, p.scheduled_time, p.revision
     from scheduled_posts p
@@ -94,7 +113,7 @@ with want as (
     for update
 ), free as (
     select t.id as target_id, l.post_id, l.workspace_id, greatest(clock_timestamp(), l.scheduled_time) as planned,
-        w.segment, w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.prepared
+        w.segment, w.revision, w.operation_id, w.epoch, w.idempotency_key, w.fingerprint, w.content_key, w.prepared
     from want w
     join locked l on l.post_id = w.post_id and l.revision = w.revision
     join post_targets t on t.id = w.target_id and t.post_id = l.post_id
@@ -121,10 +140,10 @@ with want as (
       and post_targets.status in ('scheduled', 'publishing')
       and (post_targets.claimed_until is null or post_targets.claimed_until < clock_timestamp())
     returning post_targets.id, post_targets.fence, free.planned, post_targets.claimed_until, free.post_id, free.workspace_id,
-        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.prepared
+        free.segment, free.revision, free.operation_id, free.epoch, free.idempotency_key, free.fingerprint, free.content_key, free.prepared
 ), operation as (
-    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at)
-    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.prepared::jsonb, 'sending', target.planned
+    insert into operations (id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, content_key, prepared, state, sent_at)
+    select target.operation_id, target.id, target.segment, target.revision, target.epoch, target.fence, target.idempotency_key, target.fingerprint, target.content_key, target.prepared::jsonb, 'sending', target.planned
     from target
 ), event as (
     insert into post_events (post_id, workspace_id, target_id, type, actor, data)
