@@ -57,6 +57,7 @@ type herd struct {
 	*dateline
 	network *network
 	at      time.Time
+	text    func(i int) string
 }
 
 const herdAccounts = 20
@@ -71,6 +72,14 @@ func newHerd(t *testing.T) *herd {
 	for i := range accounts {
 		accounts[i] = n.connect(h.dateline, fmt.Sprintf("desk%d", i))
 	}
+	h.scheduleTo(accounts, func(i int) string { return fmt.Sprintf("herd %d", i) })
+	return h
+}
+
+// scheduleTo schedules the posts for one second, in turn on the accounts.
+func (h *herd) scheduleTo(accounts []string, text func(i int) string) {
+	h.t.Helper()
+	h.text = text
 	lead := *survivorsLead
 	if lead == 0 {
 		lead = 20*time.Second + time.Duration(*survivors)*60*time.Millisecond
@@ -81,9 +90,9 @@ func newHerd(t *testing.T) *herd {
 	for range 8 {
 		all.Go(func() {
 			for i := range queue {
-				body := map[string]any{"content": fmt.Sprintf("herd %d", i), "scheduled_time": h.at.Format(time.RFC3339), "accounts": []string{accounts[i%herdAccounts]}}
+				body := map[string]any{"content": text(i), "scheduled_time": h.at.Format(time.RFC3339), "accounts": []string{accounts[i%len(accounts)]}}
 				if status, err := h.try(http.MethodPost, "/api/v1/posts", body, nil); err != nil || status != http.StatusCreated {
-					t.Errorf("post %d: %d %v", i, status, err)
+					h.t.Errorf("post %d: %d %v", i, status, err)
 				}
 			}
 		})
@@ -94,9 +103,8 @@ func newHerd(t *testing.T) *herd {
 	close(queue)
 	all.Wait()
 	if left := time.Until(h.at); left < 6*time.Second {
-		t.Fatalf("the machine is too slow for a lead of %s: %s are left", lead, left)
+		h.t.Fatalf("the machine is too slow for a lead of %s: %s are left", lead, left)
 	}
-	return h
 }
 
 // wantAllOnce waits until every post is out, and counts.
