@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -53,6 +54,25 @@ func startSandbox(cfg *config.Config) (*sandbox, error) {
 		return nil, fmt.Errorf("starting the sandbox: %w", err)
 	}
 	return &sandbox{server}, nil
+}
+
+// openSandbox starts the sandbox. A place to try things out must not keep the
+// program from starting: a failure is a warning, and gives a sandbox that is
+// off.
+func openSandbox(cfg *config.Config, log *slog.Logger) *sandbox {
+	box, err := startSandbox(cfg)
+	if err != nil {
+		log.Warn("the sandbox could not be started; everything else works without it", "error", err)
+		return nil
+	}
+	return box
+}
+
+// connectAccount is connect whose failure is a warning, too.
+func (b *sandbox) connectAccount(ctx context.Context, p *parts, owner people.Principal, log *slog.Logger) {
+	if err := b.connect(ctx, p, owner); err != nil {
+		log.Warn("the sandbox's account could not be connected; connect it under Accounts, or start again", "error", err)
+	}
 }
 
 func (b *sandbox) close() {

@@ -103,10 +103,7 @@ func (r *running) run(ctx context.Context) error {
 	defer func() { _ = l.Close() }()
 	r.moveAPI(l.Addr())
 
-	box, err := startSandbox(r.cfg)
-	if err != nil {
-		return err
-	}
+	box := openSandbox(r.cfg, r.log)
 	defer box.close()
 	var sites *demoWeb
 	if r.demo {
@@ -134,9 +131,7 @@ func (r *running) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := box.connect(ctx, parts, owner); err != nil {
-		return err
-	}
+	box.connectAccount(ctx, parts, owner, r.log)
 	if err := sites.seed(ctx, parts, owner); err != nil {
 		return err
 	}
@@ -162,7 +157,7 @@ func (r *running) run(ctx context.Context) error {
 			return nil
 		}
 		if err := scheduleDemo(ctx, parts, owner, r.program.Stdout); err != nil {
-			return err
+			r.log.Warn("the demo's posts were not scheduled", "error", err)
 		}
 		sites.publish(ctx, r.program.Stdout)
 		return nil

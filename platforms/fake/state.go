@@ -178,6 +178,17 @@ type record struct {
 	Thing   *Thing     `json:"thing,omitempty"`
 }
 
+// end revokes a token. An account whose own token it was gets a new one the next
+// time that it is added.
+func (s *state) end(value string) {
+	if t := s.tokens[value]; t != nil {
+		if a := s.accounts[t.AccountID]; a != nil && a.Token == value {
+			a.Token = ""
+		}
+	}
+	delete(s.tokens, value)
+}
+
 func (s *state) apply(r record) {
 	switch {
 	case r.Kind == kindAccount && r.Account != nil:
@@ -202,12 +213,12 @@ func (s *state) apply(r record) {
 	case r.Kind == kindRevoke:
 		for value, t := range s.refreshes {
 			if t.Refresh.Family == r.ID {
-				delete(s.tokens, t.Value)
+				s.end(t.Value)
 				delete(s.refreshes, value)
 			}
 		}
 	case r.Kind == kindEnd:
-		delete(s.tokens, r.ID)
+		s.end(r.ID)
 	case r.Kind == kindThing && r.Thing != nil:
 		s.things[r.Thing.ID] = r.Thing
 		s.saw(r.Thing.ID)
