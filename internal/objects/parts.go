@@ -21,7 +21,7 @@ type Part struct {
 func (b *Bucket) BeginParts(ctx context.Context, key string) (upload string, err error) {
 	out, err := b.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &b.name, Key: &key})
 	if err != nil {
-		return "", fmt.Errorf("beginning the upload of %s: %w", key, err)
+		return "", fmt.Errorf("beginning the upload of %s: %w", key, orFull(err))
 	}
 	return aws.ToString(out.UploadId), nil
 }
@@ -58,7 +58,7 @@ func (b *Bucket) CompleteParts(ctx context.Context, key, upload string, parts []
 		return ErrNone
 	}
 	if err != nil {
-		return fmt.Errorf("ending the upload of %s: %w", key, err)
+		return fmt.Errorf("ending the upload of %s: %w", key, orFull(err))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 )
 
 // Options say where the bucket is.
@@ -100,7 +101,7 @@ func (b *Bucket) Ping(ctx context.Context) error {
 func (b *Bucket) Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error {
 	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, Body: body,
 		ContentLength: &size, ContentType: &contentType})
-	return err
+	return orFull(err)
 }
 
 // Get opens an object for reading; the caller closes it. ErrNone says that there
@@ -118,6 +119,24 @@ func (b *Bucket) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 
 // ErrNone says that there is no such object.
 var ErrNone = errors.New("there is no such object")
+
+// ErrFull says that the object store has no room left.
+var ErrFull = errors.New("the object store is full")
+
+// orFull makes ErrFull of the refusals of a store that has no room. S3 itself
+// never has none; servers besides AWS answer with 507, or with a code of theirs.
+// https://docs.ceph.com/en/latest/radosgw/s3/#error-codes
+func orFull(err error) error {
+	var refused smithy.APIError
+	code := ""
+	if errors.As(err, &refused) {
+		code = refused.ErrorCode()
+	}
+	if status(err) == http.StatusInsufficientStorage || code == "XMinioStorageFull" || code == "QuotaExceeded" {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}
 
 // Size is how many bytes an object has; ErrNone says that there is no such
 // object.
@@ -158,7 +177,7 @@ func (b *Bucket) Copy(ctx context.Context, from, to, contentType string) error {
 		return ErrNone
 	}
 	if err != nil {
-		return fmt.Errorf("copying %s in the object store: %w", from, err)
+		return fmt.Errorf("copying %s in the object store: %w", from, orFull(err))
 	}
 	return nil
 }

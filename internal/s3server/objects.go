@@ -86,11 +86,11 @@ func (b *backend) PutObject(bucket, key string, meta map[string]string, input io
 	}
 	w, err := b.writer(sum)
 	if err != nil {
-		return out, err
+		return out, orFull(err)
 	}
 	defer w.drop()
 	if _, err := w.ReadFrom(input); err != nil {
-		return out, err
+		return out, orFull(err)
 	}
 	r := record{Key: key, Meta: maps.Clone(meta), At: time.Now().UTC()}
 	if isHashed {
@@ -102,7 +102,7 @@ func (b *backend) PutObject(bucket, key string, meta map[string]string, input io
 	if err := check(conditions, path); err != nil {
 		return out, err
 	}
-	return out, w.keep(r, path)
+	return out, orFull(w.keep(r, path))
 }
 
 // writer makes a place for an object that comes.

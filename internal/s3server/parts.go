@@ -49,9 +49,9 @@ func (b *backend) CreateMultipartUpload(bucket, object string, meta map[string]s
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.uploads.Mkdir(id, 0o700); err != nil {
-		return "", err
+		return "", orFull(err)
 	}
-	return gofakes3.UploadID(id), b.uploads.WriteFile(path.Join(id, uploadFile), raw, 0o600)
+	return gofakes3.UploadID(id), orFull(b.uploads.WriteFile(path.Join(id, uploadFile), raw, 0o600))
 }
 
 // record reads what an upload is for.
@@ -82,13 +82,13 @@ func (b *backend) UploadPart(bucket, object string, id gofakes3.UploadID, number
 	incoming := path.Join(string(id), "incoming-"+rand.Text())
 	f, err := b.uploads.OpenFile(incoming, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return "", err
+		return "", orFull(err)
 	}
 	defer func() { _ = b.uploads.Remove(incoming) }() // gone already when all went well
 	sum := md5.New()                                  //nolint:gosec // see above
 	n, err := io.Copy(io.MultiWriter(f, sum), input)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return "", err
+		return "", orFull(err)
 	}
 	if n != length {
 		return "", gofakes3.ErrIncompleteBody

@@ -56,7 +56,7 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the S3 bucket %s: %w", o.Bucket, err)
 	}
-	return crossOrigin(requireSignature(o.AccessKey, o.SecretKey, spool(incoming, gofakes3.New(store).Server()))), nil
+	return crossOrigin(requireSignature(o.AccessKey, o.SecretKey, spool(incoming, fullStatus(gofakes3.New(store).Server())))), nil
 }
 
 // crossOrigin lets pages of any origin use presigned addresses: who has one may

@@ -63,6 +63,9 @@ func broken() *refusal {
 }
 
 func ours(err error) *refusal {
+	if isFull(err) {
+		return &refusal{http.StatusInsufficientStorage, string(codeFull), "the disk of this server is full"}
+	}
 	return &refusal{http.StatusInternalServerError, "InternalError", "the upload cannot be kept: " + err.Error()}
 }
 
@@ -98,7 +101,9 @@ func toFile(dir string, r *http.Request) (body io.ReadCloser, sum []byte, proble
 		}
 	}()
 	hash := sha256.New()
-	if n, err := io.Copy(io.MultiWriter(f, hash), r.Body); err != nil || n != r.ContentLength {
+	if n, err := io.Copy(io.MultiWriter(f, hash), r.Body); isFull(err) {
+		return nil, nil, ours(err)
+	} else if err != nil || n != r.ContentLength {
 		return nil, nil, broken()
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
