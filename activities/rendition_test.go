@@ -23,9 +23,10 @@ func bloated(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	content := append([]byte{}, raw.Bytes()[:2]...)
-	for range 300 {
-		content = append(content, 0xFF, 0xED, 0xFF, 0xFF)
-		content = append(content, make([]byte, 0xFFFF-2)...)
+	for range 300 { // of a color profile, which is all that stays beside the picture
+		content = append(content, 0xFF, 0xE2, 0xFF, 0xFF)
+		content = append(content, "ICC_PROFILE\x00\x01\x01"...)
+		content = append(content, make([]byte, 0xFFFF-2-14)...)
 	}
 	return append(content, raw.Bytes()[2:]...)
 }

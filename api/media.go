@@ -141,6 +141,10 @@ func mediaJSON(m media.Item) spec.Media {
 	out := spec.Media{Id: m.ID, Kind: spec.MediaKind(m.Kind), MimeType: m.MIMEType, Bytes: m.Bytes, Sha256: hex.EncodeToString(m.SHA256),
 		AltText: m.AltText, FileName: m.FileName, CreatedAt: m.CreatedAt,
 		VideoCodec: optional(m.VideoCodec), AudioCodec: optional(m.AudioCodec)}
+	out.LocationRemoved, out.MetadataRemoved = m.LocationRemoved(), make([]spec.MediaMetadata, len(m.MetadataRemoved))
+	for i, c := range m.MetadataRemoved {
+		out.MetadataRemoved[i] = spec.MediaMetadata(c)
+	}
 	if m.Width > 0 {
 		out.Width, out.Height = &m.Width, &m.Height
 	}

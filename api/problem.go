@@ -84,6 +84,8 @@ func statusOf(kind post.Kind) int {
 		return http.StatusPreconditionRequired // RFC 6585, 3
 	case post.TooLarge:
 		return http.StatusRequestEntityTooLarge
+	case post.InsufficientStorage:
+		return http.StatusInsufficientStorage // RFC 4918, 11.5
 	default:
 		return http.StatusUnprocessableEntity
 	}

@@ -34,7 +34,7 @@ func (s *Server) GetWorkspace(ctx context.Context, _ spec.GetWorkspaceRequestObj
 // EditWorkspace changes the workspace's settings.
 func (s *Server) EditWorkspace(ctx context.Context, r spec.EditWorkspaceRequestObject) (spec.EditWorkspaceResponseObject, error) {
 	w, err := s.People.ChangeWorkspace(ctx, principal(ctx), people.WorkspaceChange{Name: r.Body.Name, TimeZone: r.Body.TimeZone,
-		AuthorsNeedApproval: r.Body.AuthorsNeedApproval})
+		AuthorsNeedApproval: r.Body.AuthorsNeedApproval, KeepMediaCredit: r.Body.KeepMediaCredit})
 	return spec.EditWorkspace200JSONResponse(workspaceJSON(w)), err
 }
 
@@ -69,7 +69,7 @@ func ifReplayed(replayed bool) *string {
 }
 
 func workspaceJSON(w people.Workspace) spec.Workspace {
-	return spec.Workspace{Id: w.ID, Name: w.Name, TimeZone: w.TimeZone, AuthorsNeedApproval: w.AuthorsNeedApproval}
+	return spec.Workspace{Id: w.ID, Name: w.Name, TimeZone: w.TimeZone, AuthorsNeedApproval: w.AuthorsNeedApproval, KeepMediaCredit: w.KeepMediaCredit}
 }
 
 func userJSON(u people.User) spec.User {

@@ -317,6 +317,42 @@ func (e MediaKind) Valid() bool {
 	}
 }
 
+// Defines values for MediaMetadata.
+const (
+	MediaMetadataAuthor      MediaMetadata = "author"
+	MediaMetadataCamera      MediaMetadata = "camera"
+	MediaMetadataDate        MediaMetadata = "date"
+	MediaMetadataDescription MediaMetadata = "description"
+	MediaMetadataLocation    MediaMetadata = "location"
+	MediaMetadataOther       MediaMetadata = "other"
+	MediaMetadataSoftware    MediaMetadata = "software"
+	MediaMetadataThumbnail   MediaMetadata = "thumbnail"
+)
+
+// Valid indicates whether the value is a known member of the MediaMetadata enum.
+func (e MediaMetadata) Valid() bool {
+	switch e {
+	case MediaMetadataAuthor:
+		return true
+	case MediaMetadataCamera:
+		return true
+	case MediaMetadataDate:
+		return true
+	case MediaMetadataDescription:
+		return true
+	case MediaMetadataLocation:
+		return true
+	case MediaMetadataOther:
+		return true
+	case MediaMetadataSoftware:
+		return true
+	case MediaMetadataThumbnail:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NetworkWays.
 const (
 	Form  NetworkWays = "form"
@@ -2021,7 +2057,9 @@ type Media struct {
 	AudioCodec *string `json:"audio_codec,omitempty"`
 
 	// BitRate Bits per second.
-	BitRate   *int64    `json:"bit_rate,omitempty"`
+	BitRate *int64 `json:"bit_rate,omitempty"`
+
+	// Bytes Of the file as it is stored, without its metadata.
 	Bytes     int64     `json:"bytes"`
 	CreatedAt time.Time `json:"created_at"`
 
@@ -2038,11 +2076,19 @@ type Media struct {
 	// Kind An animation is a GIF, WebP or PNG that moves.
 	Kind MediaKind `json:"kind"`
 
+	// LocationRemoved The file contained where it was made. That was removed.
+	LocationRemoved bool `json:"location_removed"`
+
+	// MetadataRemoved What the file contained when it was uploaded, and was removed.
+	MetadataRemoved []MediaMetadata `json:"metadata_removed"`
+
 	// MimeType What the bytes say.
 	MimeType string `json:"mime_type"`
 
 	// Rotation Degrees clockwise that players turn the video by.
-	Rotation   *int    `json:"rotation,omitempty"`
+	Rotation *int `json:"rotation,omitempty"`
+
+	// Sha256 Of the file as it is stored, without its metadata.
 	Sha256     string  `json:"sha256"`
 	VideoCodec *string `json:"video_codec,omitempty"`
 
@@ -2069,6 +2115,12 @@ type MediaFitness struct {
 
 // MediaKind An animation is a GIF, WebP or PNG that moves.
 type MediaKind string
+
+// MediaMetadata `location`: coordinates and places; `camera`: make, model, lens, serial numbers, exposure,
+// maker notes; `author`: creator, credit line, copyright; `description`: captions, titles,
+// keywords, comments; `date`: when it was taken or changed; `software`: what made or edited
+// it; `thumbnail`: smaller or additional pictures; `other`: anything else.
+type MediaMetadata string
 
 // MediaPage defines model for MediaPage.
 type MediaPage struct {
@@ -3916,7 +3968,10 @@ type Workspace struct {
 	// AuthorsNeedApproval Posts of authors wait for an editor.
 	AuthorsNeedApproval bool               `json:"authors_need_approval"`
 	Id                  openapi_types.UUID `json:"id"`
-	Name                string             `json:"name"`
+
+	// KeepMediaCredit Creator, credit line and copyright notice stay in images that are uploaded from now on. All other metadata is removed.
+	KeepMediaCredit bool   `json:"keep_media_credit"`
+	Name            string `json:"name"`
 
 	// TimeZone IANA name. Times without an offset are read on its clocks.
 	TimeZone string `json:"time_zone"`
@@ -3930,6 +3985,7 @@ type WorkspaceChoice struct {
 // WorkspaceEdit defines model for WorkspaceEdit.
 type WorkspaceEdit struct {
 	AuthorsNeedApproval *bool   `json:"authors_need_approval,omitempty"`
+	KeepMediaCredit     *bool   `json:"keep_media_credit,omitempty"`
 	Name                *string `json:"name,omitempty"`
 	TimeZone            *string `json:"time_zone,omitempty"`
 }

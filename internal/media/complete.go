@@ -3,10 +3,8 @@ package media
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -19,8 +17,8 @@ import (
 	"dateline/internal/post"
 )
 
-// CompleteUpload makes a file of what has arrived. It reads the object once,
-// and none of it stays in memory. Repeating it is harmless.
+// CompleteUpload makes a file of what has arrived. It reads the object once, to
+// this machine's disk. Repeating it is harmless.
 func (s *Service) CompleteUpload(ctx context.Context, who people.Principal, id uuid.UUID) (item Item, err error) {
 	u, err := s.Store.Upload(ctx, who.WorkspaceID, id)
 	if err != nil {
@@ -100,7 +98,7 @@ func (s *Service) assemble(ctx context.Context, u Upload) error {
 		return incomplete("Parts are missing: " + shorten(missing) + ". Read the upload to get their addresses, send them, then complete it.")
 	}
 	if err := s.Objects.CompleteParts(ctx, u.ObjectKey, u.PartsID, parts); !errors.Is(err, objects.ErrNone) {
-		return err
+		return storing(err)
 	}
 	return nil
 }
@@ -129,7 +127,7 @@ func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
 	if u.PartsID == "" {
 		key = u.sealedKey()
 		if err := s.Objects.Copy(ctx, u.ObjectKey, key, "application/octet-stream"); err != nil && !errors.Is(err, objects.ErrNone) {
-			return Item{}, err
+			return Item{}, storing(err)
 		}
 	}
 	size, err := s.Objects.Size(ctx, key)
@@ -142,23 +140,40 @@ func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
 	if size != u.Bytes {
 		return Item{}, wrongContent("bytes", "wrong_size", fmt.Sprintf("%d bytes have arrived, not %d.", size, u.Bytes))
 	}
-	sum := sha256.New()
-	body := objects.NewReader(ctx, s.Objects, key, size)
-	defer func() { _ = body.Close() }()
-	if _, err := io.Copy(sum, body); err != nil {
-		return Item{}, fmt.Errorf("reading what was uploaded: %w", err)
-	}
-	if u.SHA256 != nil && !bytes.Equal(u.SHA256, sum.Sum(nil)) {
-		return Item{}, wrongContent("sha256", "wrong_hash", fmt.Sprintf("What has arrived has the SHA-256 %x.", sum.Sum(nil)))
-	}
-	// The id is the upload's, so that a repetition makes no second file.
-	item := Item{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, SHA256: sum.Sum(nil), Bytes: u.Bytes,
-		ObjectKey: objectKey(sum.Sum(nil)), FileName: u.FileName, AltText: u.AltText}
-	if item.Facts, err = Inspect(body, size); err != nil {
+	arrived, err := s.fromBucket(ctx, key, size)
+	if err != nil {
 		return Item{}, err
 	}
-	item, _, err = s.keep(ctx, item, idempotency.Key{}, func() error { return s.Objects.Copy(ctx, key, item.ObjectKey, item.MIMEType) })
+	defer arrived.close()
+	if u.SHA256 != nil && !bytes.Equal(u.SHA256, arrived.sum) {
+		return Item{}, wrongContent("sha256", "wrong_hash", fmt.Sprintf("What has arrived has the SHA-256 %x.", arrived.sum))
+	}
+	c, err := s.clean(ctx, u.WorkspaceID, arrived)
+	if err != nil {
+		return Item{}, err
+	}
+	// The id is the upload's, so that a repetition makes no second file.
+	item := c.item(Item{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName, AltText: u.AltText})
+	item, _, err = s.keep(ctx, item, idempotency.Key{}, func() error {
+		if c.changed {
+			return s.store(ctx, item, c)
+		}
+		return s.Objects.Copy(ctx, key, item.ObjectKey, item.MIMEType)
+	})
 	return item, err
+}
+
+// fromBucket brings an object to this machine's disk, where it is looked at from
+// its beginning to its end.
+func (s *Service) fromBucket(ctx context.Context, key string, size int64) (spooled, error) {
+	body := objects.NewReader(ctx, s.Objects, key, size)
+	defer func() { _ = body.Close() }()
+	arrived, err := spool(body, size)
+	var arrival arrivalError
+	if errors.As(err, &arrival) {
+		return arrived, fmt.Errorf("reading what was uploaded: %w", err)
+	}
+	return arrived, err
 }
 
 func wrongContent(field, code, message string) *post.Error {

@@ -3,9 +3,12 @@
 package media
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/media/metadata"
 )
 
 // Kind is what a file is to people.
@@ -49,4 +52,11 @@ type Item struct {
 	AltText     string
 	CreatedAt   time.Time
 	Deleted     bool // no new post may use it
+
+	// MetadataRemoved says what the file told when it arrived, and does not any
+	// more.
+	MetadataRemoved []metadata.Category
 }
+
+// LocationRemoved says whether the file told where it was made.
+func (i Item) LocationRemoved() bool { return slices.Contains(i.MetadataRemoved, metadata.Location) }

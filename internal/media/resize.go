@@ -46,33 +46,5 @@ func upright(img image.Image, orientation int) image.Image {
 	b := img.Bounds()
 	src := image.NewRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
 	draw.Draw(src, src.Bounds(), img, b.Min, draw.Src)
-	w, h := b.Dx(), b.Dy()
-	outW, outH := w, h
-	if orientation >= 5 {
-		outW, outH = h, w
-	}
-	out := image.NewRGBA(image.Rect(0, 0, outW, outH))
-	for y := range outH {
-		for x := range outW {
-			sx, sy := x, y
-			switch orientation {
-			case 2:
-				sx = w - 1 - x
-			case 3:
-				sx, sy = w-1-x, h-1-y
-			case 4:
-				sy = h - 1 - y
-			case 5:
-				sx, sy = y, x
-			case 6:
-				sx, sy = y, h-1-x
-			case 7:
-				sx, sy = w-1-y, h-1-x
-			case 8:
-				sx, sy = w-1-y, x
-			}
-			copy(out.Pix[out.PixOffset(x, y):][:4], src.Pix[src.PixOffset(sx, sy):][:4])
-		}
-	}
-	return out
+	return turnPixels(src, orientation)
 }

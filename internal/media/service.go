@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/idempotency"
+	"dateline/internal/media/metadata"
 	"dateline/internal/objects"
 	"dateline/internal/people"
 	"dateline/internal/post"
@@ -62,6 +62,7 @@ type Store interface {
 	UploadStore
 	RenditionStore
 	SweepStore
+	CreditStore
 }
 
 // Service keeps the media library. Objects, Store and MaxBytes must be set.
@@ -101,6 +102,9 @@ type Incoming struct {
 	AltText        string
 	Body           io.Reader
 	IdempotencyKey string
+	// MetadataRemoved is what was removed from the file before it came: of an
+	// archive of a workspace.
+	MetadataRemoved []metadata.Category
 }
 
 // Upload stores a file.
@@ -109,42 +113,34 @@ func (s *Service) Upload(ctx context.Context, who people.Principal, fileName, al
 	return item, err
 }
 
-// Take stores a file. It is written to disk first, hashed and inspected on the
-// way, so that memory stays bounded and the object's key is its content's.
+// Take stores a file without its metadata. It is written to disk first, hashed
+// and inspected on the way, so that memory stays bounded and the object's key is
+// its content's.
 func (s *Service) Take(ctx context.Context, who people.Principal, in Incoming) (item Item, replayed bool, err error) {
 	if problem := checkAltText(in.AltText); problem != nil {
 		return Item{}, false, post.InvalidFields(*problem)
 	}
-	tmp, err := os.CreateTemp("", "dateline-upload-*")
-	if err != nil {
-		return Item{}, false, err
-	}
-	defer func() { _ = tmp.Close(); _ = os.Remove(tmp.Name()) }()
-
-	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(tmp, sum), io.LimitReader(in.Body, s.MaxBytes+1))
+	arrived, err := spool(in.Body, s.MaxBytes)
 	if err != nil {
 		return Item{}, false, broken(err)
 	}
-	if err := s.checkSize(n); err != nil {
+	defer arrived.close()
+	if err := s.checkSize(arrived.bytes); err != nil {
 		return Item{}, false, err
 	}
-	item = Item{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID, SHA256: sum.Sum(nil), Bytes: n,
-		ObjectKey: objectKey(sum.Sum(nil)), FileName: cleanName(in.FileName), AltText: in.AltText}
-	if item.Facts, err = inspectFile(ctx, tmp, n); err != nil {
+	c, err := s.clean(ctx, who.WorkspaceID, arrived)
+	if err != nil {
 		return Item{}, false, err
 	}
+	item = c.item(Item{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
+		FileName: cleanName(in.FileName), AltText: in.AltText, MetadataRemoved: in.MetadataRemoved})
 	key := idempotency.Key{Key: in.IdempotencyKey}
 	if key.Key != "" {
-		request := sha256.Sum256([]byte(fmt.Sprintf("media\n%x\n%q\n%q", item.SHA256, item.FileName, item.AltText)))
+		// The hash is of what was sent: it does not depend on the workspace's settings.
+		request := sha256.Sum256([]byte(fmt.Sprintf("media\n%x\n%q\n%q", arrived.sum, item.FileName, item.AltText)))
 		key.RequestHash = request[:]
 	}
-	return s.keep(ctx, item, key, func() error {
-		if _, err := tmp.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		return s.Objects.Put(ctx, item.ObjectKey, item.MIMEType, n, tmp)
-	})
+	return s.keep(ctx, item, key, func() error { return s.store(ctx, item, c) })
 }
 
 // keep stores the object of a file, then notes the file.
@@ -154,7 +150,7 @@ func (s *Service) keep(ctx context.Context, item Item, key idempotency.Key, put 
 			return Item{}, false, err
 		}
 		if err := put(); err != nil {
-			return Item{}, false, fmt.Errorf("storing the file: %w", err)
+			return Item{}, false, storing(err)
 		}
 		saved, replayed, err = s.Store.SaveMedia(ctx, item, key)
 		if !errors.Is(err, ErrUnclaimed) {
@@ -164,10 +160,13 @@ func (s *Service) keep(ctx context.Context, item Item, key idempotency.Key, put 
 	return saved, replayed, err
 }
 
-// broken says of an upload that it ended early. An error that names its own
-// limit is passed on.
+// broken says of an upload that it ended early. Other errors are passed on.
 func broken(err error) error {
 	var known *post.Error
+	var arrival arrivalError
+	if !errors.As(err, &arrival) {
+		return err
+	}
 	if errors.As(err, &known) {
 		return known
 	}

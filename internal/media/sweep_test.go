@@ -14,6 +14,7 @@ import (
 
 	"dateline/internal/desk"
 	"dateline/internal/media"
+	"dateline/internal/mediatest"
 	"dateline/internal/newsroomtest"
 	"dateline/internal/objects"
 	"dateline/internal/post"
@@ -261,7 +262,7 @@ func TestASweepNeverTakesWhatIsBeingUploaded(t *testing.T) {
 // library has can be read.
 func TestUploadsAndSweepsOfTheSameBytesAtOnce(t *testing.T) {
 	n := newsroomtest.Open(t)
-	content := photo(t, 40, 30, 1)
+	content := mediatest.PlainJPEG(40, 30)
 	var all sync.WaitGroup
 	run := func(f func() error) {
 		all.Go(func() {

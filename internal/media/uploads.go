@@ -111,7 +111,7 @@ func (s *Service) BeginUpload(ctx context.Context, who people.Principal, r Uploa
 	if from := cmpOr(s.PartsFrom, defaultPartsFrom); u.Bytes > from {
 		u.PartBytes = max(cmpOr(s.PartBytes, defaultPartBytes), (u.Bytes+maxParts-1)/maxParts)
 		if u.PartsID, err = s.Objects.BeginParts(ctx, u.ObjectKey); err != nil {
-			return Ticket{}, err
+			return Ticket{}, storing(err)
 		}
 	}
 	stored, replayed, err := s.Store.CreateUpload(ctx, u, r.key())

@@ -41,6 +41,9 @@ type Workspace struct {
 	TimeZone string // IANA name
 	// AuthorsNeedApproval: posts of authors wait for an editor.
 	AuthorsNeedApproval bool
+	// KeepMediaCredit: creator, credit line and copyright notice of images stay
+	// in the files.
+	KeepMediaCredit bool
 }
 
 // WorkspaceChange is an edit: nil leaves a field as it is.
@@ -48,6 +51,7 @@ type WorkspaceChange struct {
 	Name                *string
 	TimeZone            *string
 	AuthorsNeedApproval *bool
+	KeepMediaCredit     *bool
 }
 
 // Membership is a workspace as one of its members sees it.

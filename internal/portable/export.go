@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
+	"dateline/internal/media/metadata"
 	"dateline/internal/objects"
 )
 
@@ -106,6 +108,17 @@ type mediaRow struct {
 	Bytes     int64     `json:"bytes"`
 	FileName  string    `json:"file_name"`
 	AltText   string    `json:"alt_text"`
+	Removed   []string  `json:"metadata_removed"`
+}
+
+// removed are the categories that are known.
+func (m mediaRow) removed() (known []metadata.Category) {
+	for _, c := range metadata.Categories() {
+		if slices.Contains(m.Removed, string(c)) {
+			known = append(known, c)
+		}
+	}
+	return known
 }
 
 func (w *writer) entry(name string, raw []byte) error {

@@ -90,7 +90,7 @@ type Store interface {
 
 // Library takes files in.
 type Library interface {
-	Upload(ctx context.Context, who people.Principal, fileName, altText string, body io.Reader) (media.Item, error)
+	Take(ctx context.Context, who people.Principal, in media.Incoming) (item media.Item, replayed bool, err error)
 }
 
 // SiteMaker makes web sites that are counted for.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/media"
 	"dateline/internal/post"
 )
 
@@ -53,7 +54,8 @@ func (i *importer) media(ctx context.Context) error {
 			return nil
 		}
 		defer func() { _ = f.Close() }()
-		item, err := i.Media.Upload(ctx, i.Who, m.FileName, m.AltText, f)
+		// What an archive says was removed is a label, and no reason to trust the file.
+		item, _, err := i.Media.Take(ctx, i.Who, media.Incoming{FileName: m.FileName, AltText: m.AltText, Body: f, MetadataRemoved: m.removed()})
 		var refused *post.Error
 		if errors.As(err, &refused) {
 			i.left("the file %s: %s", m.FileName, refused.Message)

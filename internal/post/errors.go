@@ -16,6 +16,7 @@ const (
 	PreconditionFailed                  // the post changed since it was read
 	TooLarge                            // more than the configured limit
 	PreconditionMissing                 // the request has to say which version it is about
+	InsufficientStorage                 // there is no room to store what was sent
 )
 
 // Problem is one thing that is wrong with a request.

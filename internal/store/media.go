@@ -11,6 +11,7 @@ import (
 	"dateline/internal/audit"
 	"dateline/internal/idempotency"
 	"dateline/internal/media"
+	"dateline/internal/media/metadata"
 	"dateline/internal/post"
 	"dateline/internal/store/db"
 )
@@ -50,7 +51,21 @@ func newMedia(m media.Item) db.InsertMediaParams {
 		Rotation: int32(m.Rotation), Orientation: int32(m.Orientation), //nolint:gosec // likewise
 		DurationMs: m.Duration.Milliseconds(), FrameRate: m.FrameRate, BitRate: m.BitRate,
 		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec,
-		FileName: m.FileName, AltText: m.AltText, SearchText: searchText(m)}
+		FileName: m.FileName, AltText: m.AltText, SearchText: searchText(m), MetadataRemoved: categories(m.MetadataRemoved)}
+}
+
+func categories(removed []metadata.Category) []string {
+	names := make([]string, len(removed))
+	for i, c := range removed {
+		names[i] = string(c)
+	}
+	return names
+}
+
+// KeepsMediaCredit says whether a workspace keeps the credit of its images.
+func (s *Store) KeepsMediaCredit(ctx context.Context, workspace uuid.UUID) (bool, error) {
+	w, err := s.Workspace(ctx, workspace)
+	return w.KeepMediaCredit, err
 }
 
 // unclaimed tells a reference to an object that is not there.
@@ -153,7 +168,12 @@ func (s *Store) DeleteMedia(ctx context.Context, workspace, id uuid.UUID) error 
 }
 
 func mediaFromRow(r db.Medium) media.Item {
-	return media.Item{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256, Bytes: r.Bytes,
+	var removed []metadata.Category
+	for _, name := range r.MetadataRemoved {
+		removed = append(removed, metadata.Category(name))
+	}
+	return media.Item{MetadataRemoved: removed,
+		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256, Bytes: r.Bytes,
 		Facts: media.Facts{MIMEType: r.MimeType, Kind: media.Kind(r.Kind), Width: int(r.Width), Height: int(r.Height),
 			Frames: int(r.Frames), Orientation: int(r.Orientation), Duration: time.Duration(r.DurationMs) * time.Millisecond,
 			FrameRate: r.FrameRate, BitRate: r.BitRate, VideoCodec: r.VideoCodec, AudioCodec: r.AudioCodec, Rotation: int(r.Rotation)},

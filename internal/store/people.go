@@ -91,11 +91,14 @@ func (s *Store) ChangeWorkspace(ctx context.Context, id uuid.UUID, c people.Work
 		if c.AuthorsNeedApproval != nil && *c.AuthorsNeedApproval != changed.AuthorsNeedApproval {
 			changed.AuthorsNeedApproval, news["authors_need_approval"] = *c.AuthorsNeedApproval, *c.AuthorsNeedApproval
 		}
+		if c.KeepMediaCredit != nil && *c.KeepMediaCredit != changed.KeepMediaCredit {
+			changed.KeepMediaCredit, news["keep_media_credit"] = *c.KeepMediaCredit, *c.KeepMediaCredit
+		}
 		if len(news) == 0 {
 			return nil
 		}
 		if _, err := q.UpdateWorkspace(ctx, db.UpdateWorkspaceParams{ID: id, Name: changed.Name, TimeZone: changed.TimeZone,
-			AuthorsNeedApproval: changed.AuthorsNeedApproval}); err != nil {
+			AuthorsNeedApproval: changed.AuthorsNeedApproval, KeepMediaCredit: changed.KeepMediaCredit}); err != nil {
 			return err
 		}
 		return record(ctx, q, id, audit.WorkspaceChanged, "workspace", id, news)
@@ -120,7 +123,7 @@ func (s *Store) User(ctx context.Context, id uuid.UUID) (people.User, error) {
 }
 
 func workspaceFromRow(r db.Workspace) people.Workspace {
-	return people.Workspace{ID: r.ID, Name: r.Name, TimeZone: r.TimeZone, AuthorsNeedApproval: r.AuthorsNeedApproval}
+	return people.Workspace{ID: r.ID, Name: r.Name, TimeZone: r.TimeZone, AuthorsNeedApproval: r.AuthorsNeedApproval, KeepMediaCredit: r.KeepMediaCredit}
 }
 
 // orMissing says of a row that is not there what it would have been.

@@ -19,11 +19,11 @@ import (
 // loaded. Secrets, and what is of one installation only, are left out.
 func portableQueries() map[portable.Section]string {
 	return map[portable.Section]string{
-		portable.Workspace: `select jsonb_build_object('name', name, 'time_zone', time_zone, 'authors_need_approval', authors_need_approval) from workspaces where id = $1`,
+		portable.Workspace: `select jsonb_build_object('name', name, 'time_zone', time_zone, 'authors_need_approval', authors_need_approval, 'keep_media_credit', keep_media_credit) from workspaces where id = $1`,
 		portable.Accounts: `select jsonb_build_object('id', id, 'network', network, 'base_url', base_url, 'remote_id', remote_id, 'handle', handle, 'name', name,
 			'kind', kind, 'settings', settings, 'created_at', created_at) from accounts where workspace_id = $1 order by id`,
 		portable.Media: `select jsonb_build_object('id', id, 'object_key', object_key, 'sha256', encode(sha256, 'hex'), 'mime_type', mime_type, 'bytes', bytes,
-			'file_name', file_name, 'alt_text', alt_text, 'created_at', created_at) from media where workspace_id = $1 and deleted_at is null order by id`,
+			'file_name', file_name, 'alt_text', alt_text, 'metadata_removed', metadata_removed, 'created_at', created_at) from media where workspace_id = $1 and deleted_at is null order by id`,
 		portable.Series: `select to_jsonb(s) - '{workspace_id,user_id,looked_until,last_problem,last_problem_at,version}'::text[] ||
 			jsonb_build_object('notes', (select coalesce(jsonb_agg(to_jsonb(n) - 'series_id' order by n.occurrence), '[]') from series_notes n where n.series_id = s.id))
 			from series s where workspace_id = $1 order by id`,

@@ -108,7 +108,7 @@ const editMedia = `-- name: EditMedia :one
 update media set file_name = coalesce($1, file_name), alt_text = coalesce($2, alt_text),
     search_text = $3
 where id = $4 and workspace_id = $5 and deleted_at is null
-returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key
+returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
 `
 
 type EditMediaParams struct {
@@ -154,6 +154,7 @@ func (q *Queries) EditMedia(ctx context.Context, arg EditMediaParams) (Medium, e
 		&i.DeletedAt,
 		&i.ReleasedAt,
 		&i.HeldKey,
+		&i.MetadataRemoved,
 	)
 	return i, err
 }
@@ -173,7 +174,7 @@ func (q *Queries) FinishMediaUpload(ctx context.Context, arg FinishMediaUploadPa
 }
 
 const getMedia = `-- name: GetMedia :one
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key from media where id = $1 and workspace_id = $2 and (deleted_at is null or $3::bool)
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where id = $1 and workspace_id = $2 and (deleted_at is null or $3::bool)
 `
 
 type GetMediaParams struct {
@@ -211,6 +212,7 @@ func (q *Queries) GetMedia(ctx context.Context, arg GetMediaParams) (Medium, err
 		&i.DeletedAt,
 		&i.ReleasedAt,
 		&i.HeldKey,
+		&i.MetadataRemoved,
 	)
 	return i, err
 }
@@ -273,34 +275,35 @@ func (q *Queries) GetRendition(ctx context.Context, arg GetRenditionParams) (Med
 
 const insertMedia = `-- name: InsertMedia :one
 insert into media (id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, kind,
-    frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, search_text)
+    frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, search_text, metadata_removed)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-    $13, $14, $15, $16, $17, $18, $19, $20, $21)
-returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key
+    $13, $14, $15, $16, $17, $18, $19, $20, $21, $22::text[])
+returning id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed
 `
 
 type InsertMediaParams struct {
-	ID          uuid.UUID
-	WorkspaceID uuid.UUID
-	UserID      uuid.UUID
-	ObjectKey   string
-	Sha256      []byte
-	MimeType    string
-	Bytes       int64
-	Width       int32
-	Height      int32
-	FileName    string
-	AltText     string
-	Kind        string
-	Frames      int32
-	DurationMs  int64
-	FrameRate   float64
-	BitRate     int64
-	VideoCodec  string
-	AudioCodec  string
-	Rotation    int32
-	Orientation int32
-	SearchText  string
+	ID              uuid.UUID
+	WorkspaceID     uuid.UUID
+	UserID          uuid.UUID
+	ObjectKey       string
+	Sha256          []byte
+	MimeType        string
+	Bytes           int64
+	Width           int32
+	Height          int32
+	FileName        string
+	AltText         string
+	Kind            string
+	Frames          int32
+	DurationMs      int64
+	FrameRate       float64
+	BitRate         int64
+	VideoCodec      string
+	AudioCodec      string
+	Rotation        int32
+	Orientation     int32
+	SearchText      string
+	MetadataRemoved []string
 }
 
 func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Medium, error) {
@@ -326,6 +329,7 @@ func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Mediu
 		arg.Rotation,
 		arg.Orientation,
 		arg.SearchText,
+		arg.MetadataRemoved,
 	)
 	var i Medium
 	err := row.Scan(
@@ -354,6 +358,7 @@ func (q *Queries) InsertMedia(ctx context.Context, arg InsertMediaParams) (Mediu
 		&i.DeletedAt,
 		&i.ReleasedAt,
 		&i.HeldKey,
+		&i.MetadataRemoved,
 	)
 	return i, err
 }
@@ -441,7 +446,7 @@ func (q *Queries) InsertRendition(ctx context.Context, arg InsertRenditionParams
 }
 
 const listMedia = `-- name: ListMedia :many
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key from media
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media
 where workspace_id = $1 and deleted_at is null
   and ($2::text = '' or kind = $2)
   and search_text like all ($3::text[])
@@ -501,6 +506,7 @@ func (q *Queries) ListMedia(ctx context.Context, arg ListMediaParams) ([]Medium,
 			&i.DeletedAt,
 			&i.ReleasedAt,
 			&i.HeldKey,
+			&i.MetadataRemoved,
 		); err != nil {
 			return nil, err
 		}
@@ -513,7 +519,7 @@ func (q *Queries) ListMedia(ctx context.Context, arg ListMediaParams) ([]Medium,
 }
 
 const lockMedia = `-- name: LockMedia :one
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key from media where id = $1 and workspace_id = $2 and deleted_at is null for update
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where id = $1 and workspace_id = $2 and deleted_at is null for update
 `
 
 type LockMediaParams struct {
@@ -550,6 +556,7 @@ func (q *Queries) LockMedia(ctx context.Context, arg LockMediaParams) (Medium, e
 		&i.DeletedAt,
 		&i.ReleasedAt,
 		&i.HeldKey,
+		&i.MetadataRemoved,
 	)
 	return i, err
 }
@@ -567,7 +574,7 @@ func (q *Queries) LockUnheldObject(ctx context.Context, objectKey string) (strin
 }
 
 const mediaByID = `-- name: MediaByID :many
-select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key from media where workspace_id = $1 and id = any($2::uuid[]) and released_at is null
+select id, workspace_id, user_id, object_key, sha256, mime_type, bytes, width, height, file_name, alt_text, created_at, frames, duration_ms, frame_rate, bit_rate, video_codec, audio_codec, rotation, orientation, kind, search_text, deleted_at, released_at, held_key, metadata_removed from media where workspace_id = $1 and id = any($2::uuid[]) and released_at is null
 `
 
 type MediaByIDParams struct {
@@ -611,6 +618,7 @@ func (q *Queries) MediaByID(ctx context.Context, arg MediaByIDParams) ([]Medium,
 			&i.DeletedAt,
 			&i.ReleasedAt,
 			&i.HeldKey,
+			&i.MetadataRemoved,
 		); err != nil {
 			return nil, err
 		}

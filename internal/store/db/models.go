@@ -1438,31 +1438,32 @@ type MediaUpload struct {
 }
 
 type Medium struct {
-	ID          uuid.UUID
-	WorkspaceID uuid.UUID
-	UserID      uuid.UUID
-	ObjectKey   string
-	Sha256      []byte
-	MimeType    string
-	Bytes       int64
-	Width       int32
-	Height      int32
-	FileName    string
-	AltText     string
-	CreatedAt   time.Time
-	Frames      int32
-	DurationMs  int64
-	FrameRate   float64
-	BitRate     int64
-	VideoCodec  string
-	AudioCodec  string
-	Rotation    int32
-	Orientation int32
-	Kind        string
-	SearchText  string
-	DeletedAt   *time.Time
-	ReleasedAt  *time.Time
-	HeldKey     *string
+	ID              uuid.UUID
+	WorkspaceID     uuid.UUID
+	UserID          uuid.UUID
+	ObjectKey       string
+	Sha256          []byte
+	MimeType        string
+	Bytes           int64
+	Width           int32
+	Height          int32
+	FileName        string
+	AltText         string
+	CreatedAt       time.Time
+	Frames          int32
+	DurationMs      int64
+	FrameRate       float64
+	BitRate         int64
+	VideoCodec      string
+	AudioCodec      string
+	Rotation        int32
+	Orientation     int32
+	Kind            string
+	SearchText      string
+	DeletedAt       *time.Time
+	ReleasedAt      *time.Time
+	HeldKey         *string
+	MetadataRemoved []string
 }
 
 type Member struct {
@@ -2021,6 +2022,7 @@ type Workspace struct {
 	TimeZone            string
 	CreatedAt           time.Time
 	AuthorsNeedApproval bool
+	KeepMediaCredit     bool
 }
 
 type WorkspaceExport struct {

@@ -36,7 +36,7 @@ func (q *Queries) FirstOwner(ctx context.Context, workspaceID uuid.UUID) (uuid.U
 }
 
 const firstWorkspace = `-- name: FirstWorkspace :one
-select id, name, time_zone, created_at, authors_need_approval from workspaces order by created_at, id limit 1
+select id, name, time_zone, created_at, authors_need_approval, keep_media_credit from workspaces order by created_at, id limit 1
 `
 
 func (q *Queries) FirstWorkspace(ctx context.Context) (Workspace, error) {
@@ -48,6 +48,7 @@ func (q *Queries) FirstWorkspace(ctx context.Context) (Workspace, error) {
 		&i.TimeZone,
 		&i.CreatedAt,
 		&i.AuthorsNeedApproval,
+		&i.KeepMediaCredit,
 	)
 	return i, err
 }
@@ -140,7 +141,7 @@ func (q *Queries) GetUser(ctx context.Context, id uuid.UUID) (User, error) {
 }
 
 const getWorkspace = `-- name: GetWorkspace :one
-select id, name, time_zone, created_at, authors_need_approval from workspaces where id = $1
+select id, name, time_zone, created_at, authors_need_approval, keep_media_credit from workspaces where id = $1
 `
 
 func (q *Queries) GetWorkspace(ctx context.Context, id uuid.UUID) (Workspace, error) {
@@ -152,6 +153,7 @@ func (q *Queries) GetWorkspace(ctx context.Context, id uuid.UUID) (Workspace, er
 		&i.TimeZone,
 		&i.CreatedAt,
 		&i.AuthorsNeedApproval,
+		&i.KeepMediaCredit,
 	)
 	return i, err
 }
@@ -235,7 +237,7 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (User, e
 }
 
 const insertWorkspace = `-- name: InsertWorkspace :one
-insert into workspaces (id, name, time_zone) values ($1, $2, $3) returning id, name, time_zone, created_at, authors_need_approval
+insert into workspaces (id, name, time_zone) values ($1, $2, $3) returning id, name, time_zone, created_at, authors_need_approval, keep_media_credit
 `
 
 type InsertWorkspaceParams struct {
@@ -253,6 +255,7 @@ func (q *Queries) InsertWorkspace(ctx context.Context, arg InsertWorkspaceParams
 		&i.TimeZone,
 		&i.CreatedAt,
 		&i.AuthorsNeedApproval,
+		&i.KeepMediaCredit,
 	)
 	return i, err
 }
@@ -319,7 +322,7 @@ func (q *Queries) ListTokens(ctx context.Context, arg ListTokensParams) ([]ListT
 }
 
 const lockWorkspace = `-- name: LockWorkspace :one
-select id, name, time_zone, created_at, authors_need_approval from workspaces where id = $1 for no key update
+select id, name, time_zone, created_at, authors_need_approval, keep_media_credit from workspaces where id = $1 for no key update
 `
 
 // Whoever changes a workspace or its members waits here for others who do, so
@@ -334,6 +337,7 @@ func (q *Queries) LockWorkspace(ctx context.Context, id uuid.UUID) (Workspace, e
 		&i.TimeZone,
 		&i.CreatedAt,
 		&i.AuthorsNeedApproval,
+		&i.KeepMediaCredit,
 	)
 	return i, err
 }
@@ -490,15 +494,16 @@ func (q *Queries) TouchTokens(ctx context.Context, ids []uuid.UUID) error {
 }
 
 const updateWorkspace = `-- name: UpdateWorkspace :one
-update workspaces set name = $1, time_zone = $2, authors_need_approval = $3
-where id = $4
-returning id, name, time_zone, created_at, authors_need_approval
+update workspaces set name = $1, time_zone = $2, authors_need_approval = $3, keep_media_credit = $4
+where id = $5
+returning id, name, time_zone, created_at, authors_need_approval, keep_media_credit
 `
 
 type UpdateWorkspaceParams struct {
 	Name                string
 	TimeZone            string
 	AuthorsNeedApproval bool
+	KeepMediaCredit     bool
 	ID                  uuid.UUID
 }
 
@@ -507,6 +512,7 @@ func (q *Queries) UpdateWorkspace(ctx context.Context, arg UpdateWorkspaceParams
 		arg.Name,
 		arg.TimeZone,
 		arg.AuthorsNeedApproval,
+		arg.KeepMediaCredit,
 		arg.ID,
 	)
 	var i Workspace
@@ -516,6 +522,7 @@ func (q *Queries) UpdateWorkspace(ctx context.Context, arg UpdateWorkspaceParams
 		&i.TimeZone,
 		&i.CreatedAt,
 		&i.AuthorsNeedApproval,
+		&i.KeepMediaCredit,
 	)
 	return i, err
 }
@@ -545,7 +552,7 @@ func (q *Queries) UserOfEmail(ctx context.Context, arg UserOfEmailParams) (User,
 }
 
 const workspacesOfUser = `-- name: WorkspacesOfUser :many
-select w.id, w.name, w.time_zone, w.created_at, w.authors_need_approval, m.role
+select w.id, w.name, w.time_zone, w.created_at, w.authors_need_approval, w.keep_media_credit, m.role
 from members m join workspaces w on w.id = m.workspace_id
 where m.user_id = $1
 order by w.created_at, w.id
@@ -571,6 +578,7 @@ func (q *Queries) WorkspacesOfUser(ctx context.Context, userID uuid.UUID) ([]Wor
 			&i.Workspace.TimeZone,
 			&i.Workspace.CreatedAt,
 			&i.Workspace.AuthorsNeedApproval,
+			&i.Workspace.KeepMediaCredit,
 			&i.Role,
 		); err != nil {
 			return nil, err

@@ -1,6 +1,6 @@
 import { Alert, Box, Button, Group, Modal, SegmentedControl, SimpleGrid, Stack, Text, Textarea, TextInput, UnstyledButton } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconPhoto, IconSearch, IconTrash } from '@tabler/icons-react'
+import { IconMapPinOff, IconPhoto, IconSearch, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -58,6 +58,14 @@ export function MediaPage() {
                   <Text size="xs" c={m.alt_text ? 'dimmed' : 'var(--mantine-color-error)'} truncate>
                     {m.alt_text || t('media.altMissing')}
                   </Text>
+                  {m.location_removed && (
+                    <Group gap={4} wrap="nowrap" c="dimmed">
+                      <IconMapPinOff size={14} aria-hidden />
+                      <Text size="xs" truncate>
+                        {t('media.locationRemoved')}
+                      </Text>
+                    </Group>
+                  )}
                 </Box>
               </UnstyledButton>
             ))}
@@ -112,6 +120,11 @@ function Details({ media: m, close }: { media: Media; close: () => void }) {
           {m.mime_type} · {size}
           {m.width && m.height ? ` · ${m.width} × ${m.height}` : ''} · <Time at={m.created_at} look="short" />
         </Text>
+        {m.metadata_removed.length > 0 && (
+          <Text size="sm" c="dimmed">
+            {t('media.removed')} {new Intl.ListFormat(i18n.language).format(m.metadata_removed.map((kind) => t(`media.removedKinds.${kind}`)))}.
+          </Text>
+        )}
         <Textarea label={t('media.altText')} description={t('media.altPlaceholder')} autosize minRows={2} value={alt} readOnly={!may} onChange={(e) => setAlt(e.currentTarget.value)} data-autofocus />
         {fitness.data && fitness.data.accounts.length > 0 && (
           <Stack gap={4} component="section" aria-label={t('media.fits')}>

@@ -1,0 +1,177 @@
+// Package metadata finds what a media file says about where, when, how and by
+// whom it was made, and plans how to remove it without re-encoding the file.
+//
+// It works from lists of what a player needs. Everything else is removed, so
+// that a kind of metadata nobody has heard of yet is removed too. Pictures and
+// sound are never touched: what a camera or an encoder hides inside of them (for
+// example the user data of an H.264 stream) stays.
+package metadata
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Category says what kind of information was removed.
+type Category string
+
+// The categories.
+const (
+	Location    Category = "location"    // coordinates, places
+	Camera      Category = "camera"      // make, model, lens, serial numbers, exposure, maker notes
+	Author      Category = "author"      // creator, credit, copyright
+	Description Category = "description" // captions, titles, keywords, comments
+	Date        Category = "date"        // when it was taken or changed
+	Software    Category = "software"    // what made or edited it
+	Thumbnail   Category = "thumbnail"   // smaller or further pictures, which may show what was cropped away
+	Other       Category = "other"       // anything else
+)
+
+// Categories lists all categories in the order in which they are reported.
+func Categories() []Category {
+	return []Category{Location, Camera, Author, Description, Date, Software, Thumbnail, Other}
+}
+
+// Options choose what stays.
+type Options struct {
+	// KeepCredit writes creator, credit line and copyright notice of a still
+	// back, and nothing else of what stood beside them.
+	KeepCredit bool
+	// KeepOrientation writes the EXIF orientation back, and nothing else: for an
+	// image whose pixels cannot be turned.
+	KeepOrientation bool
+}
+
+// ErrMalformed says that a file's structure cannot be followed, so that what it
+// holds cannot be removed with certainty.
+var ErrMalformed = errors.New("the structure of the file cannot be followed")
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
+}
+
+const (
+	// maxParts bounds how many segments, chunks, boxes or elements are walked.
+	maxParts = 1 << 20
+	// maxBlock bounds how much of one piece of metadata is read to say what it
+	// holds. It is removed whole, whatever its length.
+	maxBlock = 1 << 20
+)
+
+// Scan plans how the metadata of a file is removed. It reads the file in short
+// stretches and holds none of it. An error that is not ErrMalformed is r's own.
+func Scan(r io.ReaderAt, size int64, mimeType string, o Options) (*Plan, error) {
+	s := &scanner{r: r, size: size, options: o, found: map[Category]bool{}, plan: &Plan{size: size, Orientation: 1}}
+	var err error
+	switch mimeType {
+	case "image/jpeg":
+		err = s.jpeg()
+	case "image/png":
+		err = s.png()
+	case "image/webp":
+		err = s.webp()
+	case "image/gif":
+		err = s.gif()
+	case "video/mp4", "video/quicktime":
+		err = s.mp4()
+	case "video/webm":
+		err = s.webm()
+	default:
+		err = malformed("files of the type %s are not known", mimeType)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.KeepCredit && !s.credit.empty() {
+		s.found[Author] = false // it stays
+	}
+	for _, c := range Categories() {
+		if s.found[c] {
+			s.plan.Removed = append(s.plan.Removed, c)
+		}
+	}
+	s.plan.settle()
+	return s.plan, nil
+}
+
+// scanner collects what is found in one file, and what is to be done about it.
+type scanner struct {
+	r       io.ReaderAt
+	size    int64
+	options Options
+	found   map[Category]bool
+	credit  Credit
+	plan    *Plan
+}
+
+func (s *scanner) saw(categories ...Category) {
+	for _, c := range categories {
+		s.found[c] = true
+	}
+}
+
+// read reads a stretch of the file, at most maxBlock; it is shorter where the
+// file ends.
+func (s *scanner) read(at, length int64) ([]byte, error) {
+	length = min(length, maxBlock, s.size-at)
+	if length <= 0 {
+		return nil, nil
+	}
+	p := make([]byte, length)
+	n, err := s.r.ReadAt(p, at)
+	if int64(n) == length || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return p[:n], err
+}
+
+// oriented notes an orientation. The first one counts, as it does for viewers.
+func (s *scanner) oriented(value int) {
+	if s.plan.Orientation == 1 && value > 1 && value <= 8 {
+		s.plan.Orientation = value
+	}
+}
+
+// clue is a word that gives away what a piece of metadata holds.
+type clue struct {
+	category Category
+	words    []string
+}
+
+// classify reports the categories whose clues occur in any case, else Other.
+// What is empty reports nothing.
+func (s *scanner) classify(block []byte, clues []clue) {
+	if isZero(block) {
+		return
+	}
+	lower := lowerASCII(block)
+	known := false
+	for _, c := range clues {
+		if slices.ContainsFunc(c.words, func(word string) bool { return bytes.Contains(lower, lowerASCII([]byte(word))) }) {
+			s.saw(c.category)
+			known = true
+		}
+	}
+	if !known {
+		s.saw(Other)
+	}
+}
+
+func isZero(block []byte) bool {
+	return !slices.ContainsFunc(block, func(b byte) bool { return b != 0 })
+}
+
+// lowerASCII leaves every byte alone that is no ASCII letter: the block may be
+// of any encoding, and of none.
+func lowerASCII(block []byte) []byte {
+	out := slices.Clone(block)
+	for i, b := range out {
+		if b >= 'A' && b <= 'Z' {
+			out[i] = b + 'a' - 'A'
+		}
+	}
+	return out
+}

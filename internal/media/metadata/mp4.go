@@ -1,0 +1,298 @@
+package metadata
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// maxDepth bounds how deep boxes are nested.
+const maxDepth = 8
+
+// keptBoxes says what a player needs inside of each kind of box; the empty name
+// is the file. ISO/IEC 14496-12 (ISO base media file format), 14496-14, and the
+// QuickTime File Format. What a box holds that is not listed as a key stays as
+// it is.
+func keptBoxes(parent string) []string {
+	switch parent {
+	case "":
+		return []string{"ftyp", "styp", "moov", "moof", "mfra", "mdat", "sidx", "ssix", "pdin"}
+	case "moov":
+		return []string{"mvhd", "iods", "trak", "mvex", "pssh"}
+	case "trak":
+		return []string{"tkhd", "edts", "mdia", "tref", "trgr", "tapt", "clip", "matt", "load"}
+	case "mdia":
+		return []string{"mdhd", "hdlr", "elng", "minf"}
+	case "minf":
+		return []string{"vmhd", "smhd", "hmhd", "nmhd", "sthd", "gmhd", "dinf", "hdlr", "stbl"}
+	case "moof":
+		return []string{"mfhd", "traf", "pssh"}
+	}
+	return nil
+}
+
+// mp4Clues are the names under which cameras and editors store what they know:
+// user data of QuickTime and 3GPP, the keys of QuickTime metadata, iTunes'
+// names, XMP.
+// https://developer.apple.com/documentation/quicktime-file-format/user_data_atoms
+// 3GPP TS 26.244, 8; https://developer.apple.com/documentation/quicktime-file-format/metadata_item_keys_atom
+func mp4Clues() []clue {
+	clues := xmpClues()
+	return append(clues,
+		clue{Location, []string{"\xA9xyz", "loci", "location", "gpmf", "\xA9xsp", "\xA9ysp", "\xA9zsp", "freegps", "gps "}},
+		clue{Camera, []string{"\xA9mak", "\xA9mod", "@mak", "@mod", "manu", "modl", "cinf", "quicktime.make", "quicktime.model", "quicktime.camera", "lens", "gpmf", "firm", "muid", "cncv", "smta"}},
+		clue{Author, []string{"\xA9ART", "\xA9aut", "\xA9cpy", "\xA9prd", "\xA9dir", "auth", "cprt", "perf", "quicktime.author", "quicktime.artist", "quicktime.copyright", "quicktime.creator"}},
+		clue{Description, []string{"\xA9nam", "\xA9cmt", "\xA9des", "\xA9inf", "titl", "dscp", "keywords", "quicktime.title", "quicktime.description", "quicktime.comment"}},
+		clue{Date, []string{"\xA9day", "creationdate", "yrrc"}},
+		clue{Software, []string{"\xA9swr", "\xA9too", "\xA9enc", "quicktime.software", "encoder"}},
+		clue{Thumbnail, []string{"thmb", "\xFF\xD8\xFF"}},
+	)
+}
+
+type box struct {
+	kind       string
+	at         int64 // of the header
+	start, end int64 // of the content
+}
+
+// mp4 keeps what a player needs. What goes is made a free box of the same
+// length, and its content zeros: the tables that say where samples are stay
+// true, and a video is not read, let alone written, as a whole.
+func (s *scanner) mp4() error {
+	m := &mp4Scanner{scanner: s, dropped: map[uint32]bool{}, defaults: map[uint32]uint32{}}
+	for at := int64(0); at < s.size; {
+		b, err := m.box(at, s.size)
+		if err != nil {
+			return err
+		}
+		if b.kind == "" { // appended by some cameras, or a video that is cut short
+			tail, err := s.read(at, maxBlock)
+			if err != nil {
+				return err
+			}
+			if !m.isCutShort(at) {
+				s.classify(tail, mp4Clues())
+				s.plan.cut(at, s.size)
+			}
+			break
+		}
+		if err := m.visit("", b, 0); err != nil {
+			return err
+		}
+		at = b.end
+	}
+	if len(m.dropped) == 0 {
+		return nil
+	}
+	return m.clearSamples()
+}
+
+type mp4Scanner struct {
+	*scanner
+	parts    int
+	media    []box // mdat
+	moofs    []box
+	track    *mp4Track
+	dropped  map[uint32]bool   // ids of tracks that go
+	tables   []box             // stbl of these
+	defaults map[uint32]uint32 // sample sizes of fragments, by track
+}
+
+// mp4Track is the track that is walked.
+type mp4Track struct {
+	id      uint32
+	handler string
+	name    string // of the handler
+	samples box    // stbl
+	edits   int    // when it began
+}
+
+// box reads a header; its kind is empty where none fits before limit.
+func (m *mp4Scanner) box(at, limit int64) (box, error) {
+	if m.parts++; m.parts > maxParts {
+		return box{}, malformed("it has too many boxes")
+	}
+	head, err := m.read(at, 16)
+	if err != nil || len(head) < 8 {
+		return box{}, err
+	}
+	b := box{kind: string(head[4:8]), at: at, start: at + 8}
+	switch length := int64(binary.BigEndian.Uint32(head)); length {
+	case 0: // to the end
+		b.end = limit
+	case 1: // 64 bits follow
+		if len(head) < 16 {
+			return box{}, nil
+		}
+		large := binary.BigEndian.Uint64(head[8:])
+		if large > math.MaxInt64 || int64(large) > limit-at {
+			return box{}, nil
+		}
+		b.start, b.end = at+16, at+int64(large)
+	default:
+		b.end = at + length
+	}
+	if b.end < b.start || b.end > limit {
+		return box{}, nil
+	}
+	return b, nil
+}
+
+// isCutShort says whether the media of the file begin here and end too late.
+func (m *mp4Scanner) isCutShort(at int64) bool {
+	head, err := m.read(at, 16)
+	if err != nil || len(head) < 16 || string(head[4:8]) != "mdat" {
+		return false
+	}
+	start := at + 8
+	if binary.BigEndian.Uint32(head) == 1 {
+		start = at + 16
+	}
+	m.media = append(m.media, box{kind: "mdat", at: at, start: start, end: m.size})
+	return true
+}
+
+func (m *mp4Scanner) children(parent box, depth int) error {
+	if depth > maxDepth {
+		return malformed("its boxes are nested too deeply")
+	}
+	for at := parent.start; at+8 <= parent.end; {
+		b, err := m.box(at, parent.end)
+		if err != nil {
+			return err
+		}
+		if b.kind == "" {
+			return malformed("a box does not fit into the one around it")
+		}
+		if err := m.visit(parent.kind, b, depth); err != nil {
+			return err
+		}
+		at = b.end
+	}
+	return nil
+}
+
+// visit keeps a box and what it holds, or frees it.
+func (m *mp4Scanner) visit(parent string, b box, depth int) error {
+	if kept := keptBoxes(parent); kept != nil && !slices.Contains(kept, b.kind) {
+		return m.free(b)
+	}
+	switch b.kind {
+	case "moov", "mdia", "minf":
+		return m.children(b, depth+1)
+	case "trak":
+		return m.trak(b, depth)
+	case "moof":
+		m.moofs = append(m.moofs, b)
+		return m.children(b, depth+1)
+	case "mdat":
+		m.media = append(m.media, b)
+	case "mvex":
+		return m.sampleSizes(b)
+	case "mvhd", "mdhd", "tkhd":
+		return m.header(b)
+	case "hdlr":
+		return m.handler(parent, b)
+	case "stbl":
+		if m.track != nil {
+			m.track.samples = b
+		}
+	}
+	return nil
+}
+
+// free makes a box free, and zero.
+func (m *mp4Scanner) free(b box) error {
+	content, err := m.read(b.start, b.end-b.start)
+	if err != nil {
+		return err
+	}
+	switch b.kind {
+	case "free", "skip", "wide":
+		if isZero(content) {
+			if b.end-b.start > maxBlock {
+				m.plan.zero(b.start, b.end)
+			}
+			return nil
+		}
+		// Some cameras hide their notes here; others leave random bytes.
+		m.saw(Other)
+		if c := lowerASCII(content); containsAny(c, "gps", "\xA9xyz") {
+			m.saw(Location)
+		}
+	default:
+		m.classify(append([]byte(b.kind), content...), mp4Clues())
+		m.plan.overwrite(b.at+4, []byte("free"))
+	}
+	m.plan.zero(b.start, b.end)
+	return nil
+}
+
+// header clears the times of creation and change (8.2.2, 8.3.2, 8.4.2): zero
+// means that they are not known.
+func (m *mp4Scanner) header(b box) error {
+	p, err := m.read(b.start, 24)
+	if err != nil {
+		return err
+	}
+	if len(p) < 24 {
+		return malformed("a header is too short")
+	}
+	length := int64(8)
+	if p[0] == 1 {
+		length = 16
+	}
+	if !isZero(p[4 : 4+length]) {
+		m.saw(Date)
+		m.plan.zero(b.start+4, b.start+4+length)
+	}
+	if b.kind == "tkhd" && m.track != nil {
+		m.track.id = binary.BigEndian.Uint32(p[4+length:])
+	}
+	return nil
+}
+
+// handler notes what a track is, and clears the name that whoever made it gave
+// it (8.4.3).
+func (m *mp4Scanner) handler(parent string, b box) error {
+	p, err := m.read(b.start, min(b.end-b.start, 1024))
+	if err != nil {
+		return err
+	}
+	if len(p) < 24 {
+		return malformed("a handler is too short")
+	}
+	if parent == "mdia" && m.track != nil {
+		m.track.handler, m.track.name = string(p[8:12]), string(p[24:])
+	}
+	if !isZero(p[12:16]) || !isZero(p[24:]) {
+		m.saw(Software)
+		m.plan.zero(b.start+12, b.start+16) // QuickTime's manufacturer
+		m.plan.zero(b.start+24, b.end)
+	}
+	return nil
+}
+
+func (m *mp4Scanner) trak(b box, depth int) error {
+	m.track = &mp4Track{edits: len(m.plan.edits)}
+	defer func() { m.track = nil }()
+	if err := m.children(b, depth+1); err != nil {
+		return err
+	}
+	drop, err := m.isTelemetry()
+	if err != nil {
+		return err
+	}
+	if !drop {
+		return m.entries(m.track.samples)
+	}
+	// What was found inside of it goes with it.
+	m.plan.edits = m.plan.edits[:m.track.edits]
+	m.plan.overwrite(b.at+4, []byte("free"))
+	m.plan.zero(b.start, b.end)
+	m.dropped[m.track.id] = true
+	if m.track.samples.kind != "" {
+		m.tables = append(m.tables, m.track.samples)
+	}
+	return nil
+}
