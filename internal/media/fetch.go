@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"sync/atomic"
 	"time"
 
 	"dateline/internal/netguard"
@@ -17,10 +18,29 @@ import (
 	"dateline/internal/post"
 )
 
-const (
-	maxRedirects  = 3
-	fetchPatience = 5 * time.Minute
-)
+const maxRedirects = 3
+
+// Pace bounds how slow a server may be that a file is fetched from: whoever
+// asked for the file waits for it. Zero values are 30 seconds for everything,
+// and 16 KiB a second, measured over 5 seconds.
+type Pace struct {
+	Total   time.Duration
+	MinRate int64 // bytes a second
+	MinOver time.Duration
+}
+
+func (p Pace) withDefaults() Pace {
+	if p.Total == 0 {
+		p.Total = 30 * time.Second
+	}
+	if p.MinRate == 0 {
+		p.MinRate = 16 << 10
+	}
+	if p.MinOver == 0 {
+		p.MinOver = 5 * time.Second
+	}
+	return p
+}
 
 // Fetch takes a file from an address on the web. The client that makes the
 // request looks at each address after name resolution, also of redirects.
@@ -32,9 +52,13 @@ func (s *Service) Fetch(ctx context.Context, who people.Principal, address, altT
 	if s.Web == nil {
 		return Item{}, false, errors.New("this process does not fetch from the web")
 	}
-	ctx, cancel := context.WithTimeout(ctx, fetchPatience)
+	pace := s.FetchPace.withDefaults()
+	// They bound the server, and not what is done with the file afterwards.
+	giveUp, abandon := context.WithCancelCause(ctx)
+	defer abandon(nil)
+	asking, cancel := context.WithTimeoutCause(giveUp, pace.Total, fetchFailed("timeout", fmt.Sprintf("The server did not send the whole file within %v.", pace.Total)))
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	request, err := http.NewRequestWithContext(asking, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return Item{}, false, post.InvalidFields(post.Problem{Field: "url", Code: "invalid", Message: "That is no address."})
 	}
@@ -43,7 +67,7 @@ func (s *Service) Fetch(ctx context.Context, who people.Principal, address, altT
 	request.Header.Set("Accept-Encoding", "identity") // nothing grows on the way
 	response, err := s.follower().Do(request)
 	if err != nil {
-		return Item{}, false, unfetched(err)
+		return Item{}, false, unfetched(asking, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
@@ -54,7 +78,9 @@ func (s *Service) Fetch(ctx context.Context, who people.Principal, address, altT
 			return Item{}, false, err
 		}
 	}
-	return s.Take(ctx, who, Incoming{FileName: nameOf(response), AltText: altText, Body: fetched{response.Body}, IdempotencyKey: idempotencyKey})
+	body := newFetched(asking, abandon, response.Body, pace)
+	defer body.stop()
+	return s.Take(ctx, who, Incoming{FileName: nameOf(response), AltText: altText, Body: body, IdempotencyKey: idempotencyKey})
 }
 
 // follower is the client, with redirects as they are allowed here.
@@ -94,10 +120,12 @@ func fetchFailed(code, message string) *post.Error {
 
 // unfetched says why in words that tell neither the address, which may hold a
 // secret, nor what a name resolved to, which may be of the operator's network.
-func unfetched(err error) error {
+func unfetched(ctx context.Context, err error) error {
 	var known *post.Error
 	var dns *net.DNSError
 	switch {
+	case ctx.Err() != nil && errors.As(context.Cause(ctx), &known):
+		return known
 	case errors.As(err, &known):
 		return known
 	case netguard.Prohibited(err):
@@ -105,7 +133,7 @@ func unfetched(err error) error {
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
-		return fetchFailed("timeout", "The server took too long.")
+		return fetchFailed("timeout", "The server took too long to answer.")
 	case errors.As(err, &dns):
 		return fetchFailed("unknown_host", "The name of the server cannot be resolved.")
 	default:
@@ -113,15 +141,54 @@ func unfetched(err error) error {
 	}
 }
 
-// fetched tells a download that breaks off from an upload that does.
-type fetched struct{ io.Reader }
+// fetched is a download. It ends one that is too slow, and tells one that breaks
+// off from an upload that does.
+type fetched struct {
+	ctx    context.Context //nolint:containedctx // io.Reader takes none
+	cancel context.CancelCauseFunc
+	body   io.Reader
+	pace   Pace
+	passed atomic.Int64 // bytes since the last look
+	timer  *time.Timer
+}
 
-func (f fetched) Read(p []byte) (int, error) {
-	n, err := f.Reader.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return n, fetchFailed("incomplete", "The server did not send the whole file.")
+func newFetched(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, pace Pace) *fetched {
+	f := &fetched{ctx: ctx, cancel: cancel, body: body, pace: pace}
+	f.timer = time.AfterFunc(time.Hour, f.look)
+	f.timer.Reset(pace.MinOver)
+	return f
+}
+
+// look ends the download, also while a Read waits, unless enough has come since
+// the last look.
+func (f *fetched) look() {
+	if f.passed.Swap(0) < max(1, int64(float64(f.pace.MinRate)*f.pace.MinOver.Seconds())) {
+		f.cancel(fetchFailed("too_slow", fmt.Sprintf("The server sends less than %d bytes a second.", f.pace.MinRate)))
+		return
 	}
-	return n, err
+	f.timer.Reset(f.pace.MinOver)
+}
+
+func (f *fetched) stop() { f.timer.Stop() }
+
+func (f *fetched) Read(p []byte) (int, error) {
+	n, err := f.body.Read(p)
+	f.passed.Add(int64(n))
+	if err == nil {
+		return n, nil
+	}
+	f.stop()
+	if errors.Is(err, io.EOF) {
+		return n, err
+	}
+	var known *post.Error
+	switch {
+	case f.ctx.Err() != nil && errors.As(context.Cause(f.ctx), &known):
+		return n, known
+	case errors.Is(err, context.Canceled):
+		return n, context.Canceled
+	}
+	return n, fetchFailed("incomplete", "The server did not send the whole file.")
 }
 
 // nameOf takes the file's name from what the server says, else from where it

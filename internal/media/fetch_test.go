@@ -1,14 +1,19 @@
 package media_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"dateline/internal/media"
+	"dateline/internal/mediatest"
 	"dateline/internal/newsroomtest"
+	"dateline/internal/post"
 	"dateline/platforms/call"
 )
 
@@ -121,5 +126,57 @@ func TestNothingIsFetchedFromPrivateOrStrangePlaces(t *testing.T) {
 	}
 	if rows := n.Count("select count(*) from media"); rows != 0 {
 		t.Errorf("%d files are noted", rows)
+	}
+}
+
+func TestFetch_EndsWhenTheServerIsTooSlow(t *testing.T) {
+	n := newsroomtest.Open(t)
+	content := mediatest.PlainJPEG(400, 300)
+	trickle := func(pause time.Duration) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			for _, b := range content {
+				_, _ = w.Write([]byte{b})
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-r.Context().Done():
+					return
+				case <-time.After(pause):
+				}
+			}
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/trickle", trickle(20*time.Millisecond))
+	mux.HandleFunc("/steady", trickle(time.Millisecond))
+	mux.HandleFunc("/stalls", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(content[:100])
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	mux.HandleFunc("/silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	site := httptest.NewServer(mux)
+	t.Cleanup(site.Close)
+	client, err := call.NewClient([]string{strings.TrimPrefix(site.URL, "http://")})
+	n.Must(err)
+	n.Media.Web = client
+	for path, want := range map[string]struct {
+		pace media.Pace
+		code string
+	}{
+		"/trickle": {media.Pace{MinRate: 1000, MinOver: 200 * time.Millisecond}, "too_slow"},
+		"/stalls":  {media.Pace{MinRate: 1, MinOver: 200 * time.Millisecond}, "too_slow"},
+		"/steady":  {media.Pace{Total: 500 * time.Millisecond, MinRate: 1, MinOver: 200 * time.Millisecond}, "timeout"},
+		"/silent":  {media.Pace{Total: 500 * time.Millisecond}, "timeout"},
+	} {
+		n.Media.FetchPace = want.pace
+		began := time.Now()
+		_, _, err := n.Media.Fetch(t.Context(), n.Owner, site.URL+path, "", "")
+		var refused *post.Error
+		if !errors.As(err, &refused) || refused.Code != "fetch_failed" || len(refused.Problems) != 1 || refused.Problems[0].Field != "url" || refused.Problems[0].Code != want.code {
+			t.Errorf("%s: got %v, want the problem %s of url", path, err, want.code)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: it takes %v, want less than the server", path, took)
+		}
 	}
 }

@@ -75,6 +75,8 @@ type Service struct {
 	Retention time.Duration // of files that no post uses; 0: for ever
 	Log       *slog.Logger  // nil: slog's default
 
+	FetchPace Pace // of the servers that files are fetched from
+
 	PartsFrom int64 // an upload of more bytes goes to the bucket in parts; 0: 100 MiB
 	PartBytes int64 // how large these are at least; 0: 32 MiB
 
