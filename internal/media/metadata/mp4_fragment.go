@@ -112,7 +112,9 @@ func (m *mp4Scanner) fragment(moof, traf box, before int64) (end int64, err erro
 				return end, err
 			}
 			if dropped {
-				m.clear(from, length)
+				if err := m.clear(from, length); err != nil {
+					return end, err
+				}
 			}
 			end = from + length
 		}

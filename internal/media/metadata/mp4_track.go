@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"sort"
 )
 
 // maxSamples bounds how many samples of a track of telemetry are looked up: ten
@@ -88,10 +89,12 @@ func (m *mp4Scanner) find(parent box, kinds ...string) (box, bool, error) {
 	return box{}, false, nil
 }
 
-// entries clears the name of the encoder in descriptions of pictures (12.1.3).
+// entries clears the vendor in descriptions of samples, and the name of the
+// encoder in those of pictures (12.1.3; QuickTime File Format, "Video sample
+// description").
 func (m *mp4Scanner) entries(table box) error {
 	b, found, err := m.find(table, "stsd")
-	if err != nil || !found || m.track.handler != "vide" {
+	if err != nil || !found || m.track.handler != "vide" && m.track.handler != "soun" {
 		return err
 	}
 	list := box{start: b.start + 8, end: b.end}
@@ -100,14 +103,19 @@ func (m *mp4Scanner) entries(table box) error {
 		if err != nil || entry.kind == "" {
 			return err
 		}
-		// Behind eight bytes of every entry and 34 of a picture's.
-		name, err := m.read(entry.start+42, min(32, entry.end-entry.start-42))
-		if err != nil {
-			return err
+		fields := map[int64]int64{12: 4} // behind eight bytes of every entry
+		if m.track.handler == "vide" {
+			fields[42] = 32
 		}
-		if !isZero(name) {
-			m.saw(Software)
-			m.plan.zero(entry.start+42, entry.start+42+int64(len(name)))
+		for from, length := range fields {
+			value, err := m.read(entry.start+from, min(length, entry.end-entry.start-from))
+			if err != nil {
+				return err
+			}
+			if !isZero(value) {
+				m.saw(Software)
+				m.plan.zero(entry.start+from, entry.start+from+int64(len(value)))
+			}
 		}
 		at = entry.end
 	}
@@ -126,10 +134,18 @@ func (m *mp4Scanner) clearSamples() error {
 }
 
 // clear makes a stretch zeros, as far as it is media.
-func (m *mp4Scanner) clear(from, length int64) {
-	for _, b := range m.media {
+func (m *mp4Scanner) clear(from, length int64) error {
+	first := sort.Search(len(m.media), func(i int) bool { return m.media[i].end > from })
+	for _, b := range m.media[first:] {
+		if b.start >= from+length {
+			break
+		}
 		m.plan.zero(max(from, b.start), min(from+length, b.end))
 	}
+	if len(m.plan.edits) > maxParts {
+		return malformed("its telemetry is in too many pieces")
+	}
+	return nil
 }
 
 // table reads a table of a fixed width behind a header.
@@ -189,7 +205,9 @@ func (m *mp4Scanner) clearTable(stbl box) error {
 			offset = offset<<8 | uint64(digit)
 		}
 		if offset < uint64(m.size) { //nolint:gosec // sizes are not negative
-			m.clear(int64(offset), min(length, m.size)) //nolint:gosec // below the size
+			if err := m.clear(int64(offset), min(length, m.size)); err != nil { //nolint:gosec // below the size
+				return err
+			}
 		}
 	}
 	return nil
