@@ -13,23 +13,29 @@ import (
 )
 
 func TestPublish_SendsNoMetadata(t *testing.T) {
+	for name, files := range map[string]map[string][]byte{
+		"images": {"a.jpg": mediatest.JPEG(64, 48, 6), "b.png": mediatest.PNG(64, 48, 1), "c.webp": mediatest.WebP(1)},
+		"video":  {"d.mp4": mediatest.TaggedMovie(false)},
+	} {
+		t.Run(name, func(t *testing.T) { sendsNoMetadata(t, files) })
+	}
+}
+
+func sendsNoMetadata(t *testing.T, files map[string][]byte) {
+	t.Helper()
 	b := newBench(t, fake.Options{})
 	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
-	upload := func(name string, content []byte) media.Item {
+	var items []media.Item
+	for name, content := range files {
 		item, err := library.Upload(t.Context(), b.who, name, "The harbour", bytes.NewReader(content))
 		b.must(err)
-		return item
+		items = append(items, item)
 	}
 	publisher := b.publisher()
 	publisher.Media = library
-	for _, items := range [][]media.Item{
-		{upload("a.jpg", mediatest.JPEG(64, 48, 6)), upload("b.png", mediatest.PNG(64, 48, 1)), upload("c.webp", mediatest.WebP(1))},
-		{upload("d.mp4", mediatest.TaggedMovie(false))},
-	} {
-		p := b.schedule(b.withMedia(items...))
-		b.publish(publisher, input(p))
-		b.check(p, want{status: post.TargetPosted, posts: len(b.published()), attempts: 1})
-	}
+	p := b.schedule(b.withMedia(items...))
+	b.publish(publisher, input(p))
+	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1})
 	sent := 0
 	for _, p := range b.published() {
 		for _, m := range p.Media {
@@ -42,8 +48,8 @@ func TestPublish_SendsNoMetadata(t *testing.T) {
 			}
 		}
 	}
-	if sent != 4 {
-		t.Errorf("the network got %d files, want 4", sent)
+	if sent != len(files) {
+		t.Errorf("the network got %d files, want %d", sent, len(files))
 	}
 }
 
