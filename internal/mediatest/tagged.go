@@ -123,7 +123,7 @@ func Picture(width, height int) *image.RGBA {
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
 		for x := range width {
-			c := color.RGBA{byte(x * 255 / width), byte(y * 255 / height), 200, 255}
+			c := color.RGBA{byte(x * 255 / width), byte(y * 255 / height), 200, 255} //nolint:gosec // a color
 			if x < width/4 && y < height/4 {
 				c = color.RGBA{255, 0, 0, 255}
 			}
