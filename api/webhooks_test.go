@@ -143,7 +143,8 @@ func TestAWebhooksAddressMustBePublicHTTPS(t *testing.T) {
 	s := start(t)
 	for address, code := range map[string]string{"http://hooks.example/": "not_https", "https://10.0.0.1/": "private", "https://localhost/": "private", "https://[::1]/": "private",
 		"https://hooks.example:8443/": "port", "ftp://hooks.example/": "not_https", "hooks.example": "invalid", "https://me:pw@hooks.example/": "invalid",
-		"https://hooks.example/#x": "invalid", "https://": "invalid", "https://169.254.169.254/": "private", "javascript:alert(1)": "invalid"} {
+		"https://hooks.example/#x": "invalid", "https://": "invalid", "https://169.254.169.254/": "private", "https://100.64.0.1/": "private", "https://[::ffff:10.0.0.1]/": "private", "https://api.localhost/": "private",
+		"https://127.1/": "invalid", "https://0x7f.1/": "invalid", "https://0x7f000001/": "invalid", "https://2130706433/": "invalid", "https://0177.0.0.1/": "invalid", "https://127.0.0.1./": "private", "javascript:alert(1)": "invalid"} {
 		a := s.send("POST", webhooksPath, object{"url": address})
 		s.refused(a, 422, "invalid_request", "url")
 		if !strings.Contains(string(a.body), `"`+code+`"`) {

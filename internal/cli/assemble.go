@@ -25,6 +25,7 @@ import (
 	"dateline/internal/live"
 	"dateline/internal/login"
 	"dateline/internal/media"
+	"dateline/internal/netguard"
 	"dateline/internal/objects"
 	"dateline/internal/people"
 	"dateline/internal/portable"
@@ -122,7 +123,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	for _, c := range []*http.Client{httpClient, p.hooks, p.web} {
 		c.Transport = p.telemetry.Transport(c.Transport)
 	}
-	trusted, err := call.Trusts(allowed)
+	guard, err := netguard.New(allowed)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 			return nil, err
 		}
 	}
-	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Trusted: trusted}
+	p.webhooks = &webhook.Service{Store: p.store, Sealer: p.sealer, Live: p.bus, Guard: guard}
 	if err := p.assembleCrawl(append(allowed, of.sites.allowed()...), of.sites.resolver()); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,12 @@ import (
 	"code.dny.dev/ssrf"
 )
 
+// Errors of CheckHost about hosts that are no addresses.
+var (
+	ErrLocalName = errors.New("the name belongs to this machine")
+	ErrIPv4Form  = errors.New("IPv4 addresses must be written as four decimal numbers")
+)
+
 // Guard lets connections through to public addresses on ports 80 and 443, and
 // to the exceptions that the operator trusts.
 type Guard struct {
@@ -51,8 +57,13 @@ func New(allowPrivate []string) (*Guard, error) {
 	g.open = net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
 	g.guarded = g.open
 	g.guarded.Control = func(network, address string, c syscall.RawConn) error {
-		if target, err := netip.ParseAddrPort(address); err == nil && g.listed(target) {
+		target, err := netip.ParseAddrPort(address)
+		if err == nil && g.listed(target) {
 			return nil
+		}
+		if err == nil {
+			// ::ffff:192.0.2.1 reaches 192.0.2.1 (RFC 4291, section 2.5.5.2).
+			address = unmapped(target).String()
 		}
 		return g.public.Safe(network, address, c)
 	}
@@ -74,7 +85,7 @@ func (g *Guard) DialResolved(ctx context.Context, network, address string, to ne
 	if err != nil {
 		return nil, err
 	}
-	target := net.JoinHostPort(to.String(), port)
+	target := net.JoinHostPort(to.Unmap().String(), port)
 	if g.hosts[strings.ToLower(address)] {
 		return g.open.DialContext(ctx, network, target)
 	}
@@ -108,7 +119,11 @@ func (g *Guard) Check(target netip.AddrPort) error {
 	if g.listed(target) {
 		return nil
 	}
-	return g.public.SafeAddrPort(target)
+	return g.public.SafeAddrPort(unmapped(target))
+}
+
+func unmapped(target netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(target.Addr().Unmap(), target.Port())
 }
 
 // Trusts tells of a host:port, as it stands in a URL, whether it is listed as an

@@ -23,6 +23,7 @@ import (
 	"dateline/internal/live"
 	"dateline/internal/login"
 	"dateline/internal/media"
+	"dateline/internal/netguard"
 	"dateline/internal/objects"
 	"dateline/internal/people"
 	"dateline/internal/post"
@@ -104,9 +105,9 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 		Pace:        account.Pace{Look: 10 * time.Millisecond, Backoff: 20 * time.Millisecond}}
 	n.People = &people.Service{Store: n.Store}
 	n.Media = &media.Service{Objects: n.Objects, Store: n.Store, MaxBytes: 1 << 20, Web: &http.Client{Transport: noWeb{}}}
-	trusted, err := call.Trusts([]string{"127.0.0.1/32"})
+	guard, err := netguard.New([]string{"127.0.0.1/32"})
 	n.Must(err)
-	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Trusted: trusted}
+	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Guard: guard}
 	n.Sites = &site.Service{Store: n.Store, Sealer: n.Sealer}
 	n.Limits = limits.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), log)
 	n.Desk = &desk.Desk{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Live: n.Bus, Log: log, Rates: n.Limits, LinkBase: "https://go.example/l/"}

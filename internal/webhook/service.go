@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/idempotency"
+	"dateline/internal/netguard"
 	"dateline/internal/people"
 	"dateline/internal/post"
 	"dateline/internal/secret"
@@ -52,9 +54,8 @@ type Service struct {
 	Store  Store
 	Sealer *secret.Sealer
 	Live   Announcer
-	// Trusted says of a host:port that the operator allows it although it is
-	// private; nil: of none.
-	Trusted func(hostPort string) bool
+	// Guard knows which hosts may be called. It checks again at dialing.
+	Guard *netguard.Guard
 }
 
 const (
@@ -228,12 +229,15 @@ func (s *Service) address(text string) (string, error) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	trusted := s.Trusted != nil && s.Trusted(net.JoinHostPort(u.Hostname(), port))
-	switch ip := net.ParseIP(u.Hostname()); {
+	trusted := s.Guard.Trusts(net.JoinHostPort(u.Hostname(), port))
+	refused := s.Guard.CheckHost(u.Hostname())
+	switch {
 	case trusted && (u.Scheme == "https" || u.Scheme == "http"):
 	case u.Scheme != "https":
 		return "", refuse("not_https", "Events are sent over https only, except to private hosts that the operator allows (DATELINE_ALLOW_PRIVATE_HOSTS).")
-	case ip != nil && (ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()) || u.Hostname() == "localhost":
+	case errors.Is(refused, netguard.ErrIPv4Form):
+		return "", refuse("invalid", "Write the IPv4 address as four decimal numbers, like 192.0.2.1.")
+	case refused != nil:
 		return "", refuse("private", "This address is private; the operator can allow it (DATELINE_ALLOW_PRIVATE_HOSTS).")
 	case port != "443":
 		return "", refuse("port", fmt.Sprintf("Port %s is not allowed; use 443.", port))

@@ -35,13 +35,3 @@ func NewClient(allowPrivate []string) (*http.Client, error) {
 	}
 	return &http.Client{Transport: transport}, nil
 }
-
-// Trusts tells of a host:port, as it stands in a URL, whether allowPrivate
-// lists it. Of a name it knows only what is listed by that name.
-func Trusts(allowPrivate []string) (func(hostPort string) bool, error) {
-	guard, err := netguard.New(allowPrivate)
-	if err != nil {
-		return nil, err
-	}
-	return guard.Trusts, nil
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,6 +83,7 @@ func (c *cache) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 
 func (c *cache) ask(ctx context.Context, host string) named {
 	addrs, ttl, err := c.resolver.Lookup(ctx, host)
+	addrs = unmapped(addrs)
 	if err == nil && len(addrs) == 0 {
 		err = &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
 	}
@@ -105,6 +107,19 @@ func (c *cache) ask(ctx context.Context, host string) named {
 	}
 	c.names[host] = found
 	return found
+}
+
+// unmapped gives IPv4 addresses as such. Resolvers may answer with IPv4-mapped
+// IPv6 addresses (RFC 4291, section 2.5.5.2): the guard would refuse public
+// ones, and host slots would count one server twice.
+func unmapped(addrs []netip.Addr) []netip.Addr {
+	var out []netip.Addr
+	for _, addr := range addrs {
+		if addr = addr.Unmap(); !slices.Contains(out, addr) {
+			out = append(out, addr)
+		}
+	}
+	return out
 }
 
 // tidy forgets what has expired, and if that is too little, some of the rest.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,6 +34,7 @@ func TestRefusedAddresses(t *testing.T) {
 		"loopback6.example": "::1",
 		"private.example":   "10.0.0.5",
 		"mapped.example":    "::ffff:127.0.0.1",
+		"mapped2.example":   "::ffff:100.64.0.1 ::ffff:168.63.129.16",
 		"nat64.example":     "64:ff9b::7f00:1",
 		"6to4.example":      "2002:7f00:1::",
 		"metadata.example":  "169.254.169.254",
@@ -59,7 +61,7 @@ func TestRefusedAddresses(t *testing.T) {
 		"http://10.0.0.1/", "http://10.1/", "http://172.16.0.1/", "http://172.31.255.255/", "http://192.168.0.1/", "http://0300.0250.1/",
 		"http://169.254.169.254/latest/meta-data/", "http://2852039166/", "http://0xa9fea9fe/", "http://100.100.100.200/", "http://192.0.0.192/", "http://168.63.129.16/",
 		"http://100.64.0.1/", "http://198.18.0.1/", "http://192.0.2.1/", "http://224.0.0.1/", "http://240.0.0.1/", "http://255.255.255.255/",
-		"http://loopback6.example/", "http://private.example/", "http://mapped.example/", "http://nat64.example/", "http://6to4.example/",
+		"http://loopback6.example/", "http://private.example/", "http://mapped.example/", "http://mapped2.example/", "http://nat64.example/", "http://6to4.example/",
 		"http://metadata.example/", "http://mixed.example/", "http://local.internal/", "http://rebind.example/",
 		"http://93.184.215.14:22/", "http://93.184.215.14:6379/", "http://93.184.215.14:5432/", // public, but no web
 	}
@@ -141,5 +143,14 @@ func TestRebinding(t *testing.T) {
 	}
 	if resolver.asked.Load() != 2 || reached.Load() {
 		t.Errorf("%d questions, reached %v", resolver.asked.Load(), reached.Load())
+	}
+}
+
+func TestLookup_UnmapsIPv4MappedAddresses(t *testing.T) {
+	names := newCache(hosts{"news.example": "::ffff:93.184.215.14 93.184.215.14 2606:2800:21f:cb07:6820:80da:af6b:8b2c"}, time.Now)
+	got, err := names.lookup(t.Context(), "news.example")
+	want := []netip.Addr{netip.MustParseAddr("93.184.215.14"), netip.MustParseAddr("2606:2800:21f:cb07:6820:80da:af6b:8b2c")}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("lookup: got %v, %v, want %v", got, err, want)
 	}
 }
