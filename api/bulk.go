@@ -35,7 +35,7 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	options := desk.BulkOptions{Partly: c.Query("mode") == "valid", DryRun: c.Query("dry_run") == "true"}
 	var key store.Idempotency
 	if header := c.GetHeader("Idempotency-Key"); header != "" {
-		if key, err = namedRequest(header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.Partly), raw); err != nil {
+		if key, err = namedRequest(c, header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.Partly), raw); err != nil {
 			s.refuse(c, err)
 			return
 		}

@@ -1,5 +1,7 @@
 package api
 
+import "dateline/internal/people"
+
 // Ruled says whether the access table has an operation, and whether it is for
 // everybody.
 func Ruled(operationID string) (public, known bool) {
@@ -14,3 +16,17 @@ func RuledOperations() (ids []string) {
 	}
 	return ids
 }
+
+// MinRole is the least role of all operations that ask for a scope.
+func MinRole(scope people.Scope) people.Role {
+	least := people.Role("")
+	for _, a := range accessTable() {
+		if a.scope == scope && !a.public && (least == "" || least.AtLeast(a.least)) {
+			least = a.least
+		}
+	}
+	return least
+}
+
+// PlainIntegers is how bodies are read.
+func PlainIntegers(raw []byte) []byte { return plainIntegers(raw) }

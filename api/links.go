@@ -41,7 +41,7 @@ func (s *Server) ListLinks(ctx context.Context, r spec.ListLinksRequestObject) (
 
 // CreateLink makes a short link.
 func (s *Server) CreateLink(ctx context.Context, r spec.CreateLinkRequestObject) (spec.CreateLinkResponseObject, error) {
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "link", r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "link", r.Body)
 	if err != nil {
 		return nil, err
 	}

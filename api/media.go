@@ -18,7 +18,7 @@ const maxFormField = 64 << 10 // bytes of a text field beside the file
 // stand before the file, which is not kept in memory.
 func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObject) (spec.UploadMediaResponseObject, error) {
 	in := media.Incoming{IdempotencyKey: value(r.Params.IdempotencyKey)}
-	if err := checkKey(in.IdempotencyKey); err != nil {
+	if err := checkKey(ctx, in.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	for {
@@ -50,8 +50,8 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 }
 
 // checkKey refuses a key that the database could not keep.
-func checkKey(key string) error {
-	_, err := namedRequest(key, "media", nil)
+func checkKey(ctx context.Context, key string) error {
+	_, err := namedRequest(ctx, key, "media", nil)
 	return err
 }
 
@@ -77,7 +77,7 @@ func brokenUpload(err error) error {
 // FetchMedia takes a file from an address on the web.
 func (s *Server) FetchMedia(ctx context.Context, r spec.FetchMediaRequestObject) (spec.FetchMediaResponseObject, error) {
 	key := value(r.Params.IdempotencyKey)
-	if err := checkKey(key); err != nil {
+	if err := checkKey(ctx, key); err != nil {
 		return nil, err
 	}
 	item, replayed, err := s.Media.Fetch(ctx, principal(ctx), r.Body.Url, value(r.Body.AltText), key)

@@ -10,7 +10,7 @@ import (
 // BeginMediaUpload begins an upload that goes to the bucket directly.
 func (s *Server) BeginMediaUpload(ctx context.Context, r spec.BeginMediaUploadRequestObject) (spec.BeginMediaUploadResponseObject, error) {
 	key := value(r.Params.IdempotencyKey)
-	if err := checkKey(key); err != nil {
+	if err := checkKey(ctx, key); err != nil {
 		return nil, err
 	}
 	t, err := s.Media.BeginUpload(ctx, principal(ctx), media.UploadRequest{FileName: r.Body.FileName, AltText: value(r.Body.AltText),

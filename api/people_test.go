@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/api"
 	"dateline/api/spec"
 	"dateline/internal/people"
 )
@@ -223,4 +224,77 @@ func TestOnlyOwnersSeeAndRevokeTheTokensOfOthers(t *testing.T) {
 		t.Errorf("the owner revokes an editor's: %s", a.Status)
 	}
 	s.refused(s.send("GET", "/api/v1/me", nil, as(token)...), 401, "token_revoked")
+}
+
+func TestTokens_NeverHaveScopesBeyondTheRole(t *testing.T) {
+	s := start(t)
+	for _, role := range people.Roles() {
+		who := s.Join(s.Workspace, role)
+		token := s.TokenOf(who)
+		for _, scope := range people.Scopes() {
+			if want := api.MinRole(scope); scope.MinRole() != want {
+				t.Errorf("%s: got the least role %s, want that of its operations, %s", scope, scope.MinRole(), want)
+			}
+			a := s.send("POST", "/api/v1/tokens", object{"name": "Robot", "scopes": []string{string(scope)}}, as(token)...)
+			if role.AtLeast(scope.MinRole()) {
+				s.decode(a, 201, &spec.TokenWithSecret{})
+				continue
+			}
+			s.refused(a, 422, "invalid_request", "scopes[0]")
+		}
+		s.decode(s.send("POST", "/api/v1/tokens", object{"name": "Robot", "scopes": []string{"*"}}, as(token)...), 201, &spec.TokenWithSecret{})
+	}
+}
+
+// A token made by an owner does what is left to its user when the role is
+// lowered, and makes none that may do more.
+func TestTokens_FollowALoweredRole(t *testing.T) {
+	s := start(t)
+	who := s.Join(s.Workspace, people.Owner)
+	everything, some := s.TokenOf(who), s.TokenOf(who, people.MembersRead, people.MembersWrite, people.TokensWrite, people.PostsRead)
+	for _, token := range []string{everything, some} {
+		s.decode(s.send("GET", "/api/v1/members", nil, as(token)...), 200, &spec.MemberPage{})
+	}
+	s.decode(s.send("PATCH", "/api/v1/members/"+who.UserID.String(), object{"role": "viewer"}), 200, &spec.Member{})
+	for _, token := range []string{everything, some} {
+		s.refused(s.send("GET", "/api/v1/members", nil, as(token)...), 403, "role_insufficient")
+		s.refused(s.send("POST", "/api/v1/tokens", object{"name": "Robot", "scopes": []string{"members:write"}}, as(token)...), 422, "invalid_request", "scopes[0]")
+		var made spec.TokenWithSecret
+		s.decode(s.send("POST", "/api/v1/tokens", object{"name": "Robot", "scopes": []string{"posts:read"}}, as(token)...), 201, &made)
+		var me spec.Me
+		s.decode(s.send("GET", "/api/v1/me", nil, as(token)...), 200, &me)
+		for _, scope := range me.Scopes {
+			if !people.Viewer.AtLeast(people.Scope(scope).MinRole()) {
+				t.Errorf("GET /me of a viewer: got the scope %s, want none beyond the role", scope)
+			}
+		}
+	}
+}
+
+func TestIdempotencyKeys_BelongToWhoSentThem(t *testing.T) {
+	s := start(t)
+	s.Connect("desk")
+	author, editor := as(s.Member(people.Author)), as(s.Member(people.Editor))
+	body := object{"content": "Hello", "draft": true}
+	key := []string{"Idempotency-Key", "k"}
+	mine := s.post(s.send("POST", "/api/v1/posts", body, append(author, key...)...), 201)
+	same := s.send("POST", "/api/v1/posts", body, append(editor, key...)...)
+	if theirs := s.post(same, 201); theirs.Id == mine.Id || same.Header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("an editor's request with an author's key: got post %s, replayed %q, want another post than %s", theirs.Id, same.Header.Get("Idempotent-Replayed"), mine.Id)
+	}
+	other := s.send("POST", "/api/v1/posts", object{"content": "Other", "draft": true}, append(as(s.Token), key...)...)
+	s.post(other, 201) // not 422 idempotency_key_reused, which would tell that somebody used the key
+	if again := s.post(s.send("POST", "/api/v1/posts", body, append(author, key...)...), 201); again.Id != mine.Id {
+		t.Errorf("the author's repetition: got post %s, want %s", again.Id, mine.Id)
+	}
+	s.refused(s.send("POST", "/api/v1/posts", object{"content": "Other", "draft": true}, append(author, key...)...), 422, "idempotency_key_reused", "Idempotency-Key")
+	upload := func(who []string) spec.Media {
+		form, contentType := form(t, "file", string(picture(t)))
+		var m spec.Media
+		s.decode(s.send("POST", "/api/v1/media", form, append(slices.Clone(who), "Idempotency-Key", "m", "Content-Type", contentType)...), 201, &m)
+		return m
+	}
+	if a, b, c := upload(author), upload(editor), upload(author); a.Id == b.Id || a.Id != c.Id {
+		t.Errorf("uploads under one key: got %s, %s of another user and %s repeated, want the last to be the first alone", a.Id, b.Id, c.Id)
+	}
 }

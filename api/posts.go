@@ -32,7 +32,7 @@ func (s *Server) CreatePost(ctx context.Context, r spec.CreatePostRequestObject)
 }
 
 func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (spec.CreatedJSONResponse, error) {
-	idempotency, err := idempotencyOf(key, "post", body)
+	idempotency, err := idempotencyOf(ctx, key, "post", body)
 	if err != nil {
 		return spec.CreatedJSONResponse{}, err
 	}
@@ -54,7 +54,7 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 }
 
 // idempotencyOf hashes the parsed body, so that white space makes no difference.
-func idempotencyOf(key *string, kind string, body any) (store.Idempotency, error) {
+func idempotencyOf(ctx context.Context, key *string, kind string, body any) (store.Idempotency, error) {
 	if key == nil {
 		return store.Idempotency{}, nil
 	}
@@ -62,15 +62,15 @@ func idempotencyOf(key *string, kind string, body any) (store.Idempotency, error
 	if err != nil {
 		return store.Idempotency{}, err
 	}
-	return namedRequest(*key, kind, raw)
+	return namedRequest(ctx, *key, kind, raw)
 }
 
-func namedRequest(key, kind string, request []byte) (store.Idempotency, error) {
+func namedRequest(ctx context.Context, key, kind string, request []byte) (store.Idempotency, error) {
 	if !utf8.ValidString(key) {
 		return store.Idempotency{}, post.InvalidFields(post.Problem{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
 	}
 	sum := sha256.Sum256(append([]byte(kind+"\n"), request...))
-	return store.Idempotency{Key: key, RequestHash: sum[:]}, nil
+	return store.Idempotency{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
 }
 
 // nudge tells Temporal of a change.

@@ -148,7 +148,7 @@ func reachable() map[string]reach {
 		"emptyFrontier": owners(people.CrawlWrite, onDomain(nil)),
 		"downloadWARC":  editors(people.CrawlRead, func(x *things) request { return request{args: []any{x.domain()}, query: lastYear} }),
 		"exportWARC":    editors(people.CrawlWrite, onDomain(object{"from": "2025-01-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"})),
-		"getExport":     editors(people.CrawlRead, func(x *things) request { return request{args: []any{x.domain(), uuid.NewString()}} }),
+		"getExport":     editors(people.CrawlRead, func(x *things) request { d, id := x.crawlExport(); return request{args: []any{d, id}} }),
 
 		"live":               everybody(none),
 		"ready":              everybody(none),

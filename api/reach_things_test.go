@@ -265,6 +265,16 @@ func (x *things) seed() crawl.Seed {
 
 func (x *things) domain() string { return x.seed().Domain }
 
+// crawlExport gives an export of the pages of a domain.
+func (x *things) crawlExport() (domain string, id uuid.UUID) {
+	domain = x.domain()
+	return domain, thing(x, someID(), func() uuid.UUID {
+		id := someID()
+		x.s.Must(x.s.Store.AddExport(x.s.t.Context(), x.s.Workspace.ID, id, domain))
+		return id
+	})
+}
+
 // article gives an article on a domain of its own, which has selectors in use.
 func (x *things) article() reading.Stored {
 	return thing(x, reading.Stored{Entry: reading.Entry{ID: someID(), Domain: someID().String() + ".example"}}, func() reading.Stored {

@@ -30,7 +30,7 @@ func (s *Server) CreateSavedSearch(ctx context.Context, r spec.CreateSavedSearch
 	if err != nil {
 		return nil, err
 	}
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "saved search", r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "saved search", r.Body)
 	if err != nil {
 		return nil, err
 	}

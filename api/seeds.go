@@ -52,7 +52,7 @@ func (s *Server) CreateSeed(ctx context.Context, r spec.CreateSeedRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "seed", r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "seed", r.Body)
 	if err != nil {
 		return nil, err
 	}

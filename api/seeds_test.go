@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"dateline/api"
+	"github.com/google/uuid"
+
 	"dateline/api/spec"
 	"dateline/internal/crawl"
 	"dateline/internal/crawl/pages"
@@ -263,5 +265,9 @@ func TestStoredPagesAreDownloadedAsWARC(t *testing.T) {
 	s.decode(s.send("GET", domainsPath+"/news.example/exports/"+e.Id.String(), nil), 200, &e)
 	if e.Status != "waiting" {
 		t.Errorf("%+v", e)
+	}
+	s.seeded("other.example")
+	for _, path := range []string{domainsPath + "/news.example/exports/" + uuid.NewString(), domainsPath + "/other.example/exports/" + e.Id.String()} {
+		s.refused(s.send("GET", path, nil), 404, "export_not_found")
 	}
 }

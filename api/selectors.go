@@ -74,7 +74,7 @@ func (s *Server) AddSelectors(ctx context.Context, r spec.AddSelectorsRequestObj
 	if err != nil {
 		return nil, err
 	}
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "selectors of "+r.Domain, r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "selectors of "+r.Domain, r.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // CreateSeries makes a post recur.
 func (s *Server) CreateSeries(ctx context.Context, r spec.CreateSeriesRequestObject) (spec.CreateSeriesResponseObject, error) {
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "series", r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "series", r.Body)
 	if err != nil {
 		return nil, err
 	}

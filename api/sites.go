@@ -21,7 +21,7 @@ func (s *Server) ListSites(ctx context.Context, _ spec.ListSitesRequestObject) (
 
 // CreateSite has the pages of a web site counted.
 func (s *Server) CreateSite(ctx context.Context, r spec.CreateSiteRequestObject) (spec.CreateSiteResponseObject, error) {
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "site", r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "site", r.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (s *Server) ListWebhooks(ctx context.Context, _ spec.ListWebhooksRequestObj
 
 // CreateWebhook has events sent to a server.
 func (s *Server) CreateWebhook(ctx context.Context, r spec.CreateWebhookRequestObject) (spec.CreateWebhookResponseObject, error) {
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "webhook", r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "webhook", r.Body)
 	if err != nil {
 		return nil, err
 	}

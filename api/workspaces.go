@@ -51,7 +51,7 @@ func (s *Server) ListWorkspaces(ctx context.Context, _ spec.ListWorkspacesReques
 // CreateWorkspace makes another workspace.
 func (s *Server) CreateWorkspace(ctx context.Context, r spec.CreateWorkspaceRequestObject) (spec.CreateWorkspaceResponseObject, error) {
 	who := principal(ctx)
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "workspace of "+who.UserID.String(), r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "workspace of "+who.UserID.String(), r.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ func (s *Service) Take(ctx context.Context, who people.Principal, in Incoming) (
 	}
 	item = c.item(Item{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
 		FileName: cleanName(in.FileName), AltText: in.AltText, MetadataRemoved: in.MetadataRemoved})
-	key := idempotency.Key{Key: in.IdempotencyKey}
+	key := idempotency.Key{UserID: who.UserID, Key: in.IdempotencyKey}
 	if key.Key != "" {
 		// The hash is of what was sent: it does not depend on the workspace's settings.
 		request := sha256.Sum256([]byte(fmt.Sprintf("media\n%x\n%q\n%q", arrived.sum, item.FileName, item.AltText)))

@@ -94,12 +94,12 @@ type UploadRequest struct {
 }
 
 // key names a request. Another file under the same key is another request.
-func (r UploadRequest) key() idempotency.Key {
+func (r UploadRequest) key(who people.Principal) idempotency.Key {
 	if r.IdempotencyKey == "" {
 		return idempotency.Key{}
 	}
 	sum := sha256.Sum256([]byte(fmt.Sprintf("media upload\n%q\n%q\n%d\n%q\n%q", r.FileName, r.AltText, r.Bytes, r.MIMEType, strings.ToLower(r.SHA256))))
-	return idempotency.Key{Key: r.IdempotencyKey, RequestHash: sum[:]}
+	return idempotency.Key{UserID: who.UserID, Key: r.IdempotencyKey, RequestHash: sum[:]}
 }
 
 // BeginUpload lets a file be sent to the bucket directly.
@@ -114,7 +114,7 @@ func (s *Service) BeginUpload(ctx context.Context, who people.Principal, r Uploa
 			return Ticket{}, storing(err)
 		}
 	}
-	stored, replayed, err := s.Store.CreateUpload(ctx, u, r.key())
+	stored, replayed, err := s.Store.CreateUpload(ctx, u, r.key(who))
 	if u.PartsID != "" && (err != nil || replayed) {
 		if e := s.Objects.AbandonParts(context.WithoutCancel(ctx), u.ObjectKey, u.PartsID); e != nil {
 			s.log().Warn("parts that nobody will send were not abandoned", "upload_id", u.ID, "error", e)

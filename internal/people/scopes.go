@@ -45,3 +45,18 @@ func Scopes() []Scope {
 func (p Principal) Has(s Scope) bool {
 	return slices.Contains(p.Scopes, Everything) || slices.Contains(p.Scopes, s)
 }
+
+// MinRole is the least role that a scope is of use to: nobody below may make a
+// token that has it, or it would wait for a promotion.
+func (s Scope) MinRole() Role {
+	switch s {
+	case WorkspaceWrite, MembersWrite:
+		return Owner
+	case AccountsWrite, WebhooksRead, WebhooksWrite, MembersRead, AuditRead, ViewsWrite, CrawlWrite:
+		return Editor
+	case PostsWrite, MediaWrite, ArticlesWrite:
+		return Author
+	default:
+		return Viewer
+	}
+}

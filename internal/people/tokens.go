@@ -47,6 +47,10 @@ const DefaultDays = 90
 func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenWish, key idempotency.Key) (t Token, plain secret.Text, replayed bool, err error) {
 	problems := checkName(&wish.Name)
 	for i, scope := range wish.Scopes {
+		if !who.Role.AtLeast(scope.MinRole()) {
+			problems = append(problems, post.Problem{Field: fmt.Sprintf("scopes[%d]", i), Code: "role_insufficient", Message: fmt.Sprintf("Your role (%s) does not allow this; it takes the role %s.", who.Role, scope.MinRole())})
+			continue
+		}
 		if !who.Has(scope) {
 			problems = append(problems, post.Problem{Field: fmt.Sprintf("scopes[%d]", i), Code: "not_yours", Message: "You cannot give away what your own token may not do."})
 		}

@@ -180,3 +180,13 @@ func domainFromRow(r db.CrawlDomain) crawl.Domain {
 	}
 	return d
 }
+
+// AddExport notes that a workspace has asked for an export of a domain's pages.
+func (s *Store) AddExport(ctx context.Context, workspace, id uuid.UUID, domain string) error {
+	return s.q.InsertCrawlExport(ctx, db.InsertCrawlExportParams{ID: id, WorkspaceID: workspace, Domain: domain})
+}
+
+// HasExport says whether a workspace has asked for that export.
+func (s *Store) HasExport(ctx context.Context, workspace, id uuid.UUID, domain string) (bool, error) {
+	return s.q.HasCrawlExport(ctx, db.HasCrawlExportParams{ID: id, WorkspaceID: workspace, Domain: domain})
+}

@@ -94,7 +94,7 @@ func claimKey(ctx context.Context, q *db.Queries, workspace uuid.UUID, i Idempot
 	}
 	// A concurrent holder of the key makes this wait until it commits.
 	n, err := q.InsertIdempotencyKey(ctx, db.InsertIdempotencyKeyParams{
-		WorkspaceID: workspace, Key: i.Key, RequestHash: i.RequestHash, ResourceID: resource})
+		WorkspaceID: workspace, UserID: i.UserID, Key: i.Key, RequestHash: i.RequestHash, ResourceID: resource})
 	if err != nil || n == 1 {
 		return uuid.Nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Store) ReplayedPost(ctx context.Context, workspace uuid.UUID, i Idempot
 }
 
 func resourceOfKey(ctx context.Context, q *db.Queries, workspace uuid.UUID, i Idempotency) (uuid.UUID, error) {
-	row, err := q.GetIdempotencyKey(ctx, db.GetIdempotencyKeyParams{WorkspaceID: workspace, Key: i.Key})
+	row, err := q.GetIdempotencyKey(ctx, db.GetIdempotencyKeyParams{WorkspaceID: workspace, UserID: i.UserID, Key: i.Key})
 	if err != nil {
 		return uuid.Nil, err
 	}

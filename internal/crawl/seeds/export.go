@@ -42,6 +42,9 @@ func (s *Service) Export(ctx context.Context, who people.Principal, domain strin
 		return uuid.Nil, err
 	}
 	id := uuid.New()
+	if err := s.Store.AddExport(ctx, who.WorkspaceID, id, domain); err != nil {
+		return uuid.Nil, err
+	}
 	return id, s.Workflows.StartExport(ctx, domain, id.String(), exportKey(who.WorkspaceID, domain, id), from.UTC(), to.UTC())
 }
 
@@ -54,6 +57,11 @@ func exportKey(workspace uuid.UUID, domain string, id uuid.UUID) string {
 func (s *Service) Exported(ctx context.Context, who people.Principal, domain string, id uuid.UUID) (Exported, error) {
 	if _, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain); err != nil {
 		return Exported{}, err
+	}
+	if asked, err := s.Store.HasExport(ctx, who.WorkspaceID, id, domain); err != nil {
+		return Exported{}, err
+	} else if !asked {
+		return Exported{}, post.Missing("export")
 	}
 	key := exportKey(who.WorkspaceID, domain, id)
 	size, err := s.Objects.Size(ctx, key)

@@ -38,6 +38,8 @@ type Store interface {
 	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
 	ControlDomain(ctx context.Context, workspace uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error)
 	RenderDomain(ctx context.Context, workspace uuid.UUID, domain string, render bool) error
+	AddExport(ctx context.Context, workspace, id uuid.UUID, domain string) error
+	HasExport(ctx context.Context, workspace, id uuid.UUID, domain string) (bool, error)
 }
 
 // Workflows tells Temporal what was done with a domain.

@@ -1344,6 +1344,13 @@ type CrawlDomain struct {
 	Render        bool
 }
 
+type CrawlExport struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Domain      string
+	RequestedAt time.Time
+}
+
 type CrawlGate struct {
 	Key    string
 	NextAt time.Time
@@ -1371,6 +1378,7 @@ type IdempotencyKey struct {
 	RequestHash []byte
 	ResourceID  uuid.UUID
 	CreatedAt   time.Time
+	UserID      uuid.UUID
 }
 
 type Identity struct {

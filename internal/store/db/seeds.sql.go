@@ -190,6 +190,38 @@ func (q *Queries) GetSeed(ctx context.Context, arg GetSeedParams) (GetSeedRow, e
 	return i, err
 }
 
+const hasCrawlExport = `-- name: HasCrawlExport :one
+select exists (select from crawl_exports where id = $1 and workspace_id = $2 and domain = $3)
+`
+
+type HasCrawlExportParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Domain      string
+}
+
+func (q *Queries) HasCrawlExport(ctx context.Context, arg HasCrawlExportParams) (bool, error) {
+	row := q.db.QueryRow(ctx, hasCrawlExport, arg.ID, arg.WorkspaceID, arg.Domain)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const insertCrawlExport = `-- name: InsertCrawlExport :exec
+insert into crawl_exports (id, workspace_id, domain) values ($1, $2, $3)
+`
+
+type InsertCrawlExportParams struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Domain      string
+}
+
+func (q *Queries) InsertCrawlExport(ctx context.Context, arg InsertCrawlExportParams) error {
+	_, err := q.db.Exec(ctx, insertCrawlExport, arg.ID, arg.WorkspaceID, arg.Domain)
+	return err
+}
+
 const insertSeed = `-- name: InsertSeed :one
 insert into seeds (id, workspace_id, domain_id, url_id, url, kind, title, status, priority, min_seconds, max_seconds, every_seconds, allow, deny, depth, budget)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)

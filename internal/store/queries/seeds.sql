@@ -76,3 +76,9 @@ where seeds.id = a.id;
 
 -- name: OthersOnDomain :one
 select exists (select 1 from seeds where domain_id = @domain_id and workspace_id <> @workspace_id);
+
+-- name: InsertCrawlExport :exec
+insert into crawl_exports (id, workspace_id, domain) values (@id, @workspace_id, @domain);
+
+-- name: HasCrawlExport :one
+select exists (select from crawl_exports where id = @id and workspace_id = @workspace_id and domain = @domain);
