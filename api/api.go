@@ -122,6 +122,10 @@ type Accounts interface {
 type Live interface {
 	Listen(ctx context.Context, postID uuid.UUID) <-chan struct{}
 	ListenAll(ctx context.Context) <-chan struct{}
+	// AccessChanged says that somebody may do less than before: the id is that of
+	// a token, session, user or workspace.
+	AccessChanged(id uuid.UUID)
+	ListenAccess(ctx context.Context) <-chan uuid.UUID
 }
 
 // Clock knows how far this host's clock is from the database's.
@@ -159,7 +163,7 @@ type Meter interface {
 }
 
 // Server answers requests. All fields but Limits, Views, Crawl, Archives, Articles, Search, Clock, Meter,
-// BucketOrigin, TrustedProxies and WorkflowURL must be set.
+// BucketOrigin, Hosts, TrustedProxies and WorkflowURL must be set.
 type Server struct {
 	Store     Store
 	Desk      Desk
@@ -192,6 +196,9 @@ type Server struct {
 	Limits       Limits
 	// BucketOrigin is where pages send files directly; empty: nowhere.
 	BucketOrigin string
+	// Hosts are the names that requests may be for, besides addresses and
+	// localhost; empty: any.
+	Hosts []string
 	// TrustedProxies are the addresses and networks whose word counts on where a
 	// client is.
 	TrustedProxies []string
@@ -216,13 +223,11 @@ func (s *Server) Handler() (http.Handler, error) {
 	}
 	v := &validator{doc: doc, maxBody: s.MaxBodyBytes, maxUpload: s.Media.MaxBytes + 1<<20}
 	load := newLoad(s.Limits, s.Log)
-	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), s.landings(), load.makeRoom, v.limit(), s.authenticate(v, load), v.validate())
+	r.Use(s.observe(), s.recoverPanics(), s.secureHeaders(), s.checkHost(), s.landings(), v.fixedFirst, load.makeRoom, v.limit(), s.authenticate(v, load, newStreams(s.Limits, s.Events)), v.validate())
 	r.NoRoute(func(c *gin.Context) {
 		writeProblem(c, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.", nil)
 	})
-	r.NoMethod(func(c *gin.Context) {
-		writeProblem(c, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+c.Request.Method+".", nil)
-	})
+	r.NoMethod(v.refuseMethod)
 	for _, address := range []string{"/", "/app", "/app/*page", "/assets/*file"} {
 		r.GET(address, gin.WrapH(s.Page))
 		r.HEAD(address, gin.WrapH(s.Page))
@@ -255,5 +260,7 @@ func (s *Server) Handler() (http.Handler, error) {
 // NewHTTPServer sets the time-outs that a public server needs. Writing has
 // none, because event streams stay open.
 func NewHTTPServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeaderBytes}
 }
+
+const maxHeaderBytes = 64 << 10

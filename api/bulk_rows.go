@@ -78,6 +78,7 @@ func (r *rowReader) row(number int, raw []byte) desk.Row {
 		row.Problems = []post.Problem{{Field: "row", Code: "not_json", Message: "This is no JSON object in UTF-8."}}
 		return row
 	}
+	raw = plainIntegers(raw)
 	if err := r.schema.VisitJSON(value, openapi3.MultiErrors()); err != nil {
 		row.Problems = flatten(err)
 		return row

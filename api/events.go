@@ -56,6 +56,7 @@ func begin(w http.ResponseWriter) (flush func() error) {
 // goes away.
 func (e eventStream) VisitPostEventsResponse(w http.ResponseWriter) error {
 	flush := begin(w)
+	defer endStream(e.ctx, w)
 	if err := flush(); err != nil {
 		return nil
 	}

@@ -157,7 +157,7 @@ func TestARepeatedRequestMakesNoSecondLinkAndListsArePaged(t *testing.T) {
 		query = "?limit=4&cursor=" + *list.NextCursor
 	}
 	s.refused(s.send("GET", linksPath+"?cursor=%00", nil), 422, "invalid_request", "cursor")
-	s.refused(s.send("GET", linksPath+"/%00", nil), 404, "link_not_found")
+	s.refused(s.send("GET", linksPath+"/%00", nil), 422, "invalid_request", "code")
 	var list spec.LinkList
 	s.decode(s.send("GET", linksPath+"?post="+p.ID.String(), nil), 200, &list)
 	if len(list.Links) != 4 {

@@ -22,6 +22,10 @@ type Limits struct {
 	PerToken   int // requests a second of one token or session
 	PerAddress int // of one address without a good one
 	AtOnce     int // requests that are carried out at the same time
+
+	Streams          int           // event streams that are open at the same time
+	StreamsPerCaller int           // of them, those of one token or session
+	StreamCheck      time.Duration // between two authorizations of a stream's reader; 0: a default
 }
 
 // load keeps a process from collapsing under more than it can do: what exceeds

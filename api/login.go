@@ -28,7 +28,7 @@ func (s *Server) loginRoutes(r *gin.Engine) {
 	r.GET("/login/callback", s.limitLogins, page(s.Login.ServeCallback))
 	r.GET("/login/once/:token", page(s.Login.ServeLink))
 	r.POST("/login/once/:token", s.limitLogins, page(s.Login.ServeLink))
-	r.POST("/logout", page(s.Login.ServeLogout))
+	r.POST("/logout", s.logOut)
 }
 
 func (s *Server) limitLogins(c *gin.Context) {
@@ -53,11 +53,35 @@ func (s *Server) bySession(c *gin.Context) (people.Principal, bool) {
 	}
 	if !found {
 		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
-		writeProblem(c, http.StatusUnauthorized, "session_ended", "You are no longer logged in. Log in again at /login.", nil)
+		ended := sessionEnded()
+		writeProblem(c, ended.status, ended.code, ended.detail, nil)
 		return people.Principal{}, false
 	}
 	c.Set(sessionKey, session)
 	return session.Principal(), true
+}
+
+func sessionEnded() *refusal {
+	return &refusal{http.StatusUnauthorized, "session_ended", "You are no longer logged in. Log in again at /login."}
+}
+
+// sessionAgain is bySession for a request that was let through before. It does
+// not count as use: an open page alone keeps nobody logged in.
+func (s *Server) sessionAgain(r *http.Request) (people.Principal, *refusal, error) {
+	session, found, err := s.Login.Peek(r)
+	if err != nil || found {
+		return session.Principal(), nil, err
+	}
+	return people.Principal{}, sessionEnded(), nil
+}
+
+// logOut is the page that ends a session, and its streams.
+func (s *Server) logOut(c *gin.Context) {
+	session, found, err := s.Login.Peek(c.Request)
+	s.Login.ServeLogout(c.Writer, c.Request)
+	if err == nil && found {
+		s.Events.AccessChanged(session.ID)
+	}
 }
 
 // noteSession keeps the session of a browser for operations that nobody has to be
@@ -112,6 +136,7 @@ func (s *Server) SwitchWorkspace(ctx context.Context, r spec.SwitchWorkspaceRequ
 	if err := s.Login.Switch(ctx, session, r.Body.WorkspaceId); err != nil {
 		return nil, err
 	}
+	s.Events.AccessChanged(session.ID)
 	session.WorkspaceID = r.Body.WorkspaceId
 	out, err := s.sessionJSON(ctx, session)
 	return spec.SwitchWorkspace200JSONResponse{OwnSessionJSONResponse: out}, err
@@ -131,12 +156,21 @@ func (s *Server) ListSessions(ctx context.Context, _ spec.ListSessionsRequestObj
 
 // EndSession logs one session out.
 func (s *Server) EndSession(ctx context.Context, r spec.EndSessionRequestObject) (spec.EndSessionResponseObject, error) {
-	return spec.EndSession204Response{}, s.Login.End(ctx, ownSession(ctx).UserID, r.Id)
+	return spec.EndSession204Response{}, s.closing(r.Id, s.Login.End(ctx, ownSession(ctx).UserID, r.Id))
 }
 
 // EndSessions logs somebody out everywhere.
 func (s *Server) EndSessions(ctx context.Context, _ spec.EndSessionsRequestObject) (spec.EndSessionsResponseObject, error) {
-	return spec.EndSessions204Response{}, s.Login.EndAll(ctx, ownSession(ctx).UserID)
+	return spec.EndSessions204Response{}, s.closing(ownSession(ctx).UserID, s.Login.EndAll(ctx, ownSession(ctx).UserID))
+}
+
+// closing has streams look at once whether their reader still has access, after
+// a change that succeeded.
+func (s *Server) closing(id uuid.UUID, err error) error {
+	if err == nil {
+		s.Events.AccessChanged(id)
+	}
+	return err
 }
 
 func (s *Server) sessionJSON(ctx context.Context, session login.Session) (spec.OwnSessionJSONResponse, error) {

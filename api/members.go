@@ -38,7 +38,7 @@ func (s *Server) ListMembers(ctx context.Context, r spec.ListMembersRequestObjec
 
 // InviteMember makes somebody a member.
 func (s *Server) InviteMember(ctx context.Context, r spec.InviteMemberRequestObject) (spec.InviteMemberResponseObject, error) {
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "member", r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "member", r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +49,12 @@ func (s *Server) InviteMember(ctx context.Context, r spec.InviteMemberRequestObj
 // ChangeMember gives a member another role.
 func (s *Server) ChangeMember(ctx context.Context, r spec.ChangeMemberRequestObject) (spec.ChangeMemberResponseObject, error) {
 	m, err := s.People.ChangeRole(ctx, principal(ctx), r.Id, people.Role(r.Body.Role))
-	return spec.ChangeMember200JSONResponse(memberJSON(m)), err
+	return spec.ChangeMember200JSONResponse(memberJSON(m)), s.closing(r.Id, err)
 }
 
 // RemoveMember takes a member out of the workspace.
 func (s *Server) RemoveMember(ctx context.Context, r spec.RemoveMemberRequestObject) (spec.RemoveMemberResponseObject, error) {
-	return spec.RemoveMember204Response{}, s.People.Remove(ctx, principal(ctx), r.Id)
+	return spec.RemoveMember204Response{}, s.closing(r.Id, s.People.Remove(ctx, principal(ctx), r.Id))
 }
 
 func memberJSON(m people.Member) spec.Member {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -118,7 +119,7 @@ func (s *Server) secureHeaders() gin.HandlerFunc {
 
 // authenticate finds out who sends a request, and whether that principal may: a
 // token speaks for it, else the session of a browser.
-func (s *Server) authenticate(v *validator, load *load) gin.HandlerFunc {
+func (s *Server) authenticate(v *validator, load *load, open *streams) gin.HandlerFunc {
 	table := accessTable()
 	return func(c *gin.Context) {
 		op, _, _ := v.operation(c)
@@ -136,8 +137,9 @@ func (s *Server) authenticate(v *validator, load *load) gin.HandlerFunc {
 			return
 		}
 		identify := func(c *gin.Context) (people.Principal, bool) { return s.bearer(c, load) }
+		again := s.tokenAgain
 		if c.GetHeader("Authorization") == "" && s.Login.HasCookie(c.Request) {
-			identify = s.bySession
+			identify, again = s.bySession, s.sessionAgain
 		} else if v.wantsSession(c) {
 			identify = func(c *gin.Context) (people.Principal, bool) { return s.refuseToken(c, load) }
 		}
@@ -145,21 +147,43 @@ func (s *Server) authenticate(v *validator, load *load) gin.HandlerFunc {
 		if !ok || !load.paced(c, who) {
 			return
 		}
-		if !who.Role.AtLeast(wanted.least) {
-			writeProblem(c, http.StatusForbidden, "role_insufficient", "Your role in this workspace ("+string(who.Role)+") does not allow this.", nil)
-			return
-		}
-		if wanted.scope != "" && !who.Has(wanted.scope) {
-			// RFC 6750, 3 and 3.1.
-			c.Header("WWW-Authenticate", `Bearer realm="dateline", error="insufficient_scope", scope="`+string(wanted.scope)+`"`)
-			writeProblem(c, http.StatusForbidden, "scope_insufficient", "This API token may not be used for this; it lacks the scope "+string(wanted.scope)+".", nil)
+		if refused := wanted.refuses(who); refused != nil {
+			if refused.code == "scope_insufficient" {
+				// RFC 6750, 3 and 3.1.
+				c.Header("WWW-Authenticate", `Bearer realm="dateline", error="insufficient_scope", scope="`+string(wanted.scope)+`"`)
+			}
+			writeProblem(c, refused.status, refused.code, refused.detail, nil)
 			return
 		}
 		c.Set(principalKey, who)
 		origin := audit.OriginOf(c.Request.Context())
 		origin.Actor, origin.UserID, origin.TokenID, origin.SessionID = audit.User, who.UserID, who.TokenID, who.SessionID
 		c.Request = c.Request.WithContext(audit.With(c.Request.Context(), origin))
+		if isStream(op.OperationID) {
+			request := c.Request
+			open.serve(c, who, func(ctx context.Context) (*refusal, error) {
+				now, refused, err := again(request.WithContext(ctx))
+				switch {
+				case err != nil || refused != nil:
+					return refused, err
+				case now.WorkspaceID != who.WorkspaceID:
+					return &refusal{http.StatusForbidden, "workspace_switched", "This session looks at another workspace now."}, nil
+				}
+				return wanted.refuses(now), nil
+			})
+		}
 	}
+}
+
+// refuses says why a principal may not do something; nil: it may.
+func (a access) refuses(who people.Principal) *refusal {
+	if !who.Role.AtLeast(a.least) {
+		return &refusal{http.StatusForbidden, "role_insufficient", "Your role in this workspace (" + string(who.Role) + ") does not allow this."}
+	}
+	if a.scope != "" && !who.Has(a.scope) {
+		return &refusal{http.StatusForbidden, "scope_insufficient", "This API token may not be used for this; it lacks the scope " + string(a.scope) + "."}
+	}
+	return nil
 }
 
 // alwaysOpen are operations that are not bounded by address: a proxy asks for
@@ -182,25 +206,43 @@ func (s *Server) bearer(c *gin.Context, load *load) (who people.Principal, ok bo
 		writeProblem(c, http.StatusUnauthorized, "token_required", "Send an API token: Authorization: Bearer <token>.", nil)
 		return people.Principal{}, false
 	}
-	who, standing, err := s.Store.Bearer(c.Request.Context(), people.HashToken(token))
+	who, refused, err := s.byToken(c.Request.Context(), token)
 	if err != nil {
 		s.refuse(c, err)
 		return people.Principal{}, false
 	}
+	if refused == nil {
+		return who, true
+	}
+	if !load.anonymous(c) {
+		return people.Principal{}, false
+	}
+	c.Header("WWW-Authenticate", `Bearer realm="dateline", error="invalid_token"`)
+	writeProblem(c, refused.status, refused.code, refused.detail, nil)
+	return people.Principal{}, false
+}
+
+// byToken says whose token it is, or why it is not good.
+func (s *Server) byToken(ctx context.Context, token string) (people.Principal, *refusal, error) {
+	who, standing, err := s.Store.Bearer(ctx, people.HashToken(token))
+	if err != nil {
+		return people.Principal{}, nil, err
+	}
 	code, detail := "token_invalid", "This API token is unknown."
 	switch standing {
 	case people.Good:
-		return who, true
+		return who, nil, nil
 	case people.Expired:
 		code, detail = "token_expired", "This API token has expired. Make a new one."
 	case people.Revoked:
 		code, detail = "token_revoked", "This API token is revoked. Use another one."
 	case people.Unknown:
 	}
-	if !load.anonymous(c) {
-		return people.Principal{}, false
-	}
-	c.Header("WWW-Authenticate", `Bearer realm="dateline", error="invalid_token"`)
-	writeProblem(c, http.StatusUnauthorized, code, detail, nil)
-	return people.Principal{}, false
+	return people.Principal{}, &refusal{http.StatusUnauthorized, code, detail}, nil
+}
+
+// tokenAgain is byToken for a request that was let through before.
+func (s *Server) tokenAgain(r *http.Request) (people.Principal, *refusal, error) {
+	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return s.byToken(r.Context(), token)
 }

@@ -252,6 +252,11 @@ func (s *server) send(method, path string, body any, headers ...string) answer {
 			r.Header.Set(headers[i], headers[i+1])
 		}
 	}
+	return s.do(r)
+}
+
+func (s *server) do(r *http.Request) answer {
+	s.t.Helper()
 	got, err := s.client.Do(r)
 	s.Must(err)
 	raw, err := io.ReadAll(got.Body)

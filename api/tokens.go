@@ -32,7 +32,7 @@ func (s *Server) ListTokens(ctx context.Context, r spec.ListTokensRequestObject)
 // CreateToken makes an API token and shows it once.
 func (s *Server) CreateToken(ctx context.Context, r spec.CreateTokenRequestObject) (spec.CreateTokenResponseObject, error) {
 	who := principal(ctx)
-	key, err := idempotencyOf(r.Params.IdempotencyKey, "token of "+who.UserID.String(), r.Body)
+	key, err := idempotencyOf(ctx, r.Params.IdempotencyKey, "token of "+who.UserID.String(), r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (s *Server) CreateToken(ctx context.Context, r spec.CreateTokenRequestObjec
 
 // RevokeToken ends an API token.
 func (s *Server) RevokeToken(ctx context.Context, r spec.RevokeTokenRequestObject) (spec.RevokeTokenResponseObject, error) {
-	return spec.RevokeToken204Response{}, s.People.Revoke(ctx, principal(ctx), r.Id)
+	return spec.RevokeToken204Response{}, s.closing(r.Id, s.People.Revoke(ctx, principal(ctx), r.Id))
 }
 
 func tokenJSON(t people.Token) spec.Token {

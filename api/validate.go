@@ -30,10 +30,13 @@ type validator struct {
 
 var pathParameter = regexp.MustCompile(`:(\w+)`)
 
+// describedPath writes a route as openapi.yaml does.
+func describedPath(route string) string { return pathParameter.ReplaceAllString(route, "{$1}") }
+
 // operation finds what openapi.yaml says of a matched route; nil when it is
 // not described there.
 func (v *validator) operation(c *gin.Context) (*openapi3.Operation, *openapi3.PathItem, string) {
-	path := pathParameter.ReplaceAllString(c.FullPath(), "{$1}")
+	path := describedPath(c.FullPath())
 	item := v.doc.Paths.Value(path)
 	if item == nil {
 		return nil, nil, ""
@@ -91,13 +94,15 @@ func (v *validator) validate() gin.HandlerFunc {
 		if op == nil {
 			return
 		}
+		var raw []byte
+		var ok bool
 		ownBody := isUpload(c) || isBulk(c)
 		if ownBody {
 			if unsupported(c, op) {
 				writeUnsupported(c, op)
 				return
 			}
-		} else if !readBody(c, op) {
+		} else if raw, ok = readBody(c, op); !ok {
 			return
 		}
 		params := make(map[string]string, len(c.Params))
@@ -114,6 +119,7 @@ func (v *validator) validate() gin.HandlerFunc {
 			Options: &openapi3filter.Options{MultiError: true, ExcludeRequestBody: ownBody, SkipSettingDefaults: true},
 		})
 		if err == nil {
+			refuseUnstorable(c, raw)
 			return
 		}
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors.", flatten(err))
@@ -123,38 +129,41 @@ func (v *validator) validate() gin.HandlerFunc {
 // readBody reads a body within its limit, so that one that is too large is
 // told from one that is broken. Decoders stop behind the first document and
 // replace what is no UTF-8; neither may pass for what somebody meant to send.
-func readBody(c *gin.Context, op *openapi3.Operation) bool {
+func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 	wanted := op.RequestBody != nil
 	raw, err := io.ReadAll(c.Request.Body)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		writeTooLarge(c, tooLarge.Limit)
-		return false
+		return nil, false
 	case err != nil:
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body did not arrive whole.",
 			[]post.Problem{{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."}})
-		return false
+		return nil, false
 	case len(raw) > 0 && !wanted:
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "This request takes no body.",
 			[]post.Problem{{Field: "body", Code: "unexpected", Message: "Leave the body out."}})
-		return false
+		return nil, false
 	case len(raw) == 0 && wanted && !op.RequestBody.Value.Required:
 		// Left out, whatever the headers say of it.
 	case unsupported(c, op):
 		writeUnsupported(c, op)
-		return false
+		return nil, false
 	case wanted && c.ContentType() == formType && !utf8.Valid(raw):
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no form.",
 			[]post.Problem{{Field: "body", Code: "invalid", Message: "Send a form in UTF-8."}})
-		return false
+		return nil, false
 	case wanted && c.ContentType() != formType && (!utf8.Valid(raw) || !json.Valid(raw)):
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no JSON document.",
 			[]post.Problem{{Field: "body", Code: "not_json", Message: "Send one JSON document, in UTF-8."}})
-		return false
+		return nil, false
+	}
+	if wanted && c.ContentType() != formType && len(raw) > 0 {
+		raw = plainIntegers(raw)
 	}
 	c.Request.Body = io.NopCloser(bytes.NewReader(raw))
-	return true
+	return raw, true
 }
 
 // formType is how a page without a program sends its form.

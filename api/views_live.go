@@ -38,6 +38,7 @@ type viewStream struct {
 // VisitLiveViewsResponse writes the numbers until the reader goes away.
 func (v viewStream) VisitLiveViewsResponse(w http.ResponseWriter) error {
 	flush := begin(w)
+	defer endStream(v.ctx, w)
 	if flush() != nil {
 		return nil
 	}

@@ -71,6 +71,7 @@ type workspaceStream struct {
 // not make us look through all others again.
 func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) error {
 	flush := begin(w)
+	defer endStream(e.ctx, w)
 	if _, err := fmt.Fprintf(w, "id: %s\n\n", placeText(e.after)); err != nil || flush() != nil {
 		return nil
 	}

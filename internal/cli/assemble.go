@@ -267,7 +267,7 @@ func (p *parts) server(page web.Page) *api.Server {
 		Links:    &links.Service{Store: p.store, Base: p.cfg.LinkBase()},
 		Redirect: p.redirect(),
 		Tally:    tallies{p.store}, System: p.watch(), Dashboard: page.Built(),
-		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce}, TrustedProxies: p.cfg.TrustedProxies}
+		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.PublicURL = p.search.service, p.cfg.PublicURL
@@ -279,6 +279,9 @@ func (p *parts) server(page web.Page) *api.Server {
 	}
 	return s
 }
+
+// streamsPerCaller is how many event streams one token or session may hold open.
+const streamsPerCaller = 50
 
 // pathOf is the path that an address publishes us under; empty: none.
 func pathOf(address string) string {

@@ -25,7 +25,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := api.NewHTTPServer(h)
 	s.BaseContext = func(net.Listener) context.Context { return base }
 	failed := make(chan error, 1)
-	go func() { failed <- s.Serve(l) }()
+	go func() { failed <- s.Serve(api.NewListener(l)) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("the API stopped: %w", err)

@@ -58,7 +58,8 @@ type Config struct {
 	OTLPLogs          string  // the URL for logs; "": below OTLPEndpoint
 	TraceSampling     float64 // 0 to 1
 	PublicURL         string
-	LinkHost          string // of short links; empty: PublicURL's
+	ExtraHosts        []string // that requests may be for, besides those of PublicURL and LinkHost
+	LinkHost          string   // of short links; empty: PublicURL's
 	LogLevel          slog.Level
 	LogFormat         string
 	TimeZone          *time.Location
@@ -70,6 +71,7 @@ type Config struct {
 	MaxBodyBytes      int64
 	APIRate           int // requests a second of a token; 0: as many as it likes
 	APIAddressRate    int // and of an address without one
+	APIStreams        int // event streams that are open at the same time; 0: as many as come
 	APIAtOnce         int // requests that are carried out at the same time; 0: as many as come
 	MediaMaxBytes     int64
 	MediaRetention    time.Duration // 0: for ever

@@ -115,6 +115,30 @@ func toAddr(field func(*Config) *string) func(*Config, string) error {
 	}
 }
 
+// setHosts reads names without port.
+func setHosts(c *Config, v string) error {
+	c.ExtraHosts = nil
+	for host := range strings.SplitSeq(v, ",") {
+		host = strings.ToLower(strings.TrimSpace(host))
+		if host == "" || strings.ContainsAny(host, ":/@?#* ") {
+			return errors.New("is not a list of host names")
+		}
+		c.ExtraHosts = append(c.ExtraHosts, host)
+	}
+	return nil
+}
+
+// Hosts are the names by which requests reach the API.
+func (c *Config) Hosts() []string {
+	hosts := slices.Clone(c.ExtraHosts)
+	for _, address := range []string{c.PublicURL, c.LinkBase()} {
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			hosts = append(hosts, u.Host)
+		}
+	}
+	return hosts
+}
+
 // setMetricsAddr is toAddr with a word for none.
 func setMetricsAddr(c *Config, v string) error {
 	if v == "off" {

@@ -42,13 +42,18 @@ func (s *Service) limits() Limits {
 // HasCookie says whether a request carries a session, valid or not.
 func (s *Service) HasCookie(r *http.Request) bool { return s.cookies.session(r) != "" }
 
-// Session finds the session of a request's cookie and notes its use.
-func (s *Service) Session(r *http.Request) (Session, bool, error) {
+// Peek finds the session of a request's cookie.
+func (s *Service) Peek(r *http.Request) (Session, bool, error) {
 	secret := s.cookies.session(r)
 	if secret == "" {
 		return Session{}, false, nil
 	}
-	found, ok, err := s.store.SessionByHash(r.Context(), hash(secret), s.limits())
+	return s.store.SessionByHash(r.Context(), hash(secret), s.limits())
+}
+
+// Session finds the session of a request's cookie and notes its use.
+func (s *Service) Session(r *http.Request) (Session, bool, error) {
+	found, ok, err := s.Peek(r)
 	if err != nil || !ok {
 		return Session{}, false, err
 	}

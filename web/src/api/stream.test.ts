@@ -66,3 +66,23 @@ test('whoever may not listen is not asked again', async () => {
   await follow(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { event: () => {}, refused: (s) => (status = s) }, new AbortController().signal)
   expect([asked, status]).toEqual([1, 401])
 })
+
+test('a stream that the server closed is not opened again', async () => {
+  let asked = 0
+  const server = createServer((_, answer) => {
+    asked++
+    answer.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    answer.end('id: 1-1\ndata: 1\n\nevent: closed\ndata: {"code":"session_ended","message":"You are no longer logged in."}\n\n')
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  open.push({ close: () => void server.close() })
+  const got: string[] = []
+  const states: string[] = []
+  let code = ''
+  await follow(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
+    event: (e) => got.push(e.data),
+    state: (s) => states.push(s),
+    closed: (why) => (code = why.code),
+  }, new AbortController().signal)
+  expect({ asked, got, states, code }).toEqual({ asked: 1, got: ['1'], states: ['live', 'broken'], code: 'session_ended' })
+})

@@ -52,6 +52,14 @@ export interface Listener {
   /** resumed: events since the last connection follow; nothing needs to be read anew. */
   state?(s: Connection, resumed: boolean): void
   refused?(status: number): void
+  /** The server ended access, for example because the session ended. The stream does not reconnect. */
+  closed?(why: Closed): void
+}
+
+/** Why the server closed a stream, see `GET /api/v1/events` in openapi.yaml. */
+export interface Closed {
+  code: string
+  message: string
 }
 
 const silence = 45_000 // the server sends a sign of life every 15 s
@@ -84,7 +92,14 @@ export async function follow(address: string, listener: Listener, signal: AbortS
         clearTimeout(quiet)
         quiet = setTimeout(stop, silence)
         wait = 250
-        for (const e of reader.push(value)) listener.event(e)
+        for (const e of reader.push(value)) {
+          if (e.event === 'closed') {
+            listener.state?.('broken', false)
+            listener.closed?.(JSON.parse(e.data) as Closed)
+            return
+          }
+          listener.event(e)
+        }
         lastId = reader.lastId
       }
     } catch {

@@ -35,6 +35,8 @@ export function LiveProvider({ workspace, children }: { workspace: string; child
         if (now === 'live' && !resumed) void client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== 'me' && q.queryKey[0] !== 'preview' })
       },
       refused: () => void client.invalidateQueries({ queryKey: ['me'] }),
+      // Whoever is logged out, or looks at another workspace in another tab, finds out now.
+      closed: () => void client.invalidateQueries({ queryKey: ['me'] }),
     }, stop.signal)
     return () => stop.abort()
   }, [client, workspace])

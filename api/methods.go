@@ -1,0 +1,64 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/gin-gonic/gin"
+)
+
+// described finds the path of openapi.yaml that an address means: the one with
+// the earliest fixed segments (OpenAPI 3.1, "Path Templating Matching"). The
+// router goes by method first, so to it GET /posts/preview is a post called
+// preview, although that address only takes POST.
+func (v *validator) described(address string) (path string, item *openapi3.PathItem) {
+	if item := v.doc.Paths.Value(address); item != nil {
+		return address, item
+	}
+	for one := range v.doc.Paths.Map() {
+		// '{' sorts behind letters: a fixed segment wins.
+		if matches(one, address) && (path == "" || one < path) {
+			path = one
+		}
+	}
+	return path, v.doc.Paths.Value(path)
+}
+
+func matches(path, address string) bool {
+	for {
+		want, restOfPath, more := strings.Cut(path, "/")
+		got, restOfAddress, moreToCome := strings.Cut(address, "/")
+		if more != moreToCome || want != got && (got == "" || !strings.HasPrefix(want, "{")) {
+			return false
+		}
+		if !more {
+			return true
+		}
+		path, address = restOfPath, restOfAddress
+	}
+}
+
+// refuseMethod answers requests by a method that an address does not have, with
+// those that it has (RFC 9110, section 15.5.6).
+func (v *validator) refuseMethod(c *gin.Context) {
+	if _, item := v.described(c.Request.URL.Path); item != nil {
+		c.Header("Allow", strings.Join(slices.Sorted(maps.Keys(item.Operations())), ", "))
+	}
+	writeProblem(c, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+c.Request.Method+".", nil)
+}
+
+// fixedFirst refuses a request that the router took for one with another value of
+// a parameter. It looks only where the last segment is one.
+func (v *validator) fixedFirst(c *gin.Context) {
+	route := c.FullPath()
+	if !strings.HasPrefix(route[strings.LastIndexByte(route, '/')+1:], ":") {
+		return
+	}
+	path, item := v.described(c.Request.URL.Path)
+	if item != nil && path != describedPath(route) && item.GetOperation(c.Request.Method) == nil {
+		v.refuseMethod(c)
+	}
+}

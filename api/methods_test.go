@@ -1,0 +1,37 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// Every method that openapi.yaml does not have for a path is answered 405, with
+// exactly the methods that it has.
+func TestAllow_ListsExactlyTheMethodsOfAPath(t *testing.T) {
+	s := start(t)
+	for path, item := range s.answers.doc.Paths.Map() {
+		var want []string
+		for method := range item.Operations() {
+			want = append(want, method)
+		}
+		slices.Sort(want)
+		concrete := placeholder.ReplaceAllString(path, uuid.NewString())
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodTrace} {
+			if slices.Contains(want, method) {
+				continue
+			}
+			a := s.send(method, concrete, nil)
+			// Readers' requests also come from pages of other sites, which ask first
+			// (https://fetch.spec.whatwg.org/#cors-preflight-fetch), and links are looked at by HEAD.
+			got := slices.DeleteFunc(strings.Split(a.Header.Get("Allow"), ", "), func(m string) bool { return m == http.MethodHead || m == http.MethodOptions })
+			slices.Sort(got)
+			if a.StatusCode != http.StatusMethodNotAllowed || !slices.Equal(got, want) {
+				t.Errorf("%s %s: got %d, Allow %q, want 405, %q", method, path, a.StatusCode, a.Header.Get("Allow"), want)
+			}
+		}
+	}
+}

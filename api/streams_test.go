@@ -1,0 +1,146 @@
+package api_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/api"
+	"dateline/internal/people"
+)
+
+// openStream opens a stream as somebody, and gives the data of the event that
+// closes it: "" when it ends without one.
+func (s *server) openStream(path string, headers ...string) <-chan string {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
+	s.Must(err)
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] != "" {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	got, err := s.client.Do(r)
+	s.Must(err)
+	if got.StatusCode != http.StatusOK {
+		s.t.Fatalf("GET %s: got %s, want a stream", path, got.Status)
+	}
+	closed := make(chan string, 1)
+	go func() {
+		defer func() { _ = got.Body.Close() }()
+		last, why := "", ""
+		for lines := bufio.NewScanner(got.Body); lines.Scan(); {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && last == "event: closed" {
+				why = data
+			}
+			last = lines.Text()
+		}
+		closed <- why
+	}()
+	return closed
+}
+
+func (s *server) wantClosed(name string, closed <-chan string, within time.Duration, code string) {
+	s.t.Helper()
+	select {
+	case data := <-closed:
+		var why struct{ Code, Message string }
+		if err := json.Unmarshal([]byte(data), &why); err != nil || why.Code != code || why.Message == "" {
+			s.t.Errorf("%s: the stream ended with %q, want an event closed with the code %s", name, data, code)
+		}
+	case <-time.After(within):
+		s.t.Errorf("%s: the stream is still open after %s, want it closed with %s", name, within, code)
+	}
+}
+
+// Notices alone have to do here: the check by time comes later than the test waits.
+func TestStreams_CloseWhenAccessEnds(t *testing.T) {
+	s := start(t, func(a *api.Server) { a.Limits.StreamCheck = time.Hour })
+	s.Connect("desk")
+	p := s.Schedule()
+	site := "/api/v1/sites/" + s.Workspace.ID.String() + "/live"
+	paths := []string{allEvents, "/api/v1/posts/" + p.ID.String() + "/events", site}
+	const soon = 4 * time.Second
+	for _, path := range paths {
+		revoked, removed := s.Join(s.Workspace, people.Viewer), s.Join(s.Workspace, people.Viewer)
+		token, kept := s.TokenOf(revoked), s.TokenOf(revoked)
+		first, second := s.openStream(path, as(token)...), s.openStream(path, as(kept)...)
+		third := s.openStream(path, as(s.TokenOf(removed))...)
+		fourth := s.openStream(path, s.browserOf(removed.UserID)...)
+		time.Sleep(200 * time.Millisecond) // until the process listens
+		who, _, err := s.Store.Bearer(t.Context(), people.HashToken(token))
+		s.Must(err)
+		s.send("DELETE", "/api/v1/tokens/"+who.TokenID.String(), nil)
+		s.wantClosed("revoked token at "+path, first, soon, "token_revoked")
+		s.send("DELETE", "/api/v1/members/"+removed.UserID.String(), nil)
+		s.wantClosed("removed member's token at "+path, third, soon, "token_revoked")
+		s.wantClosed("removed member's session at "+path, fourth, soon, "session_ended")
+		select {
+		case why := <-second:
+			t.Errorf("%s: another token's stream ended, too: %q", path, why)
+		default:
+		}
+	}
+	browser := s.browserOf(s.Join(s.Workspace, people.Viewer).UserID)
+	other := s.openStream(allEvents, browser...)
+	time.Sleep(200 * time.Millisecond)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/logout", nil)
+	s.Must(err)
+	r.Header.Set("Cookie", browser[3])
+	answer, err := http.DefaultTransport.RoundTrip(r) // it answers with a page
+	s.Must(err)
+	s.Must(answer.Body.Close())
+	if answer.StatusCode >= 400 {
+		t.Fatalf("POST /logout: got %s", answer.Status)
+	}
+	s.wantClosed("logout", other, soon, "session_ended")
+}
+
+// What no notice tells of is found by looking.
+func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
+	s := start(t, func(a *api.Server) { a.Limits.StreamCheck = 50 * time.Millisecond })
+	token := func() string { return s.Member(people.Viewer) }
+	revoked, expired, narrowed, gone := token(), token(), token(), token()
+	for name, c := range map[string]struct{ token, change, code string }{
+		"revoked":  {revoked, "update api_tokens set revoked_at = now() where hash = $1", "token_revoked"},
+		"expired":  {expired, "update api_tokens set expires_at = now() - interval '1 second' where hash = $1", "token_expired"},
+		"narrowed": {narrowed, "update api_tokens set scopes = '{media:read}' where hash = $1", "scope_insufficient"},
+		"deleted":  {gone, "delete from api_tokens where hash = $1", "token_invalid"},
+	} {
+		closed := s.openStream(allEvents, as(c.token)...)
+		time.Sleep(300 * time.Millisecond)
+		select {
+		case why := <-closed:
+			t.Fatalf("%s: the stream ended before anything changed: %q", name, why)
+		default:
+		}
+		s.Exec(c.change, people.HashToken(c.token))
+		s.wantClosed(name, closed, 4*time.Second, c.code)
+	}
+}
+
+func TestStreams_AreLimitedPerTokenAndProcess(t *testing.T) {
+	s := start(t, func(a *api.Server) { a.Limits.StreamsPerCaller, a.Limits.Streams = 2, 3 })
+	other := s.Member(people.Viewer)
+	s.openStream(allEvents, as(s.Token)...)
+	s.openStream(allEvents, as(s.Token)...)
+	a := s.send("GET", allEvents, nil)
+	s.refused(a, 429, "too_many_streams")
+	if a.Header.Get("Retry-After") == "" {
+		t.Error("429 has no Retry-After")
+	}
+	first := s.openStream(allEvents, as(other)...)
+	a = s.send("GET", allEvents, nil, as(s.Member(people.Viewer))...)
+	s.refused(a, 503, "overloaded")
+	if a.Header.Get("Retry-After") == "" {
+		t.Error("503 has no Retry-After")
+	}
+	who, _, err := s.Store.Bearer(t.Context(), people.HashToken(other))
+	s.Must(err)
+	s.send("DELETE", "/api/v1/tokens/"+who.TokenID.String(), nil)
+	s.wantClosed("the third", first, 12*time.Second, "token_revoked")
+	s.openStream(allEvents, as(s.Member(people.Viewer))...) // there is room again
+}
