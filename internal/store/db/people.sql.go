@@ -54,17 +54,16 @@ func (q *Queries) FirstWorkspace(ctx context.Context) (Workspace, error) {
 }
 
 const getIdempotencyKey = `-- name: GetIdempotencyKey :one
-select workspace_id, key, request_hash, resource_id, created_at, user_id from idempotency_keys where workspace_id = $1 and user_id = $2 and key = $3
+select workspace_id, key, request_hash, resource_id, created_at from idempotency_keys where workspace_id = $1 and key = $2
 `
 
 type GetIdempotencyKeyParams struct {
 	WorkspaceID uuid.UUID
-	UserID      uuid.UUID
 	Key         string
 }
 
 func (q *Queries) GetIdempotencyKey(ctx context.Context, arg GetIdempotencyKeyParams) (IdempotencyKey, error) {
-	row := q.db.QueryRow(ctx, getIdempotencyKey, arg.WorkspaceID, arg.UserID, arg.Key)
+	row := q.db.QueryRow(ctx, getIdempotencyKey, arg.WorkspaceID, arg.Key)
 	var i IdempotencyKey
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -72,7 +71,6 @@ func (q *Queries) GetIdempotencyKey(ctx context.Context, arg GetIdempotencyKeyPa
 		&i.RequestHash,
 		&i.ResourceID,
 		&i.CreatedAt,
-		&i.UserID,
 	)
 	return i, err
 }
@@ -161,14 +159,13 @@ func (q *Queries) GetWorkspace(ctx context.Context, id uuid.UUID) (Workspace, er
 }
 
 const insertIdempotencyKey = `-- name: InsertIdempotencyKey :execrows
-insert into idempotency_keys (workspace_id, user_id, key, request_hash, resource_id)
-values ($1, $2, $3, $4, $5)
-on conflict (workspace_id, user_id, key) do nothing
+insert into idempotency_keys (workspace_id, key, request_hash, resource_id)
+values ($1, $2, $3, $4)
+on conflict (workspace_id, key) do nothing
 `
 
 type InsertIdempotencyKeyParams struct {
 	WorkspaceID uuid.UUID
-	UserID      uuid.UUID
 	Key         string
 	RequestHash []byte
 	ResourceID  uuid.UUID
@@ -177,7 +174,6 @@ type InsertIdempotencyKeyParams struct {
 func (q *Queries) InsertIdempotencyKey(ctx context.Context, arg InsertIdempotencyKeyParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertIdempotencyKey,
 		arg.WorkspaceID,
-		arg.UserID,
 		arg.Key,
 		arg.RequestHash,
 		arg.ResourceID,

@@ -88,12 +88,12 @@ update api_tokens set last_used_at = now()
 where id = any(@ids::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute');
 
 -- name: InsertIdempotencyKey :execrows
-insert into idempotency_keys (workspace_id, user_id, key, request_hash, resource_id)
-values (@workspace_id, @user_id, @key, @request_hash, @resource_id)
-on conflict (workspace_id, user_id, key) do nothing;
+insert into idempotency_keys (workspace_id, key, request_hash, resource_id)
+values (@workspace_id, @key, @request_hash, @resource_id)
+on conflict (workspace_id, key) do nothing;
 
 -- name: GetIdempotencyKey :one
-select * from idempotency_keys where workspace_id = @workspace_id and user_id = @user_id and key = @key;
+select * from idempotency_keys where workspace_id = @workspace_id and key = @key;
 
 -- name: DeleteOldIdempotencyKeys :execrows
 delete from idempotency_keys where created_at < now() - interval '7 days';
