@@ -128,7 +128,10 @@ func (s *Server) GetMedia(ctx context.Context, r spec.GetMediaRequestObject) (sp
 
 // EditMedia changes a file's name or description.
 func (s *Server) EditMedia(ctx context.Context, r spec.EditMediaRequestObject) (spec.EditMediaResponseObject, error) {
-	item, err := s.Media.Change(ctx, principal(ctx), r.Id, media.Edit{FileName: r.Body.FileName, AltText: r.Body.AltText})
+	item, posts, err := s.Media.Change(ctx, principal(ctx), r.Id, media.Edit{FileName: r.Body.FileName, AltText: r.Body.AltText})
+	if len(posts) > 0 {
+		s.nudgeAll(ctx, posts)
+	}
 	return spec.EditMedia200JSONResponse(mediaJSON(item)), err
 }
 

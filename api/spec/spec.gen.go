@@ -1894,14 +1894,14 @@ type Export struct {
 	Domain string             `json:"domain"`
 	Id     openapi_types.UUID `json:"id"`
 
-	// Status `waiting`: it is being written, or there is none of that id.
+	// Status `waiting`: it is being written.
 	Status ExportStatus `json:"status"`
 
 	// Url Where it can be downloaded within the hour.
 	Url *string `json:"url,omitempty"`
 }
 
-// ExportStatus `waiting`: it is being written, or there is none of that id.
+// ExportStatus `waiting`: it is being written.
 type ExportStatus string
 
 // FeedAddresses defines model for FeedAddresses.
@@ -4945,7 +4945,7 @@ type ServerInterface interface {
 	// EditDomain Changes how a domain is crawled.
 	// (PATCH /api/v1/domains/{domain})
 	EditDomain(c *gin.Context, domain CrawlDomain)
-	// GetExport Says whether an export is there, and where.
+	// GetExport Says whether an export is there, and where. 404 if the workspace has not asked for it.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(c *gin.Context, domain CrawlDomain, export openapi_types.UUID)
 	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.
@@ -11605,6 +11605,27 @@ func (response ListAudit200JSONResponse) VisitListAuditResponse(w http.ResponseW
 	return err
 }
 
+type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListDeadLettersRequestObject struct {
 	Params ListDeadLettersParams
 }
@@ -18122,7 +18143,7 @@ type StrictServerInterface interface {
 	// EditDomain Changes how a domain is crawled.
 	// (PATCH /api/v1/domains/{domain})
 	EditDomain(ctx context.Context, request EditDomainRequestObject) (EditDomainResponseObject, error)
-	// GetExport Says whether an export is there, and where.
+	// GetExport Says whether an export is there, and where. 404 if the workspace has not asked for it.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(ctx context.Context, request GetExportRequestObject) (GetExportResponseObject, error)
 	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.

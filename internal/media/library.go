@@ -30,6 +30,9 @@ type Filter struct {
 type Edit struct {
 	FileName *string
 	AltText  *string
+
+	Actor  string // in timelines
+	Author bool   // whoever edits needs approval, where the workspace says so
 }
 
 // Get reads what is known of a file.
@@ -46,20 +49,21 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Item, error) {
 }
 
 // Change edits a file's name and description. Posts that are not out yet say
-// the new one.
-func (s *Service) Change(ctx context.Context, who people.Principal, id uuid.UUID, e Edit) (Item, error) {
+// the new one; posts lists those on the schedule.
+func (s *Service) Change(ctx context.Context, who people.Principal, id uuid.UUID, e Edit) (item Item, posts []uuid.UUID, err error) {
 	if e.AltText != nil {
 		if problem := checkAltText(*e.AltText); problem != nil {
-			return Item{}, post.InvalidFields(*problem)
+			return Item{}, nil, post.InvalidFields(*problem)
 		}
 	}
 	if e.FileName != nil {
 		name := cleanName(*e.FileName)
 		if name == "" {
-			return Item{}, post.InvalidFields(post.Problem{Field: "file_name", Code: "invalid", Message: "That is no file name."})
+			return Item{}, nil, post.InvalidFields(post.Problem{Field: "file_name", Code: "invalid", Message: "That is no file name."})
 		}
 		e.FileName = &name
 	}
+	e.Actor, e.Author = who.Actor(), !who.Role.AtLeast(people.Editor)
 	return s.Store.EditMedia(ctx, who.WorkspaceID, id, e)
 }
 

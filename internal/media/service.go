@@ -56,7 +56,7 @@ type Store interface {
 	SaveMedia(ctx context.Context, m Item, key idempotency.Key) (saved Item, replayed bool, err error)
 	MediaItem(ctx context.Context, workspace, id uuid.UUID) (Item, error)
 	ListMedia(ctx context.Context, f Filter) ([]Item, error)
-	EditMedia(ctx context.Context, workspace, id uuid.UUID, e Edit) (Item, error)
+	EditMedia(ctx context.Context, workspace, id uuid.UUID, e Edit) (item Item, posts []uuid.UUID, err error)
 	DeleteMedia(ctx context.Context, workspace, id uuid.UUID) error
 
 	UploadStore

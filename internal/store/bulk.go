@@ -64,8 +64,10 @@ func insertPosts(ctx context.Context, q *db.Queries, workspace, user uuid.UUID, 
 	in := db.InsertPostsParams{WorkspaceID: workspace, UserID: user}
 	targets := db.InsertTargetsOfPostsParams{}
 	events := db.InsertEventsOfPostsParams{WorkspaceID: workspace, Actor: actor}
+	var files []uuid.UUID
 	for _, n := range posts {
 		p := n.Post
+		files = append(files, mediaOf(p, n.Overrides)...)
 		texts := make([]string, 4)
 		at := ""
 		data := map[string]any{"accounts": n.AccountIDs, "status": p.Status}
@@ -105,6 +107,9 @@ func insertPosts(ctx context.Context, q *db.Queries, workspace, user uuid.UUID, 
 			targets.AccountIds, targets.Overrides = append(targets.AccountIds, account), append(targets.Overrides, override)
 			targets.Fingerprints = append(targets.Fingerprints, p.Fingerprint(post.Target{Override: n.Overrides[account]}))
 		}
+	}
+	if err := holdMedia(ctx, q, files); err != nil {
+		return err
 	}
 	if err := q.InsertPosts(ctx, in); err != nil {
 		return err

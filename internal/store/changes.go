@@ -19,6 +19,9 @@ func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, atta
 		return post.Post{}, err
 	}
 	return s.change(ctx, g, post.EventEdited, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+		if err := holdMedia(ctx, q, mediaOfChange(change)); err != nil {
+			return db.ScheduledPost{}, err
+		}
 		row, err := q.EditPost(ctx, params)
 		if err != nil {
 			return row, err

@@ -116,28 +116,6 @@ func (s *Store) ListMedia(ctx context.Context, f media.Filter) ([]media.Item, er
 	return items, err
 }
 
-// EditMedia changes what people say of a file.
-func (s *Store) EditMedia(ctx context.Context, workspace, id uuid.UUID, e media.Edit) (item media.Item, err error) {
-	err = s.inTx(ctx, func(q *db.Queries) error {
-		item, err = readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspace}))
-		if err != nil {
-			return err
-		}
-		if e.FileName != nil {
-			item.FileName = *e.FileName
-		}
-		if e.AltText != nil {
-			item.AltText = *e.AltText
-		}
-		_, err := q.EditMedia(ctx, db.EditMediaParams{ID: id, WorkspaceID: workspace, FileName: e.FileName, AltText: e.AltText, SearchText: searchText(item)})
-		if err != nil {
-			return err
-		}
-		return recordMedia(ctx, q, item, audit.MediaChanged, map[string]any{"file_name": e.FileName != nil, "alt_text": e.AltText != nil})
-	})
-	return item, err
-}
-
 // recordMedia writes what somebody did to a file. Names and descriptions are
 // theirs, and stay out of the log.
 func recordMedia(ctx context.Context, q *db.Queries, m media.Item, action audit.Action, data map[string]any) error {

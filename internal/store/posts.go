@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 
 	"github.com/google/uuid"
 
@@ -63,6 +65,9 @@ func insertPost(ctx context.Context, q *db.Queries, n NewPost) (db.ScheduledPost
 	if status == "" {
 		status = post.Scheduled
 	}
+	if err := holdMedia(ctx, q, mediaOf(p, n.Overrides)); err != nil {
+		return db.ScheduledPost{}, err
+	}
 	row, err := q.InsertPost(ctx, db.InsertPostParams{
 		PostID: p.ID, WorkspaceID: p.WorkspaceID, UserID: p.UserID, Content: p.Content,
 		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
@@ -94,7 +99,7 @@ func claimKey(ctx context.Context, q *db.Queries, workspace uuid.UUID, i Idempot
 	}
 	// A concurrent holder of the key makes this wait until it commits.
 	n, err := q.InsertIdempotencyKey(ctx, db.InsertIdempotencyKeyParams{
-		WorkspaceID: workspace, UserID: i.UserID, Key: i.Key, RequestHash: i.RequestHash, ResourceID: resource})
+		WorkspaceID: workspace, Key: userKey(i), RequestHash: i.RequestHash, ResourceID: resource})
 	if err != nil || n == 1 {
 		return uuid.Nil, err
 	}
@@ -117,8 +122,16 @@ func (s *Store) ReplayedPost(ctx context.Context, workspace uuid.UUID, i Idempot
 	return p, err == nil, err
 }
 
+// userKey is what an idempotency key is stored as. With one key space for a
+// workspace, a member could learn from the answer which keys another one had used,
+// and take them first. Hashed, because a key may be as long as the column.
+func userKey(i Idempotency) string {
+	sum := sha256.Sum256([]byte(i.UserID.String() + "\n" + i.Key))
+	return hex.EncodeToString(sum[:])
+}
+
 func resourceOfKey(ctx context.Context, q *db.Queries, workspace uuid.UUID, i Idempotency) (uuid.UUID, error) {
-	row, err := q.GetIdempotencyKey(ctx, db.GetIdempotencyKeyParams{WorkspaceID: workspace, UserID: i.UserID, Key: i.Key})
+	row, err := q.GetIdempotencyKey(ctx, db.GetIdempotencyKeyParams{WorkspaceID: workspace, Key: userKey(i)})
 	if err != nil {
 		return uuid.Nil, err
 	}

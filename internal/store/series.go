@@ -213,6 +213,9 @@ func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string
 			return err
 		}
 		w := made.Post
+		if err := holdMedia(ctx, q, mediaOf(w, made.Overrides)); err != nil {
+			return err
+		}
 		row, err := q.InsertOccurrence(ctx, db.InsertOccurrenceParams{PostID: w.ID, WorkspaceID: w.WorkspaceID, UserID: w.UserID, Content: w.Content,
 			ScheduledTime: timeOrNil(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
 			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread,
@@ -256,6 +259,9 @@ func (s *Store) ReviseOccurrence(ctx context.Context, n post.Series, g post.Guar
 		return post.Post{}, false, err
 	}
 	ok, err = s.heldSeries(ctx, n, func(q *db.Queries) error {
+		if err := holdMedia(ctx, q, mediaOfChange(change)); err != nil {
+			return err
+		}
 		row, err := q.EditPost(ctx, params)
 		if noRows(err) {
 			return errSeriesMoved // a person or the publisher was faster

@@ -60,6 +60,7 @@ func english() map[string]string {
 		"change.time_zone":      "the time zone, now {time_zone}",
 		"change.language":       "the language[, now {language}]",
 		"change.attachments":    "the attachments",
+		"change.media":          "the name or description of a file",
 		"change.thread":         "the parts that follow",
 		"change.overrides":      "what single accounts get",
 		"change.accounts":       "the accounts[, now {accounts}]",

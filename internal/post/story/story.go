@@ -239,7 +239,7 @@ func (t teller) count(name string) string {
 // changes lists what an edit changed.
 func (t teller) changes() string {
 	var list []string
-	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "thread", "overrides", "accounts"} {
+	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "overrides", "accounts"} {
 		if _, ok := t.data[field]; ok {
 			if words := fill(t.language.Messages["change."+field], t.value); words != "" {
 				list = append(list, words)

@@ -12,6 +12,45 @@ import (
 	"github.com/google/uuid"
 )
 
+const approvedWithMedia = `-- name: ApprovedWithMedia :many
+select p.post_id from scheduled_posts p
+where p.status <> 'draft'
+  and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing', 'failed', 'uncertain'))
+  and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[$1::uuid])
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid))))
+       or p.post_id in (select t.post_id from post_targets t
+                        where t.override is not null
+                          and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid))
+                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($1::uuid)))))))
+union all
+select s.id from series s
+where s.status <> 'ended' and not s.by_author
+  and position(replace(cast($1::uuid as text), '-', '') in replace(lower(s.template::text), '-', '')) > 0
+limit 1
+`
+
+// What is approved, or needed no approval, and uses the file: posts on the
+// schedule, posts that may be sent again, and series of editors.
+func (q *Queries) ApprovedWithMedia(ctx context.Context, mediaID uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, approvedWithMedia, mediaID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var post_id uuid.UUID
+		if err := rows.Scan(&post_id); err != nil {
+			return nil, err
+		}
+		items = append(items, post_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const claimObject = `-- name: ClaimObject :exec
 insert into media_objects (object_key, claimed_until) values ($1, now() + make_interval(secs => $2::float8))
 on conflict (object_key) do update set claimed_until = greatest(media_objects.claimed_until, excluded.claimed_until)
@@ -67,6 +106,46 @@ func (q *Queries) DeletedMedia(ctx context.Context, arg DeletedMediaParams) ([]u
 			return nil, err
 		}
 		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const draftsWithMedia = `-- name: DraftsWithMedia :many
+select p.post_id from scheduled_posts p
+where p.workspace_id = $1 and p.status = 'draft'
+  and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[$2::uuid])
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid))))
+       or p.post_id in (select t.post_id from post_targets t
+                        where t.override is not null
+                          and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid))
+                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid)))))))
+order by p.post_id
+for no key update
+`
+
+type DraftsWithMediaParams struct {
+	WorkspaceID uuid.UUID
+	MediaID     uuid.UUID
+}
+
+// Drafts that use the file, also those that wait for approval. None is submitted
+// or scheduled before the transaction that asks has ended.
+func (q *Queries) DraftsWithMedia(ctx context.Context, arg DraftsWithMediaParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, draftsWithMedia, arg.WorkspaceID, arg.MediaID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var post_id uuid.UUID
+		if err := rows.Scan(&post_id); err != nil {
+			return nil, err
+		}
+		items = append(items, post_id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -271,6 +350,32 @@ func (q *Queries) GetRendition(ctx context.Context, arg GetRenditionParams) (Med
 		&i.UsedAt,
 	)
 	return i, err
+}
+
+const holdMedia = `-- name: HoldMedia :many
+select id from media where id = any($1::uuid[]) order by id for key share
+`
+
+// Nobody edits these files before the transaction that asks has ended: whoever
+// reads the post that it makes, reads the descriptions that the post has.
+func (q *Queries) HoldMedia(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, holdMedia, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const insertMedia = `-- name: InsertMedia :one
@@ -747,6 +852,114 @@ update media_uploads set taken_until = null where id = $1
 func (q *Queries) ReturnMediaUpload(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, returnMediaUpload, id)
 	return err
+}
+
+const reviseForMedia = `-- name: ReviseForMedia :many
+update scheduled_posts set platform_media_ids = '{}',
+    series_revision = case when series_revision = revision then revision + 1 else series_revision end,
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where post_id = any($1::uuid[])
+returning post_id, workspace_id, user_id, content, scheduled_time, time_zone, status, retry_count, attachment_ids, attachment_urls, platform_media_ids, thread_id, thread_parent_id, language, version, revision, workflow_revision, posted_at, created_at, updated_at, thread, late_limit_minutes, redriven_at, late_noted_at, listed_at, series_id, occurrence, series_revision, series_template_revision, withdrawn, approval, submitted_by, submitted_at, approval_by, approval_at, approval_note, link_base
+`
+
+// An edited file is an edit of the posts that use it. A post that only its series
+// has touched stays the series'.
+func (q *Queries) ReviseForMedia(ctx context.Context, postIds []uuid.UUID) ([]ScheduledPost, error) {
+	rows, err := q.db.Query(ctx, reviseForMedia, postIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ScheduledPost
+	for rows.Next() {
+		var i ScheduledPost
+		if err := rows.Scan(
+			&i.PostID,
+			&i.WorkspaceID,
+			&i.UserID,
+			&i.Content,
+			&i.ScheduledTime,
+			&i.TimeZone,
+			&i.Status,
+			&i.RetryCount,
+			&i.AttachmentIds,
+			&i.AttachmentUrls,
+			&i.PlatformMediaIds,
+			&i.ThreadID,
+			&i.ThreadParentID,
+			&i.Language,
+			&i.Version,
+			&i.Revision,
+			&i.WorkflowRevision,
+			&i.PostedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Thread,
+			&i.LateLimitMinutes,
+			&i.RedrivenAt,
+			&i.LateNotedAt,
+			&i.ListedAt,
+			&i.SeriesID,
+			&i.Occurrence,
+			&i.SeriesRevision,
+			&i.SeriesTemplateRevision,
+			&i.Withdrawn,
+			&i.Approval,
+			&i.SubmittedBy,
+			&i.SubmittedAt,
+			&i.ApprovalBy,
+			&i.ApprovalAt,
+			&i.ApprovalNote,
+			&i.LinkBase,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const scheduledWithMedia = `-- name: ScheduledWithMedia :many
+select p.post_id from scheduled_posts p
+where p.workspace_id = $1 and p.status = 'scheduled'
+  and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[$2::uuid])
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid))))
+       or p.post_id in (select t.post_id from post_targets t
+                        where t.override is not null
+                          and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid))
+                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array($2::uuid)))))))
+order by p.post_id
+for no key update skip locked
+`
+
+type ScheduledWithMediaParams struct {
+	WorkspaceID uuid.UUID
+	MediaID     uuid.UUID
+}
+
+// Likewise of posts on the schedule. What somebody else has locked is left out:
+// it is being edited, or goes out at this moment.
+func (q *Queries) ScheduledWithMedia(ctx context.Context, arg ScheduledWithMediaParams) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, scheduledWithMedia, arg.WorkspaceID, arg.MediaID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var post_id uuid.UUID
+		if err := rows.Scan(&post_id); err != nil {
+			return nil, err
+		}
+		items = append(items, post_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const takeMediaUpload = `-- name: TakeMediaUpload :one

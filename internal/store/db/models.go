@@ -1378,7 +1378,6 @@ type IdempotencyKey struct {
 	RequestHash []byte
 	ResourceID  uuid.UUID
 	CreatedAt   time.Time
-	UserID      uuid.UUID
 }
 
 type Identity struct {

@@ -171,6 +171,7 @@ type InsertIdempotencyKeyParams struct {
 	ResourceID  uuid.UUID
 }
 
+// key is that of a user, see userKey.
 func (q *Queries) InsertIdempotencyKey(ctx context.Context, arg InsertIdempotencyKeyParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertIdempotencyKey,
 		arg.WorkspaceID,

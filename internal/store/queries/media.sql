@@ -46,6 +46,66 @@ select s.id from series s
 where s.status <> 'ended' and position(replace(cast(@media_id::uuid as text), '-', '') in replace(lower(s.template::text), '-', '')) > 0
 limit 1;
 
+-- name: HoldMedia :many
+-- Nobody edits these files before the transaction that asks has ended: whoever
+-- reads the post that it makes, reads the descriptions that the post has.
+select id from media where id = any(@ids::uuid[]) order by id for key share;
+
+-- name: DraftsWithMedia :many
+-- Drafts that use the file, also those that wait for approval. None is submitted
+-- or scheduled before the transaction that asks has ended.
+select p.post_id from scheduled_posts p
+where p.workspace_id = @workspace_id and p.status = 'draft'
+  and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[@media_id::uuid])
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))))
+       or p.post_id in (select t.post_id from post_targets t
+                        where t.override is not null
+                          and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))
+                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid)))))))
+order by p.post_id
+for no key update;
+
+-- name: ScheduledWithMedia :many
+-- Likewise of posts on the schedule. What somebody else has locked is left out:
+-- it is being edited, or goes out at this moment.
+select p.post_id from scheduled_posts p
+where p.workspace_id = @workspace_id and p.status = 'scheduled'
+  and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[@media_id::uuid])
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))))
+       or p.post_id in (select t.post_id from post_targets t
+                        where t.override is not null
+                          and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))
+                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid)))))))
+order by p.post_id
+for no key update skip locked;
+
+-- name: ApprovedWithMedia :many
+-- What is approved, or needed no approval, and uses the file: posts on the
+-- schedule, posts that may be sent again, and series of editors.
+select p.post_id from scheduled_posts p
+where p.status <> 'draft'
+  and exists (select 1 from post_targets t where t.post_id = p.post_id and t.status in ('scheduled', 'publishing', 'failed', 'uncertain'))
+  and (   (p.attachment_ids <> '{}' and p.attachment_ids @> array[@media_id::uuid])
+       or (p.thread <> '[]' and p.thread @> jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))))
+       or p.post_id in (select t.post_id from post_targets t
+                        where t.override is not null
+                          and (   t.override @> jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid))
+                               or t.override @> jsonb_build_object('thread', jsonb_build_array(jsonb_build_object('attachment_ids', jsonb_build_array(@media_id::uuid)))))))
+union all
+select s.id from series s
+where s.status <> 'ended' and not s.by_author
+  and position(replace(cast(@media_id::uuid as text), '-', '') in replace(lower(s.template::text), '-', '')) > 0
+limit 1;
+
+-- name: ReviseForMedia :many
+-- An edited file is an edit of the posts that use it. A post that only its series
+-- has touched stays the series'.
+update scheduled_posts set platform_media_ids = '{}',
+    series_revision = case when series_revision = revision then revision + 1 else series_revision end,
+    version = version + 1, revision = revision + 1, updated_at = clock_timestamp()
+where post_id = any(@post_ids::uuid[])
+returning *;
+
 -- name: DeleteMedia :execrows
 update media set deleted_at = now() where id = @id and deleted_at is null;
 

@@ -88,6 +88,7 @@ update api_tokens set last_used_at = now()
 where id = any(@ids::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute');
 
 -- name: InsertIdempotencyKey :execrows
+-- key is that of a user, see userKey.
 insert into idempotency_keys (workspace_id, key, request_hash, resource_id)
 values (@workspace_id, @key, @request_hash, @resource_id)
 on conflict (workspace_id, key) do nothing;

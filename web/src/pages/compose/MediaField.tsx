@@ -9,6 +9,7 @@ import { mediaQuery } from '../../lib/queries'
 import { problemText, sayFailed } from '../../lib/say'
 import { Crop } from './Crop'
 import { Library } from './Library'
+import { describing } from './describing'
 
 interface Sending {
   key: string
@@ -144,6 +145,8 @@ function Attached({ id, remove, replace }: { id: string; remove: () => void; rep
   const media = useQuery(mediaQuery(id)).data
   const [text, setText] = useState<string>()
   const describe = useMutation({
+    mutationKey: describing,
+    gcTime: Infinity,
     mutationFn: (alt_text: string) => take(api.PATCH('/api/v1/media/{id}', { params: { path: { id } }, body: { alt_text } })),
     onSuccess: (m) => client.setQueryData(['media', id], m),
     onError: sayFailed,

@@ -1,10 +1,15 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { api, ifMatch, once, type Post, take } from '../../api/client'
 import { contentOf, type Draft, draftOf, editOf, isAhead, isBlank } from './draft'
 import { refreshPosts } from '../../lib/posts'
+import { describing } from './describing'
 
 export type Saving = 'clean' | 'dirty' | 'saving' | 'failed'
+
+/** The edits of file descriptions that were stored after a time. */
+const describedAfter = (client: QueryClient, time: number) =>
+  client.getMutationCache().findAll({ mutationKey: describing, status: 'success', predicate: (m) => m.state.submittedAt > time })
 
 const pause = 700 // of typing, before it is saved
 
@@ -20,6 +25,7 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
   const latest = useRef({ draft, stored: initial })
   const running = useRef<Promise<Post>>(undefined)
   const seen = useRef(draft)
+  const caughtUp = useRef(0)
   const told = useRef(created)
   useEffect(() => {
     told.current = created
@@ -40,9 +46,23 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
     }))
   }, [])
 
+  /** Describing a file gives the post a new version: adopt it, unless something else has changed, too. */
+  const catchUp = useCallback(async () => {
+    while (client.isMutating({ mutationKey: describing }) > 0) await new Promise((done) => setTimeout(done, 20))
+    const { stored } = latest.current
+    const described = Math.max(0, ...describedAfter(client, caughtUp.current).map((m) => m.state.submittedAt))
+    if (!stored || described === 0) return
+    const now = await take(api.GET('/api/v1/posts/{id}', { params: { path: { id: stored.id } } }))
+    caughtUp.current = described
+    if (now.status !== stored.status || JSON.stringify(draftOf(now)) !== JSON.stringify(draftOf(stored))) return
+    latest.current.stored = now
+    setStored(now)
+  }, [client])
+
   /** Stores what is written by now, and gives the post as it is stored. */
   const save = useCallback(async (): Promise<Post> => {
     await running.current?.catch(() => undefined) // it has said so
+    await catchUp()
     if (seen.current === latest.current.draft && latest.current.stored) return latest.current.stored
     const sent = latest.current.draft
     setState('saving')
@@ -68,7 +88,7 @@ export function useSaving(draft: Draft, initial: Post | undefined, created: (p: 
       }
     })()
     return running.current
-  }, [client, send])
+  }, [client, send, catchUp])
 
   useEffect(() => {
     latest.current.draft = draft
