@@ -1,0 +1,170 @@
+package api_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/uuid"
+
+	"dateline/api"
+	"dateline/internal/login"
+	"dateline/internal/media"
+	"dateline/internal/people"
+)
+
+var update = flag.Bool("update", false, "write testdata/access.txt anew") //nolint:gochecknoglobals // flags are
+
+const accessFile = "testdata/access.txt"
+
+// bearers knows tokens of the form "role scope".
+type bearers struct{ api.Store }
+
+func (bearers) Bearer(_ context.Context, hash []byte) (people.Principal, people.Standing, error) {
+	for _, role := range people.Roles() {
+		for _, scope := range append(people.Scopes(), people.Everything, "") {
+			if slices.Equal(hash, people.HashToken(tokenOf(role, scope))) {
+				return people.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: role, Scopes: []people.Scope{scope}}, people.Good, nil
+			}
+		}
+	}
+	return people.Principal{}, people.Unknown, nil
+}
+
+func tokenOf(role people.Role, scope people.Scope) string { return string(role) + "/" + string(scope) }
+
+type deaf struct{}
+
+func (deaf) Listen(context.Context, uuid.UUID) <-chan struct{} { return nil }
+func (deaf) ListenAll(context.Context) <-chan struct{}         { return nil }
+func (deaf) ListenAccess(context.Context) <-chan uuid.UUID     { return nil }
+func (deaf) AccessChanged(uuid.UUID)                           {}
+
+// gateOnly is the API with nothing behind its access control: what gets past it
+// panics, and is answered 500.
+func gateOnly(t *testing.T) (http.Handler, *openapi3.T) {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions, err := login.New(login.Options{PublicURL: "https://dateline.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	s := &api.Server{Store: bearers{}, Login: sessions, Media: &media.Service{MaxBytes: 1}, Events: deaf{}, Views: &api.Views{}, Page: page,
+		Log: slog.New(slog.DiscardHandler), MaxBodyBytes: 1 << 10}
+	h, err := s.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, doc
+}
+
+func roleNames(roles map[people.Role]bool) (names []string) {
+	for _, role := range people.Roles() {
+		if roles[role] {
+			names = append(names, string(role))
+		}
+	}
+	return names
+}
+
+// TestAccess_IsExactlyAsListed sends every operation of openapi.yaml with a token
+// of every role and scope. Who is let through stands in testdata/access.txt; to
+// change that on purpose, run the test with -update and read the difference.
+func TestAccess_IsExactlyAsListed(t *testing.T) {
+	h, doc := gateOnly(t)
+	var lines []string
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if strings.HasPrefix(path, "/v1/") {
+				continue // served by the intake, which knows no tokens
+			}
+			lines = append(lines, fmt.Sprintf("%-24s %s", op.OperationID, whoMay(h, method, placeholder.ReplaceAllString(path, uuid.NewString()))))
+		}
+	}
+	slices.Sort(lines)
+	got := strings.Join(lines, "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(accessFile, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := os.ReadFile(accessFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
+	for _, line := range lines {
+		if !slices.Contains(want, line) {
+			t.Errorf("got  %s", line)
+		}
+	}
+	for _, line := range want {
+		if !slices.Contains(lines, line) {
+			t.Errorf("want %s", line)
+		}
+	}
+}
+
+// whoMay says which roles and scopes an operation lets through: "viewer author …
+// with posts:read *". none: without any scope.
+func whoMay(h http.Handler, method, path string) string {
+	if !isRefusal(sent(h, method, path, "")) {
+		return "anyone"
+	}
+	by := map[string]map[people.Role]bool{} // scopes to roles
+	for _, role := range people.Roles() {
+		var scopes []string
+		for _, scope := range append([]people.Scope{"", people.Everything}, people.Scopes()...) {
+			if !isRefusal(sent(h, method, path, tokenOf(role, scope))) {
+				scopes = append(scopes, string(scope))
+			}
+		}
+		text := strings.TrimSpace(strings.Join(scopes, " "))
+		if len(scopes) == len(people.Scopes())+2 {
+			text = "any token"
+		}
+		if len(scopes) > 0 {
+			if by[text] == nil {
+				by[text] = map[people.Role]bool{}
+			}
+			by[text][role] = true
+		}
+	}
+	var all []string
+	for scopes, roles := range by {
+		all = append(all, strings.Join(roleNames(roles), " ")+" with "+scopes)
+	}
+	slices.Sort(all)
+	if len(all) == 0 {
+		return "sessions only"
+	}
+	return strings.Join(all, "; ")
+}
+
+func isRefusal(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+func sent(h http.Handler, method, path, token string) int {
+	r := httptest.NewRequest(method, path, http.NoBody)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	_, _ = io.Copy(io.Discard, w.Result().Body)
+	return w.Code
+}
