@@ -4113,6 +4113,7 @@ type Targets = TargetChoice
 type SchedulePostParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4208,6 +4209,7 @@ type ListSelectorsParams struct {
 type AddSelectorsParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4253,6 +4255,7 @@ type ListLinksParams struct {
 type CreateLinkParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4279,6 +4282,7 @@ type UploadMediaMultipartBody struct {
 type UploadMediaParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4286,6 +4290,7 @@ type UploadMediaParams struct {
 type FetchMediaParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4293,6 +4298,7 @@ type FetchMediaParams struct {
 type BeginMediaUploadParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4314,6 +4320,7 @@ type ListMembersParams struct {
 type InviteMemberParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4367,6 +4374,7 @@ type ListPostsParamsOrder string
 type CreatePostParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4470,6 +4478,7 @@ type PostTimelineParamsFormat string
 type CreateSavedSearchParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4547,6 +4556,7 @@ type ListSeedsParams struct {
 type CreateSeedParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4569,6 +4579,7 @@ type ListSeriesParams struct {
 type CreateSeriesParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4620,6 +4631,7 @@ type UnskipOccurrenceJSONBody struct {
 type CreateSiteParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4679,6 +4691,7 @@ type ListTokensParams struct {
 type CreateTokenParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4702,6 +4715,7 @@ type TrendingParamsWindow string
 type CreateWebhookParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4718,6 +4732,7 @@ type ListWebhookDeliveriesParams struct {
 type CreateWorkspaceParams struct {
 	// IdempotencyKey Repeating a request with the same key within a week creates nothing new and is
 	// answered with what the first one created. Any text that is new for every new request.
+	// Keys belong to the user who sends them.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
