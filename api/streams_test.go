@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -122,22 +124,33 @@ func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
 	}
 }
 
+// refusesStream fails where a stream is opened, instead of reading it.
+func (s *server) refusesStream(status int, code, token string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+allEvents, nil)
+	s.Must(err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	got, err := s.client.Do(r)
+	s.Must(err)
+	defer func() { _ = got.Body.Close() }()
+	if got.StatusCode != status || got.Header.Get("Retry-After") == "" {
+		s.t.Fatalf("one stream too many: got %s, Retry-After %q, want %d with Retry-After", got.Status, got.Header.Get("Retry-After"), status)
+	}
+	raw, err := io.ReadAll(got.Body)
+	s.Must(err)
+	s.refused(answer{got, raw}, status, code)
+}
+
 func TestStreams_AreLimitedPerTokenAndProcess(t *testing.T) {
 	s := start(t, func(a *api.Server) { a.Limits.StreamsPerCaller, a.Limits.Streams = 2, 3 })
 	other := s.Member(people.Viewer)
 	s.openStream(allEvents, as(s.Token)...)
 	s.openStream(allEvents, as(s.Token)...)
-	a := s.send("GET", allEvents, nil)
-	s.refused(a, 429, "too_many_streams")
-	if a.Header.Get("Retry-After") == "" {
-		t.Error("429 has no Retry-After")
-	}
+	s.refusesStream(429, "too_many_streams", s.Token)
 	first := s.openStream(allEvents, as(other)...)
-	a = s.send("GET", allEvents, nil, as(s.Member(people.Viewer))...)
-	s.refused(a, 503, "overloaded")
-	if a.Header.Get("Retry-After") == "" {
-		t.Error("503 has no Retry-After")
-	}
+	s.refusesStream(503, "overloaded", s.Member(people.Viewer))
 	who, _, err := s.Store.Bearer(t.Context(), people.HashToken(other))
 	s.Must(err)
 	s.send("DELETE", "/api/v1/tokens/"+who.TokenID.String(), nil)
