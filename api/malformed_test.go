@@ -205,7 +205,7 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 		{"confirmation without a body", "POST", target + "/confirm", nil, []string{"Content-Type", "application/json"}, 400, "invalid_request", "body"},
 		{"confirmation of no address", "POST", target + "/confirm", object{"url": "yes"}, nil, 422, "invalid_request", "url"},
 		{"confirmation of a script", "POST", target + "/confirm", object{"url": "javascript:alert(1)"}, nil, 422, "invalid_request", "url"},
-		{"confirmation of a NUL", "POST", target + "/confirm", object{"url": "https://social.example/1", "remote_id": "1\x00"}, nil, 422, "invalid_request", "url"},
+		{"confirmation of a NUL", "POST", target + "/confirm", object{"url": "https://social.example/1", "remote_id": "1\x00"}, nil, 422, "invalid_request", "remote_id"},
 		{"confirmation of an unknown target", "POST", posts + "/" + doubtful.ID.String() + "/targets/" + uuid.NewString() + "/confirm", right, nil, 409, "not_uncertain", ""},
 		{"confirmation of no target", "POST", posts + "/" + doubtful.ID.String() + "/targets/desk/confirm", right, nil, 400, "invalid_request", "target"},
 		{"confirmation of what has failed", "POST", posts + "/" + dead.ID.String() + "/targets/" + dead.Targets[0].ID.String() + "/confirm", right, nil, 409, "not_uncertain", ""},
@@ -222,7 +222,7 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 		{"bulk that does not say what", "POST", letters + "/discard", object{"dry_run": true}, nil, 422, "invalid_request", "all"},
 		{"bulk of not all", "POST", letters + "/discard", object{"all": false}, nil, 422, "invalid_request", "all"},
 		{"bulk of no reason", "POST", letters + "/retry", object{"reasons": []string{}}, nil, 400, "invalid_request", "reasons"},
-		{"bulk of a NUL", "POST", letters + "/discard", object{"reasons": []string{"a\x00"}}, nil, 422, "invalid_request", "reasons"},
+		{"bulk of a NUL", "POST", letters + "/discard", object{"reasons": []string{"a\x00"}}, nil, 422, "invalid_request", "reasons[0]"},
 		{"bulk of no post", "POST", letters + "/discard", object{"posts": []string{"first"}}, nil, 400, "invalid_request", ""},
 		{"bulk of an unknown field", "POST", letters + "/discard", object{"all": true, "status": "failed"}, nil, 400, "invalid_request", "status"},
 		{"bulk by the wrong method", "DELETE", letters + "/discard", nil, nil, 405, "method_not_allowed", ""},
@@ -265,7 +265,7 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 
 		// Addresses and parameters.
 		{"path that is no id", "GET", posts + "/first", nil, nil, 400, "invalid_request", "id"},
-		{"path with NUL", "GET", posts + "/%00", nil, nil, 400, "invalid_request", "id"},
+		{"path with NUL", "GET", posts + "/%00", nil, nil, 422, "invalid_request", "id"},
 		{"edit of what is no id", "PATCH", posts + "/first", object{"content": "x"}, nil, 400, "invalid_request", "id"},
 		{"unknown post", "GET", posts + "/" + uuid.NewString(), nil, nil, 404, "post_not_found", ""},
 		{"unknown file", "GET", "/api/v1/media/" + uuid.NewString(), nil, nil, 404, "media_not_found", ""},

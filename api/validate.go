@@ -119,7 +119,9 @@ func (v *validator) validate() gin.HandlerFunc {
 			Options: &openapi3filter.Options{MultiError: true, ExcludeRequestBody: ownBody, SkipSettingDefaults: true},
 		})
 		if err == nil {
-			refuseUnstorable(c, raw)
+			if op.OperationID != "previewPost" { // stores nothing, and lists what is wrong with a post itself
+				refuseUnstorable(c, raw)
+			}
 			return
 		}
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors.", flatten(err))

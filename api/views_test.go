@@ -146,7 +146,7 @@ func TestViewsAreShown(t *testing.T) {
 		t.Errorf("%+v", stats)
 	}
 	s.refused(s.send("GET", "/api/v1/posts/"+uuid.NewString()+"/stats", nil), 404, "post_not_found")
-	s.refused(s.send("GET", base+"/pages/stats?page=%00", nil), 422, "invalid_request", "page[0]")
+	s.refused(s.send("GET", base+"/pages/stats?page=%00", nil), 422, "invalid_request", "page")
 }
 
 // What is below /v1 is metered, under the few names that it has.
