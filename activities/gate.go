@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
 	"dateline/internal/bulkhead"
@@ -19,7 +20,13 @@ import (
 type RateLimits interface {
 	Take(ctx context.Context, c limits.Caller, use network.Use) limits.Grant
 	GiveBack(ctx context.Context, p limits.Permit)
-	Observe(ctx context.Context, c limits.Caller, use network.Use, rates []network.Rate, failure *network.Error)
+	Observe(ctx context.Context, c limits.Caller, use network.Use, rates []network.Rate, failure *network.Error) (wake []uuid.UUID)
+	Wait(ctx context.Context, c limits.Caller, use network.Use, r limits.Refusal, post uuid.UUID)
+}
+
+// Waker makes a post that waits at Temporal for a rate limit ask again.
+type Waker interface {
+	Wake(ctx context.Context, post uuid.UUID) error
 }
 
 // Hosts says whether a network's host may be called.
@@ -192,7 +199,34 @@ func (p *Publish) observe(ctx context.Context, j *job, use network.Use, rates []
 	if failure != nil {
 		rates = failure.Rates
 	}
-	p.Limits.Observe(ctx, j.caller(), use, rates, failure)
+	p.wakeAll(ctx, p.Limits.Observe(ctx, j.caller(), use, rates, failure))
+}
+
+// wakeAll wakes posts beside what this one still has to do: its outcome is not
+// recorded yet. One that is not woken comes by itself, later.
+func (p *Publish) wakeAll(ctx context.Context, posts []uuid.UUID) {
+	if p.Waker == nil || len(posts) == 0 {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		for _, id := range posts {
+			if err := p.Waker.Wake(ctx, id); err != nil {
+				p.Log.WarnContext(ctx, "a post that could go out sooner waits as long as it was told", "post_id", id, "error", err)
+			}
+		}
+	}()
+}
+
+// noticedAtOnce is how long a wait may be of which no other process need know.
+const noticedAtOnce = 2 * time.Second
+
+// awaitLimit registers a post that waits at Temporal until the time given, so
+// that it can be woken when a response shows that it need not.
+func (p *Publish) awaitLimit(ctx context.Context, j *job, use network.Use, r limits.Refusal) {
+	if p.Limits != nil && time.Until(r.Until) > noticedAtOnce {
+		p.Limits.Wait(ctx, j.caller(), use, r, j.post.ID)
+	}
 }
 
 // codeNoPermit marks a post that a rate limit holds back before anything is
@@ -212,6 +246,7 @@ func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.T
 			return grant.Permit, nil, nil
 		}
 		if grant.Until.After(until) {
+			p.awaitLimit(ctx, j, use, limits.Refusal{Scope: grant.Scope, Bucket: grant.Bucket, Until: grant.Until})
 			whose := j.account.Handle
 			if grant.Scope == network.ScopeApp {
 				whose = "Dateline at " + j.limits.AllowedBy
@@ -219,11 +254,16 @@ func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.T
 			return limits.Permit{}, &network.Error{Class: network.Throttled, Code: codeNoPermit, Scope: grant.Scope, RetryAt: grant.Until,
 				Message: fmt.Sprintf("The rate limit %q of %s is used up until %s.", grant.Bucket, whose, grant.Until.UTC().Format(time.RFC3339))}, nil
 		}
-		if err := sleepUntil(ctx, grant.Until.Add(time.Millisecond)); err != nil {
+		// Meanwhile another call may learn that the bucket is open.
+		wait := time.Until(grant.Until)
+		if err := sleepUntil(ctx, time.Now().Add(min(wait+time.Millisecond, max(wait/8, shortestLook)))); err != nil {
 			return limits.Permit{}, nil, err
 		}
 	}
 }
+
+// shortestLook is how often a post in memory asks for a permit, at most.
+const shortestLook = 200 * time.Millisecond
 
 // enter asks for a place at the host, waiting a moment for it.
 func (p *Publish) enter(ctx context.Context, j *job, at time.Time, probe bool) (*bulkhead.Call, error) {

@@ -68,6 +68,7 @@ type Publish struct {
 	Timing   Timing
 	Clock    Clock      // nil: the host's
 	Limits   RateLimits // nil: none are kept
+	Waker    Waker      // nil: posts come when they were told to
 	Hosts    Hosts      // nil: every host may be called at any time
 	Media    Renderer   // nil: images go as they are
 	Meter    Meter      // nil: nothing is counted

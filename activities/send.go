@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/limits"
 	"dateline/internal/post"
 	"dateline/platforms/matching"
 	"dateline/platforms/network"
@@ -188,6 +189,9 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 	}
 	if result, err := p.finish(ctx, j, o); err != nil || result.Stale {
 		return result, err
+	}
+	if e.Class == network.Throttled && call.OperationID != uuid.Nil {
+		p.awaitLimit(ctx, j, j.use(), limits.Refusal{Scope: e.Scope, Until: time.Now().Add(delay)})
 	}
 	return TargetResult{}, again
 }

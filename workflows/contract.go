@@ -35,7 +35,7 @@ const (
 	SweepMediaSchedule  = "sweep-media"
 )
 
-// Signals of the Post workflow. Operators send all but the last; see
+// Signals of the Post workflow. Operators send all but the last two; see
 // docs/operating.md for the command lines.
 const (
 	SignalCancel     = "cancel"
@@ -44,6 +44,7 @@ const (
 	SignalRetry      = "retry"       // input: none, or TargetsSignal
 	SignalDiscard    = "discard"     // input: none, or TargetsSignal
 	SignalChanged    = "changed"     // the post's row changed: read it again; of DeliverWebhook, the delivery's
+	SignalWake       = "wake"        // a rate limit that the post waits for is open: ask again
 )
 
 // QueryState asks a Post workflow what it is doing (StateResult).

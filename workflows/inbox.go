@@ -22,13 +22,14 @@ type inbox struct {
 	names     []string
 	commands  []activities.Command
 	changed   bool
+	woken     bool // what waits at Temporal should not wait any longer
 }
 
 // newInbox listens to the signals on work, and to the cancellation of outer,
 // which it takes for a cancel signal.
 func newInbox(outer, work workflow.Context) *inbox {
 	b := &inbox{outer: outer, wake: workflow.NewBufferedChannel(work, 1)}
-	for _, name := range []string{SignalCancel, SignalEdit, SignalPublishNow, SignalRetry, SignalDiscard, SignalChanged} {
+	for _, name := range []string{SignalCancel, SignalEdit, SignalPublishNow, SignalRetry, SignalDiscard, SignalChanged, SignalWake} {
 		b.names = append(b.names, name)
 		b.channels = append(b.channels, workflow.GetSignalChannel(work, name))
 	}
@@ -75,6 +76,10 @@ func (b *inbox) drain() {
 func (b *inbox) put(name string, raw converter.RawValue) {
 	if name == SignalChanged {
 		b.changed = true
+		return
+	}
+	if name == SignalWake {
+		b.woken = true
 		return
 	}
 	command := activities.Command{Name: name}

@@ -169,7 +169,8 @@ func (r *postRun) publish(targets []activities.TargetView, notBefore time.Time) 
 	ctx, callOff := workflow.WithCancel(r.ctx)
 	defer callOff()
 	selector := workflow.NewSelector(r.ctx)
-	left, answered, posted, calledOff := len(targets), true, 0, 0
+	left, answered, posted, calledOff, woken := len(targets), true, 0, 0, false
+	r.inbox.woken = false // nothing waits yet
 	for _, target := range targets {
 		future := r.prepared(ctx, target.ID, func(ctx workflow.Context) workflow.Future {
 			return workflow.ExecuteActivity(publishing(ctx, "publish to "+target.Network), publish.PublishTarget,
@@ -196,6 +197,13 @@ func (r *postRun) publish(targets []activities.TargetView, notBefore time.Time) 
 		if err := r.obey(); err != nil {
 			return err
 		}
+		// An activity that waits at Temporal ends at once, and the next round asks
+		// anew. One that has claimed its target finishes: cancellation
+		// does not reach it.
+		if r.inbox.woken && !woken {
+			woken = true
+			callOff()
+		}
 		if !r.inbox.changed {
 			continue
 		}
@@ -211,8 +219,8 @@ func (r *postRun) publish(targets []activities.TargetView, notBefore time.Time) 
 		}
 	}
 	// It was read when it had changed, and nothing has been done to it since.
-	r.known = calledOff == len(targets) && !notBefore.IsZero()
-	if !answered {
+	r.known = calledOff == len(targets) && !notBefore.IsZero() && !woken
+	if !answered && !woken {
 		r.tries.failed(revision, workflow.Now(r.ctx))
 	}
 	if posted == len(targets) && r.view.Revision == revision {

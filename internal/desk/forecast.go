@@ -102,7 +102,7 @@ func uncounted(p post.Post, account uuid.UUID) int {
 // exceeded counts the posts around a time against one limit.
 func (c *check) exceeded(ctx context.Context, p post.Post, a account.Account, known network.Limits, cost int, fixed bool, b limits.Bucket) (*post.Warning, error) {
 	allowed := b.Limit / cost
-	if b.Limit == 0 || b.Per <= 0 || allowed > beyondForecast {
+	if b.Limit == 0 || b.Per <= 0 && b.ResetAt.IsZero() || allowed > beyondForecast {
 		return nil, nil
 	}
 	for _, s := range stretches(p.ScheduledTime, time.Now(), b, fixed || b.Reported, cost) {
@@ -123,13 +123,16 @@ func (c *check) exceeded(ctx context.Context, p post.Post, a account.Account, kn
 		case n >= allowed+countBeyond:
 			number = fmt.Sprintf("At least %d posts are", n)
 		}
-		left := ""
+		left, in := "", " in "+period(b.Per)
+		if b.Per <= 0 {
+			in = " until then"
+		}
 		if s.allowed < allowed {
 			left = fmt.Sprintf(", of which %d are left", max(s.allowed, 0))
 		}
 		return &post.Warning{Code: post.WarnQuota, AccountID: a.ID, Message: fmt.Sprintf(
-			"%s scheduled to %s between %s; %s allows %d in %s%s. What exceeds that goes out later.",
-			number, a.Handle, between(s.from, s.to, p.TimeZone), known.AllowedBy, allowed, period(b.Per), left)}, nil
+			"%s scheduled to %s between %s; %s allows %d%s%s. What exceeds that goes out later.",
+			number, a.Handle, between(s.from, s.to, p.TimeZone), known.AllowedBy, allowed, in, left)}, nil
 	}
 	return nil, nil
 }
@@ -138,6 +141,12 @@ func (c *check) exceeded(ctx context.Context, p post.Post, a account.Account, kn
 // or, where the limit moves along, the one before and the one after.
 func stretches(at, now time.Time, b limits.Bucket, fixed bool, cost int) []stretch {
 	allowed := b.Limit / cost
+	if b.Per <= 0 { // the network reported no period: only the window that runs is known
+		if at.Before(now) || !at.Before(b.ResetAt) {
+			return nil
+		}
+		return []stretch{{now, b.ResetAt, b.Left(now) / cost}}
+	}
 	if !fixed {
 		return []stretch{{at, at.Add(b.Per), allowed}, {at.Add(-b.Per).Add(time.Microsecond), at.Add(time.Microsecond), allowed}}
 	}

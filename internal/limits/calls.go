@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"dateline/platforms/network"
 )
 
@@ -114,28 +116,40 @@ func read(raw []int64, buckets []bucket, now time.Time) []Bucket {
 
 // word is one correction of a bucket.
 type word struct {
-	bucket bucket
-	rate   network.Rate
-	closed time.Time
-	back   int
+	bucket    bucket
+	rate      network.Rate
+	closed    time.Time
+	back      int
+	succeeded bool // a call was carried out
+	refused   bool // one was refused, and the network did not say until when
 }
 
-// noteAll corrects each bucket once by all that is said of it: of one period
-// the lowest remainder counts.
-func (l *Limiter) noteAll(ctx context.Context, all [][]word) ([]struct{}, error) {
-	merged := map[string]*word{}
-	var order []string
-	for _, words := range all {
+// mostWoken is how many posts one answer wakes. They take permits themselves,
+// and their answers wake the next.
+const mostWoken = 50
+
+// noteAll corrects each bucket once by all that is said of it: of one window
+// the lowest remainder counts. Posts to be woken are told to whoever said what
+// concerns their bucket first.
+func (l *Limiter) noteAll(ctx context.Context, all [][]word) ([][]uuid.UUID, error) {
+	type merged struct {
+		word
+		by int // which of all said it first
+	}
+	known := map[string]*merged{}
+	var order []*merged
+	for by, words := range all {
 		for _, w := range words {
 			reset := w.rate.ResetAt.Unix()
 			if w.rate.Limit == 0 {
 				reset = 0
 			}
 			name := w.bucket.key + " " + time.Unix(reset, 0).String()
-			m := merged[name]
+			m := known[name]
 			if m == nil {
-				merged[name] = &w
-				order = append(order, name)
+				m = &merged{w, by}
+				known[name] = m
+				order = append(order, m)
 				continue
 			}
 			if w.rate.Limit > 0 && w.rate.Remaining < m.rate.Remaining {
@@ -145,20 +159,28 @@ func (l *Limiter) noteAll(ctx context.Context, all [][]word) ([]struct{}, error)
 				m.closed = w.closed
 			}
 			m.back += w.back
+			m.succeeded, m.refused = m.succeeded || w.succeeded, m.refused || w.refused
 		}
 	}
 	sets := make([]keyed, len(order))
-	for i, name := range order {
-		sets[i] = merged[name].set(time.Now())
+	for i, m := range order {
+		sets[i] = m.set(time.Now())
 	}
-	for _, cmd := range l.run(ctx, l.note, sets) {
-		if err := cmd.Err(); err != nil {
+	wake := make([][]uuid.UUID, len(all))
+	for i, cmd := range l.run(ctx, l.note, sets) {
+		names, err := cmd.StringSlice()
+		if err != nil {
 			l.failed(err)
-		} else {
-			l.answered()
+			continue
+		}
+		l.answered()
+		for _, name := range names {
+			if id, err := uuid.Parse(name); err == nil {
+				wake[order[i].by] = append(wake[order[i].by], id)
+			}
 		}
 	}
-	return make([]struct{}, len(all)), nil
+	return wake, nil
 }
 
 func (w *word) set(now time.Time) keyed {
@@ -168,6 +190,37 @@ func (w *word) set(now time.Time) keyed {
 		}
 		return max(at.Sub(now).Milliseconds(), 0)
 	}
-	return keyed{[]string{w.bucket.key}, []any{w.rate.Limit, w.rate.Remaining, in(w.rate.ResetAt), in(w.closed),
-		w.bucket.Per.Milliseconds(), w.back, w.bucket.Requests, memory.Milliseconds()}}
+	reset := in(w.rate.ResetAt)
+	if reset == 0 && !w.rate.ResetAt.IsZero() {
+		reset = -1
+	}
+	flag := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return keyed{[]string{w.bucket.key, w.bucket.key + waitingKey}, []any{w.rate.Limit, w.rate.Remaining, reset, in(w.closed),
+		w.bucket.Per.Milliseconds(), w.back, w.bucket.Requests, memory.Milliseconds(), w.believed(now).Milliseconds(),
+		flag(w.succeeded), flag(w.refused), mostWoken}}
+}
+
+// believed is the period of a reported limit: what the network said, or what it
+// documents where all that it said agrees with that. Zero: nobody knows, and it
+// is learned from the resets. Many servers speak the same API with other limits:
+// GoToSocial has Mastodon's 300 calls in 5 minutes instead of 3 hours.
+func (w *word) believed(now time.Time) time.Duration {
+	r, q := w.rate, w.bucket.Quota
+	if r.Per > 0 {
+		return r.Per
+	}
+	if !q.Fixed || q.Per < time.Second || r.Limit != q.Requests || r.ResetAt.Sub(now) > q.Per {
+		return 0
+	}
+	period := int64(q.Per / time.Second)
+	off := r.ResetAt.Round(time.Second).Unix() % period
+	if min(off, period-off) > 2 {
+		return 0
+	}
+	return q.Per
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/batch"
@@ -39,7 +40,8 @@ type Limiter struct {
 	log        *slog.Logger
 	take, note *redis.Script
 	asks       *batch.Batcher[ask, Grant]
-	words      *batch.Batcher[[]word, struct{}]
+	words      *batch.Batcher[[]word, []uuid.UUID]
+	waits      *batch.Batcher[waiting, struct{}]
 	awayUntil  atomic.Int64 // Unix nanoseconds
 	failing    atomic.Bool  // said already
 }
@@ -50,6 +52,7 @@ func New(ctx context.Context, client redis.UniversalClient, log *slog.Logger) *L
 	l := &Limiter{redis: client, log: log, take: redis.NewScript(takeSource), note: redis.NewScript(noteSource)}
 	l.asks = batch.New(ctx, atOnce, 2, l.takeAll)
 	l.words = batch.New(ctx, atOnce, 1, l.noteAll)
+	l.waits = batch.New(ctx, atOnce, 1, l.registerAll)
 	return l
 }
 
@@ -87,32 +90,44 @@ func (l *Limiter) GiveBack(ctx context.Context, p Permit) {
 }
 
 // Observe corrects the buckets of a call by its answer. failure is nil for a
-// call that was carried out.
-func (l *Limiter) Observe(ctx context.Context, c Caller, use network.Use, rates []network.Rate, failure *network.Error) {
+// call that was carried out. It gives the posts that wait elsewhere (see Wait)
+// and should ask again, because the answer showed that they need not wait so
+// long.
+func (l *Limiter) Observe(ctx context.Context, c Caller, use network.Use, rates []network.Rate, failure *network.Error) (wake []uuid.UUID) {
 	var words []word
-	buckets := c.buckets(use)
-	for _, b := range buckets {
-		for _, r := range rates {
-			if r.Bucket == b.Bucket && r.Scope == b.Scope {
-				words = append(words, word{bucket: b, rate: r})
+	now := time.Now()
+	for _, b := range c.buckets(use) {
+		w := word{bucket: b, succeeded: failure == nil}
+		if failure != nil && failure.Class == network.Throttled && failure.Scope == b.Scope {
+			if failure.RetryAt.After(now) {
+				w.closed = failure.RetryAt
+			} else {
+				w.refused = true
 			}
 		}
-		if failure != nil && failure.Class == network.Throttled && failure.Scope == b.Scope && failure.RetryAt.After(time.Now()) {
-			words = append(words, word{bucket: b, closed: failure.RetryAt})
+		for _, r := range rates {
+			if r.Bucket == b.Bucket && r.Scope == b.Scope && r.Limit > 0 {
+				w.rate = r
+			}
+		}
+		if w.succeeded || w.refused || !w.closed.IsZero() || w.rate.Limit > 0 {
+			words = append(words, w)
 		}
 	}
-	l.say(ctx, words)
+	return l.say(ctx, words)
 }
 
-func (l *Limiter) say(ctx context.Context, words []word) {
+func (l *Limiter) say(ctx context.Context, words []word) (wake []uuid.UUID) {
 	if len(words) == 0 || l.resting() {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	if _, err := l.words.Do(ctx, words); err != nil {
+	wake, err := l.words.Do(ctx, words)
+	if err != nil {
 		l.failed(err)
 	}
+	return wake
 }
 
 // Buckets tells how all limits of an account stand.

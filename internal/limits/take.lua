@@ -4,15 +4,28 @@
 -- ARGV[2…]: per bucket its cost, declared limit, period in ms, and kind:
 -- gcra, fixed, or none where no post waits for what is declared.
 --
--- A bucket is a hash. closed: nobody may pass before. limit, left, reset, per:
--- the period that the network reported, or one that a fixed quota implies; guess:
--- its reset was worked out and not reported. tat: where no period is known, the
--- theoretical arrival time of the generic cell rate algorithm (ITU-T I.371).
+-- A bucket is a hash:
+--   closed    nobody may pass before
+--   limit, left, reset    as the network reported, or as a fixed quota implies
+--   per       the period, where it was reported or learned from two resets
+--   taken     permits that were given since the window began
+--   guess     1: no report has confirmed the window yet
+--   probes    how many times probes went out since the last report
+--   refused, refused_at   refusals for which the network named no end
+--   tat       where no period is known, the theoretical arrival time of the
+--             generic cell rate algorithm (ITU-T I.371)
 -- Times are milliseconds by Redis's own clock.
+--
+-- When a reported reset has passed, the whole limit is taken to be there again.
+-- How long that window is, only the network knows: without a period, what is
+-- used up is followed by a few probes at growing intervals, until a response
+-- tells more.
 --
 -- Answer: granted, how long the next one waits, how much longer each further
 -- one, which bucket is the reason; then per bucket limit, left, ms to the reset,
--- ms to the end of its closing, ms of its period, 1 when the network reported it.
+-- ms to the end of its closing, ms of its period (0: not known), 1 when the
+-- network reported it.
+local probeSize, probeEvery, probeSeldom = 3, 5000, 60000
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + clock[2] / 1000
 local want = tonumber(ARGV[1])
@@ -22,7 +35,7 @@ local buckets = {}
 for i, key in ipairs(KEYS) do
   local at = 2 + (i - 1) * 4
   local b = { cost = tonumber(ARGV[at]), limit = tonumber(ARGV[at + 1]), per = tonumber(ARGV[at + 2]), kind = ARGV[at + 3] }
-  local h = redis.call('HMGET', key, 'closed', 'limit', 'left', 'reset', 'per', 'tat')
+  local h = redis.call('HMGET', key, 'closed', 'limit', 'left', 'reset', 'per', 'tat', 'guess', 'probes', 'taken', 'refused')
   b.closed = tonumber(h[1]) or 0
   local learned = tonumber(h[2])
   b.reported = learned ~= nil
@@ -30,13 +43,26 @@ for i, key in ipairs(KEYS) do
   if learned or b.kind == 'fixed' then
     b.kind = 'period'
     b.limit = learned or b.limit
-    b.per = tonumber(h[5]) or b.per
-    b.left, b.reset = tonumber(h[3]), tonumber(h[4])
+    if learned then b.per = tonumber(h[5]) or 0 end
+    b.left, b.reset, b.taken = tonumber(h[3]), tonumber(h[4]), tonumber(h[9]) or 0
+    b.guess, b.probes = h[7] == '1', tonumber(h[8]) or 0
     if not b.reset then
       b.left, b.reset, b.rolled = b.limit, (math.floor(now / b.per) + 1) * b.per, true
     elseif now >= b.reset then
-      b.left, b.reset, b.rolled = b.limit, b.reset + (math.floor((now - b.reset) / b.per) + 1) * b.per, true
+      b.rolled = true
+      if b.per > 0 then
+        b.left, b.reset = b.limit, b.reset + (math.floor((now - b.reset) / b.per) + 1) * b.per
+      else
+        if b.guess then
+          b.left = math.max(b.left, probeSize * b.cost)
+          b.probes = b.probes + 1
+        else
+          b.left, b.probes = b.limit, 0
+        end
+        b.reset = now + math.min(probeEvery * 2 ^ b.probes, probeSeldom)
+      end
     end
+    if b.rolled then b.guess, b.taken = true, 0 end
     room, free = math.floor(b.left / b.cost), b.reset
   elseif b.kind == 'gcra' then
     b.tat = math.max(tonumber(h[6]) or 0, now)
@@ -46,6 +72,10 @@ for i, key in ipairs(KEYS) do
   end
   if b.closed > now then
     room, free, b.shut = 0, math.max(b.closed, room > 0 and 0 or free), true
+  elseif h[10] then
+    -- It was refused and nothing has succeeded since: a few find out.
+    b.probing = true
+    if room > probeSize then room, free, b.shut = probeSize, now + probeEvery, true end
   end
   b.room, b.free = math.max(room, 0), free
   granted = math.min(granted, b.room)
@@ -67,13 +97,14 @@ end
 local answer = { granted, math.ceil(wait), math.ceil(step), reason }
 for i, key in ipairs(KEYS) do
   local b = buckets[i]
+  if granted > 0 and b.probing then
+    b.closed = now + probeEvery
+    redis.call('HSET', key, 'closed', string.format('%.3f', b.closed))
+  end
   if granted > 0 and b.kind == 'period' then
     b.left = b.left - granted * b.cost
-    local fields = { 'left', string.format('%.0f', b.left), 'reset', string.format('%.3f', b.reset) }
-    if b.rolled then
-      fields[5], fields[6] = 'guess', '1'
-    end
-    redis.call('HSET', key, unpack(fields))
+    redis.call('HSET', key, 'left', string.format('%.0f', b.left), 'reset', string.format('%.3f', b.reset),
+      'taken', string.format('%.0f', b.taken + granted * b.cost), 'guess', b.guess and '1' or '0', 'probes', b.probes)
     if not b.reported then
       redis.call('PEXPIRE', key, math.ceil(math.max(b.reset, b.closed) - now) + 1000)
     end
@@ -86,7 +117,7 @@ for i, key in ipairs(KEYS) do
   local n = #answer
   answer[n + 1] = b.limit
   answer[n + 2] = b.left or -1
-  answer[n + 3] = b.reset and math.ceil(b.reset - now) or 0
+  answer[n + 3] = b.reset and (b.per > 0 or not b.guess) and math.ceil(b.reset - now) or 0
   answer[n + 4] = math.max(math.ceil(b.closed - now), 0)
   answer[n + 5] = math.ceil(b.per)
   answer[n + 6] = b.reported and 1 or 0

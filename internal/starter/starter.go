@@ -89,6 +89,19 @@ func (s *Starter) Nudge(ctx context.Context, postID uuid.UUID) error {
 	return nil
 }
 
+// Wake makes a post that waits for a rate limit ask again. A post without a
+// workflow waits for nothing.
+func (s *Starter) Wake(ctx context.Context, postID uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	err := s.Client.SignalWorkflow(ctx, workflows.PostID(postID), "", workflows.SignalWake, nil)
+	var none *serviceerror.NotFound
+	if err != nil && !errors.As(err, &none) {
+		return fmt.Errorf("waking post %s: %w", postID, err)
+	}
+	return nil
+}
+
 // Start starts the workflow of a new post. Unlike a nudge it sends no signal,
 // and where the worker is part of this process it saves a way through the task
 // queue, so it costs Temporal a third less. A workflow that runs already, for

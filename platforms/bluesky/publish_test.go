@@ -168,9 +168,9 @@ func TestRates(t *testing.T) {
 		rate fake.Rate
 		want network.Rate
 	}{
-		"calls":       {fake.Rate{Requests: 50, Per: 5 * time.Minute}, network.Rate{Bucket: "calls", Scope: network.ScopeApp, Limit: 50, Remaining: 49}},
-		"writes_hour": {fake.Rate{Requests: 30, Per: time.Hour}, network.Rate{Bucket: "writes_hour", Scope: network.ScopeAccount, Limit: 30, Remaining: 27}},
-		"writes_day":  {fake.Rate{Requests: 40, Per: 24 * time.Hour}, network.Rate{Bucket: "writes_day", Scope: network.ScopeAccount, Limit: 40, Remaining: 37}},
+		"calls":       {fake.Rate{Requests: 50, Per: 5 * time.Minute}, network.Rate{Bucket: "calls", Scope: network.ScopeApp, Limit: 50, Remaining: 49, Per: 5 * time.Minute}},
+		"writes_hour": {fake.Rate{Requests: 30, Per: time.Hour}, network.Rate{Bucket: "writes_hour", Scope: network.ScopeAccount, Limit: 30, Remaining: 27, Per: time.Hour}},
+		"writes_day":  {fake.Rate{Requests: 40, Per: 24 * time.Hour}, network.Rate{Bucket: "writes_day", Scope: network.ScopeAccount, Limit: 40, Remaining: 37, Per: 24 * time.Hour}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := startFake(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"bluesky": {name: row.rate}}})

@@ -67,7 +67,8 @@ func rates(res *call.Response, method string) []network.Rate {
 	if bucket == "" || errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
 		return nil
 	}
-	return []network.Rate{{Bucket: bucket, Scope: scope, Limit: limit, Remaining: min(remaining, limit), ResetAt: rateReset(res)}}
+	return []network.Rate{{Bucket: bucket, Scope: scope, Limit: limit, Remaining: min(remaining, limit), ResetAt: rateReset(res),
+		Per: call.Window(res.Header.Get("RateLimit-Policy"))}}
 }
 
 // rateReset reads RateLimit-Reset, which counts seconds since 1970.

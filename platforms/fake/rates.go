@@ -13,13 +13,17 @@ type Rate struct {
 	Per      time.Duration
 }
 
-// Rates are the limits per account, and of an app over all its accounts.
+// Rates are the limits per account, and of an app over all its accounts. A rate
+// of zero requests is no limit.
 type Rates struct {
 	API      Rate // all calls
 	Statuses Rate // new posts
 	Media    Rate // uploads
 	Deletes  Rate
 	App      Rate // all calls with tokens of one app; zero: none
+
+	Windows Windows // where its windows begin
+	Headers Headers // what it says of them
 }
 
 // MastodonRates are a real instance's (https://docs.joinmastodon.org/api/rate-limits/).
@@ -49,6 +53,7 @@ type limiter struct {
 type usage struct {
 	period int64
 	count  int
+	ends   time.Time // where windows begin with a call
 }
 
 func newLimiter(rates Rates) *limiter { return &limiter{rates: rates, used: map[string]usage{}} }
@@ -64,22 +69,18 @@ func (l *limiter) allow(w http.ResponseWriter, c caller, now time.Time, buckets 
 		if rate.Requests == 0 {
 			continue
 		}
-		period := now.UnixNano() / int64(rate.Per)
 		owner := bucket + "/" + c.account.ID
 		if bucket == bucketApp {
 			owner = bucket + "/" + c.app
 		}
-		u := l.used[owner]
-		if u.period != period {
-			u = usage{period: period}
-		}
+		u := l.used[owner].at(now, rate, l.rates.Windows)
 		u.count++
 		l.used[owner] = u
 		left := max(rate.Requests-u.count, 0)
 		ok = ok && u.count <= rate.Requests
 		if least < 0 || left < least {
 			least = left
-			writeRate(w.Header(), rate, left, time.Unix(0, (period+1)*int64(rate.Per)))
+			l.rates.Headers.write(w.Header(), rate, left, u.ends)
 		}
 	}
 	return ok

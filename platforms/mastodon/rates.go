@@ -3,6 +3,7 @@ package mastodon
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"dateline/platforms/call"
@@ -44,21 +45,32 @@ func bucketOf(method, path string) string {
 // that the call fell in (app/controllers/concerns/api/rate_limit_headers.rb),
 // which nearly always is the call's own. When it is the one of all calls, that
 // many calls and no more are left until its reset all the same.
+//
+// Servers that speak Mastodon's API have limits of their own: GoToSocial counts
+// all calls together, 300 in 5 minutes from the first one, under the same headers
+// (internal/middleware/ratelimit.go).
 func rates(res *call.Response, bucket string) []network.Rate {
-	limit, errLimit := strconv.Atoi(res.Header.Get("X-RateLimit-Limit"))
-	remaining, errRemaining := strconv.Atoi(res.Header.Get("X-RateLimit-Remaining"))
+	limit, errLimit := strconv.Atoi(header(res, "Limit"))
+	remaining, errRemaining := strconv.Atoi(header(res, "Remaining"))
 	if bucket == "" || errLimit != nil || errRemaining != nil || limit < 1 || remaining < 0 {
 		return nil
 	}
-	return []network.Rate{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit), ResetAt: rateReset(res)}}
+	return []network.Rate{{Bucket: bucket, Scope: network.ScopeAccount, Limit: limit, Remaining: min(remaining, limit),
+		ResetAt: rateReset(res), Per: call.Window(header(res, "Policy"))}}
 }
 
-// rateReset reads X-RateLimit-Reset, which is ISO 8601 here and not a number
-// of seconds. https://docs.joinmastodon.org/api/rate-limits/
-func rateReset(res *call.Response) time.Time {
-	at, err := time.Parse(time.RFC3339, res.Header.Get("X-RateLimit-Reset"))
-	if err != nil {
-		return time.Time{}
+func rateReset(res *call.Response) time.Time { return res.ResetAt(header(res, "Reset")) }
+
+// header reads one of the headers by Mastodon's name or by that of the IETF's
+// draft, which newer proxies send. Its limit may be a list, of which the first is
+// the one that counts.
+func header(res *call.Response, name string) string {
+	value := res.Header.Get("X-RateLimit-" + name)
+	if value == "" {
+		value = res.Header.Get("RateLimit-" + name)
 	}
-	return res.Local(at)
+	if name == "Limit" {
+		value, _, _ = strings.Cut(value, ",")
+	}
+	return strings.TrimSpace(value)
 }

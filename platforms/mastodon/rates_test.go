@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,36 @@ func TestHeadersThatCannotBeReadSayNothing(t *testing.T) {
 		receipt, err := m.Publish(t.Context(), account, network.Submission{Key: "k", Text: "t"})
 		if err != nil || len(receipt.Rates) != 0 {
 			t.Errorf("%v: rates %+v, error %v", headers, receipt.Rates, err)
+		}
+	}
+}
+
+func TestRates_AreReadInEveryForm(t *testing.T) {
+	later := time.Now().Add(5 * time.Minute)
+	for name, c := range map[string]struct {
+		headers map[string]string
+		per     time.Duration
+	}{
+		"GoToSocial": {map[string]string{"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299", "X-RateLimit-Reset": later.UTC().Format("2006-01-02T15:04:05.000000Z")}, 0},
+		"Epoch":      {map[string]string{"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299", "X-RateLimit-Reset": strconv.FormatInt(later.Unix(), 10)}, 0},
+		"FromNow":    {map[string]string{"X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "299", "X-RateLimit-Reset": "300"}, 0},
+		"Draft": {map[string]string{"RateLimit-Limit": "300, 300;w=300", "RateLimit-Remaining": "299", "RateLimit-Reset": "300",
+			"RateLimit-Policy": "300;w=300"}, 5 * time.Minute},
+	} {
+		m, account := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			for name, value := range c.headers {
+				w.Header().Set(name, value)
+			}
+			_, _ = io.WriteString(w, `{"id":"1","url":"https://social.example/@desk/1"}`)
+		})
+		receipt, err := m.Publish(t.Context(), account, network.Submission{Key: "k", Text: "t"})
+		if err != nil || len(receipt.Rates) != 1 {
+			t.Errorf("%s: got %+v, error %v", name, receipt.Rates, err)
+			continue
+		}
+		got := receipt.Rates[0]
+		if got.Limit != 300 || got.Remaining != 299 || got.ResetAt.Sub(later).Abs() > 2*time.Second || got.Per != c.per {
+			t.Errorf("%s: got %+v, want 299 of 300 until %s, period %s", name, got, later, c.per)
 		}
 	}
 }

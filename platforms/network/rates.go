@@ -50,7 +50,8 @@ func (q Quota) Cost(use Use) int {
 type Rate struct {
 	Bucket    string
 	Scope     Scope
-	Limit     int       // in a whole period
-	Remaining int       // after this call
-	ResetAt   time.Time // when Limit holds again, by our clock; zero: not said
+	Limit     int           // in a whole period
+	Remaining int           // after this call
+	ResetAt   time.Time     // when Limit holds again, by our clock; zero: not said
+	Per       time.Duration // of the window that Limit is for; 0: not said
 }
