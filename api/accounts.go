@@ -103,7 +103,10 @@ func (s *Server) AccountLimits(ctx context.Context, r spec.AccountLimitsRequestO
 }
 
 func rateLimitJSON(b limits.Bucket) spec.RateLimit {
-	out := spec.RateLimit{Bucket: b.Name, Scope: spec.RateLimitScope(b.Scope), Reported: b.Reported, Enforced: b.Waits}
+	out := spec.RateLimit{Bucket: b.Name, Scope: spec.RateLimitScope(b.Scope), Source: spec.Declared, Enforced: b.Waits}
+	if b.Reported {
+		out.Source = spec.Reported
+	}
 	if b.Limit > 0 {
 		out.Limit = &b.Limit
 	}

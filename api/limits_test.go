@@ -23,7 +23,7 @@ func (s *server) teach(a account.Account, limit, remaining int, reset time.Time)
 	s.Must(err)
 	c := limits.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
 	s.Limits.Observe(s.t.Context(), c, network.UsePublish, []network.Rate{{Bucket: "statuses", Scope: network.ScopeAccount,
-		Limit: limit, Remaining: remaining, ResetAt: reset}}, nil)
+		Limit: limit, Remaining: remaining, ResetAt: reset, Per: 3 * time.Hour}}, nil)
 	return c
 }
 
@@ -90,6 +90,37 @@ func TestAnHourThatExceedsTheQuotaIsForecast(t *testing.T) {
 	}
 }
 
+// Of a server that reports a limit and no period, only the window that runs is
+// known: what comes after its reset is not forecast.
+func TestForecast_OfAReportedLimitWithoutAPeriod(t *testing.T) {
+	s := start(t)
+	a := s.Connect("desk")
+	reset := time.Now().Truncate(time.Minute).Add(30 * time.Minute)
+	adapter, _ := s.Networks.Get(a.Network)
+	known, err := adapter.Limits(t.Context(), network.Account{BaseURL: a.BaseURL})
+	s.Must(err)
+	c := limits.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
+	s.Limits.Observe(t.Context(), c, network.UsePublish, []network.Rate{{Bucket: "statuses", Scope: network.ScopeAccount, Limit: 300, Remaining: 1, ResetAt: reset}}, nil)
+	schedule := func(at time.Time) (codes []string, text string) {
+		t.Helper()
+		return warnings(s.post(s.send("POST", "/api/v1/posts", hello(object{"scheduled_time": at.Format(time.RFC3339)})), 201))
+	}
+	if codes, text := schedule(reset.Add(-10 * time.Minute)); codes != nil {
+		t.Errorf("the first: got %v %s, want no warning", codes, text)
+	}
+	if codes, text := schedule(reset.Add(-10 * time.Minute)); len(codes) != 1 || !strings.Contains(text, "allows 300 until then, of which 1 are left") {
+		t.Errorf("the second: got %v %q, want a warning that 1 is left", codes, text)
+	}
+	if codes, text := schedule(reset.Add(time.Hour)); codes != nil {
+		t.Errorf("after the reset: got %v %s, want no warning", codes, text)
+	}
+	var got spec.AccountLimits
+	s.decode(s.send("GET", "/api/v1/accounts/"+a.ID.String()+"/limits", nil), 200, &got)
+	if one := got.Limits[0]; one.Source != spec.Reported || one.PeriodSeconds != nil || *one.Limit != 300 || got.Limits[1].Source != spec.Declared {
+		t.Errorf("got %+v, want a reported limit without a period, and a declared one", got.Limits)
+	}
+}
+
 func hanoi(t *testing.T) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
@@ -136,7 +167,7 @@ func TestAnAccountTellsItsLimits(t *testing.T) {
 	path := "/api/v1/accounts/" + a.ID.String() + "/limits"
 	var got spec.AccountLimits
 	s.decode(s.send("GET", path, nil), 200, &got)
-	if len(got.Limits) != 2 || got.Limits[0].Bucket != "statuses" || *got.Limits[0].Limit != 300 || got.Limits[0].Remaining != nil || got.Limits[0].Reported || got.Limits[0].Enforced {
+	if len(got.Limits) != 2 || got.Limits[0].Bucket != "statuses" || *got.Limits[0].Limit != 300 || got.Limits[0].Remaining != nil || got.Limits[0].Source != spec.Declared || got.Limits[0].Enforced {
 		t.Errorf("before anything is known: %+v", got.Limits)
 	}
 	reset := time.Now().Truncate(time.Second).Add(time.Hour)
@@ -146,7 +177,7 @@ func TestAnAccountTellsItsLimits(t *testing.T) {
 	s.Limits.Observe(t.Context(), c, network.UseUpload, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: closed})
 	s.decode(s.send("GET", path, nil), 200, &got)
 	posts, uploads := got.Limits[0], got.Limits[1]
-	if *posts.Limit != 50 || *posts.Remaining != 6 || !posts.Reported || !posts.Enforced || posts.ResetsAt.Sub(reset).Abs() > time.Second || *posts.PeriodSeconds != 3*3600 {
+	if *posts.Limit != 50 || *posts.Remaining != 6 || posts.Source != spec.Reported || !posts.Enforced || posts.ResetsAt.Sub(reset).Abs() > time.Second || *posts.PeriodSeconds != 3*3600 {
 		t.Errorf("posts %+v", posts)
 	}
 	if uploads.ClosedUntil == nil || uploads.ClosedUntil.Sub(closed).Abs() > time.Second || *uploads.Remaining != 0 {

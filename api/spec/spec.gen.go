@@ -461,6 +461,24 @@ func (e RateLimitScope) Valid() bool {
 	}
 }
 
+// Defines values for RateLimitSource.
+const (
+	Declared RateLimitSource = "declared"
+	Reported RateLimitSource = "reported"
+)
+
+// Valid indicates whether the value is a known member of the RateLimitSource enum.
+func (e RateLimitSource) Valid() bool {
+	switch e {
+	case Declared:
+		return true
+	case Reported:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReadingWish.
 const (
 	Learn    ReadingWish = "learn"
@@ -2792,24 +2810,29 @@ type RateLimit struct {
 	Enforced bool `json:"enforced"`
 
 	// Limit Calls per period.
-	Limit         *int `json:"limit,omitempty"`
+	Limit *int `json:"limit,omitempty"`
+
+	// PeriodSeconds Absent: the network reported a limit and no period, and two resets have not been seen yet.
 	PeriodSeconds *int `json:"period_seconds,omitempty"`
 
 	// Remaining Absent: nobody has counted yet.
 	Remaining *int `json:"remaining,omitempty"`
-
-	// Reported The network said so itself; else it only documents it.
-	Reported bool `json:"reported"`
 
 	// ResetsAt When all calls are allowed again. Absent: they come back evenly, or it is not known.
 	ResetsAt *time.Time `json:"resets_at,omitempty"`
 
 	// Scope Whose limit it is: the account's, or that of all accounts which Dateline has at this network or instance.
 	Scope RateLimitScope `json:"scope"`
+
+	// Source `reported`: the server said so in a response, which overrides what is documented. `declared`: the network documents it.
+	Source RateLimitSource `json:"source"`
 }
 
 // RateLimitScope Whose limit it is: the account's, or that of all accounts which Dateline has at this network or instance.
 type RateLimitScope string
+
+// RateLimitSource `reported`: the server said so in a response, which overrides what is documented. `declared`: the network documents it.
+type RateLimitSource string
 
 // Readiness defines model for Readiness.
 type Readiness struct {
