@@ -144,7 +144,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	n.Must(err)
 	c := n.CountViews(log)
 	s := &api.Server{BucketOrigin: origin, Links: &links.Service{Store: n.Store, Base: n.Desk.LinkBase}, Tally: tallies{n.Store},
-		Views:    &api.Views{Sites: n.Sites, Counts: c.Counter, Pulses: c.Pulses, Intake: c.Intake},
+		Views:    &api.Views{Sites: n.Sites, Counts: c.Counts, Pulses: c.Pulses, Intake: c.Intake},
 		Redirect: &links.Redirect{Finder: n.Store, Counter: c.Batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
 		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, Exports: &portable.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,

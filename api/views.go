@@ -18,7 +18,7 @@ import (
 	"dateline/internal/views"
 )
 
-// Counts reads what was counted: views.Counter.
+// Counts reads what was counted: tally.Counts.
 type Counts interface {
 	StatsOf(ctx context.Context, s views.Site, pages []string) ([]views.Stats, error)
 	Series(ctx context.Context, s views.Site, page string, kind views.Kind, unit views.Unit, buckets int) ([]views.Bucket, error)

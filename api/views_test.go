@@ -156,7 +156,7 @@ func TestHitsAreMetered(t *testing.T) {
 	met := &meter{}
 	c := s.CountViews(io.Discard)
 	metered := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody, Meter: met, Log: slog.New(slog.DiscardHandler),
-		Views: &api.Views{Sites: s.Sites, Counts: c.Counter, Pulses: c.Pulses, Intake: c.Intake},
+		Views: &api.Views{Sites: s.Sites, Counts: c.Counts, Pulses: c.Pulses, Intake: c.Intake},
 		Page:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") })}
 	h, err := metered.Handler()
 	s.Must(err)

@@ -93,7 +93,7 @@ func (p *parts) views() *api.Views {
 			p.log.Warn("a change of a site is not in force here yet", "error", err)
 		}
 	}
-	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, Changed: refresh}, Counts: p.counter, Pulses: c.pulses, Intake: c.intake}
+	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, Changed: refresh}, Counts: tally.Counts{Counter: p.counter, Filtered: tally.Filtered{Counter: p.counter, Store: p.store}}, Pulses: c.pulses, Intake: c.intake}
 }
 
 // viewsWorker is what the worker does for it; nil: readers are not counted.

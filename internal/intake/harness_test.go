@@ -117,7 +117,7 @@ func (d *desk) stats(s site.Site, page string) views.Stats {
 func (d *desk) filtered(s site.Site, page string) map[string]int64 {
 	d.t.Helper()
 	d.Must(d.Counter.Fold(d.t.Context()))
-	got, err := d.Counter.FilteredOf(d.t.Context(), s.ID, page)
+	got, err := d.Counts.FilteredOf(d.t.Context(), s.ID, page)
 	d.Must(err)
 	return got
 }

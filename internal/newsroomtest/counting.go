@@ -10,6 +10,7 @@ import (
 	"dateline/internal/intake"
 	"dateline/internal/live"
 	"dateline/internal/site"
+	"dateline/internal/tally"
 	"dateline/internal/views"
 	"dateline/internal/views/bots"
 	"dateline/internal/views/dims"
@@ -18,6 +19,7 @@ import (
 
 // Counting is a newsroom's counting of readers, as a process of the API has it.
 type Counting struct {
+	Counts    tally.Counts
 	Counter   *views.Counter
 	Batcher   *views.Batcher
 	Directory *site.Directory
@@ -38,6 +40,7 @@ func (n *Newsroom) CountViewsAt(redisURL string, log io.Writer) *Counting {
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c := &Counting{Counter: views.New(client, views.Options{}), Directory: &site.Directory{Store: n.Store, Sealer: n.Sealer, Log: logger},
 		Pulses: live.NewPulses(client, logger)}
+	c.Counts = tally.Counts{Counter: c.Counter, Filtered: tally.Filtered{Counter: c.Counter, Store: n.Store}}
 	c.Batcher = views.NewBatcher(c.Counter)
 	n.T.Cleanup(c.Batcher.Close)
 	n.Must(c.Directory.Refresh(n.T.Context()))

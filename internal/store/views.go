@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"dateline/internal/store/db"
@@ -47,11 +49,15 @@ func (s *Store) Flushing(ctx context.Context, f func(ctx context.Context) error)
 
 // ApplyViews adds a batch: its counts and its line in the ledger, in one
 // transaction. applied is false when it was added before.
-func (s *Store) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas []views.Delta) (applied bool, err error) {
-	rows := rowsOf(deltas)
+func (s *Store) ApplyViews(ctx context.Context, shard int, id uuid.UUID, batch views.Batch) (applied bool, err error) {
+	rows := rowsOf(batch.Deltas)
+	leftOut := batch.LeftOut
+	if leftOut == nil {
+		leftOut = []uuid.UUID{}
+	}
 	err = s.inPartitions(ctx, rows.partitions(), func() error {
 		return s.inTx(ctx, func(q *db.Queries) error {
-			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{ID: batch, Shard: int32(shard), Counts: rows.counted}) //nolint:gosec // a hundred at most
+			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{ID: id, Shard: int32(shard), Counts: rows.counted, LeftOut: leftOut}) //nolint:gosec // a hundred at most
 			applied = n == 1
 			if err != nil || !applied {
 				return err
@@ -60,6 +66,31 @@ func (s *Store) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, delt
 		})
 	})
 	return applied && err == nil, err
+}
+
+// ViewBatchLeftOut gives the records that were left out of a batch when it was
+// applied.
+func (s *Store) ViewBatchLeftOut(ctx context.Context, id uuid.UUID) (leftOut []uuid.UUID, applied bool, err error) {
+	leftOut, err = s.q.ViewBatchLeftOut(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, false, nil
+	}
+	return leftOut, err == nil, err
+}
+
+// ViewFilteredOf gives how many hits on a page were filtered, by reason, and which
+// of some batches are among them.
+func (s *Store) ViewFilteredOf(ctx context.Context, page views.PageID, batches []uuid.UUID) (counts map[string]int64, applied []uuid.UUID, err error) {
+	rows, err := s.q.ViewFilteredOf(ctx, db.ViewFilteredOfParams{SiteID: page.Site, Page: storable(page.Page), Batches: batches})
+	counts = map[string]int64{}
+	for _, r := range rows {
+		if r.Batch != uuid.Nil {
+			applied = append(applied, r.Batch)
+			continue
+		}
+		counts[r.Reason] = r.Count
+	}
+	return counts, applied, err
 }
 
 // viewBatch is a batch as the tables take it.

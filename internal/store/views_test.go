@@ -26,7 +26,7 @@ func counts(page views.PageID, hour time.Time, n int64) views.Delta {
 
 func (n *newsroom) apply(batch uuid.UUID, deltas ...views.Delta) bool {
 	n.t.Helper()
-	applied, err := n.ApplyViews(n.t.Context(), 3, batch, deltas)
+	applied, err := n.ApplyViews(n.t.Context(), 3, batch, views.Batch{Deltas: deltas})
 	n.must(err)
 	return applied
 }
@@ -167,7 +167,7 @@ func TestARollUpMissesNoFlushThatIsUnderWay(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 60 {
-			if _, err := n.ApplyViews(t.Context(), 0, newID(), []views.Delta{counts(page, hour, 3)}); err != nil {
+			if _, err := n.ApplyViews(t.Context(), 0, newID(), views.Batch{Deltas: []views.Delta{counts(page, hour, 3)}}); err != nil {
 				t.Error(err)
 				return
 			}

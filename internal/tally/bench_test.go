@@ -62,7 +62,7 @@ type timedCounter struct {
 	took *atomic.Int64
 }
 
-func (c timedCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) ([]views.Delta, error) {
+func (c timedCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (views.Batch, error) {
 	start := time.Now()
 	defer func() { c.took.Add(int64(time.Since(start))) }()
 	return c.Counter.ReadBatch(ctx, shard, batch)
@@ -74,7 +74,7 @@ type timedStore struct {
 	took *atomic.Int64
 }
 
-func (s timedStore) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas []views.Delta) (bool, error) {
+func (s timedStore) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas views.Batch) (bool, error) {
 	start := time.Now()
 	defer func() { s.took.Add(int64(time.Since(start))) }()
 	return s.Store.ApplyViews(ctx, shard, batch, deltas)

@@ -111,7 +111,7 @@ func (c mortalCounter) TakeBatch(ctx context.Context, shard int, batch uuid.UUID
 	return took, err
 }
 
-func (c mortalCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) ([]views.Delta, error) {
+func (c mortalCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (views.Batch, error) {
 	deltas, err := c.Counter.ReadBatch(ctx, shard, batch)
 	c.here("after a batch was read")
 	return deltas, err
@@ -142,7 +142,7 @@ type mortalStore struct {
 	mortal
 }
 
-func (s mortalStore) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas []views.Delta) (bool, error) {
+func (s mortalStore) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas views.Batch) (bool, error) {
 	applied, err := s.Store.ApplyViews(ctx, shard, batch, deltas)
 	s.here("after a batch was applied")
 	return applied, err

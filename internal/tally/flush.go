@@ -159,17 +159,17 @@ func (k *Keeper) leftovers(ctx context.Context, shard int, done *Flushed) error 
 
 // bring applies a batch, and drops it once it is in Postgres.
 func (k *Keeper) bring(ctx context.Context, shard int, batch uuid.UUID, done *Flushed) error {
-	deltas, err := k.Counter.ReadBatch(ctx, shard, batch)
+	read, err := k.Counter.ReadBatch(ctx, shard, batch)
 	if err != nil {
 		return err
 	}
-	applied, err := k.Store.ApplyViews(ctx, shard, batch, deltas)
+	applied, err := k.Store.ApplyViews(ctx, shard, batch, read)
 	if err != nil {
 		return err
 	}
 	if applied {
 		done.Batches++
-		done.Pages += int64(len(deltas))
+		done.Pages += int64(len(read.Deltas))
 	} else {
 		done.Again++
 	}

@@ -26,7 +26,7 @@ type Counter interface {
 	Shard(site uuid.UUID, page string) int
 	TakeBatch(ctx context.Context, shard int, batch uuid.UUID) (bool, error)
 	Batches(ctx context.Context, shard int) ([]uuid.UUID, error)
-	ReadBatch(ctx context.Context, shard int, batch uuid.UUID) ([]views.Delta, error)
+	ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (views.Batch, error)
 	DropBatch(ctx context.Context, shard int, batch uuid.UUID) error
 	Sketches(ctx context.Context, pages []views.PageID) ([][]byte, error)
 	Lost(ctx context.Context) ([]int, error)
@@ -35,6 +35,11 @@ type Counter interface {
 	Forget(ctx context.Context, page views.PageID) error
 	ForgetVisitor(ctx context.Context, page views.PageID, v views.Visitor) (removed int64, err error)
 	StatsOf(ctx context.Context, site views.Site, pages []string) ([]views.Stats, error)
+
+	Quarantine(ctx context.Context, shard int) ([]views.Quarantined, error)
+	Replay(ctx context.Context, q views.Quarantined) (again bool, err error)
+	Discard(ctx context.Context, q views.Quarantined) error
+	ExpireQuarantine(ctx context.Context, shard int) (expired int, err error)
 }
 
 // Store keeps counts in Postgres.
@@ -42,8 +47,12 @@ type Store interface {
 	// Flushing runs f unless somebody else is at it, on whatever host; then ok is
 	// false.
 	Flushing(ctx context.Context, f func(ctx context.Context) error) (ok bool, err error)
-	// ApplyViews adds a batch. applied is false when it was added before.
-	ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas []views.Delta) (applied bool, err error)
+	// ApplyViews adds a batch, and notes which records were left out of it. applied
+	// is false when it was added before.
+	ApplyViews(ctx context.Context, shard int, id uuid.UUID, batch views.Batch) (applied bool, err error)
+	// ViewBatchLeftOut gives the records that were left out of a batch when it was
+	// applied. applied is false when it was not.
+	ViewBatchLeftOut(ctx context.Context, id uuid.UUID) (leftOut []uuid.UUID, applied bool, err error)
 	ViewSeeds(ctx context.Context, after views.PageID, limit int) ([]views.Total, error)
 	NoteViewLoss(ctx context.Context, shard int, pages int64) error
 

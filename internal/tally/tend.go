@@ -25,6 +25,7 @@ type Erasure struct {
 // Tended says what a round of housekeeping did.
 type Tended struct {
 	Sketched int64 // pages whose HyperLogLog was kept
+	Expired  int   // records of the quarantine that were too old
 }
 
 const sketchPages = 200
@@ -52,6 +53,24 @@ func (k *Keeper) Tend(ctx context.Context, beat func()) (done Tended, err error)
 			return done, err
 		}
 		keep = append(keep, batches...)
+		// And every batch that something was left out of.
+		expired, err := k.Counter.ExpireQuarantine(ctx, shard)
+		if err != nil {
+			return done, err
+		}
+		done.Expired += expired
+		records, err := k.Counter.Quarantine(ctx, shard)
+		if err != nil {
+			return done, err
+		}
+		for _, q := range records {
+			if q.Batch != uuid.Nil {
+				keep = append(keep, q.Batch)
+			}
+		}
+	}
+	if done.Expired > 0 {
+		k.Log.WarnContext(ctx, "records of readers' counts that could not be read were discarded: they were too old", "records", done.Expired)
 	}
 	return done, k.Store.DropOldViews(ctx, k.now(), k.Retention, keep)
 }

@@ -29,6 +29,16 @@ func (v *Views) BatchFailed(ctx context.Context, took time.Duration) {
 	v.set.note(ctx, "dateline_view_batch_duration_seconds", took.Seconds(), "result", "failed")
 }
 
+// Quarantined notes records that could not be read and were put aside.
+func (v *Views) Quarantined(ctx context.Context, records int64) {
+	v.set.add(ctx, "dateline_view_records_quarantined_total", records)
+}
+
+// QuarantineDiscarded notes records of the quarantine that were discarded.
+func (v *Views) QuarantineDiscarded(ctx context.Context, records int64) {
+	v.set.add(ctx, "dateline_view_records_discarded_total", records)
+}
+
 // Flushed notes a flush to the database: ok, failed or busy.
 func (v *Views) Flushed(ctx context.Context, result string, rows int64, took time.Duration) {
 	v.set.add(ctx, "dateline_view_flushes_total", 1, "result", result)

@@ -94,6 +94,8 @@ func TestEveryInstrumentIsServedAsDeclared(t *testing.T) {
 	tel.Views.Batch(ctx, 4, time.Millisecond, map[string]int{"view": 1}, map[string]int{"view": 2}, map[string]int{"crawler": 1})
 	tel.Views.BatchFailed(ctx, time.Second)
 	tel.Views.Flushed(ctx, "ok", 3, time.Second)
+	tel.Views.Quarantined(ctx, 2)
+	tel.Views.QuarantineDiscarded(ctx, 1)
 	tel.Crawl.Fetched(ctx, "ok", 2, 1000, time.Second)
 	tel.Crawl.Page(ctx, "article", "new")
 	tel.Crawl.Links(ctx, 1, 2)

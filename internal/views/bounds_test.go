@@ -75,7 +75,7 @@ func TestDimensionsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		fold(t, c)
-		if got := must[map[string]int64](t)(c.FilteredOf(t.Context(), site.ID, "a")); len(got) != 21 || got[views.Other] != 80 {
+		if got := filteredOf(t, c, site, "a"); len(got) != 21 || got[views.Other] != 80 {
 			t.Errorf("filtered: %v, want 20 reasons and 80 others", got)
 		}
 	})

@@ -55,8 +55,8 @@ func sampleLog(h heading, records ...record) string {
 func FuzzLogged(f *testing.F) {
 	f.Add("301-", sampleLog(heading{'v', 'H', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", device: "mobile", referrer: "t.co", visitor: 1 << 63},
 		record{unix: 1_794_999_999, visitor: 1}, record{unix: 1_795_000_007, device: "other"}, record{unix: 1_795_000_000, country: "US"}))
-	f.Add("0", sampleLog(heading{filtered, noWay, 1_994_444, 20_775}, record{unix: 5, reason: "bot"}))
-	f.Add("1", sampleLog(heading{'c', 'S', 1_994_444, 20_775}, record{unix: 5}))
+	f.Add("0", sampleLog(heading{filtered, noWay, 1_994_444, 20_775}, record{unix: 1_795_000_000, reason: "bot"}))
+	f.Add("1", sampleLog(heading{'c', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000}))
 	f.Fuzz(func(t *testing.T, said, text string) {
 		var first, second changes
 		if first.addLogged(said, text) != nil {
@@ -91,7 +91,7 @@ func FuzzLogged(f *testing.F) {
 	})
 }
 
-func TestAnotherVersionsRecordsAreLeftAlone(t *testing.T) {
+func TestRecords_OfAnotherVersionAreNotRead(t *testing.T) {
 	log := sampleLog(heading{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000})
 	var all changes
 	if err := all.addLogged("1", log); err != nil {
@@ -149,6 +149,87 @@ func FuzzChanges(f *testing.F) {
 			t.Errorf("%q came back as %q", written, again)
 		}
 	})
+}
+
+// What cannot be is refused before anything of it is added: Postgres or a script
+// would fail with it, and with all that lies beside it.
+func TestRecords_ThatCannotBeAreRefusedWhole(t *testing.T) {
+	good := heading{'v', 'S', 1_994_444, 20_775}
+	r := record{unix: 1_795_000_000, country: "VN"}
+	for name, text := range map[string]string{
+		"Kind":   sampleLog(heading{'z', 'S', 1_994_444, 20_775}, r),
+		"Way":    sampleLog(heading{'v', 'Z', 1_994_444, 20_775}, r),
+		"Day":    sampleLog(heading{'v', 'S', 1_994_444, 2_000_000_000}, r),
+		"Hour":   sampleLog(heading{'v', 'S', 5, 20_775}, r),
+		"Moment": sampleLog(good, record{unix: 1 << 40}),
+		"Second": sampleLog(good, r, record{unix: 5}),
+		"Page":   strings.Replace(sampleLog(good, r), "{v", "{w", 1),
+	} {
+		var all changes
+		if err := all.addLogged("11"[:1+strings.Count(name, "Second")], text); err == nil || len(all.list) != 0 {
+			t.Errorf("%s: got %d pages and error %v, want an error and nothing added", name, len(all.list), err)
+		}
+	}
+	var one changes
+	c := one.of(samplePage())
+	c.add(good, r)
+	for name, spoil := range map[string]func(c *change){
+		"Way":    func(c *change) { c.way = 'Z' },
+		"Day":    func(c *change) { c.hours[0].day = 2_000_000_000 },
+		"Hour":   func(c *change) { c.hours[0].quarters = 5 },
+		"Letter": func(c *change) { c.values[0].letter = 'q' },
+		"Value":  func(c *change) { c.values[0].day = 2_000_000_000 },
+		"Minute": func(c *change) { c.minutes[0].last = 1 << 40 },
+		"Seen":   func(c *change) { c.seen = []seen{{2_000_000_000, []uint64{1}}} },
+		"Page":   func(c *change) { c.page = "{v05}short" },
+	} {
+		spoiled := *c
+		spoiled.hours, spoiled.values, spoiled.minutes = slices.Clone(c.hours), slices.Clone(c.values), slices.Clone(c.minutes)
+		spoil(&spoiled)
+		var all changes
+		if err := all.read(string(encodeChanges([]*change{c, &spoiled}, true))); err == nil || len(all.list) != 0 {
+			t.Errorf("%s: got %d pages and error %v, want an error and nothing added", name, len(all.list), err)
+		}
+	}
+}
+
+// The log is a list of pairs; what is broken in it does not take what follows.
+func TestLog_IsReadOnBehindWhatIsBroken(t *testing.T) {
+	c := New(nil, Options{})
+	text := sampleLog(heading{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000})
+	for name, row := range map[string]struct {
+		lines              []string
+		views, bad, unread int
+	}{
+		"Whole":          {[]string{"1", text, "1", text}, 2, 0, 0},
+		"OtherFormat":    {[]string{"1", "2" + text[1:], "1", text}, 1, 1, 0},
+		"NoFormat":       {[]string{"1", text[1:], "1", text}, 1, 1, 0},
+		"WithoutText":    {[]string{"1", "1", text}, 1, 1, 0},
+		"WithoutSaid":    {[]string{text, "1", text}, 1, 1, 0},
+		"Garbage":        {[]string{"x", "y", "", "1", text}, 1, 3, 0},
+		"SecondIsToCome": {[]string{"1", text, "1"}, 1, 0, 1},
+		"OtherNumber":    {[]string{"11", text, "1", text}, 1, 1, 0},
+	} {
+		var all changes
+		rest, bad := row.lines, 0
+		for len(rest) > 0 {
+			used, q := c.logEntry(&all, rest)
+			if q != nil {
+				bad++
+			}
+			if used == 0 {
+				break
+			}
+			rest = rest[used:]
+		}
+		views := 0
+		for _, c := range all.list {
+			views += int(c.hours[0].count)
+		}
+		if views != row.views || bad != row.bad || len(rest) != row.unread {
+			t.Errorf("%s: got %d views, %d put aside, %d left; want %d, %d, %d", name, views, bad, len(rest), row.views, row.bad, row.unread)
+		}
+	}
 }
 
 func TestChangesAddUp(t *testing.T) {

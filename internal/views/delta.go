@@ -162,8 +162,9 @@ func (is *increments) add(name string, count int64) {
 
 // changes are changes by page.
 type changes struct {
-	list   []*change
-	byPage map[string]*change
+	list    []*change
+	byPage  map[string]*change
+	records []pageRecord // of the entry that is being added
 }
 
 func (cs *changes) of(page string) *change {
@@ -225,45 +226,72 @@ func appendNumbers(b []byte, numbers ...int64) []byte {
 	return b
 }
 
-// read adds what encodeChanges wrote.
+// read adds what encodeChanges wrote: all or, with an error, nothing.
 func (cs *changes) read(s string) error {
+	if err := new(changes).readUnchecked(s); err != nil {
+		return err
+	}
+	return cs.readUnchecked(s)
+}
+
+// readUnchecked is read that may leave a part behind when it fails.
+func (cs *changes) readUnchecked(s string) error {
 	d := decoder{rest: s}
 	if d.letter() != format {
 		return errFormat
 	}
 	for d.rest != "" {
 		page := d.text()
-		if !isPageKey(page) {
+		if !isWellFormed(page) {
 			return errDelta
 		}
-		c := cs.of(page)
-		if way := d.letter(); way != 0 {
-			c.way = way
+		if err := cs.of(page).read(&d); err != nil {
+			return err
 		}
-		for n := d.number(); n > 0 && !d.failed; n-- {
-			kind := d.letter()
-			if strings.IndexByte("vcx", kind) < 0 {
-				return errDelta
-			}
-			quarters, day := d.number(), Day(d.number()) //nolint:gosec // bounded by number
-			c.hour(kind, quarters, day, d.number(), d.number())
+	}
+	return nil
+}
+
+// read adds what follows a page's key.
+func (c *change) read(d *decoder) error {
+	if way := d.letter(); way != 0 {
+		if wayOf(way) == "" {
+			return errDelta
 		}
-		for n := d.number(); n > 0 && !d.failed; n-- {
-			letter, day := d.letter(), Day(d.number()) //nolint:gosec // bounded by number
-			if !slices.Contains([]byte{countryLetter, deviceLetter, referrerLetter, filtered}, letter) {
-				return errDelta
-			}
-			c.value(letter, day, d.text(), d.number())
+		c.way = way
+	}
+	first, last := int64(largest), int64(0) // hours
+	for n := d.number(); n > 0 && !d.failed; n-- {
+		kind := d.letter()
+		quarters, day := d.number(), d.date()
+		if strings.IndexByte("vcx", kind) < 0 || !plausible(day, quarters*quarter) {
+			return errDelta
 		}
-		c.firsts += d.number()
-		for n := d.number(); n > 0 && !d.failed; n-- {
-			c.minute(d.number(), d.number())
+		first, last = min(first, quarters*quarter), max(last, quarters*quarter)
+		c.hour(kind, quarters, day, d.number(), d.number())
+	}
+	for n := d.number(); n > 0 && !d.failed; n-- {
+		letter, day := d.letter(), d.date()
+		if !slices.Contains([]byte{countryLetter, deviceLetter, referrerLetter, filtered}, letter) || !plausible(day, int64(day)*86400) {
+			return errDelta
 		}
-		for n := d.number(); n > 0 && !d.failed; n-- {
-			day := Day(d.number()) //nolint:gosec // bounded by number
-			for m := d.number(); m > 0 && !d.failed; m-- {
-				c.sight(day, d.hash())
-			}
+		c.value(letter, day, d.text(), d.number())
+	}
+	c.firsts += d.number()
+	for n := d.number(); n > 0 && !d.failed; n-- {
+		unix, views := d.number(), d.number()
+		if unix < first-86400 || unix > last+86400 {
+			return errDelta
+		}
+		c.minute(unix, views)
+	}
+	for n := d.number(); n > 0 && !d.failed; n-- {
+		day := d.date()
+		if !plausible(day, int64(day)*86400) {
+			return errDelta
+		}
+		for m := d.number(); m > 0 && !d.failed; m-- {
+			c.sight(day, d.hash())
 		}
 	}
 	if d.failed {

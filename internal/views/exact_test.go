@@ -63,7 +63,7 @@ func compare(t *testing.T, c *views.Counter, m *model, clock *clock, site views.
 			t.Errorf("%s %s: funnel %+v, want %v", site.Uniques, page, f, want.funnel)
 		}
 		compareValues(t, c, want, site, page)
-		if filtered := must[map[string]int64](t)(c.FilteredOf(t.Context(), site.ID, page)); !maps.Equal(filtered, want.filtered) {
+		if filtered := filteredOf(t, c, site, page); !maps.Equal(filtered, want.filtered) {
 			t.Errorf("%s %s: filtered %v, want %v", site.Uniques, page, filtered, want.filtered)
 		}
 		allTime := len(want.all)

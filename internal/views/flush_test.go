@@ -47,7 +47,7 @@ func TestABatchHasEachHitOnce(t *testing.T) {
 			}
 		}
 		count(t, c, view(site, "a", 2, clock.Now()))
-		got := must[[]views.Delta](t)(c.ReadBatch(ctx, shard, batch))
+		got := must[views.Batch](t)(c.ReadBatch(ctx, shard, batch)).Deltas
 		day := views.Day(monday().Unix() / 86400)
 		want := []views.Delta{{PageID: views.PageID{Site: site.ID, Page: "a"}, Way: views.Set,
 			Hours:      []views.HourDelta{{Kind: views.View, Hour: monday(), Day: day, Count: 1}, {Kind: views.Click, Hour: monday(), Day: day, Count: 1}},
@@ -74,7 +74,7 @@ func TestABatchHasEachHitOnce(t *testing.T) {
 		if must[bool](t)(c.TakeBatch(ctx, shard, batch)) {
 			t.Error("a batch that was dropped was taken again, under an id that the ledger has")
 		}
-		if got := must[[]views.Delta](t)(c.ReadBatch(ctx, shard, batch)); len(got) != 0 {
+		if got := must[views.Batch](t)(c.ReadBatch(ctx, shard, batch)).Deltas; len(got) != 0 {
 			t.Errorf("a batch that was dropped has %v", got)
 		}
 		if left := must[[]uuid.UUID](t)(c.Batches(ctx, shard)); len(left) != 1 {

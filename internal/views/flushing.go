@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 )
 
 // ErrLost says that Redis was emptied and that the shard's totals have not been
@@ -112,11 +113,16 @@ func (c *Counter) Batches(ctx context.Context, shard int) ([]uuid.UUID, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list batches: %w", err)
 	}
-	batches := make([]uuid.UUID, len(names))
-	for i, name := range names {
-		if batches[i], err = uuid.Parse(name); err != nil {
-			return nil, fmt.Errorf("list batches: %w", err)
+	batches := make([]uuid.UUID, 0, len(names))
+	for _, name := range names {
+		batch, err := uuid.Parse(name)
+		if err != nil {
+			if err := c.quarantine(ctx, shard, listBatches, c.newQuarantined(listBatches, name, err)); err != nil {
+				return nil, err
+			}
+			continue
 		}
+		batches = append(batches, batch)
 	}
 	return batches, nil
 }
@@ -129,32 +135,75 @@ func (c *Counter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) err
 	return nil
 }
 
-// ReadBatch reads a batch that was taken: one Delta per page. A batch that is
-// not there is empty.
-func (c *Counter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) ([]Delta, error) {
-	lines, err := c.redis.LRange(ctx, tag(shard)+"flush:"+batch.String(), 0, -1).Result()
-	if err != nil {
-		return nil, fmt.Errorf("read a batch: %w", err)
+// Batch is what was taken from a shard at once.
+type Batch struct {
+	Deltas []Delta // one per page
+	// LeftOut are the records that could not be read and are in the quarantine
+	// now. The ledger notes them with the batch: another process may have read the
+	// batch with them.
+	LeftOut []uuid.UUID
+}
+
+// ReadBatch reads a batch that was taken. A batch that is not there is empty.
+func (c *Counter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (Batch, error) {
+	for range mostTries {
+		read, all, err := c.readBatch(ctx, shard, batch)
+		if err != nil {
+			return Batch{}, fmt.Errorf("read a batch: %w", err)
+		}
+		if all {
+			return read, nil
+		}
+	}
+	return Batch{}, fmt.Errorf("read a batch: %w", errDelta)
+}
+
+// readBatch reads a batch, unless something of it had to go to the quarantine
+// first; then all is false.
+func (c *Counter) readBatch(ctx context.Context, shard int, batch uuid.UUID) (_ Batch, whole bool, err error) {
+	var found *redis.StringSliceCmd
+	var left *redis.StringSliceCmd
+	list := "flush:" + batch.String()
+	// At one moment: what one of them says is true of the other.
+	if _, err := c.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		found = p.LRange(ctx, tag(shard)+list, 0, -1)
+		left = p.SMembers(ctx, tag(shard)+"left:"+batch.String())
+		return nil
+	}); err != nil {
+		return Batch{}, false, err
 	}
 	var all changes
-	for _, line := range lines {
+	var bad []Quarantined
+	for _, line := range found.Val() {
 		if err := all.read(line); err != nil {
-			return nil, fmt.Errorf("read a batch: %w", err)
+			q := c.newQuarantined(listDeltas, line, err)
+			q.Batch = batch
+			bad = append(bad, q)
+		}
+	}
+	if len(bad) > 0 {
+		return Batch{}, false, c.quarantine(ctx, shard, list, bad...)
+	}
+	var out Batch
+	for _, id := range left.Val() {
+		if id, err := uuid.Parse(id); err == nil {
+			out.LeftOut = append(out.LeftOut, id)
 		}
 	}
 	deltas := make([]Delta, len(all.list))
 	for i, change := range all.list {
 		if deltas[i], err = change.delta(); err != nil {
-			return nil, fmt.Errorf("read a batch: %w", err)
+			return Batch{}, false, err
 		}
 	}
 	for from := 0; from < len(deltas); from += mostAtOnce {
 		to := min(from+mostAtOnce, len(deltas))
 		if err := c.complete(ctx, all.list[from:to], deltas[from:to]); err != nil {
-			return nil, fmt.Errorf("read a batch: %w", err)
+			return Batch{}, false, err
 		}
 	}
-	return deltas, nil
+	out.Deltas = deltas
+	return out, true, nil
 }
 
 // mostAtOnce is how many pages are asked about in one round trip.

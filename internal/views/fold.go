@@ -167,7 +167,8 @@ func (c *Counter) foldShard(ctx context.Context, shard int) (mine bool, err erro
 	for _, sum := range sums.Val() {
 		args, err := c.foldArgs(change, sum)
 		if err != nil {
-			return false, err
+			// What follows it is folded from a list without it.
+			return false, c.quarantine(ctx, shard, listSums, c.newQuarantined(listSums, sum, err))
 		}
 		cmds, err := c.runAll(ctx, c.fold, []scriptCall{{tag(shard) + "sums", args}})
 		if err != nil {
@@ -201,7 +202,7 @@ func (c *Counter) compact(ctx context.Context, shard int) error {
 	var all changes
 	for _, delta := range deltas.Val() {
 		if err := all.read(delta); err != nil {
-			return err
+			return c.quarantine(ctx, shard, listDeltas, c.newQuarantined(listDeltas, delta, err))
 		}
 	}
 	_, err = c.runAll(ctx, c.flush, []scriptCall{{key, []any{"compact", number.Val(), len(deltas.Val()), encodeChanges(all.list, false)}}})

@@ -122,6 +122,23 @@ local function addTo(get, set, key, names, plus)
   return had
 end
 
+-- addRefused adds how many hits on a page were filtered, by reason, to what the
+-- next flush takes: one object of JSON per page.
+local function addRefused(page, from, to)
+  local kept = call('HGET', tag .. 'refused', page)
+  local reasons, different = kept and cjson.decode(kept) or {}, 0
+  for _ in pairs(reasons) do different = different + 1 end
+  for j = from, to, 2 do
+    local reason = ARGV[j]
+    if not reasons[reason] then
+      if different >= keptReasons then reason = 'other' end
+      different = different + 1
+    end
+    reasons[reason] = (reasons[reason] or 0) + tonumber(ARGV[j + 1])
+  end
+  call('HSET', tag .. 'refused', page, cjson.encode(reasons))
+end
+
 local i, last = 8, #ARGV
 while i <= last do
   local site, quarters, pages = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
@@ -213,14 +230,9 @@ while i <= last do
       end
     end
     i = i + 1 + 3 * n
-    local refused = page .. ':f'
-    for j = i + 1, i + 2 * tonumber(ARGV[i]), 2 do
-      local reason = ARGV[j]
-      if call('HEXISTS', refused, reason) == 0 and call('HLEN', refused) >= keptReasons then reason = 'other' end
-      call('HINCRBY', refused, reason, ARGV[j + 1])
-      call('EXPIRE', refused, 8 * aDay)
-    end
-    i = i + 1 + 2 * tonumber(ARGV[i])
+    local refused = tonumber(ARGV[i])
+    if refused > 0 then addRefused(page, i + 1, i + 2 * refused) end
+    i = i + 1 + 2 * refused
   end
   if #names > 0 then
     addTo('ZMSCORE', 'ZADD', nowKey, names, byFast)

@@ -3,7 +3,6 @@ package views
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,51 +15,67 @@ import (
 // of their shards. It is not mine when somebody else gathers.
 func (c *Counter) gather(ctx context.Context, shard int) (mine bool, err error) {
 	var all changes
-	number, entries := "", 0
-	for entries < mostEntries {
+	var bad []Quarantined
+	number, used := "", 0 // lines
+	for used < 2*mostEntries {
 		var state *redis.StringCmd
 		var lines *redis.StringSliceCmd
 		_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 			// In this order: nothing is gathered from a log that is newer than the number.
 			state = p.HGet(ctx, tag(shard)+"state", "log")
-			lines = p.LRange(ctx, tag(shard)+"log", int64(2*entries), int64(2*(entries+readAtOnce)-1))
+			lines = p.LRange(ctx, tag(shard)+"log", int64(used), int64(used+2*readAtOnce-1))
 			return nil
 		})
 		if err != nil && !errors.Is(err, redis.Nil) {
 			return false, err
 		}
-		if entries > 0 && state.Val() != number {
+		if used > 0 && state.Val() != number {
 			return false, nil
 		}
 		number = state.Val()
-		said := lines.Val()
-		for i := 0; i+1 < len(said); i += 2 {
-			if err := all.addLogged(said[i], said[i+1]); err != nil {
-				return false, err
+		rest := lines.Val()
+		for len(rest) > 0 {
+			n, unreadable := c.logEntry(&all, rest)
+			if unreadable != nil {
+				bad = append(bad, *unreadable)
 			}
+			if n == 0 {
+				break
+			}
+			used, rest = used+n, rest[n:]
 		}
-		entries += len(said) / 2
-		if len(said) < 2*readAtOnce {
+		if len(lines.Val()) < 2*readAtOnce {
 			break
 		}
 	}
-	if entries == 0 {
+	if used == 0 {
 		return true, nil
 	}
-	args := []any{"gather", atoi(number), 2 * entries}
+	args := []any{"gather", atoi(number), used, maxQuarantined}
 	for _, s := range all.sums() {
 		if c.spread && s.tag != tag(shard) {
-			args = append(args, "away", uuid.NewString()+s.tag+s.text)
+			args = append(args, listAway, uuid.NewString()+s.tag+s.text)
 			continue
 		}
 		args = append(args, s.tag, s.text)
 	}
-	cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + "deltas", args}})
+	for _, q := range bad {
+		raw, err := q.encode()
+		if err != nil {
+			return false, err
+		}
+		args = append(args, "quarantine", raw)
+	}
+	cmds, err := c.runAll(ctx, c.flush, []scriptCall{{tag(shard) + listDeltas, args}})
 	if err != nil {
 		return false, err
 	}
 	n, err := cmds[0].Int64()
-	return n >= 0, err
+	if err != nil || n < 0 {
+		return false, err
+	}
+	c.countQuarantined(ctx, int64(len(bad)), n)
+	return true, nil
 }
 
 // sum is what one call of the script folds.
@@ -89,14 +104,13 @@ func (c *Counter) carry(ctx context.Context, shard int) error {
 	if err != nil {
 		return err
 	}
-	const idLength = 36 // of a UUID's text
 	for _, one := range away {
-		if len(one) < idLength+tagLength {
-			return errDelta
-		}
-		id, to, text := one[:idLength], one[idLength:idLength+tagLength], one[idLength+tagLength:]
-		if n, err := strconv.Atoi(to[2:4]); err != nil || to != tag(n) || n >= c.Shards() {
-			return fmt.Errorf("%w: %q is no shard", errDelta, to)
+		id, to, text, ok := c.splitAway(one)
+		if !ok {
+			if err := c.quarantine(ctx, shard, listAway, c.newQuarantined(listAway, one, errDelta)); err != nil {
+				return err
+			}
+			continue
 		}
 		if _, err := c.runAll(ctx, c.flush, []scriptCall{{to + "deltas", []any{"receive", id, text}}}); err != nil {
 			return err
@@ -106,4 +120,16 @@ func (c *Counter) carry(ctx context.Context, shard int) error {
 		}
 	}
 	return nil
+}
+
+// splitAway divides a sum that is on its way: its id, the shard it is for, and
+// what it says.
+func (c *Counter) splitAway(one string) (id, to, text string, ok bool) {
+	const idLength = 36 // of a UUID's text
+	if len(one) < idLength+tagLength {
+		return "", "", "", false
+	}
+	id, to, text = one[:idLength], one[idLength:idLength+tagLength], one[idLength+tagLength:]
+	n, err := strconv.Atoi(to[2:4])
+	return id, to, text, err == nil && n >= 0 && to == tag(n) && n < c.Shards()
 }

@@ -17,7 +17,6 @@ import (
 //	{v07}<site>:<page>:uH        different visitors of all time
 //	{v07}<site>:<page>:1385uS, :1385uB    of half a month, who are remembered for 15 to 30 days
 //	{v07}<site>:<page>:20778d<way>, :2969w<way>    of a day, of a week
-//	{v07}<site>:<page>:f         hash: filtered hits by reason
 //	{v07}<site>;now ;slow ;rise ;hour ;day    rankings
 //	{v07}<site>;m29924640        hash: views of one minute by page
 //	{v07}<site>;meta             hash: what the rankings are reckoned from
@@ -29,6 +28,10 @@ import (
 //	{v07}flush:<batch>           list: taken by a flush
 //	{v07}batches                 list: the batches taken and not dropped
 //	{v07}gone:<batch>            that it was dropped
+//	{v07}refused                 hash: hits that were filtered since the last batch, as JSON by page
+//	{v07}refused:<batch>         hash: the same of a batch
+//	{v07}quarantine              list: records that could not be read
+//	{v07}left:<batch>            set: those that were left out of a batch
 //	{v07}state                   hash: whether the shard is whole, numbers of its last change and of its log's
 //	{v07}sites                   sorted set: sites by the minute they were last active in
 //	{v07}d<seconds>:<n>:<1…>     hashes: who did what in the n-th stretch of time
@@ -112,11 +115,22 @@ func splitPageKey(key string) (PageID, error) {
 	return PageID{Site: site, Page: key[head+1:]}, nil
 }
 
+// isWellFormed says whether a key is one that appendPageKey makes. What is read
+// from Redis is checked so: a key that Postgres, or a script, cannot take would
+// keep all others from being flushed.
+func isWellFormed(key string) bool {
+	if !isPageKey(key) || len(key) > siteLength+1+longestPage {
+		return false
+	}
+	if n, err := strconv.Atoi(key[2:4]); err != nil || n < 0 || key[:tagLength] != tag(n) {
+		return false
+	}
+	_, err := splitPageKey(key)
+	return err == nil
+}
+
 // Endings of page keys.
-const (
-	totalsKey   = ":t"
-	filteredKey = ":f"
-)
+const totalsKey = ":t"
 
 func allTimeKey(way byte) string { return ":u" + string(way) }
 

@@ -81,6 +81,14 @@ func count(t testing.TB, c *views.Counter, hits ...views.Hit) []views.Outcome {
 	return must[[]views.Outcome](t)(c.Count(context.Background(), hits))
 }
 
+// filteredOf reads what was filtered and has not been flushed.
+func filteredOf(t testing.TB, c *views.Counter, site views.Site, page string) map[string]int64 {
+	t.Helper()
+	counts := map[string]int64{}
+	must[views.PendingFiltered](t)(c.PendingFiltered(t.Context(), views.PageID{Site: site.ID, Page: page})).AddTo(counts, nil)
+	return counts
+}
+
 func fold(t testing.TB, c *views.Counter) {
 	t.Helper()
 	if err := c.Fold(context.Background()); err != nil {

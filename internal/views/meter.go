@@ -15,6 +15,11 @@ type Meter interface {
 	Batch(ctx context.Context, hits int, took time.Duration, counted, repeated, filtered map[string]int)
 	// BatchFailed notes hits that Redis did not take.
 	BatchFailed(ctx context.Context, took time.Duration)
+	// Quarantined notes records that could not be read and were put aside;
+	// QuarantineDiscarded those that were discarded, by a person or because there
+	// were too many or they were too old.
+	Quarantined(ctx context.Context, records int64)
+	QuarantineDiscarded(ctx context.Context, records int64)
 }
 
 // run counts the batch and tells the meter.

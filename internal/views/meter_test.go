@@ -15,6 +15,7 @@ import (
 // meter adds up what it is told.
 type meter struct {
 	hits, failed                int
+	quarantined, discarded      int64
 	counted, repeated, filtered map[string]int
 }
 
@@ -31,6 +32,10 @@ func (m *meter) Batch(_ context.Context, hits int, _ time.Duration, counted, rep
 }
 
 func (m *meter) BatchFailed(context.Context, time.Duration) { m.failed++ }
+
+func (m *meter) Quarantined(_ context.Context, n int64) { m.quarantined += n }
+
+func (m *meter) QuarantineDiscarded(_ context.Context, n int64) { m.discarded += n }
 
 // The meter is told what became of every hit; what waits for a flush can be
 // asked, until it is taken and dropped.

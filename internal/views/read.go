@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -232,20 +231,6 @@ func (c *Counter) Dimensions(ctx context.Context, site Site, page string) (Dimen
 		}
 	}
 	return d, nil
-}
-
-// FilteredOf reads how many hits on a page were refused, by reason. It forgets
-// after eight days without any.
-func (c *Counter) FilteredOf(ctx context.Context, site uuid.UUID, page string) (map[string]int64, error) {
-	fields, err := c.redis.HGetAll(ctx, c.pageKey(site, page)+filteredKey).Result()
-	if err != nil {
-		return nil, fmt.Errorf("read filtered views: %w", err)
-	}
-	reasons := make(map[string]int64, len(fields))
-	for reason, n := range fields {
-		reasons[reason] = atoi(n)
-	}
-	return reasons, nil
 }
 
 // Seen says whether a visitor has viewed a page, as far back as the site's way

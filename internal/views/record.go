@@ -3,6 +3,7 @@ package views
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"strings"
 
 	"github.com/google/uuid"
@@ -12,11 +13,11 @@ import (
 // the log, sums and deltas. A program that is replaced leaves some of them behind
 // and meets some of its successor's, so a change of how they are written takes
 // another letter, and what began with the letter before is read for one release
-// more. What begins with a letter that is not known stays where it is until a
-// program comes that knows it.
+// more. What begins with a letter that is not known goes to the quarantine, from
+// which a program that knows it can replay it.
 const format = '1'
 
-var errFormat = errors.New("what lies in Redis was written by another version of the program and waits for it: upgrade all processes")
+var errFormat = errors.New("the format is not known: another version of the program wrote it")
 
 // heading is what hits that lie together in the log have in common.
 type heading struct {
@@ -133,7 +134,7 @@ func parseLogged(s string) (logged, error) {
 		return logged{}, errFormat
 	}
 	l.kind, l.way = l.letter(), l.letter()
-	l.base, l.quarters, l.day = l.number(), l.number(), Day(l.number()) //nolint:gosec // bounded by number
+	l.base, l.quarters, l.day = l.number(), l.number(), l.date()
 	last := ""
 	for n := l.number(); n > 0 && !l.failed; n-- {
 		shared := l.number()
@@ -141,13 +142,15 @@ func parseLogged(s string) (logged, error) {
 			return logged{}, errRecord
 		}
 		last = last[:shared] + l.text()
-		if !isPageKey(last) {
+		if !isWellFormed(last) {
 			return logged{}, errRecord
 		}
 		l.pages = append(l.pages, last)
 	}
 	l.hits = l.number()
-	if l.failed || l.kind != filtered && strings.IndexByte("vcx", l.kind) < 0 {
+	refused := l.kind == filtered && l.way == noWay
+	counted := strings.IndexByte("vcx", l.kind) >= 0 && wayOf(l.way) != ""
+	if l.failed || !refused && !counted || !plausible(l.day, l.quarters*quarter) {
 		return logged{}, errRecord
 	}
 	return l, nil
@@ -169,7 +172,7 @@ func (l *logged) next() (page int, r record, err error) {
 			r.visitor = l.hash()
 		}
 	}
-	if l.failed || page >= len(l.pages) || r.unix < 0 {
+	if l.failed || page >= len(l.pages) || !plausible(l.day, r.unix) {
 		return 0, record{}, errRecord
 	}
 	return page, r, nil
@@ -179,8 +182,16 @@ func (l *logged) next() (page int, r record, err error) {
 // digit, 1 for a step of the funnel, 2 for a visitor's first view of the day.
 const uncounted = '-'
 
+// plausible says whether a moment is of a day, in some zone. Postgres has no
+// partition for what is not, and rankings no weight.
+func plausible(d Day, unix int64) bool {
+	const longest = 200 * 366 // days
+	since := unix - int64(d)*86400
+	return d >= 0 && d <= longest && since >= -86400 && since <= 2*86400
+}
+
 // addLogged adds the hits of an entry of the log that counted, which says so and
-// what they are.
+// what they are. It adds all or, with an error, nothing.
 func (cs *changes) addLogged(said, text string) error {
 	l, err := parseLogged(text)
 	if err != nil {
@@ -189,28 +200,38 @@ func (cs *changes) addLogged(said, text string) error {
 	if l.hits != int64(len(said)) {
 		return errRecord
 	}
-	touched := make([]*change, len(l.pages))
+	cs.records = cs.records[:0]
 	for i := range len(said) {
 		page, r, err := l.next()
 		if err != nil {
 			return err
 		}
-		if said[i] == uncounted {
-			continue
-		}
-		if said[i] < '0' || said[i] > '3' {
+		if said[i] != uncounted && (said[i] < '0' || said[i] > '3') {
 			return errRecord
 		}
 		r.step, r.first = (said[i]-'0')&1 != 0, (said[i]-'0')&2 != 0
-		if touched[page] == nil {
-			touched[page] = cs.of(l.pages[page])
-		}
-		touched[page].add(l.heading, r)
+		cs.records = append(cs.records, pageRecord{page, r})
 	}
 	if l.rest != "" {
 		return errRecord
 	}
+	touched := make([]*change, len(l.pages))
+	for i, one := range cs.records {
+		if said[i] == uncounted {
+			continue
+		}
+		if touched[one.page] == nil {
+			touched[one.page] = cs.of(l.pages[one.page])
+		}
+		touched[one.page].add(l.heading, one.record)
+	}
 	return nil
+}
+
+// pageRecord is a record and the number of its page.
+type pageRecord struct {
+	page int
+	record
 }
 
 func appendText(b []byte, s string) []byte {
@@ -242,6 +263,15 @@ func (d *decoder) number() int64 {
 	}
 	d.failed, d.rest = true, ""
 	return 0
+}
+
+// date reads a day; one of no era that counts is negative.
+func (d *decoder) date() Day {
+	n := d.number()
+	if n > math.MaxInt32 {
+		return -1
+	}
+	return Day(n)
 }
 
 // difference reads what binary.AppendVarint wrote.

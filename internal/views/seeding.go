@@ -183,7 +183,7 @@ func (c *Counter) Forget(ctx context.Context, id PageID) error {
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return fmt.Errorf("forget a page: %w", err)
 	}
-	keys := []string{key + totalsKey, key + filteredKey}
+	keys := []string{key + totalsKey}
 	today := Day(c.options.Now().Unix()/86400) + 1 //nolint:gosec // a day; somewhere it is tomorrow
 	for _, w := range []Way{Set, SetPerDay, HyperLogLog, Bitmap} {
 		keys = append(keys, key+allTimeKey(w.letter()), key+dayKey(Day(latest), w.letter())) //nolint:gosec // a day
@@ -197,6 +197,7 @@ func (c *Counter) Forget(ctx context.Context, id PageID) error {
 	site := siteKey(shard, id.Site)
 	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.Unlink(ctx, keys...)
+		p.HDel(ctx, tag(shard)+"refused", key)
 		for _, ranking := range []string{";now", ";slow", ";rise", ";hour", ";day"} {
 			p.ZRem(ctx, site+ranking, id.Page)
 		}

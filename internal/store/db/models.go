@@ -1851,6 +1851,7 @@ type ViewBatch struct {
 	Shard     int32
 	Counts    int64
 	AppliedAt time.Time
+	LeftOut   []uuid.UUID
 }
 
 type ViewCheck struct {

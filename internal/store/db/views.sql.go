@@ -326,18 +326,24 @@ func (q *Queries) FinishViewErasure(ctx context.Context, arg FinishViewErasurePa
 }
 
 const insertViewBatch = `-- name: InsertViewBatch :execrows
-insert into view_batches (id, shard, counts) values ($1, $2, $3) on conflict (id) do nothing
+insert into view_batches (id, shard, counts, left_out) values ($1, $2, $3, $4) on conflict (id) do nothing
 `
 
 type InsertViewBatchParams struct {
-	ID     uuid.UUID
-	Shard  int32
-	Counts int64
+	ID      uuid.UUID
+	Shard   int32
+	Counts  int64
+	LeftOut []uuid.UUID
 }
 
 // The ledger. None: the batch was applied before.
 func (q *Queries) InsertViewBatch(ctx context.Context, arg InsertViewBatchParams) (int64, error) {
-	result, err := q.db.Exec(ctx, insertViewBatch, arg.ID, arg.Shard, arg.Counts)
+	result, err := q.db.Exec(ctx, insertViewBatch,
+		arg.ID,
+		arg.Shard,
+		arg.Counts,
+		arg.LeftOut,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -794,6 +800,17 @@ func (q *Queries) TakeViewHour(ctx context.Context, hour time.Time) (int64, erro
 	return result.RowsAffected(), nil
 }
 
+const viewBatchLeftOut = `-- name: ViewBatchLeftOut :one
+select left_out from view_batches where id = $1
+`
+
+func (q *Queries) ViewBatchLeftOut(ctx context.Context, id uuid.UUID) ([]uuid.UUID, error) {
+	row := q.db.QueryRow(ctx, viewBatchLeftOut, id)
+	var left_out []uuid.UUID
+	err := row.Scan(&left_out)
+	return left_out, err
+}
+
 const viewDays = `-- name: ViewDays :many
 select kind, day, sum(count)::bigint as count, sum(funnel)::bigint as funnel from (
     select d.kind, d.day, d.count, d.funnel from view_days d
@@ -978,6 +995,46 @@ func (q *Queries) ViewFiltered(ctx context.Context, arg ViewFilteredParams) ([]V
 	for rows.Next() {
 		var i ViewFilteredRow
 		if err := rows.Scan(&i.Reason, &i.Count); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const viewFilteredOf = `-- name: ViewFilteredOf :many
+select reason, sum(count)::bigint as count, '00000000-0000-0000-0000-000000000000'::uuid as batch from view_filtered
+where site_id = $1 and page = $2 group by reason
+union all select ''::text, 0::bigint, id from view_batches where id = any($3::uuid[])
+`
+
+type ViewFilteredOfParams struct {
+	SiteID  uuid.UUID
+	Page    string
+	Batches []uuid.UUID
+}
+
+type ViewFilteredOfRow struct {
+	Reason string
+	Count  int64
+	Batch  uuid.UUID
+}
+
+// All that was filtered on a page, and which of some batches are in it: one
+// statement sees both at one moment.
+func (q *Queries) ViewFilteredOf(ctx context.Context, arg ViewFilteredOfParams) ([]ViewFilteredOfRow, error) {
+	rows, err := q.db.Query(ctx, viewFilteredOf, arg.SiteID, arg.Page, arg.Batches)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ViewFilteredOfRow
+	for rows.Next() {
+		var i ViewFilteredOfRow
+		if err := rows.Scan(&i.Reason, &i.Count, &i.Batch); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

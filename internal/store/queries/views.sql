@@ -1,6 +1,9 @@
 -- name: InsertViewBatch :execrows
 -- The ledger. None: the batch was applied before.
-insert into view_batches (id, shard, counts) values (@id, @shard, @counts) on conflict (id) do nothing;
+insert into view_batches (id, shard, counts, left_out) values (@id, @shard, @counts, @left_out) on conflict (id) do nothing;
+
+-- name: ViewBatchLeftOut :one
+select left_out from view_batches where id = @id;
 
 -- name: AppliedViewBatches :many
 select id from view_batches where id = any(@ids::uuid[]);
@@ -156,6 +159,13 @@ group by dimension, value order by dimension, count desc, value;
 select reason, sum(count)::bigint as count from view_filtered
 where site_id = @site_id and page = @page and day >= @from_day and day < @to_day
 group by reason order by count desc, reason;
+
+-- name: ViewFilteredOf :many
+-- All that was filtered on a page, and which of some batches are in it: one
+-- statement sees both at one moment.
+select reason, sum(count)::bigint as count, '00000000-0000-0000-0000-000000000000'::uuid as batch from view_filtered
+where site_id = @site_id and page = @page group by reason
+union all select ''::text, 0::bigint, id from view_batches where id = any(@batches::uuid[]);
 
 -- name: ViewUniques :many
 select day, uniques, week from view_uniques
