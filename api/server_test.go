@@ -152,9 +152,13 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
 		MaxBodyBytes: maxBody,
-		System:       &condition.Watch{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil))},
-		Dashboard:    true,
-		WorkflowURL:  func(id string) string { return "https://temporal.example/workflows/" + id }}
+		System: &condition.Watch{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
+			Readers: func(ctx context.Context) (condition.Readers, error) {
+				quarantined, err := c.Counter.QuarantineSize(ctx)
+				return condition.Readers{Quarantined: quarantined}, err
+			}},
+		Dashboard:   true,
+		WorkflowURL: func(id string) string { return "https://temporal.example/workflows/" + id }}
 	guard, err := netguard.New(nil)
 	n.Must(err)
 	raw, err := pages.New(n.Objects)

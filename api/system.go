@@ -39,6 +39,11 @@ func (s *Server) GetSystem(ctx context.Context, _ spec.GetSystemRequestObject) (
 			SeedsOverdue int64 `json:"seeds_overdue"`
 		}{c.SeedsDue, c.SeedsOverdue}
 	}
+	if v := r.Readers; v != nil {
+		out.Readers = &struct {
+			QuarantinedRecords int64 `json:"quarantined_records"`
+		}{v.Quarantined}
+	}
 	if r.Size > 0 {
 		out.DatabaseBytes = &r.Size
 	}

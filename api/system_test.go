@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"dateline/api/spec"
+	"dateline/internal/enginetest"
 	"dateline/internal/people"
 	"dateline/internal/post"
+	"dateline/internal/views"
 )
 
 func (s *server) system(headers ...string) (state spec.SystemState) {
@@ -114,5 +116,28 @@ func TestASilentEngineDoesNotHideTheRest(t *testing.T) {
 	}
 	if len(state.Alerts) != 1 || state.Alerts[0].Name != "EngineDown" || *state.Alerts[0].About != "temporal" {
 		t.Errorf("alerts %+v", state.Alerts)
+	}
+}
+
+// A record of readers' counts that cannot be read is an alert until it is gone.
+func TestSystem_ShowsQuarantinedRecords(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	if state := s.system(); state.Readers == nil || state.Readers.QuarantinedRecords != 0 {
+		t.Errorf("before: got %+v, want 0 records", state.Readers)
+	}
+	client := enginetest.RedisClient(t, s.RedisURL)
+	s.Must(client.RPush(t.Context(), "{v00}log", "1", "not a record").Err())
+	counter := views.New(client, views.Options{})
+	s.Must(counter.Fold(t.Context()))
+	state := s.system()
+	if state.Readers == nil || state.Readers.QuarantinedRecords != 1 || len(state.Alerts) != 1 || state.Alerts[0].Name != "RecordsQuarantined" {
+		t.Errorf("got %+v and alerts %+v, want 1 record and RecordsQuarantined", state.Readers, state.Alerts)
+	}
+	records, err := counter.Quarantine(t.Context(), 0)
+	s.Must(err)
+	s.Must(counter.Discard(t.Context(), records[0]))
+	if state := s.system(); state.Readers.QuarantinedRecords != 0 || len(state.Alerts) != 0 {
+		t.Errorf("afterwards: got %+v and alerts %+v, want nothing", state.Readers, state.Alerts)
 	}
 }

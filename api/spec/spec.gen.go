@@ -3432,7 +3432,7 @@ type SystemAlert struct {
 	// Message What is wrong and what to do, for people.
 	Message string `json:"message"`
 
-	// Name Stable: EngineDown, ClockDrifts, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrow, WebhooksWait, AccountsNeedReconnect, AccessEnds, TasksWait, WorkersBehind, SeedsOverdue, DatabaseServerNearItsEnd, RedisNearItsEnd, DiskNearItsEnd. New ones may be added.
+	// Name Stable: EngineDown, ClockDrifts, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrow, WebhooksWait, AccountsNeedReconnect, AccessEnds, TasksWait, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearItsEnd, RedisNearItsEnd, DiskNearItsEnd. New ones may be added.
 	Name     string              `json:"name"`
 	Severity SystemAlertSeverity `json:"severity"`
 
@@ -3495,6 +3495,12 @@ type SystemState struct {
 	// Posts Numbers of posts and deliveries, each counted up to 100,000.
 	Posts  *WaitingPosts   `json:"posts,omitempty"`
 	Queues []TemporalQueue `json:"queues"`
+
+	// Readers Absent when readers are not counted.
+	Readers *struct {
+		// QuarantinedRecords Records of counts in Redis that could not be read. They are kept for `dateline quarantine replay`; everything else is counted.
+		QuarantinedRecords int64 `json:"quarantined_records"`
+	} `json:"readers,omitempty"`
 
 	// Version Of the process that answers.
 	Version string `json:"version"`

@@ -59,14 +59,15 @@ func TestEveryAlertIsFiredByItsCause(t *testing.T) {
 		}
 	}
 
-	t.Log("somebody writes to the counts, and an answer is lost")
+	t.Log("somebody writes to the counts, a record cannot be read, and an answer is lost")
+	e2etest.Must(t, n.redisClient().RPush(t.Context(), "{v00}log", "0", "not a record").Err())
 	n.exec("update view_pages set views = views + 5")
 	n.exec("update view_checks set started_at = started_at - interval '2 hours'")
 	n.flush()
 	n.faults([]fake.Fault{{Kind: fake.ResetBefore, Account: "torn", Count: -1}})
 	n.call(http.MethodPost, "/api/v1/posts", map[string]any{"content": "torn", "scheduled_time": time.Now().Add(time.Second), "accounts": []string{accounts["torn"]},
 		"drop_if_late_minutes": 1}, nil) // so that it is soon given up to a person
-	p.fires("CountsDiffer")
+	p.fires("CountsDiffer", "RecordsQuarantined")
 	n.await("an answer to be lost", func() bool { return n.count("select count(*) from post_events where type = 'ambiguous'") > 0 })
 
 	t.Log("no worker works, and a process is short of everything")

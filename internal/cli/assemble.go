@@ -339,7 +339,7 @@ func (p *parts) worker() *worker.Worker {
 	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
 		Publish: &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Hosts: &bulkhead.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, Running: p.running},
+			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &bulkhead.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, Running: p.running},
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
 		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
 		Library:    &activities.Library{Media: p.media},

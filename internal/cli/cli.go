@@ -40,6 +40,7 @@ func (p *Program) commands() []command {
 		{"restore", "load a backup into an empty database; what may be published already waits for a person", p.restore},
 		{"export", "write everything that a workspace owns to one file, without secrets", p.export},
 		{"import", "take such a file into a workspace; nothing of it goes out by itself", p.importing},
+		{"quarantine", "list, replay or discard records of readers' counts that could not be read", p.quarantine},
 		{"doctor", "look at settings, engines, clocks, permissions and keys, and say what to do (--json)", p.doctor},
 		{"reindex", "build the index of the search anew, while the old one answers", p.reindex},
 		{"eval", "eval articles --data DIR: how well and how fast articles are read, beside go-trafilatura", p.eval},

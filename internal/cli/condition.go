@@ -19,6 +19,12 @@ func (p *parts) watch() *condition.Watch {
 			return condition.Crawl{SeedsDue: c.Seeds.Due, SeedsOverdue: c.Seeds.Overdue}, err
 		}
 	}
+	if p.counter != nil {
+		w.Readers = func(ctx context.Context) (condition.Readers, error) {
+			n, err := p.counter.QuarantineSize(ctx)
+			return condition.Readers{Quarantined: n}, err
+		}
+	}
 	return w
 }
 

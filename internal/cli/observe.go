@@ -38,8 +38,11 @@ func (p *parts) observeReaders() error {
 		}
 		all["dateline_view_changes_waiting"] = telemetry.One(float64(waiting))
 		all["dateline_view_flush_lag_seconds"] = telemetry.One(lag.Seconds())
+		if quarantined, err := p.counter.QuarantineSize(ctx); err == nil {
+			all["dateline_view_quarantine_records"] = telemetry.One(float64(quarantined))
+		}
 		return all, nil
-	}, "dateline_view_counts_differing", "dateline_view_changes_waiting", "dateline_view_flush_lag_seconds")
+	}, "dateline_view_counts_differing", "dateline_view_changes_waiting", "dateline_view_flush_lag_seconds", "dateline_view_quarantine_records")
 }
 
 // observeCrawl registers what the crawler knows, and what waits to be read.

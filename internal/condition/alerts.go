@@ -106,6 +106,10 @@ func postAlerts(r Report, add adder) {
 	if r.Crawl != nil && r.Crawl.SeedsOverdue > 0 {
 		add(Warning, "SeedsOverdue", "", float64(r.Crawl.SeedsOverdue), "%d seeds should have been crawled a quarter of an hour ago. Does a worker crawl?", r.Crawl.SeedsOverdue)
 	}
+	if r.Readers != nil && r.Readers.Quarantined > 0 {
+		add(Warning, "RecordsQuarantined", "", float64(r.Readers.Quarantined), "%s of readers' counts cannot be read and %s in the quarantine; everything else is counted. See `dateline quarantine list`.",
+			count(r.Readers.Quarantined, "record"), map[bool]string{true: "is", false: "are"}[r.Readers.Quarantined == 1])
+	}
 }
 
 func fullnessAlerts(r Report, add adder) {

@@ -16,7 +16,7 @@ func well() Report {
 		Posts: &Posts{Scheduled: 4000, Due: 200, Publishing: 9, Parked: 3, FreshlyDead: 4, Deliveries: 100},
 		Dead:  map[string]int64{"rejected": 3}, Lateness: []Lateness{{Sent: 9, Latest: time.Hour}, {Network: "x", Sent: 9, Latest: 30 * time.Second}},
 		Queues:   []Queue{{Name: "dateline-post", Kind: "activity", Waiting: 4000, Oldest: 30 * time.Second, Start: &Start{Steps: 9, P95: 5 * time.Second}}},
-		Accounts: Accounts{FirstEnd: &far}, Crawl: &Crawl{SeedsDue: 12}, Database: &Fullness{Used: 85, Most: 100},
+		Accounts: Accounts{FirstEnd: &far}, Crawl: &Crawl{SeedsDue: 12}, Readers: &Readers{}, Database: &Fullness{Used: 85, Most: 100},
 		Redis: map[string]Fullness{"memory": {Used: 1 << 40}, "connections": {Used: 9, Most: 10_000}}, Disks: map[string]Fullness{"data": {Used: 90, Most: 100}}}
 }
 
@@ -48,6 +48,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		"AccountsNeedReconnect":    {func(r *Report) { r.Accounts.NeedReconnect = 2 }, Warning, "", "2 accounts have to be connected again"},
 		"AccessEnds":               {func(r *Report) { r.Accounts.FirstEnd = &soon }, Warning, "", "2026-12-27T10:00:00Z"},
 		"SeedsOverdue":             {func(r *Report) { r.Crawl.SeedsOverdue = 3 }, Warning, "", "3 seeds"},
+		"RecordsQuarantined":       {func(r *Report) { r.Readers.Quarantined = 2 }, Warning, "", "2 records of readers' counts cannot be read and are in the quarantine"},
 		"TasksWait":                {func(r *Report) { r.Queues[0].Oldest = 31 * time.Second }, Critical, "dateline-post", "for 31s"},
 		"WorkersBehind":            {func(r *Report) { r.Queues[0].Start.P95 = 6 * time.Second }, Warning, "dateline-post", "longer than 6s"},
 		"DatabaseServerNearItsEnd": {func(r *Report) { r.Database.Used = 86 }, Warning, "", "86 %"},

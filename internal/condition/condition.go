@@ -22,7 +22,8 @@ type Report struct {
 	Lateness []Lateness
 	Queues   []Queue
 	Accounts Accounts
-	Crawl    *Crawl // nil: there is none
+	Crawl    *Crawl   // nil: there is none
+	Readers  *Readers // nil: readers are not counted
 	Database *Fullness
 	Size     int64 // of the database, in bytes
 	Redis    map[string]Fullness
@@ -74,6 +75,11 @@ type Accounts struct {
 // Crawl counts the seeds of the installation.
 type Crawl struct {
 	SeedsDue, SeedsOverdue int64
+}
+
+// Readers says how the counts of readers are kept.
+type Readers struct {
+	Quarantined int64 // records in Redis that could not be read
 }
 
 // Fullness says how much of something is in use.

@@ -30,6 +30,7 @@ type Watch struct {
 	Armed   func() (held int64, ours bool)
 	Queues  func(ctx context.Context) ([]Queue, error)
 	Crawl   func(ctx context.Context) (Crawl, error)
+	Readers func(ctx context.Context) (Readers, error)
 	Redis   func(ctx context.Context) (map[string]Fullness, error)
 	Disks   func() map[string]Fullness
 	Log     *slog.Logger
@@ -100,6 +101,12 @@ func (w *Watch) Look(ctx context.Context, workspace uuid.UUID, engines func(cont
 		ask("crawl", func() error {
 			c, err := w.Crawl(ctx)
 			return keep(&r.Crawl, &c, err)
+		})
+	}
+	if w.Readers != nil {
+		ask("readers", func() error {
+			found, err := w.Readers(ctx)
+			return keep(&r.Readers, &found, err)
 		})
 	}
 	all.Wait()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,6 +31,25 @@ func RunningDatabase(dataDir string) (string, error) {
 	default:
 		return "", err
 	}
+}
+
+// RunningRedis gives the URL of the Redis that a `dateline up` runs in this data
+// directory.
+func RunningRedis(dataDir string) (string, error) {
+	conf, err := os.ReadFile(filepath.Join(dataDir, "redis", "redis.conf"))
+	if err != nil {
+		return "", fmt.Errorf("the data directory %s has no Redis of `dateline up`; set REDIS_URL or DATELINE_DATA_DIR: %w", dataDir, err)
+	}
+	password, err := os.ReadFile(filepath.Join(dataDir, "secrets", "redis"))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(conf)) {
+		if port, ok := strings.CutPrefix(strings.TrimSpace(line), "port "); ok {
+			return redisURL(net.JoinHostPort(loopback, port), strings.TrimSpace(string(password))), nil
+		}
+	}
+	return "", fmt.Errorf("%s is damaged", filepath.Join(dataDir, "redis", "redis.conf"))
 }
 
 // runningPort reads the port from the file by which PostgreSQL marks that it

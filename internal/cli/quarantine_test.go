@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/google/uuid"
+
+	"dateline/internal/enginetest"
+	"dateline/internal/newsroomtest"
+)
+
+// The quarantine is listed, replayed and discarded from the command line.
+func TestQuarantine_FromTheCommandLine(t *testing.T) {
+	n := newsroomtest.Open(t)
+	url := "redis://" + miniredis.RunT(t).Addr() // settings take no sockets
+	environ := []string{"DATABASE_URL=" + n.DatabaseURL, "REDIS_URL=" + url}
+	run := func(status int, args ...string) string {
+		t.Helper()
+		var said bytes.Buffer
+		p := Program{Stdout: &said, Stderr: &said, Environ: environ}
+		if got := p.Run(t.Context(), append([]string{"quarantine"}, args...)); got != status {
+			t.Fatalf("quarantine %s: got status %d, want %d: %s", strings.Join(args, " "), got, status, said.String())
+		}
+		return said.String()
+	}
+	contains := func(said, want string) {
+		t.Helper()
+		if !strings.Contains(said, want) {
+			t.Errorf("got %q, want %q in it", said, want)
+		}
+	}
+	contains(run(0), "Usage: dateline quarantine")
+	contains(run(0, "list"), "The quarantine is empty.")
+	c := n.CountViewsAt(url, t.Output())
+	client := enginetest.RedisClient(t, url)
+	if err := client.RPush(t.Context(), "{v00}log", "1", "not a record").Err(); err != nil {
+		t.Fatal(err)
+	}
+	n.Must(c.Counter.Fold(t.Context()))
+	listed := run(0, "list")
+	for _, want := range []string{"REPLAY", "log", " no ", "the format is not known"} {
+		contains(listed, want)
+	}
+	contains(run(0, "replay"), "1 cannot be read by this version either and stay")
+	contains(run(1, "discard", uuid.NewString()), "no record of this id")
+	contains(run(1, "discard", "x"), "id must be a UUID")
+	run(2, "discard")
+	run(2, "discard", "--all", uuid.NewString())
+	run(2, "list", uuid.NewString())
+	run(2, "mend")
+	id := strings.Fields(strings.Split(listed, "\n")[1])[0]
+	contains(run(0, "discard", id), "discarded 1 records")
+	contains(run(0, "list"), "The quarantine is empty.")
+	contains(run(0, "discard", "--all"), "discarded 0 records")
+}
