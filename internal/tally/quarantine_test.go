@@ -78,12 +78,10 @@ func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
 	old := 0
 	// A batch that was taken, deltas, and a log.
 	r.readAll(6, 5)
-	batches := []uuid.UUID{}
 	for shard := range shards {
 		batch := uuid.Must(uuid.NewV7())
 		_, err := r.counter.TakeBatch(t.Context(), shard, batch)
 		r.must(err)
-		batches = append(batches, batch)
 		old += r.withoutFormat(fmt.Sprintf("{v%02d}flush:%s", shard, batch), false)
 	}
 	r.readAll(6, 3)

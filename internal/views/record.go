@@ -271,7 +271,7 @@ func (d *decoder) date() Day {
 	if n > math.MaxInt32 {
 		return -1
 	}
-	return Day(n)
+	return Day(n) //nolint:gosec // checked above
 }
 
 // difference reads what binary.AppendVarint wrote.

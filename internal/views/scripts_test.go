@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -77,7 +78,7 @@ func (s scripts) want(what string, got, want any) {
 func (s scripts) state(field string) string {
 	s.t.Helper()
 	value, err := s.client.HGet(s.t.Context(), "{v00}state", field).Result()
-	if err != nil && err != redis.Nil {
+	if err != nil && !errors.Is(err, redis.Nil) {
 		s.t.Fatal(err)
 	}
 	return value
@@ -357,7 +358,7 @@ func TestFoldScript_RanksWithinTheWindows(t *testing.T) {
 		t.Error("rising is not what came just now")
 	}
 	for ranking, page := range map[string]string{"hour": "two hours", "day": "two days"} {
-		if _, err := s.client.ZScore(t.Context(), site+";"+ranking, page).Result(); err != redis.Nil {
+		if _, err := s.client.ZScore(t.Context(), site+";"+ranking, page).Result(); !errors.Is(err, redis.Nil) {
 			t.Errorf("the ranking of the %s has %q (%v)", ranking, page, err)
 		}
 	}
@@ -452,7 +453,7 @@ func TestFoldScript_CountsTheDayOfAPageThatComesBack(t *testing.T) {
 	s.want("its last 24 hours", s.client.ZScore(t.Context(), site+";day", "p").Val(), 10)
 	// Of a page without hours nothing is left in the ranking.
 	s.fold(site, foldCall{change: 1, now: now, page: "q", way: "S", days: []any{now / 86400}, fields: []any{"x", 3}, minute: []any{now / 60, now, 3}})
-	if _, err := s.client.ZScore(t.Context(), site+";day", "q").Result(); err != redis.Nil {
+	if _, err := s.client.ZScore(t.Context(), site+";day", "q").Result(); !errors.Is(err, redis.Nil) {
 		t.Errorf("a page without hours is in the ranking of the day (%v)", err)
 	}
 }
