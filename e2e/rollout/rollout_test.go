@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/e2e/stack"
 	"dateline/internal/e2etest"
 	"dateline/internal/enginetest"
 )
@@ -26,32 +27,26 @@ var (
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
 
-// grace is what docker-compose.yml and the Kubernetes manifests give a process
-// to stop, at least.
-const grace = 60 * time.Second
-
 // TestRollout: version one runs; two joins it, one drains and goes; then back
 // again. Posts are scheduled and due all the time, many of them at the second
 // at which both versions run.
 func TestRollout(t *testing.T) {
-	one, two := build(t, "one", *from), build(t, "two", "")
-	s := open(t)
-	s.run(one, "keyset", "new", keysetOf(s.env))
-	s.run(one, "migrate")
-	s.token = s.run(one, "token")
-	worker, api := s.worker("worker one", one), s.api("api one", one)
-	there, err := s.net.AddAccount("desk")
+	one, two := stack.Build(t, "one", *from), stack.Build(t, "two", "")
+	s := stack.Open(t, stack.Engines{})
+	s.Setup(one)
+	worker, api := s.Worker("worker one", one), s.API("api one", one)
+	there, err := s.Net.AddAccount("desk")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var account struct{ ID string }
-	if status, err := s.call(0, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": s.net.URL(), "access_token": there.Token}, &account); err != nil || status != http.StatusCreated {
-		t.Fatalf("connecting the account: %d, %v\n%s", status, err, s.log)
+	if status, err := s.Call(0, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": s.Net.URL(), "access_token": there.Token}, &account); err != nil || status != http.StatusCreated {
+		t.Fatalf("connecting the account: %d, %v\n%s", status, err, s.Logged)
 	}
 
 	wanted := make(chan string, *posts+*herd)
 	schedule := func(n int, text string, at time.Time) {
-		status, err := s.call(n, http.MethodPost, "/api/v1/posts", map[string]any{"content": text, "scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account.ID}}, nil)
+		status, err := s.Call(n, http.MethodPost, "/api/v1/posts", map[string]any{"content": text, "scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account.ID}}, nil)
 		if err != nil || status != http.StatusCreated {
 			t.Errorf("scheduling %q: %d, %v", text, status, err)
 			return
@@ -78,16 +73,16 @@ func TestRollout(t *testing.T) {
 		}
 	})
 	time.Sleep(time.Until(second.Add(-12 * time.Second)))
-	s.run(two, "migrate")
-	newWorker, newAPI := s.worker("worker two", two), s.api("api two", two)
+	s.Run(two, "migrate")
+	newWorker, newAPI := s.Worker("worker two", two), s.API("api two", two)
 	time.Sleep(time.Until(second.Add(-300 * time.Millisecond)))
 	// The old worker goes in the middle of the crowd.
-	worker.drain()
-	api.drain()
+	worker.Drain()
+	api.Drain()
 	// And back: what the newer version began, the older one ends.
-	oldAgain, oldAPI := s.worker("worker one again", one), s.api("api one again", one)
-	newWorker.drain()
-	newAPI.drain()
+	oldAgain, oldAPI := s.Worker("worker one again", one), s.API("api one again", one)
+	newWorker.Drain()
+	newAPI.Drain()
 	author.Wait()
 	end()
 	close(wanted)
@@ -98,14 +93,14 @@ func TestRollout(t *testing.T) {
 	}
 	count := func() (out int) {
 		clear(texts)
-		for _, p := range s.net.Posts() {
+		for _, p := range s.Net.Posts() {
 			texts[p.Text]++
 		}
 		return len(texts)
 	}
 	total := *posts + *herd
 	e2etest.Eventually(s, 2*time.Minute, "every post to be out", func() bool { return count() == total })
-	s.wantAllKnown()
+	s.WantAllPosted()
 	count()
 	for text, n := range texts {
 		if n != 1 {
@@ -113,34 +108,30 @@ func TestRollout(t *testing.T) {
 		}
 	}
 	var worst time.Duration
-	for _, p := range s.net.Posts() {
+	for _, p := range s.Net.Posts() {
 		if strings.HasPrefix(p.Text, "herd") {
 			worst = max(worst, p.ReceivedAt.Sub(second))
 		}
 	}
 	t.Logf("%d posts are out, once; the last of %d that were due while a worker drained came %s late", total, *herd, worst.Round(time.Millisecond))
-	oldAgain.drain()
-	oldAPI.drain()
+	oldAgain.Drain()
+	oldAPI.Drain()
 }
 
 // A worker that is told to stop with posts in its hands says so and ends well;
 // another signal ends it at once.
 func TestASecondSignalEndsAtOnce(t *testing.T) {
-	program := build(t, "one", "")
-	s := open(t)
-	s.run(program, "keyset", "new", keysetOf(s.env))
-	s.run(program, "migrate")
-	w := s.worker("worker", program)
-	_ = w.cmd.Process.Signal(syscall.SIGTERM)
+	program := stack.Build(t, "one", "")
+	s := stack.Open(t, stack.Engines{})
+	s.Setup(program)
+	w := s.Worker("worker", program)
+	w.Signal(syscall.SIGTERM)
 	time.Sleep(50 * time.Millisecond)
-	_ = w.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-w.done:
-		var exit *exec.ExitError
-		if w.err != nil && !errors.As(w.err, &exit) {
-			t.Errorf("it ended with %v", w.err)
-		}
-	case <-time.After(10 * time.Second):
+	w.Signal(syscall.SIGTERM)
+	var exit *exec.ExitError
+	if ended, err := w.Ended(10 * time.Second); !ended {
 		t.Error("it did not end")
+	} else if err != nil && !errors.As(err, &exit) {
+		t.Errorf("it ended with %v", err)
 	}
 }
