@@ -1,4 +1,4 @@
-// Command temporald runs a Temporal server on a SQLite file, with the Temporal Web UI, in one small process.
+// Command temporald runs a Temporal server on a SQLite file or a Postgres database, with the Temporal Web UI, in one small process.
 // Its flags are those of "temporal server start-dev", so that either program can be started with the same arguments.
 package main
 
@@ -17,7 +17,7 @@ import (
 	"go.temporal.io/server/common/headers"
 )
 
-// stopLimit bounds a clean stop. What is not stopped by then is abandoned: every change was already committed to SQLite.
+// stopLimit bounds a clean stop. What is not stopped by then is abandoned: every change was already committed to the database.
 const stopLimit = 8 * time.Second
 
 func main() {
@@ -58,7 +58,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := checkPorts(opts); err != nil {
 		return err
 	}
-	if err := prepareSchema(ctx, opts.dbFilename); err != nil {
+	if opts.postgres != nil {
+		release, err := preparePostgres(ctx, opts.postgres)
+		if err != nil {
+			return err
+		}
+		defer release()
+	} else if err := prepareSchema(ctx, opts.dbFilename); err != nil {
 		return err
 	}
 	server, err := newServer(opts, logger)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -24,7 +25,8 @@ const logNever = slog.Level(100)
 
 // options is the parsed command line.
 type options struct {
-	dbFilename       string // absolute
+	dbFilename       string   // absolute; "" when postgres is set
+	postgres         *url.URL // nil: SQLite
 	ip, uiIP         string
 	port, uiPort     int
 	metricsPort      int // 0: no metrics
@@ -47,7 +49,11 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	}
 	fs := flag.NewFlagSet("temporald", flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // An error is one sentence; the list of flags is for --help.
-	fs.StringVar(&o.dbFilename, "db-filename", "", "`file` of the SQLite database; created when missing (required)")
+	fs.StringVar(&o.dbFilename, "db-filename", "", "`file` of the SQLite database; created when missing (required without --postgres-url)")
+	fs.Func("postgres-url", "`URL` of a Postgres database to use instead of SQLite; it and <name>_visibility are created when missing", func(s string) (err error) {
+		o.postgres, err = parsePostgresURL(s)
+		return err
+	})
 	fs.StringVar(&o.ip, "ip", "127.0.0.1", "IP `address` of the frontend")
 	fs.IntVar(&o.port, "port", 7233, "`port` of the frontend")
 	fs.StringVar(&o.uiIP, "ui-ip", "", "IP `address` of the Web UI (default: --ip)")
@@ -118,14 +124,18 @@ func (o *options) addSearchAttribute(s string) error {
 
 // complete fills what depends on other options and rejects what cannot work.
 func (o *options) complete() error {
-	if o.dbFilename == "" {
+	switch {
+	case o.postgres != nil && o.dbFilename != "":
+		return errors.New("--db-filename and --postgres-url are both set; use one of them")
+	case o.postgres == nil && o.dbFilename == "":
 		return errors.New("--db-filename is required: temporald keeps its data in that SQLite file and has no in-memory mode")
+	case o.postgres == nil:
+		abs, err := filepath.Abs(o.dbFilename)
+		if err != nil {
+			return fmt.Errorf("--db-filename %s: %w", o.dbFilename, err)
+		}
+		o.dbFilename = abs
 	}
-	abs, err := filepath.Abs(o.dbFilename)
-	if err != nil {
-		return fmt.Errorf("--db-filename %s: %w", o.dbFilename, err)
-	}
-	o.dbFilename = abs
 	if o.uiIP == "" {
 		o.uiIP = o.ip
 	}

@@ -46,6 +46,8 @@ func TestParseOptions(t *testing.T) {
 	})
 	for name, c := range map[string]struct{ args, want string }{
 		"NoFile":        {"--port 7233", "--db-filename is required"},
+		"BothDatabases": {"--db-filename t.db --postgres-url postgres://u@h/temporal", "both set"},
+		"PostgresURL":   {"--postgres-url postgres://h:5432", "want postgres://user:password@host:5432/database"},
 		"StrayArgument": {"--db-filename t.db server", `unexpected argument "server"`},
 		"UnknownType":   {"--db-filename t.db --search-attribute A=Number", "known are Bool, Datetime"},
 		"NoType":        {"--db-filename t.db --search-attribute A", "want Name=Type"},

@@ -26,12 +26,19 @@ const (
 	// clusterName is start-dev's too, and it is stored in the file: either program can open the other's.
 	clusterName = "active"
 	archivalOff = "disabled"
+
+	defaultStore    = "default"
+	visibilityStore = "visibility"
 )
 
-// newServer configures a server whose four services talk to each other over loopback and share one SQLite file.
-// The file must have its schema.
+// newServer configures a server whose four services talk to each other over loopback and share one
+// SQLite file or two Postgres databases, which must have their schema.
 func newServer(o options, logger *slog.Logger) (temporal.Server, error) {
-	store := sqlConfig(o.dbFilename)
+	store, visibility := sqlConfig(o.dbFilename), sqlConfig(o.dbFilename)
+	if o.postgres != nil {
+		databases := postgresDatabases(o.postgres)
+		store, visibility = postgresConfig(o.postgres, databases[0].name), postgresConfig(o.postgres, databases[1].name)
+	}
 	if err := createNamespaces(store, o); err != nil {
 		return nil, err
 	}
@@ -62,10 +69,10 @@ func newServer(o options, logger *slog.Logger) (temporal.Server, error) {
 	conf := &config.Config{
 		Services: services,
 		Persistence: config.Persistence{
-			DefaultStore:     sqlite.PluginName,
-			VisibilityStore:  sqlite.PluginName,
-			NumHistoryShards: int32(o.shards), //nolint:gosec // checked in options.go. The file's own number wins on later starts.
-			DataStores:       map[string]config.DataStore{sqlite.PluginName: {SQL: store}},
+			DefaultStore:     defaultStore,
+			VisibilityStore:  visibilityStore,
+			NumHistoryShards: int32(o.shards), //nolint:gosec // checked in options.go. The number of the first start wins.
+			DataStores:       map[string]config.DataStore{defaultStore: {SQL: store}, visibilityStore: {SQL: visibility}},
 		},
 		ClusterMetadata: &cluster.Config{
 			FailoverVersionIncrement: 10,

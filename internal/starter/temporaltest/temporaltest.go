@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,19 +38,62 @@ func Start(t testing.TB) (address string) {
 // StartIn is Start with the store in a folder of the caller's.
 func StartIn(t testing.TB, dir string) (address string) {
 	t.Helper()
-	program := filepath.Join(root(t), "bin", "temporald")
-	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("%s is missing; build it with: make temporald", program)
-	}
 	_, port, err := net.SplitHostPort(freeAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--db-filename", filepath.Join(dir, "temporal.db"), "--port", port, "--headless", "--log-level", "error"}
+	s := &Server{store: []string{"--db-filename", filepath.Join(dir, "temporal.db")}, port: port}
+	s.start(t)
+	return s.Address
+}
+
+// Program is the server's program, which must have been built.
+func Program(t testing.TB) string {
+	t.Helper()
+	program := filepath.Join(root(t), "bin", "temporald")
+	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("%s is missing; build it with: make temporald", program)
+	}
+	return program
+}
+
+// Server is a server that a test starts again.
+type Server struct {
+	Address string
+
+	store []string // the options that name it
+	port  string
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// StartPostgres is Start on an empty Postgres database, which temporald fills.
+func StartPostgres(t testing.TB, database string) *Server {
+	t.Helper()
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{store: []string{"--postgres-url", database}, port: port}
+	s.start(t)
+	return s
+}
+
+// Restart kills the server and starts it again on its store and its port.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	_ = s.cmd.Process.Kill()
+	<-s.ended
+	s.start(t)
+}
+
+func (s *Server) start(t testing.TB) {
+	t.Helper()
+	args := append(slices.Clone(s.store), "--port", s.port, "--headless", "--log-level", "error")
 	for name, kind := range workflows.SearchAttributes() {
 		args = append(args, "--search-attribute", name+"="+kind)
 	}
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(Program(t), args...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -71,16 +115,15 @@ func StartIn(t testing.TB, dir string) (address string) {
 		}
 		_ = cmd.Wait() // how it ended only matters when it never was ready
 	}()
+	s.cmd, s.ended = cmd, ended
 	t.Cleanup(func() { stop(t, cmd, ended) })
 	select {
-	case address = <-ready:
-		return address
+	case s.Address = <-ready:
 	case <-ended:
 		t.Fatalf("temporald did not start: %s", complaints.String())
 	case <-time.After(startPatience):
 		t.Fatalf("temporald was not ready after %s", startPatience)
 	}
-	return ""
 }
 
 func stop(t testing.TB, cmd *exec.Cmd, ended <-chan struct{}) {
