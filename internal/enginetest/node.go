@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Node starts a server that is written for Node.js, for as long as the test
@@ -50,8 +52,13 @@ func Node(t testing.TB, dir string, options map[string]any) string {
 }
 
 // Packages gives a copy of dir, which holds package.json, package-lock.json and
-// .npmrc, in which these packages are installed (node_modules).
-func Packages(t testing.TB, dir string) string {
+// .npmrc, in which these packages are installed (node_modules). Install scripts
+// do not run, but for the packages named in rebuild, whose native parts are
+// downloaded or compiled.
+//
+// Everything is kept below CacheDir: the copies, what npm downloads, and what
+// compilers need. An install that was interrupted continues from there.
+func Packages(t testing.TB, dir string, rebuild ...string) string {
 	t.Helper()
 	_, errNode := exec.LookPath("node")
 	npm, errNPM := exec.LookPath("npm")
@@ -61,39 +68,51 @@ func Packages(t testing.TB, dir string) string {
 		}
 		t.Skipf("%s was left out, because Node.js is not installed: %v", dir, err)
 	}
-	installed, err := npmInstall(npm, dir)
+	i := install{npm: npm, dir: dir, rebuild: rebuild, attempts: 4, pause: 10 * time.Second, limit: 15 * time.Minute, log: t.Logf}
+	installed, err := i.run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return installed
 }
 
-// npmInstall gives a copy of dir with node_modules, made once for its content
-// by whichever process is first.
-func npmInstall(npm, dir string) (string, error) {
-	names := []string{"server.mjs", "package.json", "package-lock.json", ".npmrc"}
-	sum := sha256.New()
-	files := map[string][]byte{}
-	for _, name := range names {
-		raw, err := os.ReadFile(filepath.Join(dir, name))
-		if name == "server.mjs" && errors.Is(err, fs.ErrNotExist) {
-			continue // data alone
-		}
-		if err != nil {
-			return "", err
-		}
-		files[name] = raw
-		_, _ = fmt.Fprintf(sum, "%s %d %s", name, len(raw), raw) // a hash takes all
+// CacheDir is where installed packages stay between runs: DATELINE_TEST_CACHE,
+// or dateline-test in the user's cache.
+func CacheDir() (string, error) {
+	if dir := os.Getenv("DATELINE_TEST_CACHE"); dir != "" {
+		return filepath.Abs(dir)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no place for what npm installs: %w", err)
+		return "", fmt.Errorf("there is no folder for npm packages; set DATELINE_TEST_CACHE: %w", err)
 	}
-	cache = filepath.Join(cache, "dateline-test")
+	return filepath.Join(cache, "dateline-test"), nil
+}
+
+// install is one set of packages to install.
+type install struct {
+	npm, dir string
+	rebuild  []string
+	attempts int
+	pause    time.Duration // between two attempts
+	limit    time.Duration // of one attempt
+	log      func(format string, args ...any)
+}
+
+// run gives a copy of dir with node_modules, made once for its content by
+// whichever process is first.
+func (i install) run(ctx context.Context) (string, error) {
+	files, name, err := i.files(ctx)
+	if err != nil {
+		return "", err
+	}
+	cache, err := CacheDir()
+	if err != nil {
+		return "", err
+	}
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return "", err
 	}
-	name := filepath.Base(dir) + "-" + hex.EncodeToString(sum.Sum(nil))[:16]
 	lock, err := os.OpenFile(filepath.Join(cache, name+".lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return "", err
@@ -117,10 +136,72 @@ func npmInstall(npm, dir string) (string, error) {
 			return "", err
 		}
 	}
-	install := exec.Command(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	install.Dir = aside
-	if out, err := install.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("npm ci in %s: %w\n%s", dir, err, strings.TrimSpace(string(out)))
+	i.log("installing the packages of %s (once)", i.dir)
+	if err := i.repeat(ctx, cache, aside, lock, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"); err != nil {
+		return "", err
+	}
+	if len(i.rebuild) > 0 {
+		if err := i.repeat(ctx, cache, aside, lock, append([]string{"rebuild"}, i.rebuild...)...); err != nil {
+			return "", err
+		}
 	}
 	return final, os.Rename(aside, final)
+}
+
+// files reads what belongs to the packages, and names their copy by it.
+func (i install) files(ctx context.Context) (files map[string][]byte, name string, err error) {
+	sum := sha256.New()
+	files = map[string][]byte{}
+	for _, name := range []string{"server.mjs", "package.json", "package-lock.json", ".npmrc"} {
+		raw, err := os.ReadFile(filepath.Join(i.dir, name))
+		if name == "server.mjs" && errors.Is(err, fs.ErrNotExist) {
+			continue // data alone
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		files[name] = raw
+		_, _ = fmt.Fprintf(sum, "%s %d %s", name, len(raw), raw) // a hash takes all
+	}
+	if len(i.rebuild) > 0 { // what is compiled fits one version of Node.js
+		version, err := exec.CommandContext(ctx, "node", "--version").Output()
+		if err != nil {
+			return nil, "", fmt.Errorf("ask node for its version: %w", err)
+		}
+		_, _ = sum.Write(version)
+	}
+	return files, filepath.Base(i.dir) + "-" + hex.EncodeToString(sum.Sum(nil))[:16], nil
+}
+
+// repeat runs npm until it succeeds. Registries and mirrors time out now and
+// then; npm's own retries cover single requests only.
+func (i install) repeat(ctx context.Context, cache, dir string, lock *os.File, args ...string) error {
+	for attempt := 1; ; attempt++ {
+		out, err := i.once(ctx, cache, dir, lock, args...)
+		if err == nil {
+			return nil
+		}
+		err = fmt.Errorf("npm %s in %s, attempt %d of %d: %w\n%s", strings.Join(args, " "), i.dir, attempt, i.attempts, err, strings.TrimSpace(string(out)))
+		if attempt == i.attempts || ctx.Err() != nil {
+			return err
+		}
+		i.log("%v; trying again in %s", err, i.pause)
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(i.pause):
+		}
+	}
+}
+
+func (i install) once(ctx context.Context, cache, dir string, lock *os.File, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, i.limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, i.npm, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "npm_config_cache="+filepath.Join(cache, "npm"), "npm_config_devdir="+filepath.Join(cache, "node-gyp"),
+		"npm_config_fetch_retries=5", "npm_config_fetch_retry_mintimeout=2000", "npm_config_fetch_retry_maxtimeout=60000", "npm_config_fetch_timeout=300000")
+	cmd.ExtraFiles = []*os.File{lock} // held until npm is done, should this process end before it
+	cmd.WaitDelay = 10 * time.Second  // for children of npm that keep its output open
+	return cmd.CombinedOutput()
 }

@@ -3,10 +3,7 @@ package bluesky_test
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -14,9 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
+	"dateline/internal/enginetest"
 	"dateline/platforms/bluesky"
 )
 
@@ -27,23 +24,10 @@ type devenv struct {
 	Library string // what the network's own library says of texts
 }
 
-// startDevenv runs the server for one test. Where it cannot be had, that is
-// said in a line and the test is over; with CI=true it fails.
-func startDevenv(t *testing.T) (devenv, bool) {
+// startDevenv runs the server for one test.
+func startDevenv(t *testing.T) devenv {
 	t.Helper()
-	for _, program := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatalf("%s is not installed: Bluesky's own server cannot be started", program)
-			}
-			t.Logf("%s is not installed: Bluesky's own server is not tested.", program)
-			return devenv{}, false
-		}
-	}
-	dir, err := installDevenv(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := enginetest.Packages(t, filepath.Join("testdata", "devenv"), "better-sqlite3")
 	var said devenv
 	script, err := os.ReadFile(filepath.Join("testdata", "devenv", "serve.mjs"))
 	if err != nil {
@@ -85,77 +69,11 @@ func startDevenv(t *testing.T) (devenv, bool) {
 				defer reader.Done()
 				_, _ = io.Copy(io.Discard, stdout)
 			}()
-			return said, true
+			return said
 		}
 	}
 	t.Fatalf("Bluesky's own server did not start: %s", problems.Bytes())
-	return devenv{}, false
-}
-
-// installDevenv installs the server once per machine and lock file, outside the
-// repository, and gives its directory.
-func installDevenv(t *testing.T) (string, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	version, err := exec.Command("node", "--version").Output()
-	if err != nil {
-		return "", fmt.Errorf("ask node for its version: %w", err)
-	}
-	files := []string{".npmrc", "package.json", "package-lock.json"}
-	sum := sha256.New()
-	_, _ = sum.Write(version) // what is compiled fits one version
-	for _, name := range files {
-		data, err := os.ReadFile(filepath.Join("testdata", "devenv", name))
-		if err != nil {
-			return "", err
-		}
-		_, _ = sum.Write(data)
-	}
-	root := filepath.Join(cache, "dateline-test")
-	dir := filepath.Join(root, "atproto-"+hex.EncodeToString(sum.Sum(nil)[:8]))
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return "", err
-	}
-	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = lock.Close() }() // which unlocks it
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("wait for the lock of %s: %w", dir, err)
-	}
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	t.Log("Installing Bluesky's own server, once.")
-	fresh := dir + ".new"
-	if err := os.RemoveAll(fresh); err != nil { // of an installation that was cut
-		return "", err
-	}
-	if err := os.MkdirAll(fresh, 0o755); err != nil {
-		return "", err
-	}
-	for _, name := range files {
-		data, err := os.ReadFile(filepath.Join("testdata", "devenv", name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(fresh, name), data, 0o644)
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	// Of all packages one has a part that must be fetched or compiled.
-	for _, args := range [][]string{{"ci", "--ignore-scripts"}, {"rebuild", "better-sqlite3"}} {
-		npm := exec.Command("npm", args...)
-		npm.Dir = fresh
-		npm.ExtraFiles = []*os.File{lock} // held until npm is done, should this process end before it
-		if said, err := npm.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("npm %s: %w: %s", strings.Join(args, " "), err, said)
-		}
-	}
-	return dir, os.Rename(fresh, dir)
+	return devenv{}
 }
 
 // mainPassword is the account's own, which Dateline does not take.

@@ -18,10 +18,7 @@ import (
 
 // TestRealServer: the adapter against the network's own server.
 func TestRealServer(t *testing.T) {
-	d, ok := startDevenv(t)
-	if !ok {
-		return
-	}
+	d := startDevenv(t)
 	client := newClient(t)
 	b := bluesky.New(client, d.options())
 	handle, did, password := d.person(t, "desk")
