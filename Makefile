@@ -158,11 +158,12 @@ fuzz: ## every fuzz test for a while (FUZZTIME=30s)
 	@scripts/fuzz.sh $(or $(FUZZTIME),30s)
 
 .PHONY: lint
-lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, deterministic workflows
+lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, deterministic workflows, order of migrations
 	$(GOLANGCI) run ./...
 	cd temporald && $(GOLANGCI) run ./...
 	cd deploy/check && $(GOLANGCI) run ./...
 	$(WFCHECK) ./workflows/...
+	go test ./internal/store -count=1 -run '^Test(Migrations|ReleasedMigrations)'
 	go mod tidy -diff
 	cd temporald && go mod tidy -diff
 	cd deploy/check && go mod tidy -diff
@@ -187,6 +188,11 @@ stale: generate ## fail when generated code is not what its source says
 		{ echo "Generated code is stale: commit what 'make generate' wrote."; exit 1; }
 
 ## Housekeeping
+
+.PHONY: release-migrations
+release-migrations: ## list the migrations that a release brings, which may never change afterwards (RELEASE=0.1.0)
+	@[ -n "$(RELEASE)" ] || { echo "RELEASE must be set: make release-migrations RELEASE=0.1.0"; exit 1; }
+	go test ./internal/store -count=1 -run TestReleasedMigrations -release-migrations "$(RELEASE)"
 
 .PHONY: clean
 clean: ## remove what was built

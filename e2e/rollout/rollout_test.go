@@ -135,3 +135,23 @@ func TestASecondSignalEndsAtOnce(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+// A process that does not migrate says so at its start, instead of failing at
+// the first query.
+func TestWorker_RefusesADatabaseThatIsNotMigrated(t *testing.T) {
+	program := stack.Build(t, "one", "")
+	s := stack.Open(t, stack.Engines{})
+	for _, setting := range s.Env {
+		if path, ok := strings.CutPrefix(setting, "DATELINE_KEYSET="); ok {
+			s.Run(program, "keyset", "new", path)
+		}
+	}
+	for _, part := range []string{"worker", "api"} {
+		cmd := exec.CommandContext(t.Context(), program, part)
+		cmd.Env = s.Env
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "the database has no tables yet. Run `dateline migrate`") {
+			t.Errorf("%s: got %v, want a refusal that says what to run; it said:\n%s", part, err, out)
+		}
+	}
+}

@@ -55,7 +55,19 @@ func (p *Program) connectWith(ctx context.Context, set *flag.FlagSet, file *stri
 	if err := cfg.RequireEngines(); err != nil {
 		return nil, err
 	}
-	return assemble(ctx, cfg, log, nil, process{service: set.Name(), version: p.Version})
+	parts, err := assemble(ctx, cfg, log, nil, process{service: set.Name(), version: p.Version})
+	if err != nil {
+		return nil, err
+	}
+	schema, err := parts.store.Schema(ctx)
+	if err == nil {
+		err = schema.Usable(log) // else it would fail later
+	}
+	if err != nil {
+		parts.close()
+		return nil, err
+	}
+	return parts, nil
 }
 
 func (p *Program) api(ctx context.Context, args []string) error {

@@ -22,12 +22,23 @@ func (s *Store) Migrate(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	return s.MigrateTo(ctx, log, newest)
+	if err := s.MigrateTo(ctx, log, newest); err != nil {
+		return err
+	}
+	return s.noteRequired(ctx)
 }
 
 // MigrateTo brings the schema up to a version that is not the newest, for what
 // is restored from a backup of then. A schema that is further stays as it is.
 func (s *Store) MigrateTo(ctx context.Context, log *slog.Logger, version int64) error {
+	there, err := s.Schema(ctx)
+	if err == nil {
+		err = there.Migratable()
+	}
+	if err != nil {
+		return err
+	}
+	there.warnIfNewer(log)
 	dir, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
@@ -58,19 +69,12 @@ func (s *Store) MigrateTo(ctx context.Context, log *slog.Logger, version int64) 
 }
 
 // NewestMigration is the version of the schema that this build works with.
-func NewestMigration() (newest int64, err error) {
-	entries, err := migrations.ReadDir("migrations")
+func NewestMigration() (int64, error) {
+	numbers, err := buildMigrations()
 	if err != nil {
 		return 0, err
 	}
-	for _, e := range entries {
-		n, err := goose.NumericComponent(e.Name())
-		if err != nil {
-			return 0, err
-		}
-		newest = max(newest, n)
-	}
-	return newest, nil
+	return numbers[len(numbers)-1], nil
 }
 
 // undefinedTable is Postgres' code for a table that is not there.
