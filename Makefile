@@ -16,6 +16,7 @@ OAPI        := $(TOOLS)/oapi-codegen-v2.8.2
 WFCHECK     := $(TOOLS)/workflowcheck-v0.6.0
 GOVULN      := $(TOOLS)/govulncheck-v1.9.0
 GITLEAKS    := $(TOOLS)/gitleaks-v8.30.1
+VERSITYGW   := $(TOOLS)/versitygw-v1.8.0
 
 .DEFAULT_GOAL := help
 
@@ -131,6 +132,15 @@ soak: temporald ## posts, readers and a crawl for DURATION=30m: all out once, me
 rollout: temporald ## from one version to the next and back while posts wait and fire (FROM=a tag or commit; default: this checkout twice)
 	go test ./e2e/rollout -run TestRollout -count=1 -timeout 30m -rollout-from "$(FROM)" -v
 
+.PHONY: upgrade-test
+upgrade-test: temporald ## start the data directory of the previous release with this build, and go back (FROM=a tag or commit; default: the newest tag)
+	go test ./e2e/upgrade -run TestUpgrade -count=1 -timeout 40m -upgrade -upgrade-from "$(FROM)" -v
+
+.PHONY: acceptance
+acceptance: temporald ## run on a second S3 server, Temporal on Postgres, Redis Cluster, several processes and other people's servers (PART=a name; MEILI_URL, MASTODON_URL)
+	@$(MAKE) --no-print-directory $(VERSITYGW) || echo "VersityGW could not be built; its part is skipped"
+	go test ./e2e/acceptance -run 'TestAcceptance/$(PART)' -count=1 -timeout 60m -acceptance -versitygw "$$(ls $(VERSITYGW) 2>/dev/null)" -v
+
 .PHONY: drill
 drill: temporald ## back up, lose everything, restore: what waits goes out once, and nothing twice
 	go test ./e2e -run TestDrill -count=1 -timeout 30m -v
@@ -219,5 +229,7 @@ $(GOVULN):
 	$(call install,golang.org/x/vuln/cmd/govulncheck,v1.9.0)
 $(GITLEAKS):
 	$(call install,github.com/zricethezav/gitleaks/v8,v8.30.1)
+$(VERSITYGW):
+	$(call install,github.com/versity/versitygw/cmd/versitygw,v1.8.0)
 $(WFCHECK):
 	$(call install,go.temporal.io/sdk/contrib/tools/workflowcheck,v0.6.0)

@@ -82,6 +82,9 @@ func newDateline(t testing.TB, env ...string) *dateline {
 		"DATELINE_TEMPORALD_DIR="+absolute(t, "../temporald"),
 	)
 	d.env = append(d.env, env...)
+	if given := os.Getenv("TEMPORAL_ADDRESS"); given != "" {
+		d.Temporal = given
+	}
 	t.Cleanup(func() {
 		d.stop()
 		if t.Failed() {

@@ -60,6 +60,16 @@ func (c *Child) Kill() {
 	})
 }
 
+// Ended says whether it has ended.
+func (c *Child) Ended() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // Stop ends it as an operator does.
 func (c *Child) Stop(t testing.TB) {
 	t.Helper()

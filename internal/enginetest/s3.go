@@ -2,17 +2,41 @@ package enginetest
 
 import (
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"dateline/internal/objects"
 	"dateline/internal/s3server"
 )
 
-// S3 opens an empty bucket of an S3 server that is the test's own.
+// S3 opens an empty bucket of an S3 server that is the test's own. TEST_S3_URL
+// (http://access-key:secret-key@host:port) names a server to use instead; its
+// buckets are left behind.
 func S3(t testing.TB) *objects.Bucket {
 	t.Helper()
-	bucket, _ := StoppableS3(t, t.TempDir())
+	given := os.Getenv("TEST_S3_URL")
+	if given == "" {
+		bucket, _ := StoppableS3(t, t.TempDir())
+		return bucket
+	}
+	u, err := url.Parse(given)
+	if err != nil || u.User == nil {
+		t.Fatal("TEST_S3_URL must be like http://access-key:secret-key@host:port")
+	}
+	user := u.User
+	secret, _ := user.Password()
+	u.User = nil
+	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: u.String(), Region: "us-east-1", Bucket: "dateline-test-" + uuid.NewString(),
+		AccessKey: user.Username(), SecretKey: secret, PathStyle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bucket.EnsureBucket(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return bucket
 }
 

@@ -1,0 +1,120 @@
+package acceptance
+
+import (
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/e2e/stack"
+	"dateline/internal/e2etest"
+	"dateline/internal/enginetest"
+	"dateline/internal/objects"
+	"dateline/internal/starter/temporaltest"
+)
+
+// setting gives a setting of the processes; the last one counts.
+func setting(env []string, name string) (value string) {
+	for _, entry := range env {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// makeBucket makes the bucket, which an operator has to do.
+func makeBucket(t *testing.T, env []string) {
+	t.Helper()
+	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: setting(env, "S3_ENDPOINT"), Region: "us-east-1", Bucket: setting(env, "S3_BUCKET"),
+		AccessKey: setting(env, "S3_ACCESS_KEY"), SecretKey: setting(env, "S3_SECRET_KEY"), PathStyle: true})
+	e2etest.Must(t, err)
+	e2etest.Must(t, bucket.EnsureBucket(t.Context()))
+}
+
+// testTwoProcesses is the stack on the engines of the other tests, with a rate
+// limit that the workers share.
+func testTwoProcesses(t *testing.T, program string) {
+	useStack(t, program, stack.Engines{}).limits()
+}
+
+// testRedisCluster: everything that is in Redis is spread over three nodes.
+func testRedisCluster(t *testing.T, program string) {
+	nodes := enginetest.RedisCluster(t).Options().Addrs
+	useStack(t, program, stack.Engines{Redis: strings.Join(nodes, ",")}).limits()
+	goTest(t, nil, "./internal/views/...", "./internal/tally", "-run", "Cluster")
+}
+
+// testVersityGW: media and crawled pages are in another S3 server than
+// Dateline's own, and the tests of what Dateline asks of one pass on it.
+func testVersityGW(t *testing.T, program string) {
+	address := gateway(t)
+	useStack(t, program, stack.Engines{S3: address})
+	given, err := url.Parse(address)
+	e2etest.Must(t, err)
+	given.User = url.UserPassword("test", stack.S3Secret)
+	env := []string{"TEST_S3_URL=" + given.String()}
+	goTest(t, env, "./internal/objects")
+	goTest(t, env, "./activities", "-run", "InS3|FromS3|IntoS3")
+	goTest(t, env, "./internal/backup", "-run", "TestFilesComeAlong")
+}
+
+// gateway runs VersityGW on an empty folder and gives its address.
+func gateway(t *testing.T) (address string) {
+	t.Helper()
+	objects, metadata := t.TempDir(), t.TempDir() // a sidecar, because not every temporary folder has extended attributes
+	listen := "127.0.0.1:" + e2etest.FreePort(t)
+	e2etest.Run(t, "", nil, *versitygw, "--access", "test", "--secret", stack.S3Secret, "--port", listen, "--quiet", "--health", "/health",
+		"posix", "--sidecar", metadata, objects)
+	address = "http://" + listen
+	e2etest.Eventually(t, 30*time.Second, "VersityGW to answer", func() bool { return e2etest.Works(t.Context(), address+"/health") })
+	return address
+}
+
+// testTemporalOnPostgres: workflows are in Postgres and survive the end of their
+// server. A second server on the same database is refused.
+func testTemporalOnPostgres(t *testing.T, program string) {
+	t.Run("Stack", func(t *testing.T) {
+		useStack(t, program, stack.Engines{Temporal: temporaltest.StartPostgres(t, enginetest.Postgres(t)).Address})
+	})
+	t.Run("Publishing", func(t *testing.T) {
+		server := temporaltest.StartPostgres(t, enginetest.Postgres(t))
+		goTest(t, []string{"TEMPORAL_ADDRESS=" + server.Address}, "./e2e", "-run", "^TestPublishing$")
+	})
+	t.Run("Restart", func(t *testing.T) { restartOnPostgres(t, program) })
+}
+
+// restartOnPostgres kills the server while a post waits.
+func restartOnPostgres(t *testing.T, program string) {
+	database := enginetest.Postgres(t)
+	server := temporaltest.StartPostgres(t, database)
+	second := exec.Command(temporaltest.Program(t), "--postgres-url", database, "--port", e2etest.FreePort(t), "--headless")
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "in use by another temporald") {
+		t.Errorf("a second server on one database: %v, want a refusal that says why; it said:\n%s", err, out)
+	}
+	s := stack.Open(t, stack.Engines{Temporal: server.Address})
+	makeBucket(t, s.Env)
+	s.Setup(program)
+	s.Worker("worker", program)
+	s.API("api", program)
+	there, err := s.Net.AddAccount("desk")
+	e2etest.Must(t, err)
+	connectAndSchedule(t, s, s.Net.URL(), there.Token, []string{"waits through a restart"}, time.Now().Add(10*time.Second))
+	server.Restart(t)
+	s.WantAllPosted()
+	if posts := s.Net.Posts(); len(posts) != 1 {
+		t.Errorf("got %d posts, want 1: %+v", len(posts), posts)
+	}
+}
+
+// testBluesky runs the adapter on the network's own server.
+func testBluesky(t *testing.T, _ string) {
+	goTest(t, nil, "./platforms/bluesky", "-run", "^TestRealServer$")
+}
+
+// testMeilisearch runs the search suite on the server of MEILI_URL.
+func testMeilisearch(t *testing.T, _ string) {
+	goTest(t, []string{"MEILISEARCH_URL=" + os.Getenv("MEILI_URL"), "MEILISEARCH_KEY=" + os.Getenv("MEILI_KEY")}, "./internal/search/meili", "-run", "^TestSuite$")
+}

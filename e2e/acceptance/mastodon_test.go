@@ -1,0 +1,144 @@
+package acceptance
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/e2e/stack"
+	"dateline/internal/e2etest"
+	"dateline/platforms/fake"
+)
+
+// lossyCase is a text whose responses get lost. WORD is replaced by a word that
+// was never used before.
+type lossyCase struct {
+	name, text   string
+	posts, loses int
+}
+
+func lossyCases() []lossyCase {
+	return []lossyCase{
+		{"every response arrives", "WORD plain", 1, 0},
+		{"a lost response", "WORD lost", 1, 1},
+		{"identical posts, both responses lost", "WORD twins", 2, 2},
+		{"escaped Markdown", `WORD 2 \* 3 and a\_b`, 1, 1},
+		{"character references", "WORD Q&amp;A &copy; 2026", 1, 1},
+		{"links and mentions", "WORD see https://example.com/a?b=1&c=2 #news", 1, 1},
+		{"lines and spaces", "WORD first\n\nsecond  line\n- item", 1, 1},
+	}
+}
+
+// testMastodonServer runs the suite of all networks and the lossy cases on the
+// server of MASTODON_URL, as the account of MASTODON_TOKEN.
+func testMastodonServer(t *testing.T, program string) {
+	goTest(t, nil, "./platforms/mastodon", "-run", "^TestRealServer$")
+	loseResponses(t, program, os.Getenv("MASTODON_URL"), os.Getenv("MASTODON_TOKEN"))
+}
+
+// testFakeMastodon runs the lossy cases on the fake network, which shows that
+// the proxy and the cases work.
+func testFakeMastodon(t *testing.T, program string) {
+	server, err := fake.New(fake.Options{})
+	e2etest.Must(t, err)
+	e2etest.Must(t, server.Start("127.0.0.1:0"))
+	t.Cleanup(func() { _ = server.Close() })
+	account, err := server.AddAccount("desk")
+	e2etest.Must(t, err)
+	loseResponses(t, program, server.URL(), account.Token)
+}
+
+// loseResponses publishes posts whose responses the proxy loses after the
+// server has acted. Each must be on the server exactly once; Dateline knows it,
+// or says that it does not.
+func loseResponses(t *testing.T, program, base, token string) {
+	t.Helper()
+	p := newProxy(t, base)
+	s := stack.Open(t, stack.Engines{Env: []string{"DATELINE_ALLOW_PRIVATE_HOSTS=" + strings.TrimPrefix(p.URL, "http://")}})
+	makeBucket(t, s.Env)
+	s.Setup(program)
+	s.Worker("worker", program)
+	s.API("api", program)
+	t.Cleanup(func() { p.removeAll(t, token) })
+
+	var texts []string
+	words := map[string]lossyCase{}
+	for _, c := range lossyCases() {
+		word := strings.ToLower(rand.Text())
+		words[word] = c
+		p.expect(word, c.loses)
+		for range c.posts {
+			texts = append(texts, strings.ReplaceAll(c.text, "WORD", word))
+		}
+	}
+	ids := connectAndSchedule(t, s, p.URL, token, texts, time.Now().Add(6*time.Second).Truncate(time.Second))
+	states := settled(t, s, ids)
+	for word, c := range words {
+		copies := p.copies(word)
+		var ends []string
+		for i, text := range texts {
+			if strings.Contains(text, word) {
+				ends = append(ends, states[i])
+			}
+		}
+		t.Logf("%s: %d copies of %d, %v", c.name, len(copies), c.posts, ends)
+		if len(copies) != c.posts {
+			t.Errorf("%s: the server has %d copies, want %d; Dateline says %v", c.name, len(copies), c.posts, ends)
+		}
+		for _, end := range ends {
+			if end != "posted" && end != "uncertain" {
+				t.Errorf("%s: the post is %s, want posted or uncertain", c.name, end)
+			}
+			if c.loses == 0 && end != "posted" {
+				t.Errorf("%s: the post is %s, want posted", c.name, end)
+			}
+		}
+	}
+}
+
+// connectAndSchedule connects an account by its token and schedules posts to it.
+func connectAndSchedule(t *testing.T, s *stack.Stack, base, token string, texts []string, at time.Time) (ids []string) {
+	t.Helper()
+	var account, made struct{ ID string }
+	status, err := s.Call(0, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": base, "access_token": token}, &account)
+	if err != nil || status != http.StatusCreated {
+		t.Fatalf("connecting the account: %d, %v", status, err)
+	}
+	for _, text := range texts {
+		status, err := s.Call(0, http.MethodPost, "/api/v1/posts", map[string]any{"content": text, "scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account.ID}}, &made)
+		if err != nil || status != http.StatusCreated {
+			t.Fatalf("scheduling %q: %d, %v", text, status, err)
+		}
+		ids = append(ids, made.ID)
+	}
+	return ids
+}
+
+// settled waits until nothing will be sent any more, and gives how the posts
+// ended, in their order.
+func settled(t *testing.T, s *stack.Stack, ids []string) []string {
+	t.Helper()
+	states := make([]string, len(ids))
+	e2etest.Eventually(t, 5*time.Minute, "every post to be posted, uncertain or failed", func() bool {
+		for i, id := range ids {
+			var p struct {
+				Targets []struct{ Status string }
+			}
+			if status, err := s.Call(0, http.MethodGet, "/api/v1/posts/"+id, nil, &p); err != nil || status != http.StatusOK || len(p.Targets) != 1 {
+				states[i] = fmt.Sprintf("status %d, %v", status, err)
+				return false
+			}
+			switch states[i] = p.Targets[0].Status; states[i] {
+			case "posted", "uncertain", "failed":
+			default:
+				return false
+			}
+		}
+		return true
+	})
+	return states
+}

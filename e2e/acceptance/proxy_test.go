@@ -1,0 +1,139 @@
+package acceptance
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dateline/internal/e2etest"
+)
+
+// proxy stands before a Mastodon-compatible server. It counts what the server
+// made and refused, and loses responses after the server has acted.
+type proxy struct {
+	URL string
+
+	mu      sync.Mutex
+	lose    map[string]int             // responses still to be lost, by a part of the request
+	made    map[string]map[string]bool // ids of statuses, by a part of the request
+	refused int                        // 429
+}
+
+// newProxy starts a proxy before a server.
+func newProxy(t *testing.T, base string) *proxy {
+	t.Helper()
+	target, err := url.Parse(base)
+	e2etest.Must(t, err)
+	p := &proxy{lose: map[string]int{}, made: map[string]map[string]bool{}}
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ModifyResponse: p.watch}
+	server := httptest.NewServer(forward)
+	t.Cleanup(server.Close)
+	p.URL = server.URL
+	// What a test asks for is in the request; ReverseProxy has read it by then.
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isCreate(r) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadGateway)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			r.Header.Set("X-Test-Case", p.caseOf(string(body)))
+		}
+		forward.ServeHTTP(w, r)
+	})
+	return p
+}
+
+func isCreate(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/api/v1/statuses")
+}
+
+// expect has the proxy count the statuses whose request holds a word, and lose
+// the responses to the first of them.
+func (p *proxy) expect(word string, lose int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lose[word], p.made[word] = lose, map[string]bool{}
+}
+
+func (p *proxy) caseOf(body string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for word := range p.made {
+		if strings.Contains(body, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// watch reads a response of the server.
+func (p *proxy) watch(answer *http.Response) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if answer.StatusCode == http.StatusTooManyRequests {
+		p.refused++
+	}
+	word := answer.Request.Header.Get("X-Test-Case")
+	if !isCreate(answer.Request) || word == "" || answer.StatusCode != http.StatusOK {
+		return nil
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	var status struct{ ID string }
+	if err := json.Unmarshal(body, &status); err != nil {
+		return err
+	}
+	p.made[word][status.ID] = true
+	if p.lose[word] > 0 {
+		p.lose[word]--
+		panic(http.ErrAbortHandler) //nolint:forbidigo // cuts the connection without a response
+	}
+	return nil
+}
+
+// copies gives the ids of the statuses that the server made of a case.
+func (p *proxy) copies(word string) (ids []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id := range p.made[word] {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// refusals counts the responses 429.
+func (p *proxy) refusals() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refused
+}
+
+// removeAll deletes what the server made.
+func (p *proxy) removeAll(t *testing.T, token string) {
+	for word := range p.made {
+		for _, id := range p.copies(word) {
+			request, err := http.NewRequest(http.MethodDelete, p.URL+"/api/v1/statuses/"+id, nil)
+			if err == nil {
+				request.Header.Set("Authorization", "Bearer "+token)
+				_, err = e2etest.Do(request)
+			}
+			if err != nil {
+				t.Logf("status %s is left on the server: %v", id, err)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"dateline/internal/e2etest"
+)
+
+// Page is the page that View tells of.
+const Page = "/story"
+
+// View tells an api of one reader of Page, as a site's server does.
+func View(ctx context.Context, api, secretKey string, reader int) (e2etest.Answer, error) {
+	raw, err := json.Marshal([]map[string]any{{"page": Page, "user": fmt.Sprintf("reader %d", reader), "address": fmt.Sprintf("203.0.113.%d", reader%250),
+		"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}})
+	if err != nil {
+		return e2etest.Answer{}, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, api+"/v1/batch", bytes.NewReader(raw))
+	if err != nil {
+		return e2etest.Answer{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+secretKey)
+	request.Header.Set("Content-Type", "application/json")
+	return e2etest.Do(request)
+}
+
+// ArticleTitle is what Newspaper's article is found by.
+const ArticleTitle = "Cảng biển"
+
+// Newspaper is a web site to crawl: a front page and one article.
+func Newspaper(t testing.TB) *httptest.Server {
+	t.Helper()
+	article := "<html><head><title>" + ArticleTitle + "</title></head><body><article><h1>" + ArticleTitle + "</h1>" +
+		strings.Repeat("<p>Một đoạn văn dài của bài viết này về cảng biển.</p>", 40) + "</article></body></html>"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		switch r.URL.Path {
+		case "/":
+			_, _ = fmt.Fprint(w, `<html><body><a href="/2026/11/22/cang-bien-12345.html">Cảng biển của chúng tôi hôm nay</a></body></html>`)
+		case "/robots.txt":
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			_, _ = fmt.Fprint(w, article)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
