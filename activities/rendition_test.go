@@ -79,7 +79,7 @@ func TestPublishTakesTheNewestDescription(t *testing.T) {
 	p := b.schedule(b.withMedia(file))
 	b.must(b.prepare(input(p)))
 	after := "The harbour at high tide"
-	_, err := (&media.Service{Objects: b.objects, Store: b.store}).Change(t.Context(), b.who, file.ID, media.Edit{AltText: &after})
+	_, _, err := (&media.Service{Objects: b.objects, Store: b.store}).Change(t.Context(), b.who, file.ID, media.Edit{AltText: &after})
 	b.must(err)
 	b.publish(b.publisher(), input(p))
 	if posted := b.published(); len(posted) != 1 || len(posted[0].Media) != 1 || posted[0].Media[0].Description != after {
