@@ -144,11 +144,12 @@ func bare(list []listed) []uuid.UUID {
 	return ids
 }
 
-// attachments finds the uploaded files that a list names.
+// attachments finds the uploaded files that a list names. It never returns a nil
+// list: in an override, an empty list means no media and nil means the post's.
 func (c *check) attachments(ctx context.Context, field string, texts []string) ([]uuid.UUID, error) {
 	ids := c.ids(field, texts)
 	if len(ids) == 0 {
-		return nil, nil
+		return []uuid.UUID{}, nil
 	}
 	known, err := c.known.files(ctx, bare(ids))
 	if err != nil {

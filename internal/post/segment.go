@@ -1,6 +1,10 @@
 package post
 
-import "github.com/google/uuid"
+import (
+	"encoding/json"
+
+	"github.com/google/uuid"
+)
 
 // Segment is one piece of a thread; a post that is no thread has one.
 type Segment struct {
@@ -8,12 +12,26 @@ type Segment struct {
 	AttachmentIDs []uuid.UUID `json:"attachment_ids,omitempty"`
 }
 
-// Override is what a post says differently on one account; nil leaves a field
-// as it is for all.
+// Override is what a post says differently on one account. Each field has three
+// states: nil inherits the post's value, also when that changes later; an empty
+// value means none on this account; anything else replaces the post's value.
 type Override struct {
 	Content       *string      `json:"content,omitempty"`
 	AttachmentIDs *[]uuid.UUID `json:"attachment_ids,omitempty"`
 	Thread        *[]Segment   `json:"thread,omitempty"` // what follows the first segment
+}
+
+// MarshalJSON writes a list that is none as [], never as null: null would be
+// read back as inherited.
+func (o Override) MarshalJSON() ([]byte, error) {
+	type plain Override // without this method
+	if o.AttachmentIDs != nil && *o.AttachmentIDs == nil {
+		o.AttachmentIDs = &[]uuid.UUID{}
+	}
+	if o.Thread != nil && *o.Thread == nil {
+		o.Thread = &[]Segment{}
+	}
+	return json.Marshal(plain(o))
 }
 
 // written is what the author wrote for one target, in order.
