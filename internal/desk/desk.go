@@ -133,10 +133,14 @@ func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, 
 		if err != nil {
 			return post.Post{}, err
 		}
-		change.NeedsApproval = waits && current.Status == post.Scheduled && changesPost(change)
 		if len(c.problems) > 0 {
 			return post.Post{}, post.InvalidFields(c.problems...)
 		}
+		change = change.Since(current)
+		if change.Empty() && !begun(current) {
+			return current, nil
+		}
+		change.NeedsApproval = waits && current.Status == post.Scheduled && changesPost(change)
 		var urls []string
 		if change.AttachmentIDs != nil {
 			urls = c.urls(*change.AttachmentIDs)

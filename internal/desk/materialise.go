@@ -271,6 +271,7 @@ func (m *maker) revise(ctx context.Context, p post.Post, o recur.Occurrence) err
 	for _, id := range n.AccountIDs {
 		change.Overrides[id] = n.Overrides[id] // nil takes one back
 	}
+	change = change.Since(p)
 	changed, ok, err := m.desk.Store.ReviseOccurrence(ctx, m.series, m.guard(p.ID, p.Version), change, w.AttachmentURLs, p.Status == post.Draft)
 	if ok {
 		m.changed = append(m.changed, changed.ID)

@@ -191,6 +191,10 @@ const (
 	EventRejected   = "rejected"
 )
 
+// EditedDraft marks, in the data of an edited event, the edit of a draft that does
+// not wait for approval.
+const EditedDraft = "draft"
+
 // Types of events that are of no post.
 const (
 	EventNeedsReconnect  = "needs_reconnect"  // of an account

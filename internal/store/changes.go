@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -18,7 +20,8 @@ func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, atta
 	if err != nil {
 		return post.Post{}, err
 	}
-	return s.change(ctx, g, post.EventEdited, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+	data := map[string]any{}
+	return s.change(ctx, g, post.EventEdited, data, func(q *db.Queries) (db.ScheduledPost, error) {
 		if err := holdMedia(ctx, q, mediaOfChange(change)); err != nil {
 			return db.ScheduledPost{}, err
 		}
@@ -26,6 +29,7 @@ func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, atta
 		if err != nil {
 			return row, err
 		}
+		maps.Copy(data, editedFields(row, change))
 		if err := editTargets(ctx, q, row, change); err != nil {
 			return row, err
 		}
@@ -134,6 +138,17 @@ func setOverrides(ctx context.Context, q *db.Queries, postID uuid.UUID, override
 	return q.SetOverrides(ctx, p)
 }
 
+// editedFields is what the event of an edit says. Other windows follow the events
+// of drafts too, but the timeline leaves them out: drafts are saved while somebody
+// types.
+func editedFields(row db.ScheduledPost, c post.Change) map[string]any {
+	data := changedFields(c)
+	if row.Status == db.PostStatusDraft && row.Approval != db.ApprovalStatePending {
+		data[post.EditedDraft] = true
+	}
+	return data
+}
+
 func changedFields(c post.Change) map[string]any {
 	data := map[string]any{}
 	if c.Content != nil {
@@ -162,6 +177,9 @@ func changedFields(c post.Change) map[string]any {
 	}
 	if c.LinkBase != nil {
 		data["track_links"] = *c.LinkBase != ""
+	}
+	if c.LateLimit != nil {
+		data["drop_if_late_minutes"] = int(*c.LateLimit / time.Minute)
 	}
 	return data
 }

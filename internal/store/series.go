@@ -272,8 +272,10 @@ func (s *Store) ReviseOccurrence(ctx context.Context, n post.Series, g post.Guar
 		if err := editTargets(ctx, q, row, change); err != nil {
 			return err
 		}
-		if err := addEvent(ctx, q, row, nil, post.EventEdited, g.Actor, changedFields(change)); err != nil {
-			return err
+		if !change.Empty() {
+			if err := addEvent(ctx, q, row, nil, post.EventEdited, g.Actor, editedFields(row, change)); err != nil {
+				return err
+			}
 		}
 		event := post.EventSubmitted
 		switch {

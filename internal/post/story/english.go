@@ -65,6 +65,9 @@ func english() map[string]string {
 		"change.overrides":      "what single accounts get",
 		"change.accounts":       "the accounts[, now {accounts}]",
 
+		"change.track_links":          "whether links are tracked",
+		"change.drop_if_late_minutes": "how late it may be published",
+
 		"cancelled":            "Cancelled.",
 		"cancelled.operator":   "Cancelled by an operator's signal.",
 		"publish_now":          "Made due at once.",

@@ -23,25 +23,29 @@ type Entry struct {
 	Data   map[string]any
 }
 
-// Tell tells events in their order.
+// Tell tells events in their order. It leaves out edits of drafts.
 func Tell(l Language, p post.Post, events []post.Event) []Entry {
 	zone, err := post.LoadZone(p.TimeZone)
 	if err != nil {
 		zone = time.UTC
 	}
-	entries := make([]Entry, len(events))
-	for i, e := range events {
+	entries := make([]Entry, 0, len(events))
+	for _, e := range events {
 		t := teller{language: l, post: p, zone: zone, event: e, data: map[string]any{}}
 		if len(e.Data) > 0 {
 			_ = json.Unmarshal(e.Data, &t.data) // what is no object has nothing to tell
 		}
-		entries[i] = Entry{At: e.At.In(zone), Type: e.Type, Actor: e.Actor, Text: t.sentence(), Data: t.data}
+		if draft, _ := t.data[post.EditedDraft].(bool); draft && e.Type == post.EventEdited {
+			continue // a draft is saved while somebody types
+		}
+		entry := Entry{At: e.At.In(zone), Type: e.Type, Actor: e.Actor, Text: t.sentence(), Data: t.data}
 		if t.data == nil {
-			entries[i].Data = map[string]any{}
+			entry.Data = map[string]any{}
 		}
 		if target, ok := t.target(); ok {
-			entries[i].Target = &target
+			entry.Target = &target
 		}
+		entries = append(entries, entry)
 	}
 	return entries
 }
@@ -239,7 +243,7 @@ func (t teller) count(name string) string {
 // changes lists what an edit changed.
 func (t teller) changes() string {
 	var list []string
-	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "overrides", "accounts"} {
+	for _, field := range []string{"content", "scheduled_time", "time_zone", "language", "attachments", "media", "thread", "overrides", "accounts", "track_links", "drop_if_late_minutes"} {
 		if _, ok := t.data[field]; ok {
 			if words := fill(t.language.Messages["change."+field], t.value); words != "" {
 				list = append(list, words)
