@@ -26,6 +26,7 @@ type Counts interface {
 	Dimensions(ctx context.Context, s views.Site, page string) (views.Dimensions, error)
 	FilteredOf(ctx context.Context, site uuid.UUID, page string) (map[string]int64, error)
 	Trending(ctx context.Context, site uuid.UUID, r views.Ranking, limit int) ([]views.Ranked, error)
+	Recent(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error)
 }
 
 // Views is what the counting of readers needs.

@@ -2,10 +2,12 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"dateline/api/spec"
@@ -14,6 +16,9 @@ import (
 
 // livePages is how many pages a stream shows that asks for none.
 const livePages = 10
+
+// liveCandidates is how many pages are looked at to find those.
+const liveCandidates = 50
 
 // LiveViews streams the numbers of pages as they change.
 func (s *Server) LiveViews(ctx context.Context, r spec.LiveViewsRequestObject) (spec.LiveViewsResponseObject, error) {
@@ -75,7 +80,8 @@ func (v viewStream) VisitLiveViewsResponse(w http.ResponseWriter) error {
 func (v viewStream) look() ([]byte, error) {
 	pages := v.pages
 	if len(pages) == 0 {
-		most, err := v.views.Counts.Trending(v.ctx, v.site.ID, views.TrendingNow, livePages)
+		// The ranking remembers bursts for longer than the last minutes.
+		most, err := v.views.Counts.Trending(v.ctx, v.site.ID, views.TrendingNow, liveCandidates)
 		if err != nil {
 			return nil, err
 		}
@@ -83,12 +89,35 @@ func (v viewStream) look() ([]byte, error) {
 			pages = append(pages, one.Page)
 		}
 	}
+	counts, err := v.views.Counts.Recent(v.ctx, v.site.ID, pages)
+	if err != nil {
+		return nil, err
+	}
+	recent := make(map[string]int64, len(pages))
+	for i, page := range pages {
+		recent[page] = counts[i]
+	}
+	if len(v.pages) == 0 {
+		pages = beingRead(pages, recent)
+	}
 	var stats []views.Stats
 	if len(pages) > 0 {
-		var err error
 		if stats, err = v.views.Counts.StatsOf(v.ctx, v.site, pages); err != nil {
 			return nil, err
 		}
 	}
-	return json.Marshal(statsJSON(stats))
+	out := statsJSON(stats)
+	for i, one := range out.Pages {
+		n := recent[one.Page]
+		out.Pages[i].Recent = &n
+	}
+	return json.Marshal(out)
+}
+
+// beingRead returns the first livePages by recent views, without those that have
+// none.
+func beingRead(pages []string, recent map[string]int64) []string {
+	pages = slices.DeleteFunc(pages, func(page string) bool { return recent[page] == 0 })
+	slices.SortStableFunc(pages, func(a, b string) int { return cmp.Compare(recent[b], recent[a]) })
+	return pages[:min(livePages, len(pages))]
 }

@@ -266,6 +266,40 @@ func TestLiveViews(t *testing.T) {
 	}
 }
 
+// "Being read now" is about the last minutes, not about all that was ever read.
+func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
+	s := start(t)
+	w, _ := s.Site()
+	one, err := w.Counted()
+	s.Must(err)
+	counter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
+	at := func(page string, visitor uint64, ago time.Duration) views.Hit {
+		return views.Hit{Site: one, Page: page, Kind: views.View, Visitor: views.Visitor{Hash: visitor}, At: time.Now().Add(-ago)}
+	}
+	_, err = counter.Count(t.Context(), []views.Hit{at("/before", 1, 10*time.Minute), at("/before", 2, 10*time.Minute), at("/before", 3, 10*time.Minute),
+		at("/now", 1, 10*time.Minute), at("/now", 2, 10*time.Minute), at("/now", 3, 0)})
+	s.Must(err)
+	s.Must(counter.Fold(t.Context()))
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/sites/"+w.ID.String()+"/live", http.NoBody)
+	s.Must(err)
+	r.Header.Set("Authorization", "Bearer "+s.Token)
+	stream, err := s.client.Do(r)
+	s.Must(err)
+	defer func() { _ = stream.Body.Close() }()
+	var list spec.PageStatsList
+	for lines := bufio.NewScanner(stream.Body); lines.Scan(); {
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			s.Must(json.Unmarshal([]byte(data), &list))
+			break
+		}
+	}
+	if len(list.Pages) != 1 || list.Pages[0].Page != "/now" || list.Pages[0].Recent == nil || *list.Pages[0].Recent != 1 || list.Pages[0].Views != 3 {
+		t.Errorf("got %+v, want /now alone with 1 recent of 3 views", list.Pages)
+	}
+}
+
 // Where readers are not counted, nothing of it is there.
 func TestWithoutViews(t *testing.T) {
 	s := start(t)

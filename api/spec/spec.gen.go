@@ -2506,12 +2506,21 @@ type OccurrenceList struct {
 	Occurrences []Occurrence `json:"occurrences"`
 }
 
-// Override What is left out is as it is for all accounts.
+// Override What differs on one account. Each field has three states:
+//
+// - left out: inherited from the post, also when the post changes later;
+// - empty (`""`, `[]`): none on this account, also when the post gets some later;
+// - anything else: this instead of the post's.
+//
+// An override replaces the stored one as a whole. `null` is not a value of its fields.
 type Override struct {
+	// Attachments Left out: the post's files. `[]`: no files.
 	Attachments *[]string `json:"attachments,omitempty"`
-	Content     *string   `json:"content,omitempty"`
 
-	// Thread What follows the first segment, each answering the one before.
+	// Content Left out: the post's text. Empty: no text, which takes attachments.
+	Content *string `json:"content,omitempty"`
+
+	// Thread Left out: the post's thread. `[]`: no further segments.
 	Thread *Thread `json:"thread,omitempty"`
 }
 
@@ -2580,10 +2589,13 @@ type PageStats struct {
 	Days []ViewBucket `json:"days"`
 	Page string       `json:"page"`
 
+	// Recent Views in the last five minutes, the current one included. Only in the stream.
+	Recent *int64 `json:"recent,omitempty"`
+
 	// Today Hours of today with views, oldest first.
 	Today []ViewBucket `json:"today"`
 
-	// Uniques Different visitors. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+	// Uniques Different visitors, never more than `views`. With `hyperloglog` they are estimates, about 1 % off. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
 	Uniques PageUniques `json:"uniques"`
 	Views   int64       `json:"views"`
 }
@@ -2593,7 +2605,7 @@ type PageStatsList struct {
 	Pages []PageStats `json:"pages"`
 }
 
-// PageUniques Different visitors. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+// PageUniques Different visitors, never more than `views`. With `hyperloglog` they are estimates, about 1 % off. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
 type PageUniques struct {
 	AllTime int64 `json:"all_time"`
 	Day     int64 `json:"day"`
@@ -2666,7 +2678,7 @@ type PostEdit struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
-// PostOverride defines model for PostOverride.
+// PostOverride What differs on this account, with the three states of Override: absent is inherited, empty is none.
 type PostOverride struct {
 	Attachments *[]openapi_types.UUID `json:"attachments,omitempty"`
 	Content     *string               `json:"content,omitempty"`
@@ -2708,7 +2720,7 @@ type PostStats struct {
 	PostId   openapi_types.UUID `json:"post_id"`
 	Referrer CountByValue       `json:"referrer"`
 
-	// Uniques Different visitors. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+	// Uniques Different visitors, never more than `views`. With `hyperloglog` they are estimates, about 1 % off. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
 	Uniques PageUniques `json:"uniques"`
 	Views   int64       `json:"views"`
 }
@@ -3527,8 +3539,10 @@ type Target struct {
 	Id        openapi_types.UUID `json:"id"`
 
 	// LateMs sent_at − scheduled_time.
-	LateMs   *int64        `json:"late_ms,omitempty"`
-	Network  string        `json:"network"`
+	LateMs  *int64 `json:"late_ms,omitempty"`
+	Network string `json:"network"`
+
+	// Override What differs on this account, with the three states of Override: absent is inherited, empty is none.
 	Override *PostOverride `json:"override,omitempty"`
 
 	// PostedAt When its answer was in.

@@ -107,7 +107,13 @@ func (c *Counter) statsOf(ctx context.Context, site Site, pages []string) ([]Sta
 		return nil, err
 	}
 	for i := range all {
-		all[i].Uniques = Uniques{Day: uniques[i][0](), Week: uniques[i][1](), AllTime: uniques[i][2]()}
+		u := Uniques{Day: uniques[i][0](), Week: uniques[i][1](), AllTime: uniques[i][2]()}
+		if site.Uniques == HyperLogLog {
+			// An estimate may be one percent too high, and then there would be
+			// more readers than views.
+			u = Uniques{Day: min(u.Day, all[i].Views), Week: min(u.Week, all[i].Views), AllTime: min(u.AllTime, all[i].Views)}
+		}
+		all[i].Uniques = u
 	}
 	return all, nil
 }

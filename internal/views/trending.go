@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -80,6 +81,33 @@ func (c *Counter) Trending(ctx context.Context, site uuid.UUID, r Ranking, limit
 		shards, few = again, limit
 	}
 	return all[:min(limit, len(all))], nil
+}
+
+// RecentMinutes is how far back Recent counts, on the clock, the current minute
+// included.
+const RecentMinutes = 5
+
+// Recent returns how many views each page had in the last RecentMinutes.
+func (c *Counter) Recent(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error) {
+	minute := c.options.Now().Unix() / 60
+	q := c.ask()
+	counts := make([][RecentMinutes]*redis.StringCmd, len(pages))
+	for i, page := range pages {
+		key := siteKey(c.Shard(site, page), site)
+		for ago := range counts[i] {
+			counts[i][ago] = q.pipe.HGet(ctx, key+";m"+strconv.FormatInt(minute-int64(ago), 10), page)
+		}
+	}
+	if err := q.run(ctx); err != nil {
+		return nil, fmt.Errorf("read recent views: %w", err)
+	}
+	recent := make([]int64, len(pages))
+	for i := range counts {
+		for _, one := range counts[i] {
+			recent[i] += atoi(one.Val())
+		}
+	}
+	return recent, nil
 }
 
 // rankings reads the first n of a ranking in each of some shards.

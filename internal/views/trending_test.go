@@ -131,3 +131,52 @@ func TestTrendingMergesShards(t *testing.T) {
 		t.Error("there is no such ranking")
 	}
 }
+
+func TestRecent_CountsTheLastFiveMinutesOnly(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		clock := newClock()
+		c := views.New(client, views.Options{Now: clock.Now})
+		site := newSite(t, views.Set)
+		expect := func(want ...int64) {
+			t.Helper()
+			if got := must[[]int64](t)(c.Recent(t.Context(), site.ID, []string{"a", "b", "nobody"})); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("at %s: got %v, want %v", clock.Now().Format("15:04:05"), got, want)
+			}
+		}
+		expect(0, 0, 0)
+		count(t, c, view(site, "a", 1, clock.Now()), view(site, "a", 2, clock.Now()))
+		fold(t, c)
+		expect(2, 0, 0)
+		clock.add(4 * time.Minute)
+		count(t, c, view(site, "a", 3, clock.Now()), view(site, "b", 1, clock.Now()))
+		fold(t, c)
+		expect(3, 1, 0)
+		clock.add(time.Minute)
+		expect(1, 1, 0)
+		clock.add(4 * time.Minute)
+		expect(0, 0, 0)
+	})
+}
+
+// HyperLogLog estimates may be too high. A page had as many readers as views at
+// most.
+func TestUniques_NeverExceedViews(t *testing.T) {
+	t.Parallel()
+	c := views.New(enginetest.RedisClient(t, enginetest.Redis(t)), views.Options{Now: newClock().Now})
+	site := newSite(t, views.HyperLogLog)
+	visitor := uint64(0)
+	for page := range 20 {
+		name := fmt.Sprint(page)
+		var hits []views.Hit
+		for range 1000 { // each by another reader
+			visitor++
+			hits = append(hits, view(site, name, visitor*0x9e3779b97f4a7c15, monday()))
+		}
+		count(t, c, hits...)
+		fold(t, c)
+		if s := must[views.Stats](t)(c.Stats(t.Context(), site, name)); max(s.Uniques.Day, s.Uniques.Week, s.Uniques.AllTime) > s.Views || s.Uniques.AllTime < 900 {
+			t.Errorf("page %s: got %+v unique readers of %d views", name, s.Uniques, s.Views)
+		}
+	}
+}
