@@ -22,7 +22,7 @@ func accessTable() map[string]access {
 		"live":               {public: true},
 		"ready":              {public: true},
 		"completeConnection": {public: true, session: true}, // its state is the proof, and the session that began it
-		"chooseInBrowser":    {public: true},                // its key is the proof
+		"chooseInBrowser":    {public: true, session: true}, // its key is the proof; the session leads back to the dashboard
 		"followLink":         {public: true},                // readers have no token
 
 		"getSystem": {least: people.Editor, scope: people.WorkspaceRead},

@@ -277,6 +277,72 @@ func TestTheBrowserChoosesAmongSeveralAccounts(t *testing.T) {
 	}
 }
 
+// Somebody who ticks nothing is asked again, in their language, and can still choose.
+func TestOAuthChoice_NothingTickedAsksAgain(t *testing.T) {
+	s := start(t)
+	adapter, _ := s.Networks.Get("mastodon")
+	s.Accounts.Connectors = registry{s.Networks, several{adapter.(*mastodon.Mastodon)}}
+	_, err := s.Fake.AddAccount("desk")
+	s.Must(err)
+	var link struct {
+		AuthorizeURL string `json:"authorize_url"`
+	}
+	s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}), 200, &link)
+	person := []string{"Authorization", "", "Accept", "text/html", "Accept-Language", "vi", "Content-Type", "application/x-www-form-urlencoded"}
+	page := s.send("GET", "/api/v1/oauth/callback?"+newsroomtest.Consent(t, link.AuthorizeURL).Encode(), nil, person[:6]...)
+	form := url.Values{}
+	for _, field := range hidden.FindAllStringSubmatch(string(page.body), -1) {
+		form.Set(field[1], field[2])
+	}
+	again := s.send("POST", "/api/v1/oauth/choose", form.Encode(), person...)
+	for _, want := range []string{`role="alert">Hãy chọn ít nhất một tài khoản.`, `name="remote_id" value="2"`, form.Get("key")} {
+		if !strings.Contains(string(again.body), want) {
+			t.Errorf("got a page without %s:\n%s", want, again.body)
+		}
+	}
+	form["remote_id"] = []string{"2"}
+	if a := s.send("POST", "/api/v1/oauth/choose", form.Encode(), person...); !strings.Contains(string(a.body), "Đã kết nối @sports") {
+		t.Errorf("got %s %s, want @sports to be connected", a.Status, a.body)
+	}
+}
+
+// A browser that is logged in returns to the dashboard, also to choose.
+func TestOAuth_EndsInTheDashboard(t *testing.T) {
+	s := start(t)
+	_, err := s.Fake.AddAccount("desk")
+	s.Must(err)
+	mine := append(s.browser(), "Accept", "text/html")
+	land := func() string {
+		t.Helper()
+		var link struct {
+			AuthorizeURL string `json:"authorize_url"`
+		}
+		s.decode(s.send("POST", "/api/v1/accounts/connect", object{"network": "mastodon", "sandbox": true}, mine[:len(mine)-2]...), 200, &link)
+		a := s.send("GET", "/api/v1/oauth/callback?"+newsroomtest.Consent(t, link.AuthorizeURL).Encode(), nil, mine...)
+		if a.StatusCode != http.StatusSeeOther {
+			t.Fatalf("got %s %s, want a redirect", a.Status, a.body)
+		}
+		return a.Header.Get("Location")
+	}
+	got := land()
+	var list spec.AccountList
+	s.decode(s.send("GET", "/api/v1/accounts", nil), 200, &list)
+	if want := "../../../app/accounts?connected=" + list.Accounts[0].Id.String(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	adapter, _ := s.Networks.Get("mastodon")
+	s.Accounts.Connectors = registry{s.Networks, several{adapter.(*mastodon.Mastodon)}}
+	id, ok := strings.CutPrefix(land(), "../../../app/accounts?choice=")
+	if !ok {
+		t.Fatalf("got %s, want the choice in the dashboard", id)
+	}
+	var c spec.AccountChoice
+	s.decode(s.send("GET", "/api/v1/account-choices/"+id, nil, s.browser()...), 200, &c)
+	if len(c.Accounts) != 2 {
+		t.Errorf("got %+v, want two accounts to choose from", c)
+	}
+}
+
 func TestAPostBeyondTheEndOfAccessIsWarnedOf(t *testing.T) {
 	s := start(t)
 	a := s.Connect("desk")

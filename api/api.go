@@ -109,6 +109,7 @@ type Accounts interface {
 	Complete(ctx context.Context, back account.Callback) (account.Connection, error)
 	Choice(ctx context.Context, who people.Principal, id uuid.UUID) (account.Choice, error)
 	Choose(ctx context.Context, who people.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
+	ChoiceWithKey(ctx context.Context, id uuid.UUID, key string) (account.Choice, error)
 	ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]account.Account, error)
 	Get(ctx context.Context, who people.Principal, id uuid.UUID) (account.Account, error)
 	Change(ctx context.Context, who people.Principal, id uuid.UUID, c account.Change) (account.Account, error)
@@ -229,8 +230,8 @@ func (s *Server) Handler() (http.Handler, error) {
 	})
 	r.NoMethod(v.refuseMethod)
 	for _, address := range []string{"/", "/app", "/app/*page", "/assets/*file"} {
-		r.GET(address, gin.WrapH(s.Page))
-		r.HEAD(address, gin.WrapH(s.Page))
+		r.GET(address, s.showPage)
+		r.HEAD(address, s.showPage)
 	}
 	s.loginRoutes(r)
 	r.GET("/api/openapi.yaml", func(c *gin.Context) { c.Data(http.StatusOK, "application/yaml", document) })

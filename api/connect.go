@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"dateline/api/spec"
 	"dateline/internal/account"
 	"dateline/internal/post"
@@ -98,9 +100,12 @@ func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnecti
 	if err != nil {
 		return nil, err
 	}
-	page := connected(made.Account)
+	if there := s.connectedInDashboard(ctx, made); there != "" {
+		return spec.CompleteConnection303Response{Headers: spec.CompleteConnection303ResponseHeaders{Location: &there}}, nil
+	}
+	page := connected(lookOf(ctx), s.Dashboard, made.Account)
 	if made.Choice != nil {
-		page = choicePage(*made.Choice)
+		page = choicePage(lookOf(ctx), *made.Choice, "")
 	}
 	text, err := page.HTML()
 	return spec.CompleteConnection200TexthtmlResponse{Body: strings.NewReader(text), ContentLength: int64(len(text))}, err
@@ -108,17 +113,39 @@ func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnecti
 
 // ChooseInBrowser connects what was chosen on the page that the callback showed.
 func (s *Server) ChooseInBrowser(ctx context.Context, r spec.ChooseInBrowserRequestObject) (spec.ChooseInBrowserResponseObject, error) {
+	look := lookOf(ctx)
 	made, err := s.Accounts.ChooseWithKey(ctx, r.Body.Choice, r.Body.Key, value(r.Body.RemoteId))
-	page := connected(made...)
+	var page web.Connection
 	var refused *post.Error
-	if errors.As(err, &refused) {
-		page, err = web.Connection{Title: "Not connected", Message: said(refused) + " Go back to choose again."}, nil
+	switch {
+	case errors.As(err, &refused):
+		page, err = s.chooseAgain(ctx, r.Body.Choice, r.Body.Key, refused)
+	case err == nil:
+		if there := s.dashboardAddress(ctx, made...); there != "" {
+			return spec.ChooseInBrowser303Response{Headers: spec.ChooseInBrowser303ResponseHeaders{Location: &there}}, nil
+		}
+		page = connected(look, s.Dashboard, made...)
 	}
 	if err != nil {
 		return nil, err
 	}
 	text, err := page.HTML()
 	return spec.ChooseInBrowser200TexthtmlResponse{Body: strings.NewReader(text), ContentLength: int64(len(text))}, err
+}
+
+// chooseAgain shows a choice once more with what was wrong, or why there is none.
+func (s *Server) chooseAgain(ctx context.Context, id uuid.UUID, key string, refused *post.Error) (web.Connection, error) {
+	look := lookOf(ctx)
+	choice, err := s.Accounts.ChoiceWithKey(ctx, id, key)
+	var none *post.Error
+	if errors.As(err, &none) {
+		return web.Connection{Look: look, Title: look.Say(notConnected()), Message: refusedText(look, none.Code, said(none)), Dashboard: s.Dashboard}, nil
+	}
+	code := refused.Code
+	if len(refused.Problems) > 0 {
+		code = refused.Problems[0].Code
+	}
+	return choicePage(look, choice, refusedText(look, code, said(refused))), err
 }
 
 func said(e *post.Error) string {
@@ -147,25 +174,4 @@ func choiceJSON(c account.Choice) spec.AccountChoice {
 			Kind: spec.AccountCandidateKind(kindOf(string(one.Kind)))})
 	}
 	return out
-}
-
-func connected(made ...account.Account) web.Connection {
-	var handles []string
-	for _, a := range made {
-		handles = append(handles, a.Handle)
-	}
-	verb := " is connected."
-	if len(handles) > 1 {
-		verb = " are connected."
-	}
-	return web.Connection{Title: "Connected", Message: strings.Join(handles, ", ") + verb + " You can close this page."}
-}
-
-func choicePage(c account.Choice) web.Connection {
-	p := web.Connection{Title: "Choose accounts", Choice: c.ID.String(), Key: c.Key,
-		Message: "This login may post as several accounts. Choose those that Dateline is to publish to."}
-	for _, one := range c.Accounts {
-		p.Accounts = append(p.Accounts, web.Candidate{ID: one.RemoteID, Handle: one.Handle, Name: one.Name, Kind: kindOf(string(one.Kind))})
-	}
-	return p
 }

@@ -1,30 +1,142 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
+	"dateline/internal/account"
+	"dateline/internal/people"
 	"dateline/internal/post"
+	"dateline/internal/webpage"
 	"dateline/web"
 )
 
 // callbackRoute is where networks send people back to.
 const callbackRoute = "/api/v1/oauth/callback"
 
+// chooseRoute is where the page of a choice sends its form.
+const chooseRoute = "/api/v1/oauth/choose"
+
 // landingKey is set for requests of people who come back from a network: they are
-// shown a page, also of what is refused.
-const landingKey = "landing"
+// shown a page, also of what is refused. lookKey holds how they want it to be.
+const (
+	landingKey = "landing"
+	lookKey    = "look"
+)
 
 // landings finds out who comes back from a network in a browser. Programs that
 // follow a network's redirect get problem documents like everywhere.
 func (s *Server) landings() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if c.FullPath() == callbackRoute && strings.Contains(c.GetHeader("Accept"), "text/html") {
-			c.Set(landingKey, s)
+		if route := c.FullPath(); route == callbackRoute || route == chooseRoute {
+			c.Set(lookKey, webpage.LookOf(c.Request))
+			if strings.Contains(c.GetHeader("Accept"), "text/html") {
+				c.Set(landingKey, s)
+			}
 		}
 	}
+}
+
+func lookOf(ctx context.Context) webpage.Look {
+	look, _ := ctx.Value(lookKey).(webpage.Look)
+	return look
+}
+
+// connectedInDashboard is where the dashboard shows what came of a connection;
+// empty where the browser is not logged in to that workspace.
+func (s *Server) connectedInDashboard(ctx context.Context, made account.Connection) string {
+	if made.Choice == nil {
+		return s.dashboardAddress(ctx, made.Account)
+	}
+	who := ownSession(ctx).Principal()
+	if _, err := s.Accounts.Choice(ctx, who, made.Choice.ID); err != nil || !s.landsInDashboard(ctx) {
+		return ""
+	}
+	return accountsPage + "?choice=" + made.Choice.ID.String()
+}
+
+// dashboardAddress is where the dashboard shows accounts that were connected.
+func (s *Server) dashboardAddress(ctx context.Context, made ...account.Account) string {
+	ids := make([]string, len(made))
+	for i, a := range made {
+		if a.WorkspaceID != ownSession(ctx).WorkspaceID {
+			return ""
+		}
+		ids[i] = a.ID.String()
+	}
+	if !s.landsInDashboard(ctx) {
+		return ""
+	}
+	return accountsPage + "?connected=" + strings.Join(ids, ",")
+}
+
+// landsInDashboard says whether a person is shown pages who may connect accounts in
+// the dashboard.
+func (s *Server) landsInDashboard(ctx context.Context) bool {
+	_, landing := ctx.Value(landingKey).(*Server)
+	return landing && s.Dashboard && ownSession(ctx).Role.AtLeast(people.Editor)
+}
+
+// accountsPage is relative to the callback and to the form of a choice (RFC 9110,
+// 10.2.2), wherever all of this is published.
+const accountsPage = "../../../app/accounts"
+
+// connected is the page for a browser that is not in the dashboard.
+func connected(look webpage.Look, dashboard bool, made ...account.Account) web.Connection {
+	handles := make([]string, len(made))
+	for i, a := range made {
+		handles[i] = a.Handle
+	}
+	text := webpage.Text{EN: "%s is connected. You can close this page.", VI: "Đã kết nối %s. Bạn có thể đóng trang này."}
+	if len(made) > 1 {
+		text.EN = "%s are connected. You can close this page."
+	}
+	return web.Connection{Look: look, Title: look.Say(webpage.Text{EN: "Connected", VI: "Đã kết nối"}), Message: look.Say(text, strings.Join(handles, ", ")), Dashboard: dashboard}
+}
+
+func notConnected() webpage.Text { return webpage.Text{EN: "Not connected", VI: "Chưa kết nối"} }
+
+func choicePage(look webpage.Look, c account.Choice, problem string) web.Connection {
+	p := web.Connection{Look: look, Title: look.Say(webpage.Text{EN: "Choose accounts", VI: "Chọn tài khoản"}), Problem: problem, Choice: c.ID.String(), Key: c.Key,
+		Message: look.Say(webpage.Text{EN: "This login may post as several accounts. Choose those that Dateline is to publish to.",
+			VI: "Tài khoản đăng nhập này quản lý nhiều tài khoản. Hãy chọn những tài khoản mà Dateline sẽ đăng bài lên."})}
+	for _, one := range c.Accounts {
+		kind := kindOf(string(one.Kind))
+		p.Accounts = append(p.Accounts, web.Candidate{ID: one.RemoteID, Handle: one.Handle, Name: one.Name, Kind: look.Say(kindText(kind))})
+	}
+	return p
+}
+
+func kindText(kind string) webpage.Text {
+	vi := map[string]string{"person": "cá nhân", "page": "trang", "organization": "tổ chức", "channel": "kênh"}[kind]
+	if vi == "" {
+		vi = kind
+	}
+	return webpage.Text{EN: kind, VI: vi}
+}
+
+// refusedText says why there is no account, in Vietnamese where that is known; the
+// API's sentences are English.
+func refusedText(look webpage.Look, reason, sentence string) string {
+	vi := map[string]string{
+		"not_allowed":         "Mạng xã hội chưa cấp quyền truy cập. Hãy kết nối lại và bấm cho phép.",
+		"unknown":             "Lần kết nối này không bắt đầu từ đây hoặc đã quá 10 phút. Hãy kết nối lại.",
+		"other_session":       "Lần kết nối này bắt đầu từ trình duyệt khác hoặc trước khi bạn đăng nhập. Hãy kết nối lại tại đây.",
+		"other_identity":      "Quyền truy cập được cấp cho một tài khoản khác nên không có gì thay đổi. Hãy đăng nhập đúng tài khoản trên mạng xã hội rồi thử lại.",
+		"nobody":              "Quyền truy cập này không đăng bài được với tài khoản nào.",
+		"network_unreachable": "Mạng xã hội không phản hồi. Hãy thử lại sau ít phút.",
+		"network_refused":     "Mạng xã hội đã từ chối kết nối. Hãy thử lại.",
+		"not_configured":      "Mạng xã hội này chưa được thiết lập ở đây.",
+		"required":            "Hãy chọn ít nhất một tài khoản.",
+		"choice_not_found":    "Lựa chọn này không còn: bạn đã chọn rồi hoặc đã quá 15 phút. Hãy kết nối lại tài khoản.",
+	}[reason]
+	if vi == "" {
+		vi = sentence
+	}
+	return look.Say(webpage.Text{EN: sentence, VI: vi})
 }
 
 // land leads somebody who comes back from a network without an account to the page
@@ -45,13 +157,13 @@ func land(c *gin.Context, status int, code, detail string, problems []post.Probl
 		}
 	}
 	if s.Dashboard {
-		// Relative to the callback (RFC 9110, 10.2.2), wherever all of this is published.
-		c.Header("Location", "../../../app/accounts?refused="+known(reason))
+		c.Header("Location", accountsPage+"?refused="+known(reason))
 		c.Status(http.StatusSeeOther)
 		c.Writer.WriteHeaderNow()
 		return true
 	}
-	page, err := web.Connection{Title: "Not connected", Message: sentence}.HTML()
+	look := lookOf(c)
+	page, err := web.Connection{Look: look, Title: look.Say(notConnected()), Message: refusedText(look, reason, sentence)}.HTML()
 	if err != nil {
 		c.Status(http.StatusInternalServerError)
 		return true

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -33,9 +34,21 @@ func (s *Server) loginRoutes(r *gin.Engine) {
 
 func (s *Server) limitLogins(c *gin.Context) {
 	if !s.Login.Allow(c.ClientIP()) {
-		s.Login.TooMany(c.Writer)
+		s.Login.TooMany(c.Writer, c.Request)
 		c.Abort()
 	}
+}
+
+// showPage gives the dashboard to who is logged in, and leads others to the login
+// page, so that no page has to find out by a request that is refused.
+func (s *Server) showPage(c *gin.Context) {
+	if s.Dashboard && strings.HasPrefix(c.Request.URL.Path, "/app") {
+		if _, found, err := s.Login.Session(c.Request); err == nil && !found {
+			s.Login.ToLogin(c.Writer, c.Request)
+			return
+		}
+	}
+	s.Page.ServeHTTP(c.Writer, c.Request)
 }
 
 // bySession finds out whose browser a request comes from. Browsers send cookies

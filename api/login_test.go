@@ -96,3 +96,18 @@ func TestASessionReachesNothingOfOthers(t *testing.T) {
 	}
 	s.decode(s.send("GET", "/api/v1/session", nil, mine...), 200, &own) // still logged in
 }
+
+// The dashboard is not served to who is not logged in: its first request would be
+// refused.
+func TestDashboard_LeadsToLoginWithoutASession(t *testing.T) {
+	s := start(t)
+	for _, path := range []string{"/app", "/app/", "/app/posts/1"} {
+		a := s.send("GET", path, nil, "Authorization", "")
+		if a.StatusCode != http.StatusSeeOther || a.Header.Get("Location") != "/login" {
+			t.Errorf("%s: got %s to %q, want a redirect to /login", path, a.Status, a.Header.Get("Location"))
+		}
+		if a := s.send("GET", path, nil, s.browser()...); a.StatusCode != http.StatusOK {
+			t.Errorf("%s with a session: got %s, want the dashboard", path, a.Status)
+		}
+	}
+}

@@ -16,9 +16,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"dateline/internal/audit"
-	"dateline/internal/login"
 	"dateline/internal/people"
-	"dateline/web"
+	"dateline/internal/webpage"
 )
 
 const principalKey = "principal"
@@ -104,13 +103,12 @@ func (s *Server) recoverPanics() gin.HandlerFunc {
 // policy of its own.
 func (s *Server) secureHeaders() gin.HandlerFunc {
 	reached := strings.TrimSpace("'self' " + s.BucketOrigin)
-	styles := web.ConnectionStyle() + " " + login.PageStyle()
 	return func(c *gin.Context) {
 		h := c.Writer.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src "+styles+"; script-src 'self'; connect-src "+reached+"; img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+"; script-src 'self'; connect-src "+reached+"; img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 		if strings.HasPrefix(c.Request.URL.Path, "/api/") {
 			h.Set("Cache-Control", "no-store")
 		}

@@ -2,23 +2,24 @@ package web
 
 import (
 	_ "embed"
-	"html/template"
-	"strings"
 
-	"dateline/internal/csp"
+	"dateline/internal/webpage"
 )
 
 //go:embed connect.html
 var connect string
 
-// Connection is the page for somebody who comes back from a network: it says how
-// it went, or lets them choose accounts.
+// Connection is the page for somebody who comes back from a network and is not in
+// the dashboard: it says how it went, or lets them choose accounts.
 type Connection struct {
-	Title    string
-	Message  string
-	Choice   string // id of a choice to make; empty: there is none
-	Key      string // proves the right to make it
-	Accounts []Candidate
+	Look      webpage.Look
+	Title     string
+	Message   string
+	Problem   string // with the choice that was sent
+	Choice    string // id of a choice to make; empty: there is none
+	Key       string // proves the right to make it
+	Accounts  []Candidate
+	Dashboard bool // there is one to go to
 }
 
 // Candidate is one account to choose.
@@ -26,17 +27,14 @@ type Candidate struct {
 	ID, Handle, Name, Kind string
 }
 
-// ConnectionStyle is the source that allows the page's style in a
-// Content-Security-Policy.
-func ConnectionStyle() string { return csp.StyleHash(connect) }
-
 // HTML writes the page.
 func (c Connection) HTML() (string, error) {
-	page, err := template.New("connect").Parse(connect)
+	body, err := c.Look.Body(connect, struct {
+		Connection
+		Connect, Leave string
+	}{c, c.Look.Say(webpage.Text{EN: "Connect", VI: "Kết nối"}), c.Look.Say(webpage.Text{EN: "Open the dashboard", VI: "Mở trang quản lý"})})
 	if err != nil {
 		return "", err
 	}
-	var out strings.Builder
-	err = page.Execute(&out, c)
-	return out.String(), err
+	return c.Look.HTML(webpage.Page{Title: c.Title, Error: c.Problem, Texts: []string{c.Message}, Body: body})
 }

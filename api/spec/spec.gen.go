@@ -13914,6 +13914,22 @@ func (response ChooseInBrowser200TexthtmlResponse) VisitChooseInBrowserResponse(
 	return err
 }
 
+type ChooseInBrowser303ResponseHeaders struct {
+	Location *string
+}
+
+type ChooseInBrowser303Response struct {
+	Headers ChooseInBrowser303ResponseHeaders
+}
+
+func (response ChooseInBrowser303Response) VisitChooseInBrowserResponse(w http.ResponseWriter) error {
+	if response.Headers.Location != nil {
+		w.Header().Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	w.WriteHeader(303)
+	return nil
+}
+
 type ChooseInBrowserdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders

@@ -83,11 +83,26 @@ func (s *Service) Choice(ctx context.Context, who people.Principal, id uuid.UUID
 	if err != nil {
 		return Choice{}, err
 	}
+	return choiceOf(pending, list), nil
+}
+
+// ChoiceWithKey is Choice for the browser that came back from the network.
+func (s *Service) ChoiceWithKey(ctx context.Context, id uuid.UUID, key string) (Choice, error) {
+	pending, list, err := s.pendingWithKey(ctx, id, key)
+	if err != nil {
+		return Choice{}, err
+	}
+	c := choiceOf(pending, list)
+	c.Key = key
+	return c, nil
+}
+
+func choiceOf(pending PendingChoice, list []kept) Choice {
 	c := Choice{ID: pending.ID, Network: pending.Network, ExpiresAt: pending.ExpiresAt}
 	for _, k := range list {
 		c.Accounts = append(c.Accounts, Candidate{RemoteID: k.RemoteID, Handle: k.Handle, Name: k.Name, Kind: k.Kind})
 	}
-	return c, nil
+	return c
 }
 
 // Choose connects the accounts of a choice that remoteIDs name.
@@ -104,10 +119,7 @@ func (s *Service) Choose(ctx context.Context, who people.Principal, id uuid.UUID
 
 // ChooseWithKey is Choose for the browser that came back from the network.
 func (s *Service) ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]Account, error) {
-	pending, list, err := s.pending(ctx, id)
-	if err == nil && subtle.ConstantTimeCompare(pending.KeyHash, hash(key)) != 1 {
-		err = NoSuchChoice()
-	}
+	pending, list, err := s.pendingWithKey(ctx, id, key)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +163,17 @@ func (s *Service) pending(ctx context.Context, id uuid.UUID) (PendingChoice, []k
 	var list []kept
 	if json.Unmarshal([]byte(plain.Reveal()), &list) != nil {
 		return PendingChoice{}, nil, unreadable()
+	}
+	return pending, list, nil
+}
+
+func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) (PendingChoice, []kept, error) {
+	pending, list, err := s.pending(ctx, id)
+	if err == nil && subtle.ConstantTimeCompare(pending.KeyHash, hash(key)) != 1 {
+		err = NoSuchChoice()
+	}
+	if err != nil {
+		return PendingChoice{}, nil, err
 	}
 	return pending, list, nil
 }

@@ -131,3 +131,24 @@ func TestABelievedProxyNamesTheClient(t *testing.T) {
 		t.Errorf("what stands before the proxy's own word is believed: %d", status)
 	}
 }
+
+func TestPages_SpeakTheReadersLanguage(t *testing.T) {
+	s := open(t, nil)
+	b := s.browser()
+	for _, c := range []struct {
+		path, header, value string
+		status              int
+		want                []string
+	}{
+		{"/login", "Accept-Language", "vi-VN,vi;q=0.9", http.StatusOK, []string{`<html lang="vi">`, "Đăng nhập vào Dateline", `<link rel="icon" href="data:`}},
+		{"/login", "Cookie", "dateline-language=vi; dateline-scheme=dark", http.StatusOK, []string{`<html lang="vi" data-scheme="dark">`, "Đăng nhập vào Dateline"}},
+		{"/login/once/x", "Accept-Language", "vi", http.StatusOK, []string{"<button>Đăng nhập</button>"}},
+		{"/login/callback", "Accept-Language", "vi", http.StatusBadRequest, []string{"Vui lòng đăng nhập lại"}},
+		{"/login", "Accept-Language", "fr", http.StatusOK, []string{`<html lang="en">`, "Log in to Dateline"}},
+	} {
+		p := b.send(http.MethodGet, c.path, nil, c.header, c.value)
+		for _, want := range c.want {
+			p.want(c.status, want)
+		}
+	}
+}

@@ -2,30 +2,29 @@ package login
 
 import (
 	_ "embed"
-	"html/template"
 	"net/http"
 	"strings"
 
-	"dateline/internal/csp"
+	"dateline/internal/webpage"
 )
 
 //go:embed page.html
 var pageText string
 
-// PageStyle is the source that allows the pages' style in a
-// Content-Security-Policy.
-func PageStyle() string { return csp.StyleHash(pageText) }
-
-// view is what a page shows.
+// view is what a page shows, in the reader's language. Of what is below the texts,
+// the empty is left out.
 type view struct {
-	Prefix   string // the path that we are published under
-	Title    string
-	Texts    []string
-	Provider string // offers to log in there
-	Local    bool   // explains the login link
-	Once     bool   // offers to use the link
-	LoggedIn bool   // offers to log out
-	Again    bool   // offers the login page
+	Title string
+	Texts []string
+
+	Provider   string // leads to the provider
+	Once       string // uses the login link
+	Continue   string // leads to the dashboard; with Logout and Everywhere
+	Logout     string
+	Everywhere string
+	Again      string // leads to the login page
+	Local      string // explains the command that prints a login link
+	Prefix     string // the path that we are published under
 }
 
 // headers of every page here. The address of a page may hold a secret and is
@@ -37,66 +36,91 @@ func headers(w http.ResponseWriter) {
 	h.Set("Referrer-Policy", "same-origin")
 }
 
-func (s *Service) show(w http.ResponseWriter, status int, v view) {
-	page, err := template.New("page").Parse(pageText)
+// show answers with a page that is made for the reader's language.
+func (s *Service) show(w http.ResponseWriter, r *http.Request, status int, fill func(say sayer, t texts) view) {
+	look := webpage.LookOf(r)
+	v := fill(look.Say, allTexts())
+	v.Prefix = s.prefix()
+	body, err := look.Body(pageText, v)
+	var page string
+	if err == nil {
+		page, err = look.HTML(webpage.Page{Title: v.Title, Texts: v.Texts, Body: body})
+	}
 	if err != nil {
 		http.Error(w, "The page is broken.", http.StatusInternalServerError)
 		return
 	}
-	v.Prefix = s.prefix()
 	headers(w)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = page.Execute(w, v) // the reader may be gone
+	_, _ = w.Write([]byte(page)) // the reader may be gone
+}
+
+// sayer writes a text in the reader's language.
+type sayer func(t webpage.Text, args ...any) string
+
+// ToLogin leads a browser that is not logged in to the login page.
+func (s *Service) ToLogin(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	s.to(w, r, "/login")
 }
 
 // The answers to all that goes wrong. Each is one page, whatever exactly went
 // wrong: who has no business here learns nothing from them.
 
-func (s *Service) impossible(w http.ResponseWriter) {
-	s.show(w, http.StatusForbidden, view{Title: "No login over plain http", Texts: []string{
-		"Cookies could be read on their way. Reach Dateline by https, and set DATELINE_PUBLIC_URL to that address."}})
+func (s *Service) impossible(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+		return view{Title: say(t.noPlainHTTP), Texts: []string{say(t.useHTTPS)}}
+	})
 }
 
-func (s *Service) startAgain(w http.ResponseWriter) {
-	s.show(w, http.StatusBadRequest, view{Title: "Please log in again", Again: true, Texts: []string{
-		"This login did not begin in this browser, took too long, or has been used already."}})
+func (s *Service) startAgain(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, http.StatusBadRequest, func(say sayer, t texts) view {
+		return view{Title: say(t.startAgain), Again: say(t.toLogin), Texts: []string{say(t.startAgainWhy)}}
+	})
 }
 
-func (s *Service) refused(w http.ResponseWriter) {
-	s.show(w, http.StatusForbidden, view{Title: "Login refused", Again: true, Texts: []string{
-		"The login at " + s.provider.Label + " did not succeed."}})
+func (s *Service) refused(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+		return view{Title: say(t.refused), Again: say(t.toLogin), Texts: []string{say(t.refusedAt, s.provider.Label)}}
+	})
 }
 
-func (s *Service) noMember(w http.ResponseWriter) {
-	v := view{Title: "You are not a member", Again: true, Texts: []string{
-		"You are not a member of any workspace here. Ask an owner to invite you."}}
-	if s.provider != nil {
-		v.Texts = append(v.Texts, "An invitation finds you by your e-mail address, if "+s.provider.Label+" has verified it.")
-	}
-	s.show(w, http.StatusForbidden, v)
+func (s *Service) noMember(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+		v := view{Title: say(t.noMember), Again: say(t.toLogin), Texts: []string{say(t.noMemberWhy)}}
+		if s.provider != nil {
+			v.Texts = append(v.Texts, say(t.invitation, s.provider.Label))
+		}
+		return v
+	})
 }
 
-func (s *Service) usedLink(w http.ResponseWriter) {
-	s.show(w, http.StatusForbidden, view{Title: "This link is no longer good", Again: true, Texts: []string{
-		"It has been used, is older than ten minutes, or was followed by a newer one."}})
+func (s *Service) usedLink(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+		return view{Title: say(t.usedLink), Again: say(t.toLogin), Texts: []string{say(t.usedLinkWhy)}}
+	})
 }
 
-func (s *Service) foreign(w http.ResponseWriter) {
-	s.show(w, http.StatusForbidden, view{Title: "Sent from another site", Texts: []string{
-		"This request did not come from a page of Dateline, so it was not carried out."}})
+func (s *Service) foreign(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, http.StatusForbidden, func(say sayer, t texts) view {
+		return view{Title: say(t.foreign), Texts: []string{say(t.foreignWhy)}}
+	})
 }
 
 // TooMany answers a client that tries too often.
-func (s *Service) TooMany(w http.ResponseWriter) {
+func (s *Service) TooMany(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", "60")
-	s.show(w, http.StatusTooManyRequests, view{Title: "Too many attempts", Texts: []string{"Wait a minute, then try again."}})
+	s.show(w, r, http.StatusTooManyRequests, func(say sayer, t texts) view {
+		return view{Title: say(t.tooMany), Texts: []string{say(t.waitAMinute)}}
+	})
 }
 
 func (s *Service) unavailable(w http.ResponseWriter, r *http.Request, what string, err error) {
 	s.log.ErrorContext(r.Context(), "login failed", "at", what, "error", brief(err))
-	s.show(w, http.StatusServiceUnavailable, view{Title: "Login is not possible right now", Again: true, Texts: []string{
-		"Something that it needs does not answer. Try again in a moment."}})
+	s.show(w, r, http.StatusServiceUnavailable, func(say sayer, t texts) view {
+		return view{Title: say(t.unavailable), Again: say(t.toLogin), Texts: []string{say(t.unavailableWhy)}}
+	})
 }
 
 // brief is an error for the log: some hold all that a provider answered.

@@ -23,7 +23,7 @@ func (s *Service) prefix() string { return strings.TrimSuffix(s.base.EscapedPath
 // ServeLogin is GET /login: what ways in there are, or the way out.
 func (s *Service) ServeLogin(w http.ResponseWriter, r *http.Request) {
 	if !s.Possible() {
-		s.impossible(w)
+		s.impossible(w, r)
 		return
 	}
 	session, ok, err := s.Session(r)
@@ -31,17 +31,19 @@ func (s *Service) ServeLogin(w http.ResponseWriter, r *http.Request) {
 		s.unavailable(w, r, "login page", err)
 		return
 	}
-	v := view{Title: "Log in to Dateline", Local: true}
-	switch {
-	case ok:
+	if ok {
 		s.loggedIn(w, r, session)
 		return
-	case s.provider != nil:
-		v.Provider = s.provider.Label
-	default:
-		v.Texts = []string{"Open a login link to log in; no other way is set up here."}
 	}
-	s.show(w, http.StatusOK, v)
+	s.show(w, r, http.StatusOK, func(say sayer, t texts) view {
+		v := view{Title: say(t.login), Local: say(t.machine)}
+		if s.provider != nil {
+			v.Provider = say(t.loginAt, s.provider.Label)
+		} else {
+			v.Texts = []string{say(t.linkOnly)}
+		}
+		return v
+	})
 }
 
 func (s *Service) loggedIn(w http.ResponseWriter, r *http.Request, session Session) {
@@ -50,13 +52,15 @@ func (s *Service) loggedIn(w http.ResponseWriter, r *http.Request, session Sessi
 		s.unavailable(w, r, "login page", err)
 		return
 	}
-	v := view{Title: "You are logged in", LoggedIn: true}
-	for _, m := range memberships {
-		if m.WorkspaceID == session.WorkspaceID {
-			v.Texts = []string{"As " + user.Name + ", in the workspace " + m.WorkspaceName + "."}
+	s.show(w, r, http.StatusOK, func(say sayer, t texts) view {
+		v := view{Title: say(t.loggedIn), Continue: say(t.proceed), Logout: say(t.logout), Everywhere: say(t.logoutEverywhere)}
+		for _, m := range memberships {
+			if m.WorkspaceID == session.WorkspaceID {
+				v.Texts = []string{say(t.loggedInAs, user.Name, m.WorkspaceName)}
+			}
 		}
-	}
-	s.show(w, http.StatusOK, v)
+		return v
+	})
 }
 
 // ServeOIDC is GET /login/oidc: the way to the provider.
@@ -64,7 +68,7 @@ func (s *Service) ServeOIDC(w http.ResponseWriter, r *http.Request) {
 	headers(w)
 	switch {
 	case !s.Possible():
-		s.impossible(w)
+		s.impossible(w, r)
 		return
 	case s.provider == nil:
 		s.to(w, r, "/login")
@@ -88,7 +92,7 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	a := attempt{s.cookies.attempt(r)}
 	if s.provider == nil || !s.Possible() || !a.answers(q.Get("state"), s.now()) {
-		s.startAgain(w)
+		s.startAgain(w, r)
 		return
 	}
 	s.cookies.clearAttempt(w)
@@ -98,17 +102,17 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 		s.unavailable(w, r, "callback", err)
 		return
 	case !first:
-		s.startAgain(w)
+		s.startAgain(w, r)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
 		s.log.WarnContext(r.Context(), "the provider refused a login", "error", errorCode(q.Get("error")))
-		s.refused(w)
+		s.refused(w, r)
 		return
 	}
 	person, err := s.provider.finish(r.Context(), a, q.Get("iss"), q.Get("code"), s.redirectURI())
 	if err != nil {
 		s.log.WarnContext(r.Context(), "a login at the provider did not succeed", "error", brief(err))
-		s.refused(w)
+		s.refused(w, r)
 		return
 	}
 	user, found, err := s.store.Admit(r.Context(), person, s.join.role(person))
@@ -119,7 +123,7 @@ func (s *Service) ServeCallback(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.unavailable(w, r, "callback", err)
 	case !found:
-		s.noMember(w)
+		s.noMember(w, r)
 	default:
 		s.to(w, r, "/")
 	}
@@ -131,13 +135,15 @@ func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 	headers(w)
 	switch {
 	case !s.Possible():
-		s.impossible(w)
+		s.impossible(w, r)
 		return
 	case r.Method != http.MethodPost:
-		s.show(w, http.StatusOK, view{Title: "Log in to Dateline", Once: true, Texts: []string{"This link logs you in once."}})
+		s.show(w, r, http.StatusOK, func(say sayer, t texts) view {
+			return view{Title: say(t.login), Once: say(t.loginOnce), Texts: []string{say(t.oneUse)}}
+		})
 		return
 	case s.CheckOrigin(r) != nil: // else a stranger could log us in as themselves
-		s.foreign(w)
+		s.foreign(w, r)
 		return
 	}
 	user, ok, err := s.useLink(r, r.PathValue("token"))
@@ -146,7 +152,7 @@ func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 		s.unavailable(w, r, "link", err)
 		return
 	case !ok:
-		s.usedLink(w)
+		s.usedLink(w, r)
 		return
 	}
 	ok, err = s.start(w, r, user, "link")
@@ -154,7 +160,7 @@ func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.unavailable(w, r, "link", err)
 	case !ok:
-		s.noMember(w)
+		s.noMember(w, r)
 	default:
 		s.to(w, r, "/")
 	}
@@ -165,7 +171,7 @@ func (s *Service) ServeLink(w http.ResponseWriter, r *http.Request) {
 func (s *Service) ServeLogout(w http.ResponseWriter, r *http.Request) {
 	headers(w)
 	if s.CheckOrigin(r) != nil {
-		s.foreign(w)
+		s.foreign(w, r)
 		return
 	}
 	session, ok, err := s.Session(r)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"dateline/internal/webpage"
 	"dateline/platforms/network"
 )
 
@@ -21,13 +22,13 @@ func (s *Server) consent(f *face, codeLife time.Duration) http.HandlerFunc {
 		if r.Method == http.MethodPost {
 			answered, err := readForm(w, r)
 			if err != nil {
-				http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+				refuseConsent(w, r, "The form cannot be read.")
 				return
 			}
 			form = answered
 		}
 		if problem := sandboxRequest(form); problem != "" {
-			http.Error(w, problem, http.StatusBadRequest)
+			refuseConsent(w, r, problem)
 			return
 		}
 		accounts := s.people(f.network)
@@ -38,7 +39,7 @@ func (s *Server) consent(f *face, codeLife time.Duration) http.HandlerFunc {
 			s.redirectWithCode(w, r, form, codeLife)
 			return
 		}
-		s.showConsent(w, form, "Dateline", accounts, r.URL.Path)
+		s.showConsent(w, r, form, "Dateline", accounts, r.URL.Path)
 	}
 }
 
@@ -83,15 +84,44 @@ func (s *Server) owned(owner string) []Account {
 	return accounts
 }
 
-func (s *Server) showConsent(w http.ResponseWriter, form url.Values, app string, accounts []Account, action string) {
+func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Values, app string, accounts []Account, action string) {
+	look := webpage.LookOf(r)
+	say := func(en, vi string, args ...any) string { return look.Say(webpage.Text{EN: en, VI: vi}, args...) }
+	page := webpage.Page{Title: say("Allow %s to use an account of the sandbox?", "Cho phép %s dùng một tài khoản của mạng thử?", app)}
+	if len(accounts) == 0 {
+		page.Texts = []string{say("The sandbox has no account yet: add one first.", "Mạng thử chưa có tài khoản nào: hãy thêm tài khoản trước.")}
+	}
+	var err error
+	page.Body, err = look.Body(authorizeHTML, map[string]any{
+		"Scopes": scopesOf(form), "Accounts": accounts, "Form": form, "Action": action, "AsksFor": say("It asks for:", "Ứng dụng yêu cầu các quyền:"),
+		"As": say("As", "Với tài khoản"), "Allow": say("Allow", "Cho phép"), "Deny": say("Deny", "Từ chối"),
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
 	// Browsers hold the redirect that follows the form to form-action as well.
 	back, _ := url.Parse(form.Get("redirect_uri"))
-	nonce := rand.Text()
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' "+back.Scheme+"://"+back.Host)
+	showPage(w, look, http.StatusOK, "'self' "+back.Scheme+"://"+back.Host, page)
+}
+
+// refuseConsent shows a person why there is nothing to allow.
+func refuseConsent(w http.ResponseWriter, r *http.Request, problem string) {
+	look := webpage.LookOf(r)
+	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{Title: look.Say(webpage.Text{EN: "This request cannot be allowed", VI: "Không thể cho phép yêu cầu này"}), Error: problem})
+}
+
+func showPage(w http.ResponseWriter, look webpage.Look, status int, formAction string, page webpage.Page) {
+	page.Brand = "Dateline Sandbox"
+	text, err := look.HTML(page)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src "+webpage.StyleSource()+"; img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action "+formAction)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = s.pages.ExecuteTemplate(w, "authorize", map[string]any{
-		"App": app, "Scopes": scopesOf(form), "Accounts": accounts, "Form": form, "Nonce": nonce, "Action": action,
-	})
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text)) // the reader may be gone
 }
 
 // scopesOf reads a list that networks write with spaces or commas between.

@@ -104,7 +104,7 @@ func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
 	form := r.URL.Query()
 	a, problem := s.authorization(form)
 	if problem != "" {
-		http.Error(w, problem, http.StatusBadRequest)
+		refuseConsent(w, r, problem)
 		return
 	}
 	accounts := s.people("mastodon")
@@ -113,7 +113,7 @@ func (s *Server) showAuthorize(w http.ResponseWriter, r *http.Request) {
 		s.redirectWithCode(w, r, form, codeLife)
 		return
 	}
-	s.showConsent(w, form, a.Name, accounts, "/oauth/authorize")
+	s.showConsent(w, r, form, a.Name, accounts, "/oauth/authorize")
 }
 
 // codeLife is how long Doorkeeper's codes are good.
@@ -122,11 +122,11 @@ const codeLife = 10 * time.Minute
 func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	if err != nil {
-		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+		refuseConsent(w, r, "The form cannot be read.")
 		return
 	}
 	if _, problem := s.authorization(form); problem != "" {
-		http.Error(w, problem, http.StatusBadRequest)
+		refuseConsent(w, r, problem)
 		return
 	}
 	s.redirectWithCode(w, r, form, codeLife)
@@ -135,7 +135,7 @@ func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) redirectWithCode(w http.ResponseWriter, r *http.Request, form url.Values, codeLife time.Duration) {
 	back, err := url.Parse(form.Get("redirect_uri"))
 	if err != nil {
-		http.Error(w, "The redirect uri included is not valid.", http.StatusBadRequest)
+		refuseConsent(w, r, "The redirect uri included is not valid.")
 		return
 	}
 	query := back.Query()

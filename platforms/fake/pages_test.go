@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"dateline/internal/csp"
+	"dateline/internal/webpage"
 	"dateline/platforms/fake"
 )
 
@@ -76,6 +78,12 @@ func TestAuthorizePage(t *testing.T) {
 	if res.StatusCode != http.StatusOK || !strings.Contains(page, "&lt;Desk&gt;") || !strings.Contains(page, "@desk") {
 		t.Fatalf("%s: %s", res.Status, page)
 	}
+	if got, want := csp.StyleHash(page), webpage.StyleSource(); got != want || !strings.Contains(res.Header.Get("Content-Security-Policy"), want) {
+		t.Errorf("got the style %s, want %s allowed by the policy", got, want)
+	}
+	if _, text := s.call(http.MethodGet, "/oauth/authorize?"+query, "", "Accept-Language", "vi"); !strings.Contains(text, `<html lang="vi">`) || !strings.Contains(text, "Cho phép") {
+		t.Errorf("got %s, want the page in Vietnamese", text)
+	}
 	if policy := res.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' http://desk.example") {
 		t.Errorf("policy %q stops the redirect", policy)
 	}
@@ -94,7 +102,7 @@ func TestAuthorizePage(t *testing.T) {
 		}
 	}
 	bad := strings.Replace(query, "desk.example", "evil.example", 1)
-	if res, _ := s.call(http.MethodGet, "/oauth/authorize?"+bad, ""); res.StatusCode != http.StatusBadRequest {
-		t.Error("an unregistered redirect was taken")
+	if res, page := s.call(http.MethodGet, "/oauth/authorize?"+bad, ""); res.StatusCode != http.StatusBadRequest || !strings.Contains(page, `role="alert">The redirect uri`) {
+		t.Errorf("got %s %s, want a page that refuses an unregistered redirect", res.Status, page)
 	}
 }

@@ -21,16 +21,9 @@ var timelineHTML string
 var authorizeHTML string
 
 func parsePages() (*template.Template, error) {
-	pages, err := template.New("page").Funcs(template.FuncMap{
+	return template.New("page").Funcs(template.FuncMap{
 		"is": func(m Media, kind string) bool { return strings.HasPrefix(m.MIMEType, kind+"/") },
 	}).Parse(timelineHTML)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := pages.New("authorize").Parse(authorizeHTML); err != nil {
-		return nil, err
-	}
-	return pages, nil
 }
 
 type timelinePost struct {
