@@ -8,7 +8,8 @@ import { AccountName, NetworkIcon } from '../../components/network'
 import { Page } from '../../components/Page'
 import { problemText } from '../../lib/say'
 import { useMe } from '../../lib/session'
-import { contentOf, type Draft, draftOf, isBlank, newDraft, type Part } from './draft'
+import { MediaTooDialog, type AddedMedia, Shared } from './Versions'
+import { contentOf, copyOf, type Draft, draftOf, isBlank, newDraft, type Part, partsOf, withMediaToo, withParts } from './draft'
 import { type Count, Parts } from './Parts'
 import { TargetPreview } from './Preview'
 import { Schedule } from './Schedule'
@@ -30,6 +31,7 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
     post ? draftOf(post) : newDraft(accounts.filter((a) => a.default && a.status === 'connected').map((a) => a.id), me.workspace.time_zone, at))
   const saving = useSaving(draft, post, created)
   const [tab, setTab] = useState('all')
+  const [added, setAdded] = useState<AddedMedia>()
   const [seen] = useDebouncedValue(draft, 300)
   const preview = useQuery({
     queryKey: ['preview', seen],
@@ -43,11 +45,11 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
   const chosen = accounts.filter((a) => draft.accounts.includes(a.id))
   const counts = countsOf(preview.data, current === 'all' ? draft.accounts.filter((id) => !draft.versions[id]) : [current])
   const changeParts = (id: string) => (update: (p: Part[]) => Part[]) =>
-    setDraft((d) => (id === 'all' ? { ...d, parts: update(d.parts) } : { ...d, versions: { ...d.versions, [id]: update(d.versions[id] ?? d.parts) } }))
+    setDraft((d) => (id === 'all' ? { ...d, parts: update(d.parts) } : withParts(d, id, update)))
   const toggle = (id: string, different: boolean) =>
     setDraft((d) => {
       const { [id]: _, ...others } = d.versions
-      return { ...d, versions: different ? { ...others, [id]: structuredClone(d.parts) } : others }
+      return { ...d, versions: different ? { ...others, [id]: copyOf(d) } : others }
     })
 
   return (
@@ -66,14 +68,17 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
                 ))}
               </Tabs.List>
               <Tabs.Panel value="all">
-                <Parts label={t('compose.text')} value={draft.parts} change={changeParts('all')} counts={counts} />
+                <Parts label={t('compose.text')} value={draft.parts} change={changeParts('all')} counts={counts} added={(part, files) => setAdded({ part, files })} />
               </Tabs.Panel>
               {chosen.map((a) => (
                 <Tabs.Panel key={a.id} value={a.id}>
                   <Stack gap="sm">
                     <Switch label={t('compose.different', { handle: a.handle })} checked={a.id in draft.versions} onChange={(e) => toggle(a.id, e.currentTarget.checked)} />
                     {draft.versions[a.id] ? (
-                      <Parts label={t('compose.textFor', { handle: a.handle })} value={draft.versions[a.id] ?? []} change={changeParts(a.id)} counts={counts} />
+                      <>
+                        <Shared draft={draft} id={a.id} setDraft={setDraft} />
+                        <Parts label={t('compose.textFor', { handle: a.handle })} value={partsOf(draft, a.id)} change={changeParts(a.id)} counts={counts} />
+                      </>
                     ) : (
                       <Text c="dimmed" size="sm">
                         {t('compose.sameText')}
@@ -99,11 +104,12 @@ export function Editor({ post, at, repeat, accounts, created }: Props) {
             {isBlank(draft) && <Text c="dimmed">{t('compose.previewEmpty')}</Text>}
             {!isBlank(draft) && preview.isPending && draft.accounts.map((id) => <Skeleton key={id} height={110} radius="md" />)}
             {!isBlank(draft) && preview.data?.targets.map((target) => (
-              <TargetPreview key={target.account_id} target={target} parts={draft.versions[target.account_id] ?? draft.parts} />
+              <TargetPreview key={target.account_id} target={target} parts={partsOf(draft, target.account_id)} />
             ))}
           </Stack>
         </Grid.Col>
       </Grid>
+      <MediaTooDialog draft={draft} accounts={accounts} added={added} close={() => setAdded(undefined)} add={(ids, { part, files }) => setDraft((d) => withMediaToo(d, ids, part, files))} />
     </Page>
   )
 }

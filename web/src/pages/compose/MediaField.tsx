@@ -25,12 +25,14 @@ interface Props {
   add: (m: Media) => void
   remove: (id: string) => void
   replace: (id: string, by: Media) => void
+  /** All files that were added at once are there. */
+  added?: (ids: string[]) => void
   /** Files that are there already can be chosen too. */
   library?: boolean
 }
 
 /** Files of one segment: dropped, pasted or chosen; each with its description. */
-export function MediaField({ label, value, add, remove, replace, library }: Props) {
+export function MediaField({ label, value, add, added, remove, replace, library }: Props) {
   const { t } = useTranslation()
   const client = useQueryClient()
   const [over, setOver] = useState(false)
@@ -45,6 +47,7 @@ export function MediaField({ label, value, add, remove, replace, library }: Prop
   }, [])
 
   async function send(files: Iterable<File>) {
+    const ids: string[] = []
     for (const file of files) {
       const key = crypto.randomUUID()
       setSending((all) => [...all, { key, name: file.name, share: 0 }])
@@ -53,11 +56,13 @@ export function MediaField({ label, value, add, remove, replace, library }: Prop
         client.setQueryData(['media', made.id], made)
         void client.invalidateQueries({ queryKey: ['media-list'] })
         add(made)
+        ids.push(made.id)
       } catch (error) {
         if (!(error instanceof DOMException)) sayFailed(new Error(`${file.name}: ${problemText(error)}`))
       }
       setSending((all) => all.filter((s) => s.key !== key))
     }
+    if (ids.length > 0) added?.(ids)
   }
 
   return (
@@ -111,6 +116,7 @@ export function MediaField({ label, value, add, remove, replace, library }: Prop
               client.setQueryData(['media', m.id], m)
               add(m)
             }
+            added?.(all.map((m) => m.id))
           }}
         />
       )}

@@ -13,7 +13,7 @@ export interface Count {
 }
 
 /** The segments of a post, which are a thread where there are several. */
-export function Parts({ value, change, counts, label }: { value: Part[]; change: (update: (p: Part[]) => Part[]) => void; counts: Count[][]; label: string }) {
+export function Parts({ value, change, counts, label, added }: { value: Part[]; change: (update: (p: Part[]) => Part[]) => void; counts: Count[][]; label: string; added?: (part: number, files: string[]) => void }) {
   const { t } = useTranslation()
   const set = (i: number, update: (p: Part) => Part) => change((all) => all.map((p, j) => (j === i ? update(p) : p)))
   const many = value.length > 1
@@ -62,6 +62,7 @@ export function Parts({ value, change, counts, label }: { value: Part[]; change:
             library
             label={t('compose.addMediaTo', { part: i + 1 })}
             value={part.attachments}
+            added={(files) => added?.(i, files)}
             add={(m) => set(i, (p) => ({ ...p, attachments: [...p.attachments, m.id] }))}
             replace={(id, by) => set(i, (p) => ({ ...p, attachments: p.attachments.map((a) => (a === id ? by.id : a)) }))}
             remove={(id) => set(i, (p) => ({ ...p, attachments: p.attachments.filter((a) => a !== id) }))}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Post } from '../../api/client'
-import { contentOf, draftOf, editOf, isAhead, newDraft, templateOf } from './draft'
+import { contentOf, copyOf, draftOf, editOf, isAhead, newDraft, partsOf, templateOf, withMediaToo, withOwnMedia, withParts } from './draft'
 
 const post = {
   id: 'p', status: 'draft', content: 'One', attachments: ['m'], thread: [{ content: 'Two', attachments: [] }], time_zone: 'Asia/Ho_Chi_Minh',
@@ -14,10 +14,11 @@ const post = {
 test('a stored post comes back as it was', () => {
   const d = draftOf(post)
   expect(d.when).toBe('2026-12-24T18:00')
-  expect(d.versions).toEqual({ a: [{ content: 'Short', attachments: ['m'] }, { content: 'Two', attachments: [] }] })
+  expect(d.versions).toEqual({ a: { content: 'Short' } })
+  expect(partsOf(d, 'a')).toEqual([{ content: 'Short', attachments: ['m'] }, { content: 'Two', attachments: [] }])
   expect(contentOf(d)).toEqual({
     content: 'One', attachments: ['m'], thread: [{ content: 'Two', attachments: [] }], accounts: ['a', 'b'], track_links: false, drop_if_late_minutes: 0, language: '', time_zone: 'Asia/Ho_Chi_Minh',
-    overrides: { a: { content: 'Short', attachments: ['m'], thread: [{ content: 'Two', attachments: [] }] } },
+    overrides: { a: { content: 'Short' } },
   })
 })
 
@@ -38,4 +39,28 @@ test('a series takes the words and not the time', () => {
   const template = templateOf({ ...draftOf(post), dropIfLate: 30 })
   expect(Object.keys(template)).not.toContain('time_zone')
   expect(template).toMatchObject({ content: 'One', thread: [{ content: 'Two' }], accounts: ['a', 'b'], drop_if_late_minutes: 30 })
+})
+
+test('a version has none, its own or the media of the post, also after the post got media', () => {
+  const written = { ...newDraft(['none', 'own', 'inherit'], 'UTC'), parts: [{ content: 'One', attachments: [] as string[] }] }
+  const versions = { none: { ...copyOf(written), content: 'None' }, own: { ...copyOf(written), attachments: ['o'] }, inherit: { content: 'Inherit' } }
+  const later = { ...written, versions, parts: [{ content: 'One', attachments: ['m'] }] }
+  expect(['none', 'own', 'inherit'].map((id) => partsOf(later, id)[0]?.attachments)).toEqual([[], ['o'], ['m']])
+  expect(contentOf(later).overrides).toEqual({ none: { content: 'None', attachments: [], thread: [] }, own: { content: 'One', attachments: ['o'], thread: [] }, inherit: { content: 'Inherit' } })
+  expect(withOwnMedia(later, 0)).toEqual(['none', 'own'])
+  expect(withOwnMedia({ ...later, accounts: ['own'] }, 0)).toEqual(['own'])
+})
+
+test('media of the post are added to versions when that is asked for', () => {
+  const d = { ...newDraft(['a', 'b'], 'UTC'), parts: [{ content: '', attachments: ['m', 'n'] }, { content: 'Two', attachments: ['m'] }],
+    versions: { a: { attachments: ['n'], thread: [{ content: 'Own', attachments: [] }] }, b: { attachments: [], thread: [] } } }
+  expect(withMediaToo(d, ['a', 'b'], 0, ['m', 'n']).versions).toMatchObject({ a: { attachments: ['n', 'm'] }, b: { attachments: ['m', 'n'] } })
+  expect(withOwnMedia(d, 1)).toEqual(['a']) // the other has no second part
+  expect(withMediaToo(d, ['a'], 1, ['m']).versions.a?.thread).toEqual([{ content: 'Own', attachments: ['m'] }])
+})
+
+test('changing the text of a version leaves its media and its thread as they are for all', () => {
+  const d = { ...newDraft(['a'], 'UTC'), parts: [{ content: 'One', attachments: ['m'] }, { content: 'Two', attachments: [] }], versions: { a: { content: 'Short' } } }
+  expect(withParts(d, 'a', ([first, ...rest]) => [{ ...first!, content: 'Shorter' }, ...rest]).versions).toEqual({ a: { content: 'Shorter' } })
+  expect(withParts(d, 'a', ([first, ...rest]) => [{ ...first!, attachments: [] }, ...rest]).versions).toEqual({ a: { content: 'Short', attachments: [] } })
 })

@@ -7,11 +7,18 @@ export interface Part {
   attachments: string[]
 }
 
+/** What an account gets instead of the post's: what is left out is the post's, also when that changes later; what is empty is none. */
+export interface Version {
+  content?: string
+  attachments?: string[]
+  thread?: Part[]
+}
+
 /** A post as it is being written. */
 export interface Draft {
   parts: Part[]
   /** What is written differently for an account, by its id. */
-  versions: Record<string, Part[]>
+  versions: Record<string, Version>
   accounts: string[]
   /** On a wall clock of the zone; empty: not decided. */
   when: Wall | ''
@@ -33,9 +40,7 @@ export function draftOf(post: Post): Draft {
   const parts = [{ content: post.content, attachments: post.attachments }, ...(post.thread ?? [])]
   const versions: Draft['versions'] = {}
   for (const { account_id, override } of post.targets) {
-    if (!override) continue
-    const first = { content: override.content ?? post.content, attachments: override.attachments ?? post.attachments }
-    versions[account_id] = [first, ...(override.thread ?? post.thread ?? [])]
+    if (override) versions[account_id] = override
   }
   return {
     parts, versions, accounts: post.targets.map((t) => t.account_id), zone: post.time_zone, trackLinks: post.track_links ?? false,
@@ -46,12 +51,46 @@ export function draftOf(post: Post): Draft {
 
 const body = ([first, ...thread]: Part[]) => ({ content: first?.content ?? '', attachments: first?.attachments ?? [], thread })
 
+/** What an account gets. */
+export function partsOf(d: Draft, id: string): Part[] {
+  const [first = emptyPart(), ...thread] = d.parts
+  const own = d.versions[id] ?? {}
+  return [{ content: own.content ?? first.content, attachments: own.attachments ?? first.attachments }, ...(own.thread ?? thread)]
+}
+
+/** Changes what one account gets; what is not changed stays as it is, the post's or its own. */
+export function withParts(d: Draft, id: string, update: (p: Part[]) => Part[]): Draft {
+  const before = partsOf(d, id)
+  const [first = emptyPart(), ...thread] = update(before)
+  const own = { ...d.versions[id] }
+  if (first.content !== before[0]?.content) own.content = first.content
+  if (first.attachments !== before[0]?.attachments) own.attachments = first.attachments
+  if (thread.length !== before.length - 1 || thread.some((p, i) => p !== before[i + 1])) own.thread = thread
+  return { ...d, versions: { ...d.versions, [id]: own } }
+}
+
+/** A version of its own: a copy of what all get, which no longer follows that. */
+export const copyOf = ({ parts: [first = emptyPart(), ...thread] }: Draft): Version => structuredClone({ ...first, thread })
+
+/** Accounts that do not get the files that a part of the post gets. */
+export const withOwnMedia = (d: Draft, part: number) =>
+  d.accounts.filter((id) => {
+    const own = d.versions[id]
+    return part === 0 ? own?.attachments !== undefined : own?.thread?.[part - 1] !== undefined
+  })
+
+/** Adds files to the same part of those versions. */
+export function withMediaToo(d: Draft, ids: string[], part: number, files: string[]): Draft {
+  const more = (p: Part) => ({ ...p, attachments: [...p.attachments, ...files.filter((f) => !p.attachments.includes(f))] })
+  return ids.reduce((all, id) => withParts(all, id, (parts) => parts.map((p, i) => (i === part ? more(p) : p))), d)
+}
+
 /** What is stored and previewed. */
 export function contentOf(d: Draft): Schemas['PreviewedPost'] {
   const chosen = Object.entries(d.versions).filter(([id]) => d.accounts.includes(id))
   return {
     ...body(d.parts),
-    overrides: Object.fromEntries(chosen.map(([id, parts]) => [id, body(parts)])),
+    overrides: Object.fromEntries(chosen),
     ...(d.accounts.length > 0 ? { accounts: d.accounts } : {}),
     track_links: d.trackLinks,
     drop_if_late_minutes: d.dropIfLate,
