@@ -1,4 +1,5 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
+import type { TFunction } from 'i18next'
 import { api, type Post, type Schemas, take } from '../api/client'
 
 /** Up to so many pages a list is read anew; of a longer one only what changed is. */
@@ -20,3 +21,8 @@ async function refreshRow(client: QueryClient, queryKey: readonly unknown[], id:
   client.setQueryData<InfiniteData<Schemas['PostPage']>>(queryKey, (list) =>
     list && { ...list, pages: list.pages.map((page) => (page.posts.some((p) => p.id === id) ? { ...page, posts: page.posts.map((p) => (p.id === id ? post : p)) } : page)) })
 }
+
+/** What is asked before a post goes out at once. */
+export const confirmNow = (t: TFunction, handles: string[]) => ({
+  title: t('compose.nowTitle'), text: t('compose.nowText', { accounts: handles.join(', ') }), action: t('compose.now'),
+})

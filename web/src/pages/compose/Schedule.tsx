@@ -4,11 +4,13 @@ import { IconCalendarCheck, IconChevronDown, IconDeviceFloppy, IconRepeat, IconR
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Schemas } from '../../api/client'
+import { useConfirm } from '../../components/Confirm'
 import { RuleBuilder } from '../../components/RuleBuilder'
 import { useShortcuts } from '../../components/Shortcuts'
 import { Time } from '../../components/Time'
 import { ZoneSelect } from '../../components/ZoneSelect'
 import { blankRule, type Rule, weekday } from '../../lib/rule'
+import { confirmNow } from '../../lib/posts'
 import { useMe } from '../../lib/session'
 import { toInstant } from '../../lib/time'
 import { type Draft, isAhead, isBlank } from './draft'
@@ -40,6 +42,8 @@ export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
   const timed = ready && draft.when !== ''
   const main = !isDraft ? 'save' : rule ? 'repeat' : needsApproval ? 'submit' : 'schedule'
   const allowed = main === 'save' ? ready && saving.state !== 'clean' : main === 'repeat' ? timed : timed && !past
+  const [dialog, ask] = useConfirm()
+  const handles = preview?.targets.map((x) => x.handle) ?? []
   const go = () => allowed && !doing && send(main, rule)
   useHotkeys([['mod+Enter', go]], [])
   useShortcuts(t('compose.title'), [{ keys: 'Ctrl+Enter', label: t(`compose.main.${main}`), run: go }])
@@ -47,6 +51,7 @@ export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
   const Icon = icons[main]
   return (
     <Stack gap="sm" className="dl-card" p="md" component="section" aria-label={t('compose.when')}>
+      {dialog}
       <Title order={2} size="h5">
         {t('compose.when')}
       </Title>
@@ -103,7 +108,7 @@ export function Schedule({ draft, setDraft, saving, preview, repeat }: Props) {
           {t(main === 'save' && saving.stored?.status !== 'scheduled' ? 'compose.saveAndSend' : `compose.main.${main}`)}
         </Button>
         {isDraft && !needsApproval && !rule && (
-          <Button variant="default" leftSection={<IconRocket size={18} aria-hidden />} disabled={!ready} loading={doing === 'now'} onClick={() => send('now')}>
+          <Button variant="default" leftSection={<IconRocket size={18} aria-hidden />} disabled={!ready} loading={doing === 'now'} onClick={() => ask({ ...confirmNow(t, handles), run: () => send('now') })}>
             {t('compose.now')}
           </Button>
         )}

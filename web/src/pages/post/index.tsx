@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, ifMatch, type Post, take } from '../../api/client'
 import { Ago } from '../../components/Ago'
+import { useConfirm } from '../../components/Confirm'
 import { LinkAnchor, LinkButton } from '../../components/links'
 import { Page } from '../../components/Page'
 import { Failed, Waiting } from '../../components/states'
@@ -19,7 +20,7 @@ import { Numbers } from './Numbers'
 import { Segments } from './Segments'
 import { Targets } from './Targets'
 import { Timeline } from './Timeline'
-import { refreshPosts } from '../../lib/posts'
+import { confirmNow, refreshPosts } from '../../lib/posts'
 
 const route = getRouteApi('/posts/$id')
 
@@ -108,12 +109,14 @@ function Actions({ post }: { post: Post }) {
   const { t } = useTranslation()
   const change = useChange(post)
   const may = useAtLeast('author')
+  const [dialog, ask] = useConfirm()
   if (!may) return null
   const waits = post.status === 'scheduled' || post.status === 'draft'
   const editable = waits || post.status === 'failed' || post.status === 'partly_posted'
   if (!editable) return null
   return (
     <>
+      {dialog}
       <LinkButton to="/compose" search={{ id: post.id }} leftSection={<IconPencil size={18} aria-hidden />}>
         {t('post.edit')}
       </LinkButton>
@@ -125,10 +128,10 @@ function Actions({ post }: { post: Post }) {
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item leftSection={<IconRocket size={16} aria-hidden />} onClick={() => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/publish-now', { params })))}>
+            <Menu.Item leftSection={<IconRocket size={16} aria-hidden />} onClick={() => ask({ ...confirmNow(t, post.targets.map((x) => x.handle)), run: () => change.mutate((params) => take(api.POST('/api/v1/posts/{id}/publish-now', { params }))) })}>
               {t('post.now')}
             </Menu.Item>
-            <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={() => change.mutate((params) => take(api.DELETE('/api/v1/posts/{id}', { params })))}>
+            <Menu.Item color="red" leftSection={<IconBan size={16} aria-hidden />} onClick={() => ask({ title: t('post.cancelTitle'), text: t('post.cancelText'), action: t('post.cancel'), danger: true, run: () => change.mutate((params) => take(api.DELETE('/api/v1/posts/{id}', { params }))) })}>
               {t('post.cancel')}
             </Menu.Item>
           </Menu.Dropdown>

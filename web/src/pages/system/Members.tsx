@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, once, type Role, take } from '../../api/client'
+import { useConfirm } from '../../components/Confirm'
 import { Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { sayDone, sayFailed } from '../../lib/say'
@@ -35,11 +36,15 @@ export function Members() {
     onSettled: settled,
   })
   const remove = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/members/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: settled })
+  const [dialog, ask] = useConfirm()
+  const confirmRemove = (m: { id: string; name: string }) =>
+    ask({ title: t('system.removeTitle', { name: m.name }), text: t('system.removeText'), action: t('system.removeDo'), danger: true, run: () => remove.mutate(m.id) })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows height={60} />
   const data = roles.map((value) => ({ value, label: t(`role.${value}`) }))
   return (
     <Stack>
+      {dialog}
       {owner && (
         <form
           onSubmit={(e) => {
@@ -83,7 +88,7 @@ export function Members() {
                 </Table.Td>
                 <Table.Td ta="right">
                   {owner && m.id !== me.user.id && (
-                    <ActionIcon variant="subtle" color="red" aria-label={t('system.removeMember', { name: m.name })} onClick={() => remove.mutate(m.id)}>
+                    <ActionIcon variant="subtle" color="red" aria-label={t('system.removeMember', { name: m.name })} onClick={() => confirmRemove(m)}>
                       <IconTrash size={18} aria-hidden />
                     </ActionIcon>
                   )}

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { api, once, type Schemas, take } from '../../api/client'
+import { useConfirm } from '../../components/Confirm'
 import { Empty, Failed, WaitingRows } from '../../components/states'
 import { Time } from '../../components/Time'
 import { sayFailed } from '../../lib/say'
@@ -28,10 +29,14 @@ export function Tokens() {
     onSettled: settled,
   })
   const revoke = useMutation({ mutationFn: (id: string) => take(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } })), onError: sayFailed, onSettled: settled })
+  const [dialog, ask] = useConfirm()
+  const confirmRevoke = (k: { id: string; name: string }) =>
+    ask({ title: t('system.revokeTitle', { name: k.name }), text: t('system.revokeText'), action: t('system.revokeDo'), danger: true, run: () => revoke.mutate(k.id) })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
   if (!list.data) return <WaitingRows height={60} />
   return (
     <Stack>
+      {dialog}
       <form
         onSubmit={(e) => {
           e.preventDefault()
@@ -85,7 +90,7 @@ export function Tokens() {
                     )}
                   </Table.Td>
                   <Table.Td ta="right">
-                    <ActionIcon variant="subtle" color="red" aria-label={t('system.revoke', { name: k.name })} onClick={() => revoke.mutate(k.id)}>
+                    <ActionIcon variant="subtle" color="red" aria-label={t('system.revoke', { name: k.name })} onClick={() => confirmRevoke(k)}>
                       <IconTrash size={18} aria-hidden />
                     </ActionIcon>
                   </Table.Td>

@@ -1,0 +1,47 @@
+import { Button, Group, Modal, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+
+interface Question {
+  title: string
+  /** What will happen, and whether it can be undone. */
+  text: string
+  /** The button that does it. */
+  action: string
+  danger?: boolean
+  run: () => void
+}
+
+/** Asks before something that one click should not do: gives the dialog, and what opens it. */
+export function useConfirm(): [dialog: ReactNode, ask: (q: Question) => void] {
+  const { t } = useTranslation()
+  const [opened, setOpened] = useState(false)
+  const [q, setQuestion] = useState<Question>()
+  const close = () => setOpened(false)
+  const dialog = q && (
+    <Modal opened={opened} onClose={close} title={q.title} closeButtonProps={{ 'aria-label': t('close') }}>
+      <Text size="sm">{q.text}</Text>
+      <Group justify="flex-end" mt="lg" gap="xs">
+        <Button variant="default" onClick={close} data-autofocus>
+          {t('cancel')}
+        </Button>
+        <Button
+          color={q.danger ? 'red' : undefined}
+          onClick={() => {
+            close()
+            q.run()
+          }}
+        >
+          {q.action}
+        </Button>
+      </Group>
+    </Modal>
+  )
+  return [
+    dialog,
+    (question) => {
+      setQuestion(question)
+      setOpened(true)
+    },
+  ]
+}
