@@ -37,7 +37,7 @@ test('a newcomer connects a sandbox account', async () => {
   await desk.accessible('connecting an account')
   await page.getByRole('button', { name: 'Go on and allow access' }).click()
   await page.getByRole('button', { name: /allow|authori[sz]e/i }).first().click()
-  await page.getByRole('link', { name: /dashboard/i }).click()
+  await page.waitForURL(/\/app\/accounts$/)
   await page.locator('[data-account=x]').waitFor()
   desk.fine()
 })

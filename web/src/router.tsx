@@ -69,7 +69,7 @@ const deadLetters = createRoute({
 const accounts = createRoute({
   getParentRoute: () => root,
   path: '/accounts',
-  validateSearch: (search: Record<string, unknown>): { refused?: string } => ({ refused: text(search.refused) }),
+  validateSearch: (search: Record<string, unknown>): { refused?: string; connected?: string; choice?: string } => ({ refused: text(search.refused), connected: text(search.connected), choice: text(search.choice) }),
   component: lazyRouteComponent(() => import('./pages/accounts'), 'AccountsPage'),
 })
 

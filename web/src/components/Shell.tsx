@@ -14,6 +14,7 @@ import { chooseLanguage, type Language, languages } from '../i18n'
 import { LiveProvider, useConnection } from '../lib/live'
 import { deadCountsQuery } from '../lib/queries'
 import { ShortcutsProvider, useShortcuts, useShowShortcuts } from './Shortcuts'
+import { sharePreference } from '../lib/preferences'
 import { sayFailed } from '../lib/say'
 import { SessionProvider, useAtLeast, useMe } from '../lib/session'
 import icon from '../icon.svg'
@@ -209,6 +210,10 @@ function UserMenu() {
     { value: 'dark', icon: IconMoon },
     { value: 'auto', icon: IconDeviceDesktop },
   ] as const
+  const chooseScheme = (scheme: 'light' | 'dark' | 'auto') => {
+    setColorScheme(scheme)
+    sharePreference('scheme', scheme === 'auto' ? '' : scheme)
+  }
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
@@ -236,7 +241,7 @@ function UserMenu() {
         <Menu.Divider />
         <Menu.Label>{t('nav.scheme')}</Menu.Label>
         {schemes.map(({ value, icon: Icon }) => (
-          <Menu.Item key={value} leftSection={<Icon size={16} aria-hidden />} onClick={() => setColorScheme(value)} rightSection={colorScheme === value ? <IconCheck size={16} aria-hidden /> : null}>
+          <Menu.Item key={value} leftSection={<Icon size={16} aria-hidden />} onClick={() => chooseScheme(value)} rightSection={colorScheme === value ? <IconCheck size={16} aria-hidden /> : null}>
             {t(`scheme.${value}`)}
           </Menu.Item>
         ))}

@@ -1,5 +1,6 @@
 import i18n from 'i18next'
 import { initReactI18next } from 'react-i18next'
+import { sharePreference } from '../lib/preferences'
 import type messages from './en.json'
 
 /** A language is a file of messages beside this one, and a line here. */
@@ -38,6 +39,7 @@ export async function setLanguage(language: Language): Promise<void> {
   if (!i18n.hasResourceBundle(language, 'translation')) i18n.addResourceBundle(language, 'translation', (await languages[language].load()).default)
   await i18n.changeLanguage(language)
   document.documentElement.lang = language
+  sharePreference('language', language)
 }
 
 /** Also keeps it for the next time. */

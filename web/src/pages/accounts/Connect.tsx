@@ -127,6 +127,25 @@ function Form({ network, close, choose }: { network: Network; close: () => void;
   )
 }
 
+/** The choice of a login that came back from a network and may post as several accounts. */
+export function ChooseAccounts({ id, close }: { id: string; close: () => void }) {
+  const { t } = useTranslation()
+  const choice = useQuery({ queryKey: ['account-choice', id], retry: false, staleTime: Infinity, queryFn: () => take(api.GET('/api/v1/account-choices/{id}', { params: { path: { id } } })) })
+  return (
+    <Modal opened onClose={close} size="lg" title={choice.data ? t('accounts.connectTo', { network: networkName(choice.data.network) }) : t('accounts.connect')} closeButtonProps={{ 'aria-label': t('close') }}>
+      {choice.error ? (
+        <Alert color="red" role="alert">
+          {t('accounts.choiceOver')}
+        </Alert>
+      ) : choice.data ? (
+        <Choice choice={choice.data} close={close} />
+      ) : (
+        <Waiting />
+      )}
+    </Modal>
+  )
+}
+
 function Choice({ choice, close }: { choice: Schemas['AccountChoice']; close: () => void }) {
   const { t } = useTranslation()
   const client = useQueryClient()
@@ -141,7 +160,7 @@ function Choice({ choice, close }: { choice: Schemas['AccountChoice']; close: ()
   })
   return (
     <Stack>
-      <Checkbox.Group label={t('accounts.choose')} value={chosen} onChange={setChosen}>
+      <Checkbox.Group label={t('accounts.choose')} description={t('accounts.chooseText')} value={chosen} onChange={setChosen}>
         <Stack gap="xs" mt="xs">
           {choice.accounts.map((a) => (
             <Checkbox key={a.remote_id} value={a.remote_id} label={`${a.name} (${a.handle}, ${t(`kind.${a.kind}`)})`} />

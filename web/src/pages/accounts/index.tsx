@@ -3,8 +3,10 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconDots, IconHeartbeat, IconPlugConnected, IconPlugOff, IconPlus, IconUsersGroup } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Account, api, take } from '../../api/client'
+import { useConfirm } from '../../components/Confirm'
 import { NetworkIcon, networkName } from '../../components/network'
 import { Page } from '../../components/Page'
 import { Empty, Failed, WaitingCards } from '../../components/states'
@@ -13,7 +15,7 @@ import { accountsQuery } from '../../lib/queries'
 import { sayDone, sayFailed } from '../../lib/say'
 import { useAtLeast } from '../../lib/session'
 import { relative } from '../../lib/time'
-import { Connect } from './Connect'
+import { ChooseAccounts, Connect } from './Connect'
 
 const route = getRouteApi('/accounts')
 
@@ -31,6 +33,7 @@ export function AccountsPage() {
   return (
     <Page title={t('accounts.title')} lead={t('accounts.lead')} actions={accounts.data?.length ? connect : undefined}>
       <Refused />
+      <Landed accounts={accounts.data} />
       {accounts.error ? (
         <Failed error={accounts.error} retry={() => void accounts.refetch()} />
       ) : !accounts.data ? (
@@ -67,6 +70,21 @@ function Refused() {
   )
 }
 
+/** Somebody comes back from a network: says which accounts are connected, or lets them choose among several. */
+function Landed({ accounts }: { accounts?: Account[] }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const { connected, choice } = route.useSearch()
+  const leave = () => void navigate({ to: '/accounts', replace: true })
+  useEffect(() => {
+    if (!connected || !accounts) return
+    const handles = accounts.filter((a) => a.status === 'connected' && connected.split(',').includes(a.id)).map((a) => a.handle)
+    if (handles.length > 0) sayDone(t('accounts.connected', { handle: handles.join(', ') }))
+    void navigate({ to: '/accounts', replace: true })
+  }, [connected, accounts, navigate, t])
+  return choice ? <ChooseAccounts id={choice} close={leave} /> : null
+}
+
 const colors = { connected: 'green', needs_reconnect: 'red', disconnected: 'gray' } as const
 
 function AccountCard({ account: a }: { account: Account }) {
@@ -97,8 +115,12 @@ function AccountCard({ account: a }: { account: Account }) {
     onError: sayFailed,
     onSettled: changed,
   })
+  const [dialog, ask] = useConfirm()
+  const confirmDisconnect = () =>
+    ask({ title: t('accounts.disconnectTitle', { handle: a.handle }), text: t('accounts.disconnectText'), action: t('accounts.disconnect'), danger: true, run: () => disconnect.mutate() })
   return (
     <Stack gap="xs" className="dl-card" p="md" component="article" aria-label={a.handle} data-account={a.network}>
+      {dialog}
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Group gap="sm" wrap="nowrap" miw={0}>
           <NetworkIcon network={a.network} size={28} />
@@ -127,7 +149,7 @@ function AccountCard({ account: a }: { account: Account }) {
                 {t('accounts.reconnect')}
               </Menu.Item>
               {a.status !== 'disconnected' && (
-                <Menu.Item color="red" leftSection={<IconPlugOff size={16} aria-hidden />} onClick={() => disconnect.mutate()}>
+                <Menu.Item color="red" leftSection={<IconPlugOff size={16} aria-hidden />} onClick={confirmDisconnect}>
                   {t('accounts.disconnect')}
                 </Menu.Item>
               )}
