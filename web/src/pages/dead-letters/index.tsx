@@ -1,5 +1,5 @@
 import { Button, Group, Modal, Stack, Text, UnstyledButton } from '@mantine/core'
-import { IconMoodCheck, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { IconFilterOff, IconMoodCheck, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -91,6 +91,10 @@ export function DeadLettersPage() {
         <Failed error={list.error} retry={() => void list.refetch()} />
       ) : !list.data ? (
         <WaitingRows height={96} />
+      ) : letters.length === 0 && chosen && (counts.data?.total ?? 0) > 0 ? (
+        <Empty icon={IconFilterOff} title={t('dead.noneChosen')} text={t('dead.noneChosenText', { count: counts.data?.total ?? 0 })}>
+          <Button onClick={() => void navigate({ to: '/dead-letters', search: {} })}>{t('dead.showAll')}</Button>
+        </Empty>
       ) : letters.length === 0 ? (
         <Empty icon={IconMoodCheck} title={t('dead.none')} text={t('dead.noneText')} />
       ) : (

@@ -63,7 +63,7 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
         <Figure label={t('readers.views')} value={Math.max(views ?? 0, s.views)} mark="views" />
         <Figure label={t('readers.uniquesToday')} value={s.uniques.day} />
         <Figure label={t('readers.uniquesWeek')} value={s.uniques.week} />
-        <Figure label={t('readers.uniquesAll')} value={s.uniques.all_time} />
+        <Figure label={t('readers.uniquesAll')} value={s.uniques.all_time} mark="readers" />
         <Figure label={t('readers.clicks')} value={Math.max(clicks ?? 0, s.clicks)} mark="clicks" />
         <Figure label={t('readers.converts')} value={s.converts} />
       </SimpleGrid>

@@ -116,12 +116,15 @@ function Numbers({ site, page, choose }: { site: Counted; page?: string; choose:
             <Title order={2} size="h4">
               {t('readers.live')}
             </Title>
+            <Text size="sm" c="dimmed">
+              {t('readers.liveText')}
+            </Text>
             {live.length === 0 ? (
               <Text size="sm" c="dimmed">
                 {t('readers.quiet')}
               </Text>
             ) : (
-              live.map((p) => <PageRow key={p.page} own={false} page={p.page} number={p.views} active={p.page === chosen} choose={choose} />)
+              live.map((p) => <PageRow key={p.page} own={false} page={p.page} number={p.recent ?? 0} active={p.page === chosen} choose={choose} />)
             )}
           </Stack>
           <Stack gap="xs" className="dl-card" p="md" component="section" aria-label={t('readers.trending')}>
