@@ -29,13 +29,13 @@ func TestHost_RefusesNamesThatAreNotOurs(t *testing.T) {
 		}
 		if want == 421 {
 			s.refused(a, 421, "unknown_host")
-			if login := s.getFrom(host, "/login"); login.StatusCode != 421 {
+			if login := s.getFrom(host, "/login"); login.StatusCode != http.StatusMisdirectedRequest {
 				t.Errorf("GET /login of Host %s: got %d, want 421", host, login.StatusCode)
 			}
 		}
 	}
 	for _, path := range []string{"/livez", "/readyz"} {
-		if a := s.getFrom("10-1-2-3.pod.cluster.example", path); a.StatusCode == 421 {
+		if a := s.getFrom("10-1-2-3.pod.cluster.example", path); a.StatusCode == http.StatusMisdirectedRequest {
 			t.Errorf("GET %s by another name: got 421, want health", path)
 		}
 	}

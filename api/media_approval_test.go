@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func TestAltText_AuthorsCannotChangeItOnceApproved(t *testing.T) {
 		"a post that is uncertain": dead(post.TargetUncertain),
 		"an editor's series": func(f uuid.UUID) {
 			a := s.send("POST", "/api/v1/series", object{"rule": "FREQ=DAILY;COUNT=2", "starts": day + "T07:00", "template": object{"content": "Hello", "attachments": []any{f}}}, s.editor...)
-			if a.StatusCode != 201 {
+			if a.StatusCode != http.StatusCreated {
 				t.Fatalf("POST /series: got %s %s", a.Status, a.body)
 			}
 		},
@@ -73,10 +74,10 @@ func TestAltText_AuthorsCannotChangeItOnceApproved(t *testing.T) {
 		if got := s.altText(file); got != "Approved" {
 			t.Errorf("%s: got the alt text %q after an author's refused edit, want %q", name, got, "Approved")
 		}
-		if a := s.describe(file, "Approved", s.author); a.StatusCode != 200 {
+		if a := s.describe(file, "Approved", s.author); a.StatusCode != http.StatusOK {
 			t.Errorf("%s: an author's edit that changes nothing: got %s, want 200", name, a.Status)
 		}
-		if a := s.describe(file, "By an editor", s.editor); a.StatusCode != 200 {
+		if a := s.describe(file, "By an editor", s.editor); a.StatusCode != http.StatusOK {
 			t.Errorf("%s: an editor's edit: got %s %s, want 200", name, a.Status, a.body)
 		}
 	}
@@ -101,14 +102,14 @@ func TestAltText_AuthorsChangeItWhileNothingIsApproved(t *testing.T) {
 	} {
 		file := s.upload("a.png", "First").Id
 		use(file)
-		if a := s.describe(file, "Second", s.author); a.StatusCode != 200 || s.altText(file) != "Second" {
+		if a := s.describe(file, "Second", s.author); a.StatusCode != http.StatusOK || s.altText(file) != "Second" {
 			t.Errorf("%s: got %s %s, want 200", name, a.Status, a.body)
 		}
 	}
 	s.Exec("update workspaces set authors_need_approval = false")
 	file := s.upload("a.png", "First").Id
 	p := s.post(s.send("POST", "/api/v1/posts", hello(object{"attachments": []any{file}}), s.editor...), 201)
-	if a := s.describe(file, "Second", s.author); a.StatusCode != 200 {
+	if a := s.describe(file, "Second", s.author); a.StatusCode != http.StatusOK {
 		t.Errorf("without approval: got %s %s, want 200", a.Status, a.body)
 	}
 	if now := s.post(s.send("GET", "/api/v1/posts/"+p.Id.String(), nil), 200); now.Version <= p.Version || s.temporal.nudges(p.Id) == 0 {
@@ -123,7 +124,7 @@ func TestAltText_IsApprovedAsItWasRead(t *testing.T) {
 	made := s.send("POST", "/api/v1/posts", hello(object{"attachments": []any{file}}), s.author...)
 	p := s.pending(made, 201)
 	path := "/api/v1/posts/" + p.Id.String()
-	if a := s.describe(file, "Second", s.author); a.StatusCode != 200 {
+	if a := s.describe(file, "Second", s.author); a.StatusCode != http.StatusOK {
 		t.Fatalf("an author's edit of a post that waits: got %s %s, want 200", a.Status, a.body)
 	}
 	s.refused(s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", made.Header.Get("ETag"))...), 412, "version_mismatch")
@@ -151,12 +152,12 @@ func TestAltText_CannotBeSwappedDuringApproval(t *testing.T) {
 		alt := s.altText(file)
 		a := s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", read.Header.Get("ETag"))...)
 		both.Wait()
-		if a.StatusCode != 200 {
+		if a.StatusCode != http.StatusOK {
 			read = s.send("GET", path, nil, s.editor...)
 			alt = s.altText(file)
 			a = s.send("POST", path+"/approve", nil, append(s.editor, "If-Match", read.Header.Get("ETag"))...)
 		}
-		if a.StatusCode == 200 {
+		if a.StatusCode == http.StatusOK {
 			approved++
 			if now := s.altText(file); now != alt {
 				t.Errorf("approved with %q, now it says %q", alt, now)
