@@ -81,7 +81,7 @@ func TestPublishTakesTheNewestDescription(t *testing.T) {
 	after := "The harbour at high tide"
 	_, _, err := (&media.Service{Objects: b.objects, Store: b.store}).Change(t.Context(), b.who, file.ID, media.Edit{AltText: &after})
 	b.must(err)
-	b.publish(b.publisher(), input(p))
+	b.publish(b.publisher(), input(b.read(p.ID))) // the description is content: the post has a new revision
 	if posted := b.published(); len(posted) != 1 || len(posted[0].Media) != 1 || posted[0].Media[0].Description != after {
 		t.Errorf("published %+v", posted)
 	}

@@ -110,6 +110,10 @@ func readers() Dashboard {
 			over("Flushes per minute", "short", "", Line{`60 * sum by (result) (rate(dateline_view_flushes_total[$__rate_interval]))`, "{{result}}"}),
 			over("Time of a flush", "s", "It waits 3 s until Redis would remember.", quantiles("dateline_view_flush_duration_seconds", "")...),
 			over("Counts that differ", "short", "Between Redis and the database, when they were last compared; it should be 0.", Line{`max(dateline_view_counts_differing)`, "differing"}),
+			over("Quarantined records", "short", "Records that could not be read. They wait to be replayed or discarded.", Line{`max(dateline_view_quarantine_records)`, "waiting"}),
+			over("Records quarantined and discarded per hour", "short", "",
+				Line{`sum(increase(dateline_view_records_quarantined_total[1h])) or vector(0)`, "quarantined"},
+				Line{`sum(increase(dateline_view_records_discarded_total[1h])) or vector(0)`, "discarded"}),
 		}},
 	}}
 }
