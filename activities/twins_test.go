@@ -2,15 +2,19 @@ package activities_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"dateline/activities"
 	"dateline/internal/post"
 	"dateline/platforms/fake"
+	"dateline/platforms/network"
 )
 
 // Posts with the same text at the same second on one account, whose answers are
@@ -42,8 +46,9 @@ func TestTwins_EachExistsOnce(t *testing.T) {
 				posts[i] = b.schedule(nil)
 			}
 			var all sync.WaitGroup
+			publisher := b.unresolvedTogether(len(posts))
 			for _, p := range posts {
-				all.Go(func() { b.publish(b.publisher(), input(p)) })
+				all.Go(func() { b.publish(publisher, input(p)) })
 			}
 			all.Wait()
 			owners := map[string]bool{}
@@ -83,8 +88,9 @@ func TestTwins_UnsettledIsUncertain(t *testing.T) {
 			before := len(b.published())
 			b.fault(fake.Fault{Kind: fake.ActThenReset, Count: 2})
 			var all sync.WaitGroup
+			publisher := b.unresolvedTogether(len(posts))
 			for _, p := range posts {
-				all.Go(func() { b.publish(b.publisher(), input(p)) })
+				all.Go(func() { b.publish(publisher, input(p)) })
 			}
 			all.Wait()
 			for _, p := range posts {
@@ -124,6 +130,24 @@ func TestReconcile_DifferentPostIsNoObstacle(t *testing.T) {
 	if target := b.read(p.ID).Targets[0]; target.Status != post.TargetPosted || len(b.published()) != 2 {
 		t.Errorf("got %s with %d posts, want posted beside the other one", target.Status, len(b.published()))
 	}
+}
+
+// unresolvedTogether makes a publisher whose first n calls all return when the
+// last of them has: none is resolved before the others are sent.
+func (b *bench) unresolvedTogether(n int) *activities.Publish {
+	var sent sync.WaitGroup
+	var calls atomic.Int32
+	sent.Add(n)
+	publisher := b.publisher()
+	publisher.Networks = changedNetwork{b.network(), func(to network.Network, ctx context.Context, as network.Account, s network.Submission) (network.Receipt, error) {
+		receipt, err := to.Publish(ctx, as, s)
+		if int(calls.Add(1)) <= n {
+			sent.Done()
+			sent.Wait()
+		}
+		return receipt, err
+	}}
+	return publisher
 }
 
 // postDirectly posts as another program on the bench's account.

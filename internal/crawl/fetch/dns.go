@@ -60,14 +60,15 @@ func newCache(resolver Resolver, now func() time.Time) *cache {
 }
 
 func (c *cache) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
-	c.mu.Lock()
-	known, ok := c.names[host]
-	c.mu.Unlock()
-	if ok && c.now().Before(known.expires) {
+	if known, ok := c.cached(host); ok {
 		return known.addrs, known.err
 	}
 	// One question for all who ask at once; it outlives the first of them.
 	answer := c.flight.DoChan(host, func() (any, error) {
+		// Another caller's question may have been answered since.
+		if known, ok := c.cached(host); ok {
+			return known, nil
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dnsPatience)
 		defer cancel()
 		return c.ask(ctx, host), nil
@@ -79,6 +80,14 @@ func (c *cache) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 		found, _ := result.Val.(named)
 		return found.addrs, found.err
 	}
+}
+
+// cached gives an answer that still holds.
+func (c *cache) cached(host string) (named, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.names[host]
+	return known, ok && c.now().Before(known.expires)
 }
 
 func (c *cache) ask(ctx context.Context, host string) named {
