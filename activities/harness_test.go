@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"image"
 	"image/png"
-	"log"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -42,14 +40,7 @@ import (
 	"dateline/platforms/threads"
 )
 
-func TestMain(m *testing.M) {
-	// These tests mostly wait, so more of them run side by side than there are
-	// processors.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		log.Fatal(err)
-	}
-	enginetest.Main(m)
-}
+func TestMain(m *testing.M) { enginetest.Main(m) }
 
 // text is what posts of these tests say; no error may repeat it.
 const text = "Tide tables for the harbour, week 48"
