@@ -21,7 +21,7 @@ import (
 	"dateline/internal/people"
 )
 
-var update = flag.Bool("update", false, "write testdata/access.txt anew") //nolint:gochecknoglobals // flags are
+var update = flag.Bool("update", false, "rewrite testdata/access.txt") //nolint:gochecknoglobals // flags are
 
 const accessFile = "testdata/access.txt"
 

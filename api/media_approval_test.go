@@ -113,7 +113,7 @@ func TestAltText_AuthorsChangeItWhileNothingIsApproved(t *testing.T) {
 		t.Errorf("without approval: got %s %s, want 200", a.Status, a.body)
 	}
 	if now := s.post(s.send("GET", "/api/v1/posts/"+p.Id.String(), nil), 200); now.Version <= p.Version || s.temporal.nudges(p.Id) == 0 {
-		t.Errorf("a scheduled post whose file was described anew: got version %d after %d, %d nudges, want a new version that its workflow knows", now.Version, p.Version, s.temporal.nudges(p.Id))
+		t.Errorf("a scheduled post whose file got a new description: got version %d after %d, %d nudges, want a new version that its workflow knows", now.Version, p.Version, s.temporal.nudges(p.Id))
 	}
 }
 

@@ -101,7 +101,7 @@ func TestStreams_CloseWhenAccessEnds(t *testing.T) {
 	s.wantClosed("logout", other, soon, "session_ended")
 }
 
-// What no notice tells of is found by looking.
+// Changes without a notice are found by polling.
 func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
 	s := start(t, func(a *api.Server) { a.Limits.StreamCheck = 50 * time.Millisecond })
 	token := func() string { return s.Member(people.Viewer) }

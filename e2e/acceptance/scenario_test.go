@@ -101,7 +101,7 @@ func (in *installation) schedule(n int, text string, at time.Time, attachments .
 }
 
 // publish sends posts that were scheduled at both apis, one with a picture,
-// while one of the workers is killed. A stream of the other api tells of them.
+// while one of the workers is killed. A stream of the other api reports them.
 func (in *installation) publish() {
 	in.t.Helper()
 	events := in.events(1)
@@ -117,8 +117,8 @@ func (in *installation) publish() {
 			in.schedule(i, texts[i], at)
 		}
 	}
-	first := in.schedule(0, "the stream tells of it", at)
-	texts = append(texts, "the stream tells of it")
+	first := in.schedule(0, "the stream reports it", at)
+	texts = append(texts, "the stream reports it")
 	time.Sleep(time.Until(at.Add(50 * time.Millisecond)))
 	in.workers[0].Kill()
 	e2etest.Eventually(in.t, 90*time.Second, "every post to be published", func() bool {

@@ -13,7 +13,7 @@ import (
 	"dateline/internal/e2etest"
 )
 
-// Page is the page that View tells of.
+// Page is the page that View describes.
 const Page = "/story"
 
 // View tells an api of one reader of Page, as a site's server does.

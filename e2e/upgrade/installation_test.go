@@ -138,7 +138,7 @@ func (in *installation) wantOnce(id, text string) {
 	}
 }
 
-// read tells of so many new readers.
+// read sends views of that many new readers.
 func (in *installation) read(readers int) {
 	in.t.Helper()
 	for range readers {

@@ -31,7 +31,7 @@ type cleaned struct {
 }
 
 // clean finds out what a file is, and removes its metadata: nothing of it is
-// stored, let alone published. The picture is not encoded anew unless it has to
+// stored, let alone published. The picture is not re-encoded unless it has to
 // be turned.
 func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spooled) (c cleaned, err error) {
 	if c.Facts, err = inspectFile(ctx, arrived.file, arrived.bytes); err != nil {

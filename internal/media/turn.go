@@ -13,11 +13,11 @@ import (
 	"dateline/internal/media/metadata"
 )
 
-// turnQuality is the JPEG quality of an image that has to be encoded anew
+// turnQuality is the JPEG quality of an image that has to be re-encoded
 // because it is turned: hardly anything is lost that a network would keep.
 const turnQuality = 95
 
-// turn encodes a still anew whose pixels are not upright, with its color
+// turn re-encodes a still whose pixels are not upright, with its color
 // profile and the credit of the plan. ok is false where that cannot be done
 // without losing more than the orientation is worth; the image then keeps an
 // EXIF block with nothing else.

@@ -213,7 +213,7 @@ test('what is being read now counts the last minutes, and readers are never more
   desk.fine()
 }, 120_000)
 
-test('nothing that cannot be taken back happens on one click', async () => {
+test('nothing that cannot be undone happens on one click', async () => {
   const { page } = desk
   /** Opens the question by keyboard, leaves it once, and then agrees. */
   const agree = async (title: RegExp, action: string, open: () => Promise<void>, undone: () => Promise<boolean>) => {

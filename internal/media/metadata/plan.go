@@ -15,7 +15,7 @@ type Plan struct {
 	// Options.KeepOrientation was set, it is removed with everything else.
 	Orientation int
 	// Credit is the encoded form of what Options.KeepCredit keeps, for an image
-	// that is encoded anew; see CreditOffset. nil: nothing.
+	// that is re-encoded; see CreditOffset. nil: nothing.
 	Credit []byte
 
 	size  int64
