@@ -138,9 +138,17 @@ func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 		}
 	}
 	g.mu.Lock()
-	err = g.putThing(t, made)
+	// The bytes of a broken upload may arrive after the next upload has begun:
+	// only one of the two continues what was there before.
+	now, _, _ := g.container(id, c)
+	current := now.Upload && now.Received == offset
+	if current {
+		err = g.putThing(t, made)
+	}
 	g.mu.Unlock()
 	switch {
+	case !current:
+		refuse("OffsetInvalidError", "Another upload continued from this offset", false)
 	case err != nil:
 		refuse("ProcessingFailedError", err.Error(), true)
 	case made.Upload:
