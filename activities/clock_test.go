@@ -15,7 +15,7 @@ import (
 // A host whose clock is wrong publishes at the time by the database's clock,
 // and counts lateness by it.
 func TestPublishAtTheTimeOfTheDatabase(t *testing.T) {
-	for name, ahead := range map[string]time.Duration{"Ahead": 3 * time.Second, "Behind": -3 * time.Second} {
+	for name, ahead := range map[string]time.Duration{"Ahead": time.Minute, "Behind": -time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
 			wrong := clock.New(clock.Options{Database: b.store.Time, Log: slog.New(slog.DiscardHandler),
@@ -28,17 +28,17 @@ func TestPublishAtTheTimeOfTheDatabase(t *testing.T) {
 				receipt.SentAt = receipt.SentAt.Add(ahead) // as this host's clock would have shown
 				return receipt, err
 			}}
-			due := time.Now().Add(1500 * time.Millisecond).UTC()
+			due := time.Now().Add(3 * time.Second).UTC()
 			p := b.schedule(func(p *post.Post) { p.ScheduledTime = due })
 			b.publish(publisher, input(p))
 			b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1})
-			// Three seconds would show; what a slow machine adds does not.
-			if late := b.published()[0].ReceivedAt.Sub(due); late < -20*time.Millisecond || late > 2*time.Second {
+			// A minute would show; what a slow machine adds does not.
+			if late := b.published()[0].ReceivedAt.Sub(due); late < -500*time.Millisecond || late > 30*time.Second {
 				t.Errorf("published %s after its time", late)
 			}
 			target := b.read(p.ID).Targets[0]
 			for what, at := range map[string]time.Time{"sent": *target.SentAt, "posted": *target.PostedAt} {
-				if late := at.Sub(due); late < -20*time.Millisecond || late > 2*time.Second {
+				if late := at.Sub(due); late < -500*time.Millisecond || late > 30*time.Second {
 					t.Errorf("noted as %s %s after its time", what, late)
 				}
 			}

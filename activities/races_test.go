@@ -129,7 +129,8 @@ func TestPublishLosesItsClaimDuringTheCall(t *testing.T) {
 	p := b.schedule(nil)
 	b.fault(fake.Fault{Kind: fake.Latency, For: 1500 * time.Millisecond})
 	cut := b.publisher()
-	cut.Store = &troubled{PublishStore: b.store, deafRenew: true}
+	claimed := make(chan struct{})
+	cut.Store = &troubled{PublishStore: b.store, deafRenew: true, afterClaim: func() { close(claimed) }}
 	var both sync.WaitGroup
 	both.Go(func() {
 		result, err := b.once(cut, input(p))
@@ -137,7 +138,7 @@ func TestPublishLosesItsClaimDuringTheCall(t *testing.T) {
 			t.Errorf("result %+v, error %v", result, err)
 		}
 	})
-	time.Sleep(200 * time.Millisecond)
+	<-claimed
 	other := b.publisher()
 	other.Timing.Looks = []time.Duration{100 * time.Millisecond, time.Second, time.Second}
 	both.Go(func() { b.publish(other, input(p)) })
@@ -175,10 +176,13 @@ func TestPublishLosesItsClaimAndTheAnswer(t *testing.T) {
 func TestPublishCancelledDuringTheCall(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	p := b.schedule(nil)
-	b.fault(fake.Fault{Kind: fake.Latency, For: 500 * time.Millisecond})
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(250*time.Millisecond, cancel)
-	if result, err := b.onceIn(ctx, b.publisher(), input(p)); err != nil || result.Status != post.TargetPosted || ctx.Err() == nil {
+	publisher := b.publisher()
+	publisher.Networks = changedNetwork{b.network(), func(n network.Network, ctx context.Context, a network.Account, s network.Submission) (network.Receipt, error) {
+		cancel()
+		return n.Publish(ctx, a, s)
+	}}
+	if result, err := b.onceIn(ctx, publisher, input(p)); err != nil || result.Status != post.TargetPosted || ctx.Err() == nil {
 		t.Errorf("result %+v, error %v", result, err)
 	}
 	b.check(p, want{status: post.TargetPosted, posts: 1, attempts: 1, ledger: []string{"1:accepted"}})
