@@ -113,7 +113,7 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 	n.Must(err)
 	t.Cleanup(client.CloseIdleConnections)
 	return &outbox{Newsroom: n, t: t, webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: client, Live: n.Bus,
-		Log: slog.New(slog.DiscardHandler), Timing: activities.WebhookTiming{Pauses: pauses, Answer: time.Second}}}
+		Log: slog.New(slog.DiscardHandler), Timing: activities.WebhookTiming{Pauses: pauses, Answer: 10 * time.Second}}}
 }
 
 func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {

@@ -101,7 +101,7 @@ func restartOnPostgres(t *testing.T, program string) {
 	s.API("api", program)
 	there, err := s.Net.AddAccount("desk")
 	e2etest.Must(t, err)
-	connectAndSchedule(t, s, s.Net.URL(), there.Token, []string{"waits through a restart"}, time.Now().Add(10*time.Second))
+	connectAndSchedule(t, s, s.Net.URL(), there.Token, [][]string{{"waits through a restart"}}, time.Now().Add(10*time.Second))
 	server.Restart(t)
 	s.WantAllPosted()
 	if posts := s.Net.Posts(); len(posts) != 1 {

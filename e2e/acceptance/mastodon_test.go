@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,22 +15,27 @@ import (
 	"dateline/platforms/fake"
 )
 
-// lossyCase is a text whose responses get lost. WORD is replaced by a word that
-// was never used before.
+// lossyCase is a text whose responses get lost, with the thread that follows it.
+// WORD is replaced by a word that was never used before.
 type lossyCase struct {
 	name, text   string
 	posts, loses int
+	thread       []string
 }
+
+// segments is how many statuses the server should have.
+func (c lossyCase) segments() int { return c.posts * (1 + len(c.thread)) }
 
 func lossyCases() []lossyCase {
 	return []lossyCase{
-		{"every response arrives", "WORD plain", 1, 0},
-		{"a lost response", "WORD lost", 1, 1},
-		{"identical posts, both responses lost", "WORD twins", 2, 2},
-		{"escaped Markdown", `WORD 2 \* 3 and a\_b`, 1, 1},
-		{"character references", "WORD Q&amp;A &copy; 2026", 1, 1},
-		{"links and mentions", "WORD see https://example.com/a?b=1&c=2 #news", 1, 1},
-		{"lines and spaces", "WORD first\n\nsecond  line\n- item", 1, 1},
+		{"every response arrives", "WORD plain", 1, 0, nil},
+		{"a lost response", "WORD lost", 1, 1, nil},
+		{"identical posts, both responses lost", "WORD twins", 2, 2, nil},
+		{"escaped Markdown", `WORD 2 \* 3 and a\_b`, 1, 1, nil},
+		{"character references", "WORD Q&amp;A &copy; 2026", 1, 1, nil},
+		{"links and mentions", "WORD see https://example.com/a?b=1&c=2 #news", 1, 1, nil},
+		{"lines and spaces", "WORD first\n\nsecond  line\n- item", 1, 1, nil},
+		{"a thread", `WORD first of three: 2 \* 3`, 1, 3, []string{`WORD second: a\_b &amp; &copy; 2026`, `WORD third: \*not bold\*`}},
 	}
 }
 
@@ -65,53 +71,67 @@ func loseResponses(t *testing.T, program, base, token string) {
 	s.API("api", program)
 	t.Cleanup(func() { p.removeAll(t, token) })
 
-	var texts []string
+	var posts [][]string
 	words := map[string]lossyCase{}
 	for _, c := range lossyCases() {
 		word := strings.ToLower(rand.Text())
 		words[word] = c
 		p.expect(word, c.loses)
+		var texts []string
+		for _, text := range append([]string{c.text}, c.thread...) {
+			texts = append(texts, strings.ReplaceAll(text, "WORD", word))
+		}
 		for range c.posts {
-			texts = append(texts, strings.ReplaceAll(c.text, "WORD", word))
+			posts = append(posts, texts)
 		}
 	}
-	ids := connectAndSchedule(t, s, p.URL, token, texts, time.Now().Add(6*time.Second).Truncate(time.Second))
+	ids := connectAndSchedule(t, s, p.URL, token, posts, time.Now().Add(6*time.Second).Truncate(time.Second))
 	states := settled(t, s, ids)
 	for word, c := range words {
-		copies := p.copies(word)
 		var ends []string
-		for i, text := range texts {
-			if strings.Contains(text, word) {
+		for i, texts := range posts {
+			if strings.Contains(texts[0], word) {
 				ends = append(ends, states[i])
 			}
 		}
-		t.Logf("%s: %d copies of %d, %v", c.name, len(copies), c.posts, ends)
-		if len(copies) != c.posts {
-			t.Errorf("%s: the server has %d copies, want %d; Dateline says %v", c.name, len(copies), c.posts, ends)
-		}
-		for _, end := range ends {
-			if end != "posted" && end != "uncertain" {
-				t.Errorf("%s: the post is %s, want posted or uncertain", c.name, end)
-			}
-			if c.loses == 0 && end != "posted" {
-				t.Errorf("%s: the post is %s, want posted", c.name, end)
-			}
+		c.check(t, len(p.copies(word)), ends)
+	}
+}
+
+// check compares what the server has, and what Dateline says, with the case.
+func (c lossyCase) check(t *testing.T, copies int, ends []string) {
+	t.Helper()
+	t.Logf("%s: %d copies of %d, %v", c.name, copies, c.segments(), ends)
+	// A thread stops at a segment that is uncertain.
+	stopped := len(c.thread) > 0 && slices.Contains(ends, "uncertain")
+	if copies > c.segments() || copies < c.segments() && !stopped {
+		t.Errorf("%s: the server has %d copies, want %d; Dateline says %v", c.name, copies, c.segments(), ends)
+	}
+	for _, end := range ends {
+		if end != "posted" && (end != "uncertain" || c.loses == 0) {
+			t.Errorf("%s: the post is %s, want posted, or uncertain if a response was lost", c.name, end)
 		}
 	}
 }
 
-// connectAndSchedule connects an account by its token and schedules posts to it.
-func connectAndSchedule(t *testing.T, s *stack.Stack, base, token string, texts []string, at time.Time) (ids []string) {
+// connectAndSchedule connects an account by its token and schedules posts to it,
+// each a text and the thread that follows it.
+func connectAndSchedule(t *testing.T, s *stack.Stack, base, token string, posts [][]string, at time.Time) (ids []string) {
 	t.Helper()
 	var account, made struct{ ID string }
 	status, err := s.Call(0, http.MethodPost, "/api/v1/accounts", map[string]string{"network": "mastodon", "base_url": base, "access_token": token}, &account)
 	if err != nil || status != http.StatusCreated {
 		t.Fatalf("connecting the account: %d, %v", status, err)
 	}
-	for _, text := range texts {
-		status, err := s.Call(0, http.MethodPost, "/api/v1/posts", map[string]any{"content": text, "scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account.ID}}, &made)
+	for _, texts := range posts {
+		thread := []map[string]string{}
+		for _, text := range texts[1:] {
+			thread = append(thread, map[string]string{"content": text})
+		}
+		status, err := s.Call(0, http.MethodPost, "/api/v1/posts", map[string]any{"content": texts[0], "thread": thread,
+			"scheduled_time": at.Format(time.RFC3339Nano), "accounts": []string{account.ID}}, &made)
 		if err != nil || status != http.StatusCreated {
-			t.Fatalf("scheduling %q: %d, %v", text, status, err)
+			t.Fatalf("scheduling %q: %d, %v", texts, status, err)
 		}
 		ids = append(ids, made.ID)
 	}

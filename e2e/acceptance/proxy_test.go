@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -33,7 +34,10 @@ func newProxy(t *testing.T, base string) *proxy {
 	target, err := url.Parse(base)
 	e2etest.Must(t, err)
 	p := &proxy{lose: map[string]int{}, made: map[string]map[string]bool{}}
-	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ModifyResponse: p.watch}
+	forward := &httputil.ReverseProxy{ModifyResponse: p.watch, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Del("Accept-Encoding") // the transport then decompresses what watch reads
+	}}
 	server := httptest.NewServer(forward)
 	t.Cleanup(server.Close)
 	p.URL = server.URL
@@ -135,5 +139,32 @@ func (p *proxy) removeAll(t *testing.T, token string) {
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
+	}
+}
+
+// GoToSocial compresses its responses when the request allows it.
+func TestProxy_CountsStatusesOfCompressedResponses(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body io.Writer = w
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w.Header().Set("Content-Encoding", "gzip")
+			compressed := gzip.NewWriter(w)
+			defer func() { _ = compressed.Close() }()
+			body = compressed
+		}
+		_, _ = io.WriteString(body, `{"id":"17"}`)
+	}))
+	t.Cleanup(server.Close)
+	p := newProxy(t, server.URL)
+	p.expect("word", 0)
+	res, err := http.Post(p.URL+"/api/v1/statuses", "application/json", strings.NewReader(`{"status":"word"}`))
+	e2etest.Must(t, err)
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK || string(body) != `{"id":"17"}` {
+		t.Errorf("got status %d, %q, %v; want 200 and the server's response", res.StatusCode, body, err)
+	}
+	if got := p.copies("word"); len(got) != 1 || got[0] != "17" {
+		t.Errorf("got copies %v, want [17]", got)
 	}
 }
