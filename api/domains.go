@@ -116,10 +116,10 @@ func (s *Server) DownloadWARC(ctx context.Context, r spec.DownloadWARCRequestObj
 	if err := seeds.CheckRange(r.Params.From, r.Params.To); err != nil {
 		return nil, err
 	}
-	return archive{ctx: ctx, server: s, domain: r.Domain, from: r.Params.From, to: r.Params.To}, nil
+	return warcArchive{ctx: ctx, server: s, domain: r.Domain, from: r.Params.From, to: r.Params.To}, nil
 }
 
-type archive struct {
+type warcArchive struct {
 	ctx      context.Context
 	server   *Server
 	domain   string
@@ -128,7 +128,7 @@ type archive struct {
 
 // VisitDownloadWARCResponse writes the file. When something goes wrong on the
 // way the connection is cut, so that nobody takes half a file for a whole one.
-func (a archive) VisitDownloadWARCResponse(w http.ResponseWriter) error {
+func (a warcArchive) VisitDownloadWARCResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/warc")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+a.domain+`.warc.gz"`)
 	w.WriteHeader(http.StatusOK)

@@ -128,15 +128,15 @@ func TestSystem_ShowsQuarantinedRecords(t *testing.T) {
 	}
 	client := enginetest.RedisClient(t, s.RedisURL)
 	s.Must(client.RPush(t.Context(), "{v00}log", "1", "not a record").Err())
-	counter := views.New(client, views.Options{})
-	s.Must(counter.Fold(t.Context()))
+	viewCounter := views.New(client, views.Options{})
+	s.Must(viewCounter.Fold(t.Context()))
 	state := s.system()
 	if state.Readers == nil || state.Readers.QuarantinedRecords != 1 || len(state.Alerts) != 1 || state.Alerts[0].Name != "RecordsQuarantined" {
 		t.Errorf("got %+v and alerts %+v, want 1 record and RecordsQuarantined", state.Readers, state.Alerts)
 	}
-	records, err := counter.Quarantine(t.Context(), 0)
+	records, err := viewCounter.Quarantine(t.Context(), 0)
 	s.Must(err)
-	s.Must(counter.Discard(t.Context(), records[0]))
+	s.Must(viewCounter.Discard(t.Context(), records[0]))
 	if state := s.system(); state.Readers.QuarantinedRecords != 0 || len(state.Alerts) != 0 {
 		t.Errorf("afterwards: got %+v and alerts %+v, want nothing", state.Readers, state.Alerts)
 	}

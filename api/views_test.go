@@ -110,8 +110,8 @@ func TestViewsAreShown(t *testing.T) {
 	if batch.StatusCode != http.StatusAccepted {
 		t.Errorf("%s %s", batch.Status, batch.body)
 	}
-	counter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
-	s.Must(counter.Fold(t.Context()))
+	viewCounter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
+	s.Must(viewCounter.Fold(t.Context()))
 	base := "/api/v1/sites/" + w.ID.String()
 
 	var list spec.PageStatsList
@@ -178,8 +178,8 @@ func TestClicksOnPosts(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
-	counter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
-	_, err := counter.Count(t.Context(), []views.Hit{{Site: site.OfPosts(s.Workspace.ID), Page: p.ID.String(), Kind: views.Click, Visitor: views.Visitor{Hash: 7}, At: time.Now()}})
+	viewCounter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
+	_, err := viewCounter.Count(t.Context(), []views.Hit{{Site: site.OfPosts(s.Workspace.ID), Page: p.ID.String(), Kind: views.Click, Visitor: views.Visitor{Hash: 7}, At: time.Now()}})
 	s.Must(err)
 	var stats spec.PostStats
 	s.decode(s.send("GET", "/api/v1/posts/"+p.ID.String()+"/stats", nil), 200, &stats)
@@ -272,14 +272,14 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	w, _ := s.Site()
 	one, err := w.Counted()
 	s.Must(err)
-	counter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
+	viewCounter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
 	at := func(page string, visitor uint64, ago time.Duration) views.Hit {
 		return views.Hit{Site: one, Page: page, Kind: views.View, Visitor: views.Visitor{Hash: visitor}, At: time.Now().Add(-ago)}
 	}
-	_, err = counter.Count(t.Context(), []views.Hit{at("/before", 1, 10*time.Minute), at("/before", 2, 10*time.Minute), at("/before", 3, 10*time.Minute),
+	_, err = viewCounter.Count(t.Context(), []views.Hit{at("/before", 1, 10*time.Minute), at("/before", 2, 10*time.Minute), at("/before", 3, 10*time.Minute),
 		at("/now", 1, 10*time.Minute), at("/now", 2, 10*time.Minute), at("/now", 3, 0)})
 	s.Must(err)
-	s.Must(counter.Fold(t.Context()))
+	s.Must(viewCounter.Fold(t.Context()))
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/sites/"+w.ID.String()+"/live", http.NoBody)

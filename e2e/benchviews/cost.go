@@ -24,7 +24,7 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 	if err != nil {
 		return err
 	}
-	counter := views.New(e.Client, views.Options{})
+	viewCounter := views.New(e.Client, views.Options{})
 	readers := newReaders(site, newPages(o.posts), o.visitors, 1)
 	const batch, perSecond, seconds = 64, 60_000, 6
 	hits := make([][]views.Hit, perSecond/batch)
@@ -38,7 +38,7 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 		}
 		err := e.measure(ctx, &counting, func() error {
 			for _, part := range hits {
-				if _, err := counter.Count(ctx, part); err != nil {
+				if _, err := viewCounter.Count(ctx, part); err != nil {
 					return err
 				}
 			}
@@ -47,7 +47,7 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 		if err != nil {
 			return err
 		}
-		if err := e.measure(ctx, &folding, func() error { return counter.Fold(ctx) }); err != nil {
+		if err := e.measure(ctx, &folding, func() error { return viewCounter.Fold(ctx) }); err != nil {
 			return err
 		}
 		if second == 0 { // all is new then

@@ -44,14 +44,14 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	counter := views.New(e.Client, views.Options{})
-	batcher := views.NewBatcher(counter)
+	viewCounter := views.New(e.Client, views.Options{})
+	batcher := views.NewBatcher(viewCounter)
 	defer batcher.Close()
-	ours, err := newIntake(ctx, e, one, counter, batcher)
+	ours, err := newIntake(ctx, e, one, viewCounter, batcher)
 	if err != nil {
 		return err
 	}
-	go counter.Run(ctx, func(err error) { fmt.Fprintln(out, "fold:", err) })
+	go viewCounter.Run(ctx, func(err error) { fmt.Fprintln(out, "fold:", err) })
 	naive := newNaive(e, one)
 	pages := newPages(o.posts)
 	handlers := []struct {
@@ -101,7 +101,7 @@ func (s oneSite) AnyOwns(string) bool                   { return true }
 
 const writeKey = "dlw_benchbenchbench1"
 
-func newIntake(ctx context.Context, e *engine, one views.Site, counter *views.Counter, batcher *views.Batcher) (http.Handler, error) {
+func newIntake(ctx context.Context, e *engine, one views.Site, viewCounter *views.Counter, batcher *views.Batcher) (http.Handler, error) {
 	robots, err := bots.New()
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func newIntake(ctx context.Context, e *engine, one views.Site, counter *views.Co
 	log := slog.New(slog.DiscardHandler)
 	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: writeKey, RateHits: site.DefaultHits, RateSeconds: 10, Visitors: site.Cookieless}, Views: one,
 		Visitor: visitor.Site{ID: one.ID, Zone: one.Zone}}
-	return &intake.Intake{Sites: oneSite{active}, Counter: batcher, Ledger: counter, Listeners: live.NewPulses(e.Client, log),
+	return &intake.Intake{Sites: oneSite{active}, Counter: batcher, Ledger: viewCounter, Listeners: live.NewPulses(e.Client, log),
 		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(e.Client)}, Robots: robots, Rates: bots.NewRates(ctx, e.Client), Referrers: dims.NewReferrers(),
 		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker}, nil
 }

@@ -135,13 +135,13 @@ func (e *engine) batcher(ctx context.Context, o options, site views.Site, pages 
 		}
 		defer pprof.StopCPUProfile()
 	}
-	counter := views.New(e.Client, views.Options{})
-	batcher := views.NewBatcher(counter)
+	viewCounter := views.New(e.Client, views.Options{})
+	batcher := views.NewBatcher(viewCounter)
 	defer batcher.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var folding sync.WaitGroup
-	folding.Go(func() { counter.Run(ctx, func(err error) { cancel(err) }) })
+	folding.Go(func() { viewCounter.Run(ctx, func(err error) { cancel(err) }) })
 	t, err := e.take(ctx, o, site, pages, func(ctx context.Context, h views.Hit) error {
 		_, err := batcher.Count(ctx, h)
 		return err
@@ -157,7 +157,7 @@ func (e *engine) batcher(ctx context.Context, o options, site views.Site, pages 
 	// What was counted and waits to be folded belongs to what its counting costs.
 	var rest used
 	start := time.Now()
-	err = e.measure(context.WithoutCancel(ctx), &rest, func() error { return counter.Fold(context.WithoutCancel(ctx)) })
+	err = e.measure(context.WithoutCancel(ctx), &rest, func() error { return viewCounter.Fold(context.WithoutCancel(ctx)) })
 	counted := float64(t.count)
 	t.perS = counted / (counted/t.perS + time.Since(start).Seconds())
 	t.redis += rest.redis * 1e6 / counted

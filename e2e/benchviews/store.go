@@ -26,7 +26,7 @@ func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 	if err != nil {
 		return err
 	}
-	counter := views.New(e.Client, views.Options{})
+	viewCounter := views.New(e.Client, views.Options{})
 	readers := newReaders(site, newPages(100_000), o.visitors, 1)
 	var hits []views.Hit
 	for _, page := range readers.pages {
@@ -36,18 +36,18 @@ func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 		hits = append(hits, readers.hit())
 	}
 	for part := range slices.Chunk(hits, 1000) {
-		if _, err := counter.Count(ctx, part); err != nil {
+		if _, err := viewCounter.Count(ctx, part); err != nil {
 			return err
 		}
 	}
-	if err := counter.Fold(ctx); err != nil {
+	if err := viewCounter.Fold(ctx); err != nil {
 		return err
 	}
 	for _, ranking := range []views.Ranking{views.TrendingDay, views.TrendingHour, views.Rising, views.TrendingNow} {
 		var took []time.Duration
 		for range 1000 {
 			start := time.Now()
-			ranked, err := counter.Trending(ctx, site.ID, ranking, 50)
+			ranked, err := viewCounter.Trending(ctx, site.ID, ranking, 50)
 			if err != nil {
 				return err
 			}
@@ -91,9 +91,9 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 	readers.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	start := time.Now().Add(-24 * time.Hour)
 	now := start
-	counter := views.New(e.Client, views.Options{Now: func() time.Time { return now }})
-	for shard := range counter.Shards() {
-		if err := counter.Seeded(ctx, shard); err != nil {
+	viewCounter := views.New(e.Client, views.Options{Now: func() time.Time { return now }})
+	for shard := range viewCounter.Shards() {
+		if err := viewCounter.Seeded(ctx, shard); err != nil {
 			return err
 		}
 	}
@@ -106,12 +106,12 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 		if len(hits) < cap(hits) && i < len(order)-1 {
 			continue
 		}
-		if _, err := counter.Count(ctx, hits); err != nil {
+		if _, err := viewCounter.Count(ctx, hits); err != nil {
 			return err
 		}
 		hits = hits[:0]
 		if i%20_000 > 20_000-cap(hits) || i == len(order)-1 {
-			if err := flush(ctx, counter); err != nil {
+			if err := flush(ctx, viewCounter); err != nil {
 				return err
 			}
 		}

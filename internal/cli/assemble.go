@@ -69,7 +69,7 @@ type parts struct {
 	running  *activities.Running
 	archives *portable.Archives
 	counting *counting  // nil: readers are not counted
-	crawl    *crawler   // nil: switched off
+	crawl    *crawlParts   // nil: switched off
 	search   *searching // nil: the crawl is switched off
 
 	telemetry    *telemetry.Telemetry

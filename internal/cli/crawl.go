@@ -24,7 +24,7 @@ import (
 const crawlProduct = "Dateline"
 
 // crawler is what the crawl is made of.
-type crawler struct {
+type crawlParts struct {
 	seeds    *seeds.Service
 	archives *warc.Exporter
 	fetcher  *fetch.Fetcher
@@ -38,7 +38,7 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	if !p.cfg.Crawl {
 		return nil
 	}
-	c := &crawler{}
+	c := &crawlParts{}
 	guard, err := netguard.New(allowed)
 	if err != nil {
 		return err

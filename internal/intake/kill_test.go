@@ -63,8 +63,8 @@ func serve(redisURL string) error {
 	if err != nil {
 		return err
 	}
-	counter := views.New(client, views.Options{})
-	go counter.Run(ctx, func(err error) { fmt.Fprintln(os.Stderr, err) })
+	viewCounter := views.New(client, views.Options{})
+	go viewCounter.Run(ctx, func(err error) { fmt.Fprintln(os.Stderr, err) })
 	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: servedKey, RateHits: site.DefaultHits, RateSeconds: 10, Visitors: site.Cookieless}, Views: one,
 		Visitor: visitor.Site{ID: one.ID, Zone: one.Zone}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,7 +72,7 @@ func serve(redisURL string) error {
 		return err
 	}
 	fmt.Println(l.Addr())
-	return http.Serve(l, &intake.Intake{Sites: servedSite{active}, Counter: views.NewBatcher(counter), Ledger: counter, Listeners: live.NewPulses(client, log),
+	return http.Serve(l, &intake.Intake{Sites: servedSite{active}, Counter: views.NewBatcher(viewCounter), Ledger: viewCounter, Listeners: live.NewPulses(client, log),
 		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(client)}, Robots: robots, Rates: bots.NewRates(ctx, client), Referrers: dims.NewReferrers(),
 		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker})
 }
@@ -161,8 +161,8 @@ func TestTheAPIIsKilledAndNoAnsweredViewIsLostOrDouble(t *testing.T) {
 	if unanswered.Load() == 0 {
 		t.Error("nobody noticed that the API was killed")
 	}
-	counter := views.New(enginetest.RedisClient(t, redisURL), views.Options{})
-	if err := counter.Fold(t.Context()); err != nil {
+	viewCounter := views.New(enginetest.RedisClient(t, redisURL), views.Options{})
+	if err := viewCounter.Fold(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for page := range pages {
@@ -172,7 +172,7 @@ func TestTheAPIIsKilledAndNoAnsweredViewIsLostOrDouble(t *testing.T) {
 				want += senders
 			}
 		}
-		s, err := counter.Stats(t.Context(), served(), fmt.Sprintf("/%d", page))
+		s, err := viewCounter.Stats(t.Context(), served(), fmt.Sprintf("/%d", page))
 		if err != nil {
 			t.Fatal(err)
 		}

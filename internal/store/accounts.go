@@ -61,26 +61,26 @@ func (s *Store) Account(ctx context.Context, id uuid.UUID) (account.Account, err
 }
 
 // Accounts lists a workspace's accounts, oldest first.
-func (s *Store) Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error) {
-	rows, err := s.q.ListAccounts(ctx, workspace)
+func (s *Store) Accounts(ctx context.Context, workspaceID uuid.UUID) ([]account.Account, error) {
+	rows, err := s.q.ListAccounts(ctx, workspaceID)
 	return accountsFromRows(rows), err
 }
 
 // AccountsByID reads those of the ids that belong to the workspace.
-func (s *Store) AccountsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]account.Account, error) {
-	rows, err := s.q.AccountsByID(ctx, db.AccountsByIDParams{WorkspaceID: workspace, Ids: ids})
+func (s *Store) AccountsByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) ([]account.Account, error) {
+	rows, err := s.q.AccountsByID(ctx, db.AccountsByIDParams{WorkspaceID: workspaceID, Ids: ids})
 	return accountsFromRows(rows), err
 }
 
 // DefaultAccounts lists the accounts that a post goes to when it names none.
-func (s *Store) DefaultAccounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error) {
-	rows, err := s.q.DefaultAccounts(ctx, workspace)
+func (s *Store) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]account.Account, error) {
+	rows, err := s.q.DefaultAccounts(ctx, workspaceID)
 	return accountsFromRows(rows), err
 }
 
 // ChangeAccount stores what people chose: nil leaves the default as it is, and
 // a setting that is nil is taken back.
-func (s *Store) ChangeAccount(ctx context.Context, workspace, id uuid.UUID, isDefault *bool, settings map[string]*string) (account.Account, error) {
+func (s *Store) ChangeAccount(ctx context.Context, workspaceID, id uuid.UUID, isDefault *bool, settings map[string]*string) (account.Account, error) {
 	set, drop := map[string]string{}, []string{}
 	for name, value := range settings {
 		if value == nil {
@@ -93,7 +93,7 @@ func (s *Store) ChangeAccount(ctx context.Context, workspace, id uuid.UUID, isDe
 	if err != nil {
 		return account.Account{}, err
 	}
-	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspace, IsDefault: isDefault, SetSettings: raw, DropSettings: drop})
+	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspaceID, IsDefault: isDefault, SetSettings: raw, DropSettings: drop})
 	if noRows(err) {
 		return account.Account{}, post.Missing("account")
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // Article reads an article of a domain on which the workspace has seeds.
-func (s *Store) Article(ctx context.Context, workspace, id uuid.UUID) (reading.Stored, error) {
-	row, err := s.q.ArticleOfWorkspace(ctx, db.ArticleOfWorkspaceParams{ID: id, WorkspaceID: workspace})
+func (s *Store) Article(ctx context.Context, workspaceID, id uuid.UUID) (reading.Stored, error) {
+	row, err := s.q.ArticleOfWorkspace(ctx, db.ArticleOfWorkspaceParams{ID: id, WorkspaceID: workspaceID})
 	if err != nil {
 		return reading.Stored{}, orMissing(err, "article")
 	}
@@ -34,8 +34,8 @@ func (s *Store) Articles(ctx context.Context, w reading.Window) ([]reading.Entry
 }
 
 // AlsoReportedBy lists the other articles of an article's story, the oldest first.
-func (s *Store) AlsoReportedBy(ctx context.Context, workspace uuid.UUID, a reading.Stored, limit int) ([]reading.Similar, error) {
-	rows, err := s.q.AlsoReportedBy(ctx, db.AlsoReportedByParams{GroupID: a.Group, ID: a.ID, WorkspaceID: workspace, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+func (s *Store) AlsoReportedBy(ctx context.Context, workspaceID uuid.UUID, a reading.Stored, limit int) ([]reading.Similar, error) {
+	rows, err := s.q.AlsoReportedBy(ctx, db.AlsoReportedByParams{GroupID: a.Group, ID: a.ID, WorkspaceID: workspaceID, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]reading.Similar, len(rows))
 	for i, r := range rows {
 		out[i] = reading.Similar{Distance: bits.OnesCount64(uint64(a.SimHash ^ r.Simhash)), //nolint:gosec // bits, whatever the sign

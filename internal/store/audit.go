@@ -12,13 +12,13 @@ import (
 
 // record writes a line of the audit log, in the transaction of what it tells
 // of. Who did it is the context's origin.
-func record(ctx context.Context, q *db.Queries, workspace uuid.UUID, action audit.Action, kind string, id uuid.UUID, data map[string]any) error {
+func record(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, action audit.Action, kind string, id uuid.UUID, data map[string]any) error {
 	raw, err := object(data)
 	if err != nil {
 		return err
 	}
 	o := audit.OriginOf(ctx)
-	return q.InsertAudit(ctx, db.InsertAuditParams{WorkspaceID: workspace, Actor: string(o.Actor), UserID: orNone(o.UserID), TokenID: orNone(o.TokenID),
+	return q.InsertAudit(ctx, db.InsertAuditParams{WorkspaceID: workspaceID, Actor: string(o.Actor), UserID: orNone(o.UserID), TokenID: orNone(o.TokenID),
 		SessionID: orNone(o.SessionID), Action: string(action), ObjectType: kind, ObjectID: id, RequestID: orNone(o.RequestID), Data: raw})
 }
 
@@ -44,8 +44,8 @@ func (s *Store) RecordLogin(ctx context.Context, user, session uuid.UUID) error 
 		if err != nil {
 			return err
 		}
-		for _, workspace := range workspaces {
-			if err := record(ctx, q, workspace, audit.LoggedIn, "session", session, nil); err != nil {
+		for _, workspaceID := range workspaces {
+			if err := record(ctx, q, workspaceID, audit.LoggedIn, "session", session, nil); err != nil {
 				return err
 			}
 		}

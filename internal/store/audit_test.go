@@ -73,8 +73,8 @@ func TestALoginIsAuditedInEveryWorkspaceOfTheUser(t *testing.T) {
 	n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'viewer')", elsewhere.ID, n.user)
 	session := newID()
 	n.must(n.RecordLogin(t.Context(), n.user, session))
-	for _, workspace := range []uuid.UUID{n.workspace.ID, elsewhere.ID} {
-		entries, err := n.AuditLog(t.Context(), audit.Filter{WorkspaceID: workspace, Actions: []string{string(audit.LoggedIn)}, Limit: 10})
+	for _, workspaceID := range []uuid.UUID{n.workspace.ID, elsewhere.ID} {
+		entries, err := n.AuditLog(t.Context(), audit.Filter{WorkspaceID: workspaceID, Actions: []string{string(audit.LoggedIn)}, Limit: 10})
 		if err != nil || len(entries) != 1 || entries[0].Origin.UserID != n.user || entries[0].Origin.SessionID != session || entries[0].Object.ID != session {
 			t.Errorf("%+v %v", entries, err)
 		}

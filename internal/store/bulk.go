@@ -16,10 +16,10 @@ const insertBatch = 500
 
 // CreatePosts stores posts of one workspace, all or none, and keeps answer for
 // the repetition of the request; then earlier is what the first was answered.
-func (s *Store) CreatePosts(ctx context.Context, workspace, user uuid.UUID, actor string, posts []NewPost, key Idempotency, answer json.RawMessage) (earlier json.RawMessage, err error) {
+func (s *Store) CreatePosts(ctx context.Context, workspaceID, user uuid.UUID, actor string, posts []NewPost, key Idempotency, answer json.RawMessage) (earlier json.RawMessage, err error) {
 	id := newID()
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		before, err := claimKey(ctx, q, workspace, key, id)
+		before, err := claimKey(ctx, q, workspaceID, key, id)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (s *Store) CreatePosts(ctx context.Context, workspace, user uuid.UUID, acto
 		}
 		for len(posts) > 0 {
 			n := min(insertBatch, len(posts))
-			if err := insertPosts(ctx, q, workspace, user, actor, posts[:n]); err != nil {
+			if err := insertPosts(ctx, q, workspaceID, user, actor, posts[:n]); err != nil {
 				return err
 			}
 			posts = posts[n:]
@@ -45,11 +45,11 @@ func (s *Store) CreatePosts(ctx context.Context, workspace, user uuid.UUID, acto
 }
 
 // ReplayedBulk finds what the same bulk request was answered before.
-func (s *Store) ReplayedBulk(ctx context.Context, workspace uuid.UUID, key Idempotency) (answer json.RawMessage, found bool, err error) {
+func (s *Store) ReplayedBulk(ctx context.Context, workspaceID uuid.UUID, key Idempotency) (answer json.RawMessage, found bool, err error) {
 	if key.Key == "" {
 		return nil, false, nil
 	}
-	id, err := resourceOfKey(ctx, s.q, workspace, key)
+	id, err := resourceOfKey(ctx, s.q, workspaceID, key)
 	if noRows(err) {
 		return nil, false, nil
 	}
@@ -60,10 +60,10 @@ func (s *Store) ReplayedBulk(ctx context.Context, workspace uuid.UUID, key Idemp
 	return answer, err == nil, err
 }
 
-func insertPosts(ctx context.Context, q *db.Queries, workspace, user uuid.UUID, actor string, posts []NewPost) error {
-	in := db.InsertPostsParams{WorkspaceID: workspace, UserID: user}
+func insertPosts(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID, actor string, posts []NewPost) error {
+	in := db.InsertPostsParams{WorkspaceID: workspaceID, UserID: user}
 	targets := db.InsertTargetsOfPostsParams{}
-	events := db.InsertEventsOfPostsParams{WorkspaceID: workspace, Actor: actor}
+	events := db.InsertEventsOfPostsParams{WorkspaceID: workspaceID, Actor: actor}
 	var files []uuid.UUID
 	for _, n := range posts {
 		p := n.Post
@@ -133,8 +133,8 @@ func idOrNil(id *uuid.UUID) uuid.UUID {
 }
 
 // PostsByID reads those of the ids that belong to the workspace.
-func (s *Store) PostsByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) ([]post.Post, error) {
-	rows, err := s.q.PostsInWorkspace(ctx, db.PostsInWorkspaceParams{WorkspaceID: workspace, PostIds: ids})
+func (s *Store) PostsByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) ([]post.Post, error) {
+	rows, err := s.q.PostsInWorkspace(ctx, db.PostsInWorkspaceParams{WorkspaceID: workspaceID, PostIds: ids})
 	if err != nil {
 		return nil, err
 	}

@@ -14,15 +14,15 @@ import (
 const latenessBound = 20_000
 
 // WorkspaceQueues counts what waits of a workspace.
-func (s *Store) WorkspaceQueues(ctx context.Context, workspace uuid.UUID) (condition.Posts, error) {
-	row, err := s.q.WorkspaceQueues(ctx, db.WorkspaceQueuesParams{WorkspaceID: workspace, Most: queueBound})
+func (s *Store) WorkspaceQueues(ctx context.Context, workspaceID uuid.UUID) (condition.Posts, error) {
+	row, err := s.q.WorkspaceQueues(ctx, db.WorkspaceQueuesParams{WorkspaceID: workspaceID, Most: queueBound})
 	return condition.Posts(row), err
 }
 
 // WorkspaceLateness says how late a workspace's posts were sent: those whose
 // time was at most so long ago.
-func (s *Store) WorkspaceLateness(ctx context.Context, workspace uuid.UUID, back time.Duration) ([]condition.Lateness, error) {
-	rows, err := s.q.WorkspaceLateness(ctx, db.WorkspaceLatenessParams{WorkspaceID: workspace, BackSeconds: back.Seconds(), Most: latenessBound})
+func (s *Store) WorkspaceLateness(ctx context.Context, workspaceID uuid.UUID, back time.Duration) ([]condition.Lateness, error) {
+	rows, err := s.q.WorkspaceLateness(ctx, db.WorkspaceLatenessParams{WorkspaceID: workspaceID, BackSeconds: back.Seconds(), Most: latenessBound})
 	all := make([]condition.Lateness, 0, len(rows))
 	for _, r := range rows {
 		if r.Sent > 0 {

@@ -15,14 +15,14 @@ import (
 )
 
 // DomainOfWorkspace reads a domain on which the workspace has a seed.
-func (s *Store) DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error) {
-	row, err := s.q.DomainOfWorkspace(ctx, db.DomainOfWorkspaceParams{WorkspaceID: workspace, Domain: domain})
+func (s *Store) DomainOfWorkspace(ctx context.Context, workspaceID uuid.UUID, domain string) (crawl.Domain, error) {
+	row, err := s.q.DomainOfWorkspace(ctx, db.DomainOfWorkspaceParams{WorkspaceID: workspaceID, Domain: domain})
 	return domainFromRow(row), orMissing(err, "domain")
 }
 
 // DomainsOfWorkspace lists the domains on which the workspace has seeds, by name.
-func (s *Store) DomainsOfWorkspace(ctx context.Context, workspace uuid.UUID, after string, limit int) ([]crawl.Domain, error) {
-	rows, err := s.q.DomainsOfWorkspace(ctx, db.DomainsOfWorkspaceParams{WorkspaceID: workspace, After: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+func (s *Store) DomainsOfWorkspace(ctx context.Context, workspaceID uuid.UUID, after string, limit int) ([]crawl.Domain, error) {
+	rows, err := s.q.DomainsOfWorkspace(ctx, db.DomainsOfWorkspaceParams{WorkspaceID: workspaceID, After: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]crawl.Domain, len(rows))
 	for i, row := range rows {
 		out[i] = domainFromRow(row)
@@ -74,13 +74,13 @@ func (s *Store) Problems(ctx context.Context, domain int32, most int) ([]crawl.P
 }
 
 // OthersOnDomain says whether another workspace has seeds on a domain.
-func (s *Store) OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error) {
-	return s.q.OthersOnDomain(ctx, db.OthersOnDomainParams{DomainID: domain, WorkspaceID: workspace})
+func (s *Store) OthersOnDomain(ctx context.Context, workspaceID uuid.UUID, domain int32) (bool, error) {
+	return s.q.OthersOnDomain(ctx, db.OthersOnDomainParams{DomainID: domain, WorkspaceID: workspaceID})
 }
 
 // ControlDomain pauses, resumes, runs or empties the crawl of a domain. A
 // workspace of uuid.Nil is an operator's signal.
-func (s *Store) ControlDomain(ctx context.Context, workspace uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error) {
+func (s *Store) ControlDomain(ctx context.Context, workspaceID uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		d, err := q.GetCrawlDomain(ctx, domain)
 		if err != nil {
@@ -102,21 +102,21 @@ func (s *Store) ControlDomain(ctx context.Context, workspace uuid.UUID, domain s
 		default:
 			return &post.Error{Kind: post.Invalid, Code: "invalid_request", Message: "There is nothing of that name to do with a domain."}
 		}
-		if err != nil || workspace == uuid.Nil {
+		if err != nil || workspaceID == uuid.Nil {
 			return err
 		}
-		return record(ctx, q, workspace, action, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain})
+		return record(ctx, q, workspaceID, action, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain})
 	})
 	return forgotten, err
 }
 
 // RenderDomain says whether the pages of a domain are shown by a browser.
-func (s *Store) RenderDomain(ctx context.Context, workspace uuid.UUID, domain string, render bool) error {
+func (s *Store) RenderDomain(ctx context.Context, workspaceID uuid.UUID, domain string, render bool) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.SetRendering(ctx, db.SetRenderingParams{Domain: domain, Render: render}); err != nil {
 			return err
 		}
-		return record(ctx, q, workspace, audit.DomainEdited, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain, "render": render})
+		return record(ctx, q, workspaceID, audit.DomainEdited, "domain", crawl.DomainUUID(domain), map[string]any{"domain": domain, "render": render})
 	})
 }
 
@@ -182,11 +182,11 @@ func domainFromRow(r db.CrawlDomain) crawl.Domain {
 }
 
 // AddExport notes that a workspace has asked for an export of a domain's pages.
-func (s *Store) AddExport(ctx context.Context, workspace, id uuid.UUID, domain string) error {
-	return s.q.InsertCrawlExport(ctx, db.InsertCrawlExportParams{ID: id, WorkspaceID: workspace, Domain: domain})
+func (s *Store) AddExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) error {
+	return s.q.InsertCrawlExport(ctx, db.InsertCrawlExportParams{ID: id, WorkspaceID: workspaceID, Domain: domain})
 }
 
 // HasExport says whether a workspace has asked for that export.
-func (s *Store) HasExport(ctx context.Context, workspace, id uuid.UUID, domain string) (bool, error) {
-	return s.q.HasCrawlExport(ctx, db.HasCrawlExportParams{ID: id, WorkspaceID: workspace, Domain: domain})
+func (s *Store) HasExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) (bool, error) {
+	return s.q.HasCrawlExport(ctx, db.HasCrawlExportParams{ID: id, WorkspaceID: workspaceID, Domain: domain})
 }

@@ -25,21 +25,21 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempot
 	if len(seeds) == 0 {
 		return nil, false, nil
 	}
-	workspace := seeds[0].WorkspaceID
+	workspaceID := seeds[0].WorkspaceID
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		earlier, err := claimKey(ctx, q, workspace, key, seeds[0].ID)
+		earlier, err := claimKey(ctx, q, workspaceID, key, seeds[0].ID)
 		if err != nil {
 			return err
 		}
 		if replayed = earlier != uuid.Nil; replayed {
-			row, err := q.GetSeed(ctx, db.GetSeedParams{ID: earlier, WorkspaceID: workspace})
+			row, err := q.GetSeed(ctx, db.GetSeedParams{ID: earlier, WorkspaceID: workspaceID})
 			if err != nil {
 				return orMissing(err, "seed")
 			}
 			out = []crawl.Seed{seedFromRow(row.Seed, row.Domain)}
 			return nil
 		}
-		have, err := q.CountSeeds(ctx, workspace)
+		have, err := q.CountSeeds(ctx, workspaceID)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempot
 		}
 		for _, n := range seeds {
 			d := domains[n.URL.Domain()]
-			row, err := q.InsertSeed(ctx, db.InsertSeedParams{ID: n.ID, WorkspaceID: workspace, DomainID: d.ID, UrlID: crawl.ID(n.URL), Url: n.URL.String(),
+			row, err := q.InsertSeed(ctx, db.InsertSeedParams{ID: n.ID, WorkspaceID: workspaceID, DomainID: d.ID, UrlID: crawl.ID(n.URL), Url: n.URL.String(),
 				Kind: db.UrlKind(n.Kind), Title: n.Title, Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), //nolint:gosec // 0 to 100
 				MinSeconds: seconds(n.Min), MaxSeconds: seconds(n.Max), EverySeconds: seconds(n.Every),
 				Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.Depth), Budget: int32(n.Rules.Budget)}) //nolint:gosec // checked at the edge
@@ -63,7 +63,7 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempot
 				return err
 			}
 			out = append(out, seedFromRow(row, d.Domain))
-			if err := record(ctx, q, workspace, audit.SeedCreated, "seed", row.ID, map[string]any{"domain": d.Domain}); err != nil {
+			if err := record(ctx, q, workspaceID, audit.SeedCreated, "seed", row.ID, map[string]any{"domain": d.Domain}); err != nil {
 				return err
 			}
 		}
@@ -90,14 +90,14 @@ func domainsOf(ctx context.Context, q *db.Queries, seeds []crawl.Seed) (map[stri
 }
 
 // Seed reads a seed, if it belongs to workspace.
-func (s *Store) Seed(ctx context.Context, workspace, id uuid.UUID) (crawl.Seed, error) {
-	row, err := s.q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspace})
+func (s *Store) Seed(ctx context.Context, workspaceID, id uuid.UUID) (crawl.Seed, error) {
+	row, err := s.q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspaceID})
 	return seedFromRow(row.Seed, row.Domain), orMissing(err, "seed")
 }
 
 // Seeds lists a workspace's seeds, the oldest first. domain may be empty.
-func (s *Store) Seeds(ctx context.Context, workspace uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
-	rows, err := s.q.ListSeeds(ctx, db.ListSeedsParams{WorkspaceID: workspace, Domain: domain, AfterID: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+func (s *Store) Seeds(ctx context.Context, workspaceID uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
+	rows, err := s.q.ListSeeds(ctx, db.ListSeedsParams{WorkspaceID: workspaceID, Domain: domain, AfterID: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]crawl.Seed, len(rows))
 	for i, row := range rows {
 		out[i] = seedFromRow(row.Seed, row.Domain)
@@ -106,9 +106,9 @@ func (s *Store) Seeds(ctx context.Context, workspace uuid.UUID, domain string, a
 }
 
 // ChangeSeed changes a seed. ifVersion 0 takes any; change may refuse.
-func (s *Store) ChangeSeed(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (changed crawl.Seed, err error) {
+func (s *Store) ChangeSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (changed crawl.Seed, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspace})
+		row, err := q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspaceID})
 		if err != nil {
 			return orMissing(err, "seed")
 		}
@@ -120,7 +120,7 @@ func (s *Store) ChangeSeed(ctx context.Context, workspace, id uuid.UUID, ifVersi
 		if err := change(&n); err != nil {
 			return err
 		}
-		updated, err := q.UpdateSeed(ctx, db.UpdateSeedParams{ID: id, WorkspaceID: workspace, Version: n.Version, Kind: db.UrlKind(n.Kind), Title: n.Title,
+		updated, err := q.UpdateSeed(ctx, db.UpdateSeedParams{ID: id, WorkspaceID: workspaceID, Version: n.Version, Kind: db.UrlKind(n.Kind), Title: n.Title,
 			Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), MinSeconds: seconds(n.Min), MaxSeconds: seconds(n.Max), //nolint:gosec // 0 to 100
 			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.Depth), Budget: int32(n.Rules.Budget)}) //nolint:gosec // checked at the edge
 		if noRows(err) {
@@ -130,18 +130,18 @@ func (s *Store) ChangeSeed(ctx context.Context, workspace, id uuid.UUID, ifVersi
 			return err
 		}
 		changed = seedFromRow(updated, row.Domain)
-		return record(ctx, q, workspace, audit.SeedChanged, "seed", id, map[string]any{"domain": row.Domain, "status": n.Status})
+		return record(ctx, q, workspaceID, audit.SeedChanged, "seed", id, map[string]any{"domain": row.Domain, "status": n.Status})
 	})
 	return changed, err
 }
 
 // DeleteSeed forgets a seed. What was found through it stays known.
-func (s *Store) DeleteSeed(ctx context.Context, workspace, id uuid.UUID) error {
+func (s *Store) DeleteSeed(ctx context.Context, workspaceID, id uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		if _, err := q.DeleteSeed(ctx, db.DeleteSeedParams{ID: id, WorkspaceID: workspace}); err != nil {
+		if _, err := q.DeleteSeed(ctx, db.DeleteSeedParams{ID: id, WorkspaceID: workspaceID}); err != nil {
 			return orMissing(err, "seed")
 		}
-		return record(ctx, q, workspace, audit.SeedDeleted, "seed", id, nil)
+		return record(ctx, q, workspaceID, audit.SeedDeleted, "seed", id, nil)
 	})
 }
 

@@ -24,9 +24,9 @@ func webURL(t *testing.T, text string) weburl.URL {
 }
 
 // seed makes a seed of a workspace, and gives its domain.
-func (n *newsroom) seed(workspace uuid.UUID, address string, change ...func(*crawl.Seed)) (crawl.Seed, crawl.Domain) {
+func (n *newsroom) seed(workspaceID uuid.UUID, address string, change ...func(*crawl.Seed)) (crawl.Seed, crawl.Domain) {
 	n.t.Helper()
-	s := crawl.Seed{ID: newID(), WorkspaceID: workspace, URL: webURL(n.t, address), Kind: crawl.Home, Status: crawl.Active, Priority: 50,
+	s := crawl.Seed{ID: newID(), WorkspaceID: workspaceID, URL: webURL(n.t, address), Kind: crawl.Home, Status: crawl.Active, Priority: 50,
 		Min: 5 * time.Minute, Max: 20 * time.Minute, Every: 15 * time.Minute, Rules: crawl.Rules{Depth: 1}}
 	for _, f := range change {
 		f(&s)

@@ -136,9 +136,9 @@ func object(m map[string]any) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-func addTo(e *db.InsertEventsParams, postID, workspace, target uuid.UUID, kind, data string) {
+func addTo(e *db.InsertEventsParams, postID, workspaceID, target uuid.UUID, kind, data string) {
 	e.PostIds = append(e.PostIds, postID)
-	e.WorkspaceIds = append(e.WorkspaceIds, workspace)
+	e.WorkspaceIds = append(e.WorkspaceIds, workspaceID)
 	e.TargetIds = append(e.TargetIds, target)
 	e.Types = append(e.Types, kind)
 	e.Data = append(e.Data, data)

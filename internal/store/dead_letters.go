@@ -230,8 +230,8 @@ func (s *Store) DeadLetters(ctx context.Context, f DeadFilter) ([]post.DeadLette
 }
 
 // CountDeadLetters counts a workspace's dead letters by what they are.
-func (s *Store) CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error) {
-	rows, err := s.q.CountDeadLetters(ctx, workspace)
+func (s *Store) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) ([]post.DeadCount, error) {
+	rows, err := s.q.CountDeadLetters(ctx, workspaceID)
 	if err != nil {
 		return nil, err
 	}

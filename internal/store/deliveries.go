@@ -12,8 +12,8 @@ import (
 )
 
 // AddTestDelivery puts a delivery of no event into the outbox.
-func (s *Store) AddTestDelivery(ctx context.Context, workspace uuid.UUID, d webhook.Delivery) (added webhook.Delivery, err error) {
-	err = s.lockedWebhook(ctx, workspace, d.EndpointID, func(q *db.Queries, e db.WebhookEndpoint) error {
+func (s *Store) AddTestDelivery(ctx context.Context, workspaceID uuid.UUID, d webhook.Delivery) (added webhook.Delivery, err error) {
+	err = s.lockedWebhook(ctx, workspaceID, d.EndpointID, func(q *db.Queries, e db.WebhookEndpoint) error {
 		if e.Status != db.WebhookStatusEnabled {
 			return disabled()
 		}
@@ -44,15 +44,15 @@ func (s *Store) Deliveries(ctx context.Context, f webhook.DeliveryFilter) ([]web
 }
 
 // Redeliver makes a delivery due at once, with all its tries.
-func (s *Store) Redeliver(ctx context.Context, workspace, endpoint, id uuid.UUID) (webhook.Delivery, error) {
-	row, err := s.q.RedeliverOne(ctx, db.RedeliverOneParams{ID: id, EndpointID: endpoint, WorkspaceID: workspace})
+func (s *Store) Redeliver(ctx context.Context, workspaceID, endpoint, id uuid.UUID) (webhook.Delivery, error) {
+	row, err := s.q.RedeliverOne(ctx, db.RedeliverOneParams{ID: id, EndpointID: endpoint, WorkspaceID: workspaceID})
 	if !noRows(err) {
 		return deliveryFromRow(row), err
 	}
-	if _, err := s.Webhook(ctx, workspace, endpoint); err != nil {
+	if _, err := s.Webhook(ctx, workspaceID, endpoint); err != nil {
 		return webhook.Delivery{}, err
 	}
-	if _, err := s.q.GetDelivery(ctx, db.GetDeliveryParams{ID: id, EndpointID: endpoint, WorkspaceID: workspace}); noRows(err) {
+	if _, err := s.q.GetDelivery(ctx, db.GetDeliveryParams{ID: id, EndpointID: endpoint, WorkspaceID: workspaceID}); noRows(err) {
 		return webhook.Delivery{}, post.Missing("delivery")
 	} else if err != nil {
 		return webhook.Delivery{}, err
@@ -62,12 +62,12 @@ func (s *Store) Redeliver(ctx context.Context, workspace, endpoint, id uuid.UUID
 
 // RedeliverDead does so with all dead deliveries of an endpoint, and says how
 // many there were.
-func (s *Store) RedeliverDead(ctx context.Context, workspace, endpoint uuid.UUID) (n int64, err error) {
-	err = s.lockedWebhook(ctx, workspace, endpoint, func(q *db.Queries, e db.WebhookEndpoint) error {
+func (s *Store) RedeliverDead(ctx context.Context, workspaceID, endpoint uuid.UUID) (n int64, err error) {
+	err = s.lockedWebhook(ctx, workspaceID, endpoint, func(q *db.Queries, e db.WebhookEndpoint) error {
 		if e.Status != db.WebhookStatusEnabled {
 			return disabled()
 		}
-		n, err = q.RedeliverDead(ctx, db.RedeliverDeadParams{EndpointID: endpoint, WorkspaceID: workspace})
+		n, err = q.RedeliverDead(ctx, db.RedeliverDeadParams{EndpointID: endpoint, WorkspaceID: workspaceID})
 		return err
 	})
 	return n, err

@@ -15,12 +15,12 @@ import (
 
 // BeginExport notes that a workspace is to be exported, and who asked for it. One
 // that is under way is given instead.
-func (s *Store) BeginExport(ctx context.Context, id, workspace, user uuid.UUID) (job portable.Job, err error) {
+func (s *Store) BeginExport(ctx context.Context, id, workspaceID, user uuid.UUID) (job portable.Job, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.InsertExport(ctx, db.InsertExportParams{ID: id, WorkspaceID: workspace, UserID: orNone(user)})
+		row, err := q.InsertExport(ctx, db.InsertExportParams{ID: id, WorkspaceID: workspaceID, UserID: orNone(user)})
 		if noRows(err) {
-			if row, err = q.ExportUnderWay(ctx, workspace); noRows(err) { // it has just ended
-				row, err = q.InsertExport(ctx, db.InsertExportParams{ID: id, WorkspaceID: workspace, UserID: orNone(user)})
+			if row, err = q.ExportUnderWay(ctx, workspaceID); noRows(err) { // it has just ended
+				row, err = q.InsertExport(ctx, db.InsertExportParams{ID: id, WorkspaceID: workspaceID, UserID: orNone(user)})
 			}
 		}
 		if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) BeginExport(ctx context.Context, id, workspace, user uuid.UUID) 
 		if job, err = jobOf(row); err != nil || row.ID != id {
 			return err
 		}
-		return record(ctx, q, workspace, audit.WorkspaceExported, "workspace", workspace, map[string]any{"export_id": id})
+		return record(ctx, q, workspaceID, audit.WorkspaceExported, "workspace", workspaceID, map[string]any{"export_id": id})
 	})
 	return job, err
 }
@@ -47,8 +47,8 @@ func (s *Store) ExportJob(ctx context.Context, id uuid.UUID) (portable.Job, erro
 }
 
 // ExportJobs lists the latest exports of a workspace, the newest first.
-func (s *Store) ExportJobs(ctx context.Context, workspace uuid.UUID) ([]portable.Job, error) {
-	rows, err := s.q.ListExports(ctx, workspace)
+func (s *Store) ExportJobs(ctx context.Context, workspaceID uuid.UUID) ([]portable.Job, error) {
+	rows, err := s.q.ListExports(ctx, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func (s *Store) ExpireExport(ctx context.Context, id uuid.UUID) error {
 
 // NoteMoved writes to the audit log that what a workspace owns was written to a
 // file by an operator, or is taken in, or was.
-func (s *Store) NoteMoved(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error {
-	return record(ctx, s.q, workspace, what, "workspace", workspace, data)
+func (s *Store) NoteMoved(ctx context.Context, workspaceID uuid.UUID, what audit.Action, data map[string]any) error {
+	return record(ctx, s.q, workspaceID, what, "workspace", workspaceID, data)
 }
 
 func jobOf(r db.WorkspaceExport) (portable.Job, error) {

@@ -88,8 +88,8 @@ func (s *Store) LinkByCode(ctx context.Context, code string) (l links.Link, foun
 }
 
 // LinkInWorkspace reads a link with its clicks.
-func (s *Store) LinkInWorkspace(ctx context.Context, workspace uuid.UUID, code string) (links.Link, error) {
-	row, err := s.q.GetLinkInWorkspace(ctx, db.GetLinkInWorkspaceParams{Code: code, WorkspaceID: workspace})
+func (s *Store) LinkInWorkspace(ctx context.Context, workspaceID uuid.UUID, code string) (links.Link, error) {
+	row, err := s.q.GetLinkInWorkspace(ctx, db.GetLinkInWorkspaceParams{Code: code, WorkspaceID: workspaceID})
 	if noRows(err) {
 		return links.Link{}, post.Missing("link")
 	}
@@ -100,8 +100,8 @@ func (s *Store) LinkInWorkspace(ctx context.Context, workspace uuid.UUID, code s
 }
 
 // SetLinkDisabled makes a link lead nowhere, or lead on again.
-func (s *Store) SetLinkDisabled(ctx context.Context, workspace uuid.UUID, code string, disabled bool) (links.Link, error) {
-	row, err := s.q.SetLinkDisabled(ctx, db.SetLinkDisabledParams{Code: code, WorkspaceID: workspace, Disabled: disabled})
+func (s *Store) SetLinkDisabled(ctx context.Context, workspaceID uuid.UUID, code string, disabled bool) (links.Link, error) {
+	row, err := s.q.SetLinkDisabled(ctx, db.SetLinkDisabledParams{Code: code, WorkspaceID: workspaceID, Disabled: disabled})
 	if noRows(err) {
 		return links.Link{}, post.Missing("link")
 	}

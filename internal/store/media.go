@@ -63,8 +63,8 @@ func categories(removed []metadata.Category) []string {
 }
 
 // KeepsMediaCredit says whether a workspace keeps the credit of its images.
-func (s *Store) KeepsMediaCredit(ctx context.Context, workspace uuid.UUID) (bool, error) {
-	w, err := s.Workspace(ctx, workspace)
+func (s *Store) KeepsMediaCredit(ctx context.Context, workspaceID uuid.UUID) (bool, error) {
+	w, err := s.Workspace(ctx, workspaceID)
 	return w.KeepMediaCredit, err
 }
 
@@ -80,8 +80,8 @@ func unclaimed(err error) error {
 func searchText(m media.Item) string { return media.Fold(m.FileName + " " + m.AltText) }
 
 // MediaItem reads one file of a workspace.
-func (s *Store) MediaItem(ctx context.Context, workspace, id uuid.UUID) (media.Item, error) {
-	return readMedia(s.q.GetMedia(ctx, db.GetMediaParams{ID: id, WorkspaceID: workspace}))
+func (s *Store) MediaItem(ctx context.Context, workspaceID, id uuid.UUID) (media.Item, error) {
+	return readMedia(s.q.GetMedia(ctx, db.GetMediaParams{ID: id, WorkspaceID: workspaceID}))
 }
 
 func readMedia(row db.Medium, err error) (media.Item, error) {
@@ -93,8 +93,8 @@ func readMedia(row db.Medium, err error) (media.Item, error) {
 
 // MediaByID reads those of the ids that belong to the workspace, also deleted
 // ones that may still have to be published.
-func (s *Store) MediaByID(ctx context.Context, workspace uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
-	rows, err := s.q.MediaByID(ctx, db.MediaByIDParams{WorkspaceID: workspace, Ids: ids})
+func (s *Store) MediaByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
+	rows, err := s.q.MediaByID(ctx, db.MediaByIDParams{WorkspaceID: workspaceID, Ids: ids})
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +125,9 @@ func recordMedia(ctx context.Context, q *db.Queries, m media.Item, action audit.
 // DeleteMedia takes a file out of the library, unless a post needs it that is
 // not out yet. A post that is stored at the same moment keeps it: see
 // ReleaseDeleted.
-func (s *Store) DeleteMedia(ctx context.Context, workspace, id uuid.UUID) error {
+func (s *Store) DeleteMedia(ctx context.Context, workspaceID, id uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		item, err := readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspace}))
+		item, err := readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspaceID}))
 		if err != nil {
 			return err
 		}

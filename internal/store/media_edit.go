@@ -15,9 +15,9 @@ import (
 // that uses the file, so the posts that are not out yet get a new version, and
 // where authors need approval, an author changes nothing that was approved.
 // Files are locked before posts, here and wherever posts get files (holdMedia).
-func (s *Store) EditMedia(ctx context.Context, workspace, id uuid.UUID, e media.Edit) (item media.Item, posts []uuid.UUID, err error) {
+func (s *Store) EditMedia(ctx context.Context, workspaceID, id uuid.UUID, e media.Edit) (item media.Item, posts []uuid.UUID, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
-		item, err = readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspace}))
+		item, err = readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspaceID}))
 		if err != nil {
 			return err
 		}
@@ -29,11 +29,11 @@ func (s *Store) EditMedia(ctx context.Context, workspace, id uuid.UUID, e media.
 			item.AltText = *e.AltText
 		}
 		if before.FileName != item.FileName || before.AltText != item.AltText {
-			if posts, err = revisePostsWith(ctx, q, workspace, id, e); err != nil {
+			if posts, err = revisePostsWith(ctx, q, workspaceID, id, e); err != nil {
 				return err
 			}
 		}
-		_, err := q.EditMedia(ctx, db.EditMediaParams{ID: id, WorkspaceID: workspace, FileName: e.FileName, AltText: e.AltText, SearchText: searchText(item)})
+		_, err := q.EditMedia(ctx, db.EditMediaParams{ID: id, WorkspaceID: workspaceID, FileName: e.FileName, AltText: e.AltText, SearchText: searchText(item)})
 		if err != nil {
 			return err
 		}
@@ -44,18 +44,18 @@ func (s *Store) EditMedia(ctx context.Context, workspace, id uuid.UUID, e media.
 
 // revisePostsWith makes the edit of a file an edit of the posts that use it, and
 // gives those on the schedule.
-func revisePostsWith(ctx context.Context, q *db.Queries, workspace, id uuid.UUID, e media.Edit) (scheduled []uuid.UUID, err error) {
+func revisePostsWith(ctx context.Context, q *db.Queries, workspaceID, id uuid.UUID, e media.Edit) (scheduled []uuid.UUID, err error) {
 	// Drafts first: with their locks held, none of them gets approved any more.
-	drafts, err := q.DraftsWithMedia(ctx, db.DraftsWithMediaParams{WorkspaceID: workspace, MediaID: id})
+	drafts, err := q.DraftsWithMedia(ctx, db.DraftsWithMediaParams{WorkspaceID: workspaceID, MediaID: id})
 	if err != nil {
 		return nil, err
 	}
 	if e.Author {
-		if err := authorMayEdit(ctx, q, workspace, id); err != nil {
+		if err := authorMayEdit(ctx, q, workspaceID, id); err != nil {
 			return nil, err
 		}
 	}
-	if scheduled, err = q.ScheduledWithMedia(ctx, db.ScheduledWithMediaParams{WorkspaceID: workspace, MediaID: id}); err != nil {
+	if scheduled, err = q.ScheduledWithMedia(ctx, db.ScheduledWithMediaParams{WorkspaceID: workspaceID, MediaID: id}); err != nil {
 		return nil, err
 	}
 	rows, err := q.ReviseForMedia(ctx, append(drafts, scheduled...))
@@ -74,8 +74,8 @@ func revisePostsWith(ctx context.Context, q *db.Queries, workspace, id uuid.UUID
 }
 
 // authorMayEdit refuses an author's edit of a file that something approved uses.
-func authorMayEdit(ctx context.Context, q *db.Queries, workspace, id uuid.UUID) error {
-	w, err := q.GetWorkspace(ctx, workspace)
+func authorMayEdit(ctx context.Context, q *db.Queries, workspaceID, id uuid.UUID) error {
+	w, err := q.GetWorkspace(ctx, workspaceID)
 	if err != nil || !w.AuthorsNeedApproval {
 		return err
 	}

@@ -121,8 +121,8 @@ func (s *Store) CreateUpload(ctx context.Context, u media.Upload, key idempotenc
 }
 
 // Upload reads an upload of a workspace.
-func (s *Store) Upload(ctx context.Context, workspace, id uuid.UUID) (media.Upload, error) {
-	row, err := s.q.GetMediaUpload(ctx, db.GetMediaUploadParams{ID: id, WorkspaceID: workspace})
+func (s *Store) Upload(ctx context.Context, workspaceID, id uuid.UUID) (media.Upload, error) {
+	row, err := s.q.GetMediaUpload(ctx, db.GetMediaUploadParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
 		return media.Upload{}, post.Missing("upload")
 	}
@@ -131,8 +131,8 @@ func (s *Store) Upload(ctx context.Context, workspace, id uuid.UUID) (media.Uplo
 
 // TakeUpload makes the caller the only one to complete an upload of at most a
 // certain age for a while.
-func (s *Store) TakeUpload(ctx context.Context, workspace, id uuid.UUID, age, life time.Duration) (bool, error) {
-	_, err := s.q.TakeMediaUpload(ctx, db.TakeMediaUploadParams{ID: id, WorkspaceID: workspace, YoungerThanSeconds: age.Seconds(), Seconds: life.Seconds()})
+func (s *Store) TakeUpload(ctx context.Context, workspaceID, id uuid.UUID, age, life time.Duration) (bool, error) {
+	_, err := s.q.TakeMediaUpload(ctx, db.TakeMediaUploadParams{ID: id, WorkspaceID: workspaceID, YoungerThanSeconds: age.Seconds(), Seconds: life.Seconds()})
 	if noRows(err) {
 		return false, nil
 	}

@@ -107,9 +107,9 @@ func TestRemovingAMemberRevokesTheTokensOfThatWorkspace(t *testing.T) {
 	user := n.join(people.Author)
 	elsewhere, _, _ := n.found("Elsewhere")
 	n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'viewer')", elsewhere.ID, user)
-	token := func(workspace, of uuid.UUID) string {
+	token := func(workspaceID, of uuid.UUID) string {
 		t.Helper()
-		made, plain := people.NewToken(workspace, of, "robot")
+		made, plain := people.NewToken(workspaceID, of, "robot")
 		_, _, err := n.CreateToken(t.Context(), made, store.Idempotency{})
 		n.must(err)
 		return plain

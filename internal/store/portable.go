@@ -43,7 +43,7 @@ func portableQueries() map[portable.Section]string {
 
 // ExportWorkspace gives everything that a workspace owns, row by row, as of one
 // moment.
-func (s *Store) ExportWorkspace(ctx context.Context, workspace uuid.UUID, emit func(portable.Section, json.RawMessage) error) error {
+func (s *Store) ExportWorkspace(ctx context.Context, workspaceID uuid.UUID, emit func(portable.Section, json.RawMessage) error) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Store) ExportWorkspace(ctx context.Context, workspace uuid.UUID, emit f
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	queries := portableQueries()
 	for _, section := range portable.Sections() {
-		if _, err := tx.Exec(ctx, "declare owned no scroll cursor for "+queries[section], workspace); err != nil {
+		if _, err := tx.Exec(ctx, "declare owned no scroll cursor for "+queries[section], workspaceID); err != nil {
 			return fmt.Errorf("exporting %s: %w", section, err)
 		}
 		for {
@@ -120,8 +120,8 @@ func (s *Store) ImportRows(ctx context.Context, table portable.Table, rows []map
 
 // AccountsByRemote finds a workspace's accounts by what they are at their
 // networks.
-func (s *Store) AccountsByRemote(ctx context.Context, workspace uuid.UUID) (map[portable.RemoteAccount]uuid.UUID, error) {
-	rows, err := s.pool.Query(ctx, "select network, base_url, remote_id, id from accounts where workspace_id = $1", workspace)
+func (s *Store) AccountsByRemote(ctx context.Context, workspaceID uuid.UUID) (map[portable.RemoteAccount]uuid.UUID, error) {
+	rows, err := s.pool.Query(ctx, "select network, base_url, remote_id, id from accounts where workspace_id = $1", workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +136,11 @@ func (s *Store) AccountsByRemote(ctx context.Context, workspace uuid.UUID) (map[
 }
 
 // OwnerOf finds a workspace by its id, or the only one, and its first owner.
-func (s *Store) OwnerOf(ctx context.Context, workspace uuid.UUID) (people.Principal, error) {
+func (s *Store) OwnerOf(ctx context.Context, workspaceID uuid.UUID) (people.Principal, error) {
 	var who people.Principal
 	rows, err := s.pool.Query(ctx, `select m.workspace_id, m.user_id from members m where m.role = 'owner' and ($1 = '00000000-0000-0000-0000-000000000000'::uuid or m.workspace_id = $1)
 		and not exists (select from members e where e.workspace_id = m.workspace_id and e.role = 'owner' and (e.created_at, e.user_id) < (m.created_at, m.user_id))
-		order by 1 limit 2`, workspace)
+		order by 1 limit 2`, workspaceID)
 	if err != nil {
 		return who, err
 	}

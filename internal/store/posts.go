@@ -93,25 +93,25 @@ func insertPost(ctx context.Context, q *db.Queries, n NewPost) (db.ScheduledPost
 
 // claimKey takes an idempotency key for a new resource. It returns the
 // resource that the same request made before, or the nil id.
-func claimKey(ctx context.Context, q *db.Queries, workspace uuid.UUID, i Idempotency, resource uuid.UUID) (uuid.UUID, error) {
+func claimKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i Idempotency, resource uuid.UUID) (uuid.UUID, error) {
 	if i.Key == "" {
 		return uuid.Nil, nil
 	}
 	// A concurrent holder of the key makes this wait until it commits.
 	n, err := q.InsertIdempotencyKey(ctx, db.InsertIdempotencyKeyParams{
-		WorkspaceID: workspace, Key: userKey(i), RequestHash: i.RequestHash, ResourceID: resource})
+		WorkspaceID: workspaceID, Key: userKey(i), RequestHash: i.RequestHash, ResourceID: resource})
 	if err != nil || n == 1 {
 		return uuid.Nil, err
 	}
-	return resourceOfKey(ctx, q, workspace, i)
+	return resourceOfKey(ctx, q, workspaceID, i)
 }
 
 // ReplayedPost finds the post that the same request made before.
-func (s *Store) ReplayedPost(ctx context.Context, workspace uuid.UUID, i Idempotency) (p post.Post, found bool, err error) {
+func (s *Store) ReplayedPost(ctx context.Context, workspaceID uuid.UUID, i Idempotency) (p post.Post, found bool, err error) {
 	if i.Key == "" {
 		return post.Post{}, false, nil
 	}
-	id, err := resourceOfKey(ctx, s.q, workspace, i)
+	id, err := resourceOfKey(ctx, s.q, workspaceID, i)
 	if noRows(err) {
 		return post.Post{}, false, nil
 	}
@@ -130,8 +130,8 @@ func userKey(i Idempotency) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func resourceOfKey(ctx context.Context, q *db.Queries, workspace uuid.UUID, i Idempotency) (uuid.UUID, error) {
-	row, err := q.GetIdempotencyKey(ctx, db.GetIdempotencyKeyParams{WorkspaceID: workspace, Key: userKey(i)})
+func resourceOfKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i Idempotency) (uuid.UUID, error) {
+	row, err := q.GetIdempotencyKey(ctx, db.GetIdempotencyKeyParams{WorkspaceID: workspaceID, Key: userKey(i)})
 	if err != nil {
 		return uuid.Nil, err
 	}

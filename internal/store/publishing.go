@@ -241,8 +241,8 @@ func (s *Store) Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID,
 
 // CountPlanned counts what an account is to publish in a stretch of time, up to
 // a bound.
-func (s *Store) CountPlanned(ctx context.Context, workspace, account uuid.UUID, from, to time.Time, most int) (int, error) {
-	n, err := s.q.CountPlanned(ctx, db.CountPlannedParams{WorkspaceID: workspace, AccountID: account, FromTime: from, ToTime: to, Most: int32(most)}) //nolint:gosec // callers count to thousands
+func (s *Store) CountPlanned(ctx context.Context, workspaceID, account uuid.UUID, from, to time.Time, most int) (int, error) {
+	n, err := s.q.CountPlanned(ctx, db.CountPlannedParams{WorkspaceID: workspaceID, AccountID: account, FromTime: from, ToTime: to, Most: int32(most)}) //nolint:gosec // callers count to thousands
 	return int(n), err
 }
 

@@ -17,8 +17,8 @@ func (s *Store) Post(ctx context.Context, id uuid.UUID) (post.Post, error) {
 }
 
 // PostInWorkspace reads a post with its targets, if it belongs to workspace.
-func (s *Store) PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error) {
-	row, err := s.q.GetPostInWorkspace(ctx, db.GetPostInWorkspaceParams{PostID: id, WorkspaceID: workspace})
+func (s *Store) PostInWorkspace(ctx context.Context, workspaceID, id uuid.UUID) (post.Post, error) {
+	row, err := s.q.GetPostInWorkspace(ctx, db.GetPostInWorkspaceParams{PostID: id, WorkspaceID: workspaceID})
 	return withTargets(ctx, s.q, row, err)
 }
 

@@ -83,8 +83,8 @@ func (s *Store) EndRebuilding(ctx context.Context, name string) error {
 }
 
 // DomainNames lists the domains whose articles a workspace sees.
-func (s *Store) DomainNames(ctx context.Context, workspace uuid.UUID) ([]string, error) {
-	return s.q.DomainNames(ctx, workspace)
+func (s *Store) DomainNames(ctx context.Context, workspaceID uuid.UUID) ([]string, error) {
+	return s.q.DomainNames(ctx, workspaceID)
 }
 
 // CreateSavedSearch stores a search, while the workspace has not too many.
@@ -115,17 +115,17 @@ func (s *Store) CreateSavedSearch(ctx context.Context, n saved.Search, most int,
 }
 
 // SavedSearches lists the searches of a workspace.
-func (s *Store) SavedSearches(ctx context.Context, workspace uuid.UUID) ([]saved.Search, error) {
-	rows, err := s.q.ListSavedSearches(ctx, workspace)
+func (s *Store) SavedSearches(ctx context.Context, workspaceID uuid.UUID) ([]saved.Search, error) {
+	rows, err := s.q.ListSavedSearches(ctx, workspaceID)
 	if err != nil {
 		return nil, err
 	}
-	return s.withTold(ctx, workspace, uuid.Nil, savedFromRows(rows)...)
+	return s.withTold(ctx, workspaceID, uuid.Nil, savedFromRows(rows)...)
 }
 
 // withTold adds what searches told of: all of a workspace, or one.
-func (s *Store) withTold(ctx context.Context, workspace, id uuid.UUID, list ...saved.Search) ([]saved.Search, error) {
-	rows, err := s.q.ToldBySearches(ctx, db.ToldBySearchesParams{WorkspaceID: workspace, ID: id})
+func (s *Store) withTold(ctx context.Context, workspaceID, id uuid.UUID, list ...saved.Search) ([]saved.Search, error) {
+	rows, err := s.q.ToldBySearches(ctx, db.ToldBySearchesParams{WorkspaceID: workspaceID, ID: id})
 	for _, r := range rows {
 		if i := slices.IndexFunc(list, func(n saved.Search) bool { return n.ID == r.ID }); i >= 0 {
 			at := r.LastAt.UTC()
@@ -136,8 +136,8 @@ func (s *Store) withTold(ctx context.Context, workspace, id uuid.UUID, list ...s
 }
 
 // SavedSearchMatches lists what a search told of, those found last first.
-func (s *Store) SavedSearchMatches(ctx context.Context, workspace, id, before uuid.UUID, most int) ([]saved.Match, error) {
-	rows, err := s.q.MatchesOfSearch(ctx, db.MatchesOfSearchParams{SearchID: id, WorkspaceID: workspace, Before: before, PageSize: int32(most)}) //nolint:gosec // the API caps it
+func (s *Store) SavedSearchMatches(ctx context.Context, workspaceID, id, before uuid.UUID, most int) ([]saved.Match, error) {
+	rows, err := s.q.MatchesOfSearch(ctx, db.MatchesOfSearchParams{SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(most)}) //nolint:gosec // the API caps it
 	out := make([]saved.Match, len(rows))
 	for i, r := range rows {
 		out[i] = saved.Match{ArticleID: r.ID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, At: r.At.UTC()}
@@ -146,19 +146,19 @@ func (s *Store) SavedSearchMatches(ctx context.Context, workspace, id, before uu
 }
 
 // SavedSearch reads a search.
-func (s *Store) SavedSearch(ctx context.Context, workspace, id uuid.UUID) (saved.Search, error) {
-	row, err := s.q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: id, WorkspaceID: workspace})
+func (s *Store) SavedSearch(ctx context.Context, workspaceID, id uuid.UUID) (saved.Search, error) {
+	row, err := s.q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: id, WorkspaceID: workspaceID})
 	if err != nil {
 		return saved.Search{}, orNoSearch(err)
 	}
-	list, err := s.withTold(ctx, workspace, id, savedFromRow(row))
+	list, err := s.withTold(ctx, workspaceID, id, savedFromRow(row))
 	return list[0], err
 }
 
 // ChangeSavedSearch changes a search. ifVersion 0 takes any.
-func (s *Store) ChangeSavedSearch(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*saved.Search) error) (changed saved.Search, err error) {
+func (s *Store) ChangeSavedSearch(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*saved.Search) error) (changed saved.Search, err error) {
 	stale := &post.Error{Kind: post.PreconditionFailed, Code: "version_mismatch", Message: "The search was changed since it was read. Read it again."}
-	was, err := s.SavedSearch(ctx, workspace, id)
+	was, err := s.SavedSearch(ctx, workspaceID, id)
 	if err != nil {
 		return was, err
 	}
@@ -171,7 +171,7 @@ func (s *Store) ChangeSavedSearch(ctx context.Context, workspace, id uuid.UUID, 
 	}
 	f := n.Filters
 	anew := n.Query != was.Query || n.Alert && !was.Alert || !sameFilters(f, was.Filters)
-	row, err := s.q.UpdateSavedSearch(ctx, db.UpdateSavedSearchParams{ID: id, WorkspaceID: workspace, Version: was.Version, Name: n.Name, Query: n.Query, Mode: string(n.Mode), Domains: orEmpty(f.Domains),
+	row, err := s.q.UpdateSavedSearch(ctx, db.UpdateSavedSearchParams{ID: id, WorkspaceID: workspaceID, Version: was.Version, Name: n.Name, Query: n.Query, Mode: string(n.Mode), Domains: orEmpty(f.Domains),
 		Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, Anew: anew})
 	if noRows(err) {
 		return was, stale
@@ -186,8 +186,8 @@ func sameFilters(a, b search.Filters) bool {
 }
 
 // DeleteSavedSearch forgets a search.
-func (s *Store) DeleteSavedSearch(ctx context.Context, workspace, id uuid.UUID) error {
-	n, err := s.q.DeleteSavedSearch(ctx, db.DeleteSavedSearchParams{ID: id, WorkspaceID: workspace})
+func (s *Store) DeleteSavedSearch(ctx context.Context, workspaceID, id uuid.UUID) error {
+	n, err := s.q.DeleteSavedSearch(ctx, db.DeleteSavedSearchParams{ID: id, WorkspaceID: workspaceID})
 	if err == nil && n == 0 {
 		err = noSearch()
 	}
@@ -195,8 +195,8 @@ func (s *Store) DeleteSavedSearch(ctx context.Context, workspace, id uuid.UUID) 
 }
 
 // SetFeed opens a search's feed to a token, or closes it.
-func (s *Store) SetFeed(ctx context.Context, workspace, id uuid.UUID, hash []byte) (saved.Search, error) {
-	row, err := s.q.SetFeed(ctx, db.SetFeedParams{ID: id, WorkspaceID: workspace, FeedHash: hash})
+func (s *Store) SetFeed(ctx context.Context, workspaceID, id uuid.UUID, hash []byte) (saved.Search, error) {
+	row, err := s.q.SetFeed(ctx, db.SetFeedParams{ID: id, WorkspaceID: workspaceID, FeedHash: hash})
 	return savedFromRow(row), orNoSearch(err)
 }
 

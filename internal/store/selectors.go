@@ -101,7 +101,7 @@ func (s *Store) WishSelectors(ctx context.Context, domain int32, what selector.A
 }
 
 // SetReading sets how a site is read besides its selectors.
-func (s *Store) SetReading(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string, learning bool) error {
+func (s *Store) SetReading(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, zone string, learning bool) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.LockMonitor(ctx, domain.ID); err != nil {
 			return err
@@ -109,13 +109,13 @@ func (s *Store) SetReading(ctx context.Context, domain crawl.Domain, workspace u
 		if err := q.SetReading(ctx, db.SetReadingParams{DomainID: domain.ID, Zone: zone, Learning: learning}); err != nil {
 			return err
 		}
-		return recordReading(ctx, q, domain, workspace, 0)
+		return recordReading(ctx, q, domain, workspaceID, 0)
 	})
 }
 
 // AddSelectors stores a version of a site's selectors that a person wrote, and
 // takes it into use where n.State says so.
-func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n reading.Selectors, key Idempotency) (made reading.Selectors, replayed bool, err error) {
+func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, n reading.Selectors, key Idempotency) (made reading.Selectors, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockMonitor(ctx, domain.ID)
 		if err != nil {
@@ -125,7 +125,7 @@ func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspace
 		if err != nil {
 			return err
 		}
-		earlier, err := claimKey(ctx, q, workspace, key, versionID(domain.ID, version))
+		earlier, err := claimKey(ctx, q, workspaceID, key, versionID(domain.ID, version))
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspace
 		if made, err = addSelectors(ctx, q, domain, row, version, n); err != nil {
 			return err
 		}
-		return recordReading(ctx, q, domain, workspace, int(version))
+		return recordReading(ctx, q, domain, workspaceID, int(version))
 	})
 	return made, replayed, err
 }
@@ -195,7 +195,7 @@ func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row d
 }
 
 // ActivateSelectors takes a version into use.
-func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, why string) (made reading.Selectors, err error) {
+func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, version int, why string) (made reading.Selectors, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockMonitor(ctx, domain.ID)
 		if err != nil {
@@ -211,7 +211,7 @@ func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, work
 		if err := activate(ctx, q, domain, row, &made, why); err != nil {
 			return err
 		}
-		return recordReading(ctx, q, domain, workspace, version)
+		return recordReading(ctx, q, domain, workspaceID, version)
 	})
 	return made, err
 }
@@ -219,7 +219,7 @@ func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, work
 // RollBackSelectors takes the version before the one in use into use again.
 // done is false where somebody else did what a wish asked for, and where no
 // version is in use.
-func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, why string, wished bool) (back reading.Selectors, done bool, err error) {
+func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, why string, wished bool) (back reading.Selectors, done bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockMonitor(ctx, domain.ID)
 		if err != nil {
@@ -243,7 +243,7 @@ func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, work
 		if back, err = before(ctx, q, row, now); err != nil {
 			return err
 		}
-		return rollBack(ctx, q, domain, workspace, row, now, &back, why)
+		return rollBack(ctx, q, domain, workspaceID, row, now, &back, why)
 	})
 	return back, done, err
 }

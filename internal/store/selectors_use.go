@@ -74,7 +74,7 @@ func before(ctx context.Context, q *db.Queries, row db.SiteMonitor, now db.SiteS
 	return back, nil
 }
 
-func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspace uuid.UUID, row db.SiteMonitor, now db.SiteSelector, back *reading.Selectors, why string) error {
+func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, row db.SiteMonitor, now db.SiteSelector, back *reading.Selectors, why string) error {
 	if err := q.EndSelectors(ctx, db.EndSelectorsParams{DomainID: domain.ID, State: db.SelectorStateRolledBack, Ended: why}); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func rollBack(ctx context.Context, q *db.Queries, domain crawl.Domain, workspace
 	if err := tell(ctx, q, domain.ID, post.EventSelectorsRolledBack, data); err != nil {
 		return err
 	}
-	if err := recordReading(ctx, q, domain, workspace, back.Version); err != nil {
+	if err := recordReading(ctx, q, domain, workspaceID, back.Version); err != nil {
 		return err
 	}
 	return unwish(ctx, q, domain.ID)
@@ -125,9 +125,9 @@ func tell(ctx context.Context, q *db.Queries, domain int32, event string, data s
 
 // recordReading notes what a member did; what Dateline does by itself is told by
 // events alone.
-func recordReading(ctx context.Context, q *db.Queries, domain crawl.Domain, workspace uuid.UUID, version int) error {
-	if workspace == uuid.Nil {
+func recordReading(ctx context.Context, q *db.Queries, domain crawl.Domain, workspaceID uuid.UUID, version int) error {
+	if workspaceID == uuid.Nil {
 		return nil
 	}
-	return record(ctx, q, workspace, audit.DomainReading, "domain", crawl.DomainUUID(domain.Name), map[string]any{"domain": domain.Name, "version": version})
+	return record(ctx, q, workspaceID, audit.DomainReading, "domain", crawl.DomainUUID(domain.Name), map[string]any{"domain": domain.Name, "version": version})
 }

@@ -34,11 +34,11 @@ func (s *Store) CreateSeries(ctx context.Context, n post.Series, key Idempotency
 }
 
 // ReplayedSeries finds the series that the same request made before.
-func (s *Store) ReplayedSeries(ctx context.Context, workspace uuid.UUID, key Idempotency) (n post.Series, found bool, err error) {
+func (s *Store) ReplayedSeries(ctx context.Context, workspaceID uuid.UUID, key Idempotency) (n post.Series, found bool, err error) {
 	if key.Key == "" {
 		return n, false, nil
 	}
-	id, err := resourceOfKey(ctx, s.q, workspace, key)
+	id, err := resourceOfKey(ctx, s.q, workspaceID, key)
 	if noRows(err) {
 		return n, false, nil
 	}
@@ -55,8 +55,8 @@ func (s *Store) Series(ctx context.Context, id uuid.UUID) (post.Series, error) {
 }
 
 // SeriesInWorkspace reads a series, if it belongs to workspace.
-func (s *Store) SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error) {
-	return readSeries(s.q.GetSeriesInWorkspace(ctx, db.GetSeriesInWorkspaceParams{ID: id, WorkspaceID: workspace}))
+func (s *Store) SeriesInWorkspace(ctx context.Context, workspaceID, id uuid.UUID) (post.Series, error) {
+	return readSeries(s.q.GetSeriesInWorkspace(ctx, db.GetSeriesInWorkspaceParams{ID: id, WorkspaceID: workspaceID}))
 }
 
 func readSeries(row db.Series, err error) (post.Series, error) {

@@ -54,8 +54,8 @@ func toSession(row db.ListSessionsRow) login.Session {
 
 // MoveSession makes a user's session look at another workspace; false when the
 // user is no member there, or the session not theirs.
-func (s *Store) MoveSession(ctx context.Context, user, id, workspace uuid.UUID) (bool, error) {
-	n, err := s.q.MoveSession(ctx, db.MoveSessionParams{ID: id, UserID: user, WorkspaceID: workspace})
+func (s *Store) MoveSession(ctx context.Context, user, id, workspaceID uuid.UUID) (bool, error) {
+	n, err := s.q.MoveSession(ctx, db.MoveSessionParams{ID: id, UserID: user, WorkspaceID: workspaceID})
 	return n == 1, err
 }
 

@@ -43,8 +43,8 @@ func (s *Store) CreateSite(ctx context.Context, w site.Site, most int, key Idemp
 }
 
 // Sites lists a workspace's sites, oldest first.
-func (s *Store) Sites(ctx context.Context, workspace uuid.UUID) ([]site.Site, error) {
-	rows, err := s.q.ListSites(ctx, workspace)
+func (s *Store) Sites(ctx context.Context, workspaceID uuid.UUID) ([]site.Site, error) {
+	rows, err := s.q.ListSites(ctx, workspaceID)
 	return sitesFromRows(rows), err
 }
 
@@ -58,26 +58,26 @@ func (s *Store) AllSites(ctx context.Context) ([]site.Site, error) {
 func (s *Store) SitesVersion(ctx context.Context) (int64, error) { return s.q.SitesVersion(ctx) }
 
 // Site reads a site, if it belongs to workspace.
-func (s *Store) Site(ctx context.Context, workspace, id uuid.UUID) (site.Site, error) {
-	row, err := s.q.GetSite(ctx, db.GetSiteParams{ID: id, WorkspaceID: workspace})
+func (s *Store) Site(ctx context.Context, workspaceID, id uuid.UUID) (site.Site, error) {
+	row, err := s.q.GetSite(ctx, db.GetSiteParams{ID: id, WorkspaceID: workspaceID})
 	return siteFromRow(row), orMissing(err, "site")
 }
 
 // ChangeSite changes a site that nobody else changes meanwhile.
-func (s *Store) ChangeSite(ctx context.Context, workspace, id uuid.UUID, change func(*site.Site) error) (site.Site, error) {
-	return s.changeSite(ctx, workspace, id, audit.SiteChanged, change)
+func (s *Store) ChangeSite(ctx context.Context, workspaceID, id uuid.UUID, change func(*site.Site) error) (site.Site, error) {
+	return s.changeSite(ctx, workspaceID, id, audit.SiteChanged, change)
 }
 
 // RotateSiteSecret puts a new key for servers in place of the old one.
-func (s *Store) RotateSiteSecret(ctx context.Context, workspace, id uuid.UUID, hash []byte) (site.Site, error) {
-	return s.changeSite(ctx, workspace, id, audit.SiteRotated, func(w *site.Site) error {
+func (s *Store) RotateSiteSecret(ctx context.Context, workspaceID, id uuid.UUID, hash []byte) (site.Site, error) {
+	return s.changeSite(ctx, workspaceID, id, audit.SiteRotated, func(w *site.Site) error {
 		w.SecretHash = hash
 		return nil
 	})
 }
 
-func (s *Store) changeSite(ctx context.Context, workspace, id uuid.UUID, action audit.Action, change func(*site.Site) error) (changed site.Site, err error) {
-	err = s.lockedSite(ctx, workspace, id, func(q *db.Queries, w site.Site) error {
+func (s *Store) changeSite(ctx context.Context, workspaceID, id uuid.UUID, action audit.Action, change func(*site.Site) error) (changed site.Site, err error) {
+	err = s.lockedSite(ctx, workspaceID, id, func(q *db.Queries, w site.Site) error {
 		if err := change(&w); err != nil {
 			return err
 		}
@@ -88,24 +88,24 @@ func (s *Store) changeSite(ctx context.Context, workspace, id uuid.UUID, action 
 			return err
 		}
 		changed = siteFromRow(row)
-		return record(ctx, q, workspace, action, "site", id, map[string]any{"name": w.Name})
+		return record(ctx, q, workspaceID, action, "site", id, map[string]any{"name": w.Name})
 	})
 	return changed, err
 }
 
 // DeleteSite forgets a site.
-func (s *Store) DeleteSite(ctx context.Context, workspace, id uuid.UUID) error {
-	return s.lockedSite(ctx, workspace, id, func(q *db.Queries, w site.Site) error {
+func (s *Store) DeleteSite(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return s.lockedSite(ctx, workspaceID, id, func(q *db.Queries, w site.Site) error {
 		if err := q.DeleteSite(ctx, id); err != nil {
 			return err
 		}
-		return record(ctx, q, workspace, audit.SiteDeleted, "site", id, map[string]any{"name": w.Name})
+		return record(ctx, q, workspaceID, audit.SiteDeleted, "site", id, map[string]any{"name": w.Name})
 	})
 }
 
-func (s *Store) lockedSite(ctx context.Context, workspace, id uuid.UUID, f func(*db.Queries, site.Site) error) error {
+func (s *Store) lockedSite(ctx context.Context, workspaceID, id uuid.UUID, f func(*db.Queries, site.Site) error) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.LockSite(ctx, db.LockSiteParams{ID: id, WorkspaceID: workspace})
+		row, err := q.LockSite(ctx, db.LockSiteParams{ID: id, WorkspaceID: workspaceID})
 		if err != nil {
 			return orMissing(err, "site")
 		}

@@ -87,16 +87,16 @@ func (s *Store) ReplaceToken(ctx context.Context, t people.Token) error {
 }
 
 // RevokeToken ends a token for good; with onlyOf, only if it is that user's.
-func (s *Store) RevokeToken(ctx context.Context, workspace, id uuid.UUID, onlyOf *uuid.UUID) error {
+func (s *Store) RevokeToken(ctx context.Context, workspaceID, id uuid.UUID, onlyOf *uuid.UUID) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.RevokeToken(ctx, db.RevokeTokenParams{ID: id, WorkspaceID: workspace, OnlyOf: onlyOf})
+		row, err := q.RevokeToken(ctx, db.RevokeTokenParams{ID: id, WorkspaceID: workspaceID, OnlyOf: onlyOf})
 		if noRows(err) {
 			return post.Missing("token")
 		}
 		if err != nil {
 			return err
 		}
-		return record(ctx, q, workspace, audit.TokenRevoked, "token", id, map[string]any{"name": row.Name, "of": row.UserID})
+		return record(ctx, q, workspaceID, audit.TokenRevoked, "token", id, map[string]any{"name": row.Name, "of": row.UserID})
 	})
 }
 

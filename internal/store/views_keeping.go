@@ -133,13 +133,13 @@ func (s *Store) LastViewCheck(ctx context.Context) (c tally.Check, found bool, e
 
 // Health says how the counts of views are kept.
 func (s *Store) Health(ctx context.Context) (h tally.Health, err error) {
-	flush, err := s.q.LastViewFlush(ctx)
+	lastFlush, err := s.q.LastViewFlush(ctx)
 	if err != nil {
 		return h, err
 	}
-	h.Batches, h.Counts = flush.Batches, flush.Counts
-	if flush.Batches > 0 {
-		h.FlushedAt = flush.At.UTC()
+	h.Batches, h.Counts = lastFlush.Batches, lastFlush.Counts
+	if lastFlush.Batches > 0 {
+		h.FlushedAt = lastFlush.At.UTC()
 	}
 	check, found, err := s.LastViewCheck(ctx)
 	if err != nil {
@@ -167,8 +167,8 @@ func (s *Store) Erase(ctx context.Context, e tally.Erasure) (tally.Erasure, erro
 }
 
 // Erasure reads a request to forget.
-func (s *Store) Erasure(ctx context.Context, workspace, id uuid.UUID) (tally.Erasure, error) {
-	row, err := s.q.ViewErasure(ctx, db.ViewErasureParams{ID: id, WorkspaceID: workspace})
+func (s *Store) Erasure(ctx context.Context, workspaceID, id uuid.UUID) (tally.Erasure, error) {
+	row, err := s.q.ViewErasure(ctx, db.ViewErasureParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
 		return tally.Erasure{}, post.Missing("erasure")
 	}

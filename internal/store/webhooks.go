@@ -46,8 +46,8 @@ func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret we
 }
 
 // Webhooks lists a workspace's endpoints, oldest first.
-func (s *Store) Webhooks(ctx context.Context, workspace uuid.UUID) ([]webhook.Endpoint, error) {
-	rows, err := s.q.ListWebhooks(ctx, workspace)
+func (s *Store) Webhooks(ctx context.Context, workspaceID uuid.UUID) ([]webhook.Endpoint, error) {
+	rows, err := s.q.ListWebhooks(ctx, workspaceID)
 	endpoints := make([]webhook.Endpoint, len(rows))
 	for i, r := range rows {
 		endpoints[i] = endpointFromRow(r)
@@ -56,8 +56,8 @@ func (s *Store) Webhooks(ctx context.Context, workspace uuid.UUID) ([]webhook.En
 }
 
 // Webhook reads an endpoint, if it belongs to workspace.
-func (s *Store) Webhook(ctx context.Context, workspace, id uuid.UUID) (webhook.Endpoint, error) {
-	row, err := s.q.GetWebhook(ctx, db.GetWebhookParams{ID: id, WorkspaceID: workspace})
+func (s *Store) Webhook(ctx context.Context, workspaceID, id uuid.UUID) (webhook.Endpoint, error) {
+	row, err := s.q.GetWebhook(ctx, db.GetWebhookParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
 		err = post.Missing("webhook")
 	}
@@ -65,8 +65,8 @@ func (s *Store) Webhook(ctx context.Context, workspace, id uuid.UUID) (webhook.E
 }
 
 // ChangeWebhook changes an endpoint that nobody else changes meanwhile.
-func (s *Store) ChangeWebhook(ctx context.Context, workspace, id uuid.UUID, change func(*webhook.Endpoint)) (changed webhook.Endpoint, err error) {
-	err = s.lockedWebhook(ctx, workspace, id, func(q *db.Queries, row db.WebhookEndpoint) error {
+func (s *Store) ChangeWebhook(ctx context.Context, workspaceID, id uuid.UUID, change func(*webhook.Endpoint)) (changed webhook.Endpoint, err error) {
+	err = s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
 		e := endpointFromRow(row)
 		change(&e)
 		row, err := q.UpdateWebhook(ctx, db.UpdateWebhookParams{ID: id, Url: e.URL, Description: e.Description, Types: orEmpty(e.Types),
@@ -81,8 +81,8 @@ func (s *Store) ChangeWebhook(ctx context.Context, workspace, id uuid.UUID, chan
 }
 
 // DeleteWebhook forgets an endpoint with its secrets and deliveries.
-func (s *Store) DeleteWebhook(ctx context.Context, workspace, id uuid.UUID) error {
-	return s.lockedWebhook(ctx, workspace, id, func(q *db.Queries, row db.WebhookEndpoint) error {
+func (s *Store) DeleteWebhook(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
 		if err := q.DeleteWebhook(ctx, id); err != nil {
 			return err
 		}
@@ -101,8 +101,8 @@ func recordWebhook(ctx context.Context, q *db.Queries, row db.WebhookEndpoint, a
 
 // RotateWebhookSecret puts a new secret in force; the one before signs along
 // for overlap.
-func (s *Store) RotateWebhookSecret(ctx context.Context, workspace, id uuid.UUID, secret webhook.SealedSecret, overlap time.Duration) (e webhook.Endpoint, err error) {
-	err = s.lockedWebhook(ctx, workspace, id, func(q *db.Queries, row db.WebhookEndpoint) error {
+func (s *Store) RotateWebhookSecret(ctx context.Context, workspaceID, id uuid.UUID, secret webhook.SealedSecret, overlap time.Duration) (e webhook.Endpoint, err error) {
+	err = s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
 		e = endpointFromRow(row)
 		if err := q.DropWebhookSecrets(ctx, id); err != nil {
 			return err
@@ -118,9 +118,9 @@ func (s *Store) RotateWebhookSecret(ctx context.Context, workspace, id uuid.UUID
 	return e, err
 }
 
-func (s *Store) lockedWebhook(ctx context.Context, workspace, id uuid.UUID, f func(*db.Queries, db.WebhookEndpoint) error) error {
+func (s *Store) lockedWebhook(ctx context.Context, workspaceID, id uuid.UUID, f func(*db.Queries, db.WebhookEndpoint) error) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
-		row, err := q.LockWebhook(ctx, db.LockWebhookParams{ID: id, WorkspaceID: workspace})
+		row, err := q.LockWebhook(ctx, db.LockWebhookParams{ID: id, WorkspaceID: workspaceID})
 		if noRows(err) {
 			return post.Missing("webhook")
 		}
