@@ -69,9 +69,9 @@ temporald: build ## build the embedded Temporal server (minutes the first time, 
 
 .PHONY: generate
 generate: $(SQLC) $(OAPI) ## write the generated code anew: queries, API, settings
-	cd internal/store && $(SQLC) generate
+	cd internal/storage/postgres && $(SQLC) generate
 	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
-	go test ./internal/config -run TestExample -update >/dev/null
+	go test ./internal/infra/config -run TestExample -update >/dev/null
 
 ## Proving it
 
@@ -97,8 +97,8 @@ bench-publish: temporald ## lateness, posts per minute against a bare Temporal, 
 
 .PHONY: bench-extract
 bench-extract: ## articles read per second and core, beside go-trafilatura; F1 where ARTICLES_DIR names the sets (ROUNDS=20)
-	@if [ -n "$(ARTICLES_DIR)" ]; then ARTICLES_DIR="$(abspath $(ARTICLES_DIR))" go test ./internal/article/extract -count=1 -run 'TestEnglishSet|TestVietnameseSet' -v | grep -E 'F1|^(---|ok|FAIL)'; fi
-	@$(if $(ARTICLES_DIR),ARTICLES_DIR="$(abspath $(ARTICLES_DIR))") go test ./internal/article/selector -run '^$$' -bench BenchmarkExtract -benchtime $(or $(ROUNDS),20)x -cpu 1 -timeout 30m 2>&1 | \
+	@if [ -n "$(ARTICLES_DIR)" ]; then ARTICLES_DIR="$(abspath $(ARTICLES_DIR))" go test ./internal/news/article/extract -count=1 -run 'TestEnglishSet|TestVietnameseSet' -v | grep -E 'F1|^(---|ok|FAIL)'; fi
+	@$(if $(ARTICLES_DIR),ARTICLES_DIR="$(abspath $(ARTICLES_DIR))") go test ./internal/news/article/selector -run '^$$' -bench BenchmarkExtract -benchtime $(or $(ROUNDS),20)x -cpu 1 -timeout 30m 2>&1 | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
 .PHONY: bench-views
@@ -113,7 +113,7 @@ bench-views-http: ## views per second over HTTP against the naive way, on keep-a
 
 .PHONY: bench-search
 bench-search: ## search among 100,000 articles on Postgres, beside ILIKE; the last line is JSON (ARTICLES=100000; SEARCH_BENCH_URL keeps them)
-	@go test ./internal/search/pgsearch -run TestBench -count=1 -timeout 60m -search-bench $(or $(ARTICLES),100000) -v | grep -v '^=== ' | \
+	@go test ./internal/news/search/pgsearch -run TestBench -count=1 -timeout 60m -search-bench $(or $(ARTICLES),100000) -v | grep -v '^=== ' | \
 		awk '/^[{]/ {json = $$0; next} {print} END {print json; exit json == ""}'
 
 .PHONY: survive
@@ -173,7 +173,7 @@ lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, det
 	cd temporald && $(GOLANGCI) run ./...
 	cd deploy/check && $(GOLANGCI) run ./...
 	$(WFCHECK) ./workflows/...
-	go test ./internal/store -count=1 -run '^Test(Migrations|ReleasedMigrations)'
+	go test ./internal/storage/postgres -count=1 -run '^Test(Migrations|ReleasedMigrations)'
 	go mod tidy -diff
 	cd temporald && go mod tidy -diff
 	cd deploy/check && go mod tidy -diff
@@ -194,7 +194,7 @@ sbom: build temporald ## write what the programs are made of to bin/dateline.cdx
 
 .PHONY: stale
 stale: generate ## fail when generated code is not what its source says
-	@git diff --exit-code -- internal/store/db api/spec dateline.env.example || \
+	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example || \
 		{ echo "Generated code is stale: commit what 'make generate' wrote."; exit 1; }
 
 ## Housekeeping
@@ -202,7 +202,7 @@ stale: generate ## fail when generated code is not what its source says
 .PHONY: release-migrations
 release-migrations: ## list the migrations that a release brings, which may never change afterwards (RELEASE=0.1.0)
 	@[ -n "$(RELEASE)" ] || { echo "RELEASE must be set: make release-migrations RELEASE=0.1.0"; exit 1; }
-	go test ./internal/store -count=1 -run TestReleasedMigrations -release-migrations "$(RELEASE)"
+	go test ./internal/storage/postgres -count=1 -run TestReleasedMigrations -release-migrations "$(RELEASE)"
 
 .PHONY: clean
 clean: ## remove what was built

@@ -6,12 +6,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/portable"
+	"dateline/internal/ops/archive"
 )
 
 // Archives writes what workspaces own into the object store: portable.Archives.
 type Archives interface {
-	Write(ctx context.Context, id uuid.UUID) (portable.Job, error)
+	Write(ctx context.Context, id uuid.UUID) (archive.Job, error)
 	Fail(ctx context.Context, id uuid.UUID) error
 	Expire(ctx context.Context, id uuid.UUID) error
 }
@@ -42,7 +42,7 @@ func (a *Archive) WriteArchive(ctx context.Context, in ArchiveInput) (ArchiveRes
 	alive := keepAlive(ctx, archivePulse)
 	defer alive.stop()
 	job, err := a.Archives.Write(ctx, in.ExportID)
-	return ArchiveResult{Written: err == nil && job.Status == portable.JobDone, Bytes: job.Bytes, Keep: portable.Keep}, err
+	return ArchiveResult{Written: err == nil && job.Status == archive.JobDone, Bytes: job.Bytes, Keep: archive.Keep}, err
 }
 
 // FailArchive notes that there will be none.

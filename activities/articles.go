@@ -6,8 +6,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"dateline/internal/post"
-	pages "dateline/internal/reading"
+	pages "dateline/internal/news/pipeline"
+	"dateline/internal/publishing/post"
 )
 
 // PageDrainer reads the pages that the crawler has stored.

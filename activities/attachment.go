@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dateline/internal/desk"
-	"dateline/internal/media"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
 )
 
@@ -18,7 +18,7 @@ type Links interface {
 
 // attachment is a stored file as adapters read it.
 func (p *Publish) attachment(file media.Item) network.Media {
-	m := network.Media{MediaInfo: desk.MediaInfos([]media.Item{file})[0], FileName: file.FileName, Open: media.Reader(p.Objects, file)}
+	m := network.Media{MediaInfo: scheduling.MediaInfos([]media.Item{file})[0], FileName: file.FileName, Open: media.Reader(p.Objects, file)}
 	if p.Links != nil {
 		m.URL = func(ctx context.Context, life time.Duration) (string, error) {
 			return p.Links.PresignGet(ctx, file.ObjectKey, life)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/clock"
-	"dateline/internal/post"
+	"dateline/internal/infra/dbclock"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )
@@ -18,7 +18,7 @@ func TestPublishAtTheTimeOfTheDatabase(t *testing.T) {
 	for name, ahead := range map[string]time.Duration{"Ahead": time.Minute, "Behind": -time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, fake.Options{})
-			wrong := clock.New(clock.Options{Database: b.store.Time, Log: slog.New(slog.DiscardHandler),
+			wrong := dbclock.New(dbclock.Options{Database: b.store.Time, Log: slog.New(slog.DiscardHandler),
 				Host: func() time.Time { return time.Now().Add(ahead) }})
 			b.must(wrong.Measure(t.Context()))
 			publisher := b.publisher()

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/drain"
-	"dateline/internal/post"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/crawler"
+	"dateline/internal/publishing/post"
 )
 
 // CrawlFrontier is the database as it plans the crawl.
@@ -22,7 +22,7 @@ type CrawlFrontier interface {
 
 // DomainDrainer fetches what is due of a domain.
 type DomainDrainer interface {
-	Drain(ctx context.Context, domain string, stop <-chan struct{}, beat func(drain.Result)) (drain.Result, error)
+	Drain(ctx context.Context, domain string, stop <-chan struct{}, beat func(crawler.Result)) (crawler.Result, error)
 }
 
 // Crawl plans the crawl and drains domains.
@@ -81,7 +81,7 @@ type DrainResult struct {
 // again, and to run by mistake twice at once: leases and gates are in the
 // database.
 func (c *Crawl) DrainDomain(ctx context.Context, in DrainInput) (DrainResult, error) {
-	out, err := c.Drainer.Drain(ctx, in.Domain, activity.GetWorkerStopChannel(ctx), func(so drain.Result) {
+	out, err := c.Drainer.Drain(ctx, in.Domain, activity.GetWorkerStopChannel(ctx), func(so crawler.Result) {
 		activity.RecordHeartbeat(ctx, so.Fetched, so.Stored)
 	})
 	return DrainResult(out), err

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/seen"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/seen"
 )
 
 // After Redis lost all, the workflow of every day fills the filter anew with all

@@ -6,8 +6,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/seen"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/seen"
 )
 
 // CrawlRows is the database as it lists what the crawler keeps.

@@ -17,12 +17,12 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"dateline/activities"
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/crawlrig"
-	"dateline/internal/crawl/crawltest"
-	"dateline/internal/crawl/drain"
-	"dateline/internal/enginetest"
-	"dateline/internal/objects"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/crawler"
+	"dateline/internal/news/crawl/crawlrig"
+	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/storage/objects"
+	"dateline/internal/testing/enginetest"
 )
 
 // archive is a crawler with a site whose pages are stored in S3.
@@ -46,7 +46,7 @@ func newArchive(t *testing.T) *archive {
 	s, url := enginetest.StoreAndURL(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	limits := drain.StandardLimits()
+	limits := crawler.StandardLimits()
 	limits.Delay, limits.IPDelay, limits.Fetch = 0, 0, 10*time.Second
 	a.Rig, err = crawlrig.New(ctx, crawlrig.Parts{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: a.bucket, Limits: limits,
 		Pace: crawl.StandardPace(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver()})
@@ -81,7 +81,7 @@ func (a *archive) crawl() {
 	a.exec("update seeds set next_crawl = now(); update urls set due_at = now() where kind = 'article'")
 	_, err := a.Store.PlanSeeds(a.t.Context(), 10)
 	a.must(err)
-	_, err = a.Drainer.Drain(a.t.Context(), a.site.Host(), nil, func(drain.Result) {})
+	_, err = a.Drainer.Drain(a.t.Context(), a.site.Host(), nil, func(crawler.Result) {})
 	a.must(err)
 }
 

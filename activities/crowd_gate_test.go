@@ -6,19 +6,19 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/bulkhead"
-	"dateline/internal/post"
+	"dateline/internal/publishing/hostguard"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 )
 
 // doorkeeper notes how long before its call a post asks for a place.
 type doorkeeper struct {
-	bulkhead.Bulkhead
+	hostguard.Bulkhead
 	mu      sync.Mutex
 	longest time.Duration
 }
 
-func (d *doorkeeper) Enter(host string, planned time.Time, probe bool) (*bulkhead.Call, time.Time, bulkhead.Reason) {
+func (d *doorkeeper) Enter(host string, planned time.Time, probe bool) (*hostguard.Call, time.Time, hostguard.Reason) {
 	if probe {
 		d.mu.Lock()
 		d.longest = max(d.longest, time.Until(planned))

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/fake"
 )
 
@@ -39,7 +39,7 @@ func (b *bench) retry(p post.Post, targets ...uuid.UUID) post.Post {
 	return again
 }
 
-func (b *bench) change(p post.Post, edit desk.Edit) post.Post {
+func (b *bench) change(p post.Post, edit scheduling.Edit) post.Post {
 	b.t.Helper()
 	changed, err := b.desk.Change(b.t.Context(), b.guard(p), edit)
 	b.must(err)
@@ -114,16 +114,16 @@ func TestRetryTouchesOnlyWhatFailed(t *testing.T) {
 
 // A thread that failed at its second segment goes on there, with what it says by then.
 func TestAFailedThreadGoesOnWhereItStopped(t *testing.T) {
-	segments := func(texts ...string) *[]desk.Segment {
-		list := []desk.Segment{}
+	segments := func(texts ...string) *[]scheduling.Segment {
+		list := []scheduling.Segment{}
 		for _, s := range texts {
-			list = append(list, desk.Segment{Content: s})
+			list = append(list, scheduling.Segment{Content: s})
 		}
 		return &list
 	}
 	for _, row := range []struct {
 		name string
-		edit *[]desk.Segment // nil: a plain retry
+		edit *[]scheduling.Segment // nil: a plain retry
 		live int
 	}{
 		{"Retried", nil, 3},
@@ -143,7 +143,7 @@ func TestAFailedThreadGoesOnWhereItStopped(t *testing.T) {
 			if row.edit == nil {
 				again = b.retry(p)
 			} else {
-				again = b.change(p, desk.Edit{Thread: row.edit})
+				again = b.change(p, scheduling.Edit{Thread: row.edit})
 			}
 			if again.Status != post.Publishing {
 				t.Errorf("the post is %s", again.Status)
@@ -202,7 +202,7 @@ func TestALostPostIsNotMadeAgainAfterARetry(t *testing.T) {
 		},
 		"NewTime": func(b *bench, p post.Post) post.Post {
 			when := time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)
-			return b.change(p, desk.Edit{ScheduledTime: &when})
+			return b.change(p, scheduling.Edit{ScheduledTime: &when})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestAThreadThatHasBegunHasNoNewTime(t *testing.T) {
 	b.fault(fake.Fault{Kind: fake.Status, Status: 422, Nth: 2})
 	b.publish(b.publisher(), input(p))
 	when := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	if _, err := b.desk.Change(t.Context(), b.guard(p), desk.Edit{ScheduledTime: &when}); b.refusal(err) != "too_late" {
+	if _, err := b.desk.Change(t.Context(), b.guard(p), scheduling.Edit{ScheduledTime: &when}); b.refusal(err) != "too_late" {
 		t.Errorf("a new time gave %v", err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/fake"
 )
 
@@ -73,7 +73,7 @@ func TestDecisionsAtTheSameMoment(t *testing.T) {
 	edit := func(b *bench, p post.Post) error {
 		g := b.guard(p)
 		g.IfVersion = p.Version
-		_, err := b.desk.Change(b.t.Context(), g, desk.Edit{Content: &words})
+		_, err := b.desk.Change(b.t.Context(), g, scheduling.Edit{Content: &words})
 		return err
 	}
 	again := func(b *bench, p post.Post) error {
@@ -151,7 +151,7 @@ func TestDecide(t *testing.T) {
 				"retry": func() error { _, err := b.desk.Retry(t.Context(), b.guard(p), nil); return err },
 				"edit": func() error {
 					s := "x"
-					_, err := b.desk.Change(t.Context(), b.guard(p), desk.Edit{Content: &s})
+					_, err := b.desk.Change(t.Context(), b.guard(p), scheduling.Edit{Content: &s})
 					return err
 				},
 				"cancel": func() error { _, err := b.desk.Cancel(t.Context(), b.guard(p)); return err },

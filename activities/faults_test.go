@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/account"
-	"dateline/internal/post"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )

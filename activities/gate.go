@@ -10,18 +10,18 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/internal/bulkhead"
-	"dateline/internal/limits"
-	"dateline/internal/post"
+	"dateline/internal/publishing/hostguard"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/ratelimit"
 	"dateline/platforms/network"
 )
 
 // RateLimits gives permits for calls, and learns from their answers.
 type RateLimits interface {
-	Take(ctx context.Context, c limits.Caller, use network.Use) limits.Grant
-	GiveBack(ctx context.Context, p limits.Permit)
-	Observe(ctx context.Context, c limits.Caller, use network.Use, rates []network.Rate, failure *network.Error) (wake []uuid.UUID)
-	Wait(ctx context.Context, c limits.Caller, use network.Use, r limits.Refusal, post uuid.UUID)
+	Take(ctx context.Context, c ratelimit.Caller, use network.Use) ratelimit.Grant
+	GiveBack(ctx context.Context, p ratelimit.Permit)
+	Observe(ctx context.Context, c ratelimit.Caller, use network.Use, rates []network.Rate, failure *network.Error) (wake []uuid.UUID)
+	Wait(ctx context.Context, c ratelimit.Caller, use network.Use, r ratelimit.Refusal, post uuid.UUID)
 }
 
 // Waker makes a post that waits at Temporal for a rate limit ask again.
@@ -31,21 +31,21 @@ type Waker interface {
 
 // Hosts says whether a network's host may be called.
 type Hosts interface {
-	Enter(host string, planned time.Time, probe bool) (call *bulkhead.Call, retry time.Time, reason bulkhead.Reason)
+	Enter(host string, planned time.Time, probe bool) (call *hostguard.Call, retry time.Time, reason hostguard.Reason)
 }
 
 // pass is what admit got: the permit and the place for one call.
 type pass struct {
-	call      *bulkhead.Call
+	call      *hostguard.Call
 	entered   bool
-	permit    limits.Permit
+	permit    ratelimit.Permit
 	permitted bool
 }
 
 func (j *job) host() string { return j.target.Network + " " + j.account.BaseURL }
 
-func (j *job) caller() limits.Caller {
-	return limits.Caller{Network: j.target.Network, BaseURL: j.account.BaseURL, RemoteID: j.account.RemoteID, Quotas: j.limits.Quotas}
+func (j *job) caller() ratelimit.Caller {
+	return ratelimit.Caller{Network: j.target.Network, BaseURL: j.account.BaseURL, RemoteID: j.account.RemoteID, Quotas: j.limits.Quotas}
 }
 
 func (j *job) use() network.Use {
@@ -66,8 +66,8 @@ func (p *Publish) prepareWithin(ctx context.Context, j *job) (problem *network.E
 	if call != nil {
 		// That it worked says nothing: all may have been known already.
 		v := verdict(problem)
-		if v == bulkhead.Worked {
-			v = bulkhead.Unknown
+		if v == hostguard.Worked {
+			v = hostguard.Unknown
 		}
 		call.Leave(v)
 	}
@@ -144,7 +144,7 @@ func (p *Publish) dismiss(ctx context.Context, j *job) {
 		return
 	}
 	if j.pass.call != nil {
-		j.pass.call.Leave(bulkhead.Unknown)
+		j.pass.call.Leave(hostguard.Unknown)
 	}
 	if p.Limits != nil {
 		p.Limits.GiveBack(context.WithoutCancel(ctx), j.pass.permit)
@@ -223,7 +223,7 @@ const noticedAtOnce = 2 * time.Second
 
 // awaitLimit registers a post that waits at Temporal until the time given, so
 // that it can be woken when a response shows that it need not.
-func (p *Publish) awaitLimit(ctx context.Context, j *job, use network.Use, r limits.Refusal) {
+func (p *Publish) awaitLimit(ctx context.Context, j *job, use network.Use, r ratelimit.Refusal) {
 	if p.Limits != nil && time.Until(r.Until) > noticedAtOnce {
 		p.Limits.Wait(ctx, j.caller(), use, r, j.post.ID)
 	}
@@ -235,9 +235,9 @@ const codeNoPermit = "rate_limited"
 
 // permit takes a permit, waiting a moment for it. refused says that it takes
 // longer.
-func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.Time) (permit limits.Permit, refused *network.Error, err error) {
+func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.Time) (permit ratelimit.Permit, refused *network.Error, err error) {
 	if p.Limits == nil {
-		return limits.Permit{}, nil, nil
+		return ratelimit.Permit{}, nil, nil
 	}
 	until := later(at, time.Now()).Add(p.Timing.orDefaults().Patience)
 	for {
@@ -246,18 +246,18 @@ func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.T
 			return grant.Permit, nil, nil
 		}
 		if grant.Until.After(until) {
-			p.awaitLimit(ctx, j, use, limits.Refusal{Scope: grant.Scope, Bucket: grant.Bucket, Until: grant.Until})
+			p.awaitLimit(ctx, j, use, ratelimit.Refusal{Scope: grant.Scope, Bucket: grant.Bucket, Until: grant.Until})
 			whose := j.account.Handle
 			if grant.Scope == network.ScopeApp {
 				whose = "Dateline at " + j.limits.AllowedBy
 			}
-			return limits.Permit{}, &network.Error{Class: network.Throttled, Code: codeNoPermit, Scope: grant.Scope, RetryAt: grant.Until,
+			return ratelimit.Permit{}, &network.Error{Class: network.Throttled, Code: codeNoPermit, Scope: grant.Scope, RetryAt: grant.Until,
 				Message: fmt.Sprintf("The rate limit %q of %s is used up until %s.", grant.Bucket, whose, grant.Until.UTC().Format(time.RFC3339))}, nil
 		}
 		// Meanwhile another call may learn that the bucket is open.
 		wait := time.Until(grant.Until)
 		if err := sleepUntil(ctx, time.Now().Add(min(wait+time.Millisecond, max(wait/8, shortestLook)))); err != nil {
-			return limits.Permit{}, nil, err
+			return ratelimit.Permit{}, nil, err
 		}
 	}
 }
@@ -266,7 +266,7 @@ func (p *Publish) permit(ctx context.Context, j *job, use network.Use, at time.T
 const shortestLook = 200 * time.Millisecond
 
 // enter asks for a place at the host, waiting a moment for it.
-func (p *Publish) enter(ctx context.Context, j *job, at time.Time, probe bool) (*bulkhead.Call, error) {
+func (p *Publish) enter(ctx context.Context, j *job, at time.Time, probe bool) (*hostguard.Call, error) {
 	if p.Hosts == nil {
 		return nil, nil
 	}
@@ -281,7 +281,7 @@ func (p *Publish) enter(ctx context.Context, j *job, at time.Time, probe bool) (
 				return nil, err
 			}
 			message := "The network has failed many times in a row. The post waits until it answers again."
-			if reason == bulkhead.Full {
+			if reason == hostguard.Full {
 				message = "The network answers so slowly that no more calls are made for now. The post waits."
 			}
 			if err := p.tell(ctx, j, post.EventHeld, map[string]any{"code": reason, "message": message, "retry_at": retry.UTC()}); err != nil {
@@ -322,19 +322,19 @@ func comeBack(kind, what string, at time.Time) error {
 }
 
 // verdict says what an outcome tells about the host.
-func verdict(e *network.Error) bulkhead.Verdict {
+func verdict(e *network.Error) hostguard.Verdict {
 	switch {
 	case e == nil:
-		return bulkhead.Worked
+		return hostguard.Worked
 	case ours(e) || errors.Is(e, context.Canceled) || e.Code == codeNoPermit || e.Code == codeParentWaiting:
-		return bulkhead.Unknown
+		return hostguard.Unknown
 	case e.Status >= 500:
-		return bulkhead.Failed
+		return hostguard.Failed
 	case e.Status > 0:
-		return bulkhead.Worked
+		return hostguard.Worked
 	case e.Code == "connection_failed" || e.Code == "timeout":
-		return bulkhead.Failed
+		return hostguard.Failed
 	default:
-		return bulkhead.Unknown
+		return hostguard.Unknown
 	}
 }

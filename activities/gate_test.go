@@ -14,11 +14,11 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"dateline/activities"
-	"dateline/internal/bulkhead"
-	"dateline/internal/enginetest"
-	"dateline/internal/limits"
-	"dateline/internal/post"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/hostguard"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/ratelimit"
+	"dateline/internal/testing/enginetest"
 	"dateline/platforms"
 	"dateline/platforms/call"
 	"dateline/platforms/fake"
@@ -36,11 +36,11 @@ func limited(posts, uploads int) fake.Options {
 }
 
 // within makes the activities keep limits, over a Redis of the test's own.
-func (b *bench) within(hosts *bulkhead.Bulkhead) (p *activities.Publish, stopRedis func()) {
+func (b *bench) within(hosts *hostguard.Bulkhead) (p *activities.Publish, stopRedis func()) {
 	b.t.Helper()
 	url, stop := enginetest.StoppableRedis(b.t)
 	p = b.publisher()
-	p.Limits = limits.New(b.t.Context(), enginetest.RedisClient(b.t, url), slog.New(b.log.handler()))
+	p.Limits = ratelimit.New(b.t.Context(), enginetest.RedisClient(b.t, url), slog.New(b.log.handler()))
 	if hosts != nil {
 		p.Hosts = hosts
 	}
@@ -247,7 +247,7 @@ func TestPostsGoOutWithoutRedis(t *testing.T) {
 func TestAHostThatFailsIsLeftAloneUntilItAnswers(t *testing.T) {
 	b := newBench(t, fake.Options{})
 	b.timing.Patience = time.Millisecond
-	p, _ := b.within(&bulkhead.Bulkhead{Options: bulkhead.Options{Failures: 3, Pause: 3 * time.Second}})
+	p, _ := b.within(&hostguard.Bulkhead{Options: hostguard.Options{Failures: 3, Pause: 3 * time.Second}})
 	b.publish(p, input(b.schedule(nil)))
 	resume, err := b.fake.Refuse(0)
 	b.must(err)
@@ -293,7 +293,7 @@ func TestAHangingNetworkDelaysNoOther(t *testing.T) {
 	b.must(err)
 
 	const hanging, workers = 5, 6
-	p, _ := b.within(&bulkhead.Bulkhead{Options: bulkhead.Options{MaxCalls: hanging}})
+	p, _ := b.within(&hostguard.Bulkhead{Options: hostguard.Options{MaxCalls: hanging}})
 	b.publish(p, input(b.schedule(nil))) // so that its limits are known
 	b.fault(fake.Fault{Kind: fake.ActThenHang, Count: -1})
 	queue := make(chan post.Post)

@@ -21,15 +21,15 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"dateline/activities"
-	"dateline/internal/account"
-	"dateline/internal/desk"
-	"dateline/internal/enginetest"
-	"dateline/internal/media"
-	"dateline/internal/objects"
-	"dateline/internal/people"
-	"dateline/internal/post"
-	"dateline/internal/secret"
-	"dateline/internal/store"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/objects"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/enginetest"
 	"dateline/platforms"
 	"dateline/platforms/bluesky"
 	"dateline/platforms/call"
@@ -50,16 +50,16 @@ const createPath = "/api/v1/statuses"
 // bench is one workspace with one account at a fake network, on real engines.
 type bench struct {
 	t        *testing.T
-	store    *store.Store
+	store    *postgres.Store
 	url      string // of the database
 	objects  *objects.Bucket
 	fake     *fake.Server
 	token    string // of the account
-	who      people.Principal
+	who      workspace.Principal
 	account  account.Account
 	accounts *account.Service
 	networks platforms.Registry
-	desk     *desk.Desk
+	desk     *scheduling.Desk
 	log      *journal
 	live     *bus
 	timing   activities.Timing
@@ -95,12 +95,12 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	b.must(err)
 	sealer, err := secret.OpenKeyset(keyset)
 	b.must(err)
-	b.who = people.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), Role: people.Owner}
-	apiToken, _ := people.NewToken(b.who.WorkspaceID, b.who.UserID, "test")
-	b.must(b.store.Found(t.Context(), people.Workspace{ID: b.who.WorkspaceID, Name: "Harbour Courier", TimeZone: "UTC"}, "owner", apiToken))
+	b.who = workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), Role: workspace.Owner}
+	apiToken, _ := workspace.NewToken(b.who.WorkspaceID, b.who.UserID, "test")
+	b.must(b.store.Found(t.Context(), workspace.Workspace{ID: b.who.WorkspaceID, Name: "Harbour Courier", TimeZone: "UTC"}, "owner", apiToken))
 	b.accounts = &account.Service{Store: b.store, Connectors: b.networks, Sealer: sealer, Sandbox: b.fake.NetworkURL}
 	b.account = b.connect("desk")
-	b.desk = &desk.Desk{Store: b.store, Accounts: b.accounts, Networks: b.networks, ObjectURL: b.objects.URL, Live: b.live, Log: slog.New(b.log.handler())}
+	b.desk = &scheduling.Desk{Store: b.store, Accounts: b.accounts, Networks: b.networks, ObjectURL: b.objects.URL, Live: b.live, Log: slog.New(b.log.handler())}
 	return b
 }
 
@@ -136,7 +136,7 @@ func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.
 	if change != nil {
 		change(&p)
 	}
-	created, _, err := b.store.CreatePost(b.t.Context(), store.NewPost{Post: p, AccountIDs: accounts, Actor: b.who.Actor()})
+	created, _, err := b.store.CreatePost(b.t.Context(), postgres.NewPost{Post: p, AccountIDs: accounts, Actor: b.who.Actor()})
 	b.must(err)
 	return created
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/activities"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )

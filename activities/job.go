@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/account"
-	"dateline/internal/media"
-	"dateline/internal/post"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
 )
 

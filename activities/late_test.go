@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/desk"
-	"dateline/internal/post"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/fake"
 )
 
@@ -114,7 +114,7 @@ func TestLatenessIsNotedOnce(t *testing.T) {
 		t.Errorf("late by %v s", seconds)
 	}
 	when := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
-	b.change(p, desk.Edit{ScheduledTime: &when})
+	b.change(p, scheduling.Edit{ScheduledTime: &when})
 	b.sql("update scheduled_posts set scheduled_time = now() - interval '5 minutes' where post_id = $1", p.ID)
 	late(1)
 	late(0)

@@ -5,7 +5,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"dateline/internal/media"
+	"dateline/internal/publishing/media"
 )
 
 // MediaLibrary deletes what nothing needs.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"dateline/internal/account"
-	"dateline/internal/post"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"dateline/activities"
-	"dateline/internal/media"
-	"dateline/internal/post"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )

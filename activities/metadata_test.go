@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"testing"
 
-	"dateline/internal/media"
-	"dateline/internal/mediatest"
-	"dateline/internal/post"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/testing/mediatest"
 	"dateline/platforms/fake"
 )
 

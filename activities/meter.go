@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
 )
 

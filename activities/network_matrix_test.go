@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/account"
-	"dateline/internal/post"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 )
 

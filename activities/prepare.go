@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/text/unicode/norm"
 
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
 )
 
@@ -52,7 +52,7 @@ func (p *Publish) checkContent(ctx context.Context, j *job) *network.Error {
 	j.limits = limits
 	for i := j.next(); i < len(j.segments); i++ {
 		s := j.segments[i]
-		content := network.Content{Text: s.Content, Media: desk.MediaInfos(p.asSent(j, s.files)), Reply: i > 0 || j.post.ThreadParentID != nil}
+		content := network.Content{Text: s.Content, Media: scheduling.MediaInfos(p.asSent(j, s.files)), Reply: i > 0 || j.post.ThreadParentID != nil}
 		problems := j.adapter.Check(content, limits)
 		if len(problems) == 0 {
 			continue

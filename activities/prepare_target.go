@@ -6,7 +6,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
 )
 

@@ -10,9 +10,9 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"dateline/activities"
-	"dateline/internal/desk"
-	"dateline/internal/media"
-	"dateline/internal/post"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/fake"
 )
 
@@ -48,8 +48,8 @@ func TestPreparedAttachmentsAreNotUploadedAgain(t *testing.T) {
 		p.Thread[0].AttachmentIDs = idsOfMedia(one, two)
 		p.ScheduledTime = time.Now().Add(time.Second).UTC()
 	}, b.account.ID, other.ID)
-	id, none := other.ID.String(), []desk.Segment{}
-	p = b.change(p, desk.Edit{Overrides: map[string]*desk.Override{id: {Attachments: &[]string{three.ID.String(), two.ID.String()}, Thread: &none}}})
+	id, none := other.ID.String(), []scheduling.Segment{}
+	p = b.change(p, scheduling.Edit{Overrides: map[string]*scheduling.Override{id: {Attachments: &[]string{three.ID.String(), two.ID.String()}, Thread: &none}}})
 	uploads := b.countUploads()
 	for _, a := range []activities.TargetInput{inputOn(p, b.account), inputOn(p, other)} {
 		b.must(b.prepare(a))
@@ -82,14 +82,14 @@ func TestAnEditDiscardsWhatWasPrepared(t *testing.T) {
 	words := "Corrected"
 	list := func(s string) *[]string { return &[]string{s} }
 	for name, row := range map[string]struct {
-		edit    desk.Edit
+		edit    scheduling.Edit
 		uploads int // for the edited post
 		kept    bool
 	}{
-		"Attachments": {edit: desk.Edit{Attachments: list(two.ID.String())}, uploads: 1},
-		"Thread":      {edit: desk.Edit{Thread: &[]desk.Segment{{Content: "more", Attachments: *list(two.ID.String())}}}, uploads: 2},
-		"Overrides":   {edit: desk.Edit{Overrides: map[string]*desk.Override{b.account.ID.String(): {Attachments: list(two.ID.String())}}}, uploads: 1},
-		"Words":       {edit: desk.Edit{Content: &words}, kept: true},
+		"Attachments": {edit: scheduling.Edit{Attachments: list(two.ID.String())}, uploads: 1},
+		"Thread":      {edit: scheduling.Edit{Thread: &[]scheduling.Segment{{Content: "more", Attachments: *list(two.ID.String())}}}, uploads: 2},
+		"Overrides":   {edit: scheduling.Edit{Overrides: map[string]*scheduling.Override{b.account.ID.String(): {Attachments: list(two.ID.String())}}}, uploads: 1},
+		"Words":       {edit: scheduling.Edit{Content: &words}, kept: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := b.withMedia(one)
@@ -124,7 +124,7 @@ func TestProblemsAreFoundWhilePreparing(t *testing.T) {
 	if now := b.read(p.ID); now.Status != post.Scheduled || now.Targets[0].ErrorClass != "" {
 		t.Errorf("the post is %+v", now)
 	}
-	b.must(b.prepare(input(b.change(p, desk.Edit{Thread: &[]desk.Segment{{Content: "short"}}}))))
+	b.must(b.prepare(input(b.change(p, scheduling.Edit{Thread: &[]scheduling.Segment{{Content: "short"}}}))))
 	lastEvent(t, b, p, post.EventPrepared)
 }
 
@@ -143,7 +143,7 @@ func TestPreparingGoesOnWhereItStopped(t *testing.T) {
 		t.Errorf("%d uploads", n)
 	}
 	b.must(b.fake.Inject(fake.Fault{Kind: fake.TokenExpired, Method: http.MethodPost, Path: uploadPath}))
-	b.must(b.prepare(input(b.change(p, desk.Edit{Attachments: &[]string{p.AttachmentIDs[0].String()}}))))
+	b.must(b.prepare(input(b.change(p, scheduling.Edit{Attachments: &[]string{p.AttachmentIDs[0].String()}}))))
 	if found := lastEvent(t, b, p, post.EventProblem); found["class"] != "auth" {
 		t.Errorf("the timeline says %v", found)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/limits"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/ratelimit"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )
@@ -125,9 +125,9 @@ func TestLimitsAreLearntWhilePreparing(t *testing.T) {
 	b.must(err)
 	allowed, err := n.Limits(t.Context(), use)
 	b.must(err)
-	buckets, err := publisher.Limits.(*limits.Limiter).Buckets(t.Context(), limits.Caller{Network: "instagram", BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: allowed.Quotas})
+	buckets, err := publisher.Limits.(*ratelimit.Limiter).Buckets(t.Context(), ratelimit.Caller{Network: "instagram", BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: allowed.Quotas})
 	b.must(err)
-	at := slices.IndexFunc(buckets, func(k limits.Bucket) bool { return k.Name == "posts" })
+	at := slices.IndexFunc(buckets, func(k ratelimit.Bucket) bool { return k.Name == "posts" })
 	if at < 0 || buckets[at].Limit != 7 || buckets[at].Left(time.Now()) != 6 {
 		t.Errorf("known is %+v, want 6 of 7 posts left", buckets)
 	}

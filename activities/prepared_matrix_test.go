@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"dateline/activities"
-	"dateline/internal/account"
-	"dateline/internal/media"
-	"dateline/internal/post"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )

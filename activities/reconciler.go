@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 // ReconcileStore is the database as the reconciler uses it.

@@ -3,9 +3,9 @@ package activities_test
 import (
 	"testing"
 
-	"dateline/internal/account"
-	"dateline/internal/post"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 )
 

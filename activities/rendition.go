@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"dateline/internal/desk"
-	"dateline/internal/media"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
 )
 
@@ -19,7 +19,7 @@ func (p *Publish) asSent(j *job, files []media.Item) []media.Item {
 	if p.Media == nil {
 		return files
 	}
-	return desk.AsPlanned(files, j.limits)
+	return scheduling.AsPlanned(files, j.limits)
 }
 
 // fit makes what is not out yet as the network takes it. What is sent is known
@@ -33,7 +33,7 @@ func (p *Publish) fit(ctx context.Context, j *job) *network.Error {
 		s := &j.segments[i]
 		s.fitted = nil
 		for _, file := range s.files {
-			one, problem := p.fitOne(ctx, file, desk.Rules(j.limits))
+			one, problem := p.fitOne(ctx, file, scheduling.Rules(j.limits))
 			if problem != nil {
 				return problem
 			}

@@ -7,10 +7,10 @@ import (
 	"image/jpeg"
 	"testing"
 
-	"dateline/internal/desk"
-	"dateline/internal/media"
-	"dateline/internal/post"
-	"dateline/internal/store"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
 	"dateline/platforms/fake"
 )
 
@@ -38,7 +38,7 @@ func TestPublishConvertsImages(t *testing.T) {
 	library := &media.Service{Objects: b.objects, Store: b.store, MaxBytes: 64 << 20}
 	photo, err := library.Upload(t.Context(), b.who, "harbour.jpeg", "The harbour", bytes.NewReader(bloated(t)))
 	b.must(err)
-	if _, _, err := b.desk.Schedule(t.Context(), b.who, desk.Draft{Content: "Hello", ScheduledTime: "2099-01-01T10:00:00Z", Attachments: []string{photo.ID.String()}}, store.Idempotency{}); err == nil {
+	if _, _, err := b.desk.Schedule(t.Context(), b.who, scheduling.Draft{Content: "Hello", ScheduledTime: "2099-01-01T10:00:00Z", Attachments: []string{photo.ID.String()}}, postgres.Idempotency{}); err == nil {
 		t.Error("2099 is too far")
 	} else if e := (*post.Error)(nil); !errors.As(err, &e) || len(e.Problems) != 1 {
 		t.Errorf("the desk refuses the photo: %v", err)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"dateline/internal/account"
-	"dateline/internal/post"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
 )
 

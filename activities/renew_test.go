@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/account"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/post"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms/fake"
 )
 

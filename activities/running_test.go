@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/activities"
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/fake"
 )
 
@@ -52,7 +52,7 @@ func TestChangeReachesAPostThatWaitsInMemory(t *testing.T) {
 				notices <- []uuid.UUID{edited.ID, neighbour.ID, uuid.New()} // of something else
 			}
 			content := "Tide tables for the harbour, week 49"
-			_, err := b.desk.Change(t.Context(), b.guard(edited), desk.Edit{Content: &content})
+			_, err := b.desk.Change(t.Context(), b.guard(edited), scheduling.Edit{Content: &content})
 			b.must(err)
 			if c.notice {
 				notices <- []uuid.UUID{edited.ID, neighbour.ID}

@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"dateline/internal/search/indexer"
+	"dateline/internal/news/search/indexer"
 )
 
 // ArticleIndexer brings articles into the index of the search.

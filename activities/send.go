@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/limits"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/ratelimit"
 	"dateline/platforms/matching"
 	"dateline/platforms/network"
 )
@@ -191,7 +191,7 @@ func (p *Publish) retry(ctx context.Context, j *job, call post.Call, e *network.
 		return result, err
 	}
 	if e.Class == network.Throttled && call.OperationID != uuid.Nil {
-		p.awaitLimit(ctx, j, j.use(), limits.Refusal{Scope: e.Scope, Until: time.Now().Add(delay)})
+		p.awaitLimit(ctx, j, j.use(), ratelimit.Refusal{Scope: e.Scope, Until: time.Now().Add(delay)})
 	}
 	return TargetResult{}, again
 }

@@ -11,10 +11,10 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"dateline/activities"
-	"dateline/internal/desk"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/post"
-	"dateline/internal/store"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/newsroomtest"
 )
 
 // told counts what Temporal was told of.
@@ -47,8 +47,8 @@ func TestMaterialiseSeries(t *testing.T) {
 	n.Connect("desk")
 	create := func() post.Series {
 		t.Helper()
-		s, _, _, err := n.Desk.CreateSeries(t.Context(), n.Owner, desk.SeriesDraft{Rule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", TimeZone: "Asia/Ho_Chi_Minh",
-			Starts: time.Now().AddDate(0, 0, -7).Format("2006-01-02T15:04"), Template: desk.Draft{Content: "Điểm tin tối"}}, store.Idempotency{})
+		s, _, _, err := n.Desk.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU", TimeZone: "Asia/Ho_Chi_Minh",
+			Starts: time.Now().AddDate(0, 0, -7).Format("2006-01-02T15:04"), Template: scheduling.Draft{Content: "Điểm tin tối"}}, postgres.Idempotency{})
 		n.Must(err)
 		return s
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
 )
 
@@ -23,7 +23,7 @@ type SignalStore interface {
 
 // Editor changes posts by the same rules as the API.
 type Editor interface {
-	Change(ctx context.Context, g post.Guard, edit desk.Edit) (post.Post, error)
+	Change(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
@@ -112,7 +112,7 @@ func (s *Signals) preparesAhead(p post.Post) bool {
 type Command struct {
 	PostID uuid.UUID
 	Name   string // cancel, edit, publish_now, retry or discard
-	Edit   desk.Edit
+	Edit   scheduling.Edit
 	// Targets are those that retry and discard mean; none: all.
 	Targets []uuid.UUID
 	Broken  string // why the signal's input could not be read

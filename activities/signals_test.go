@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"dateline/activities"
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/fake"
 )
 
@@ -31,9 +31,9 @@ func TestObey(t *testing.T) {
 		event   string
 		check   func(p post.Post) bool
 	}{
-		{"Content", activities.Command{Name: "edit", Edit: desk.Edit{Content: &content}}, post.EventEdited, func(p post.Post) bool { return p.Content == content && p.Revision == 2 }},
-		{"Time", activities.Command{Name: "edit", Edit: desk.Edit{ScheduledTime: &later}}, post.EventEdited, func(p post.Post) bool { return p.ScheduledTime.Format(time.RFC3339) == later }},
-		{"TooLong", activities.Command{Name: "edit", Edit: desk.Edit{Content: &long}}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
+		{"Content", activities.Command{Name: "edit", Edit: scheduling.Edit{Content: &content}}, post.EventEdited, func(p post.Post) bool { return p.Content == content && p.Revision == 2 }},
+		{"Time", activities.Command{Name: "edit", Edit: scheduling.Edit{ScheduledTime: &later}}, post.EventEdited, func(p post.Post) bool { return p.ScheduledTime.Format(time.RFC3339) == later }},
+		{"TooLong", activities.Command{Name: "edit", Edit: scheduling.Edit{Content: &long}}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
 		{"Nothing", activities.Command{Name: "edit"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
 		{"Broken", activities.Command{Name: "edit", Broken: "no object"}, post.EventRefused, func(p post.Post) bool { return p.Revision == 1 }},
 		{"Cancel", activities.Command{Name: "cancel"}, post.EventCancelled, func(p post.Post) bool { return p.Status == post.Cancelled }},
@@ -72,7 +72,7 @@ func TestObeyTooLate(t *testing.T) {
 	p := b.schedule(nil)
 	b.publish(b.publisher(), input(p))
 	content := "Corrected"
-	for _, c := range []activities.Command{{Name: "cancel"}, {Name: "publish_now"}, {Name: "edit", Edit: desk.Edit{Content: &content}}} {
+	for _, c := range []activities.Command{{Name: "cancel"}, {Name: "publish_now"}, {Name: "edit", Edit: scheduling.Edit{Content: &content}}} {
 		c.PostID = p.ID
 		b.must(b.signals().Obey(t.Context(), c))
 		note := lastEvent(t, b, p, post.EventRefused)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/media"
-	"dateline/internal/post"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
-	"dateline/internal/account"
+	"dateline/internal/publishing/account"
 )
 
 // TokenStore is the database as the care for tokens uses it.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/activities"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 // troubled is a store whose calls can be disturbed.

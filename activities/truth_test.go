@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dateline/activities"
-	"dateline/internal/account"
-	"dateline/internal/post"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 )
 

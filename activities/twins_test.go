@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dateline/activities"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )

@@ -6,14 +6,14 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"dateline/internal/tally"
+	"dateline/internal/audience/flush"
 )
 
 // Tally keeps the counts of views in step: tally.Keeper.
 type Tally interface {
-	Flush(ctx context.Context, beat func()) (tally.Flushed, error)
-	CheckIfDue(ctx context.Context, beat func()) (c tally.Check, done bool, err error)
-	Tend(ctx context.Context, beat func()) (tally.Tended, error)
+	Flush(ctx context.Context, beat func()) (flush.Flushed, error)
+	CheckIfDue(ctx context.Context, beat func()) (c flush.Check, done bool, err error)
+	Tend(ctx context.Context, beat func()) (flush.Tended, error)
 }
 
 // Views brings the counts of views to the database.

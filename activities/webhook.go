@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/netguard"
-	"dateline/internal/post"
-	"dateline/internal/secret"
-	"dateline/internal/webhook"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/ssrf"
+	"dateline/internal/notify/webhook"
+	"dateline/internal/publishing/post"
 )
 
 // WebhookStore is the database as deliveries use it.
@@ -205,7 +205,7 @@ func retryAfter(text string, now time.Time) time.Duration {
 func reason(err error) string {
 	var outer *url.Error
 	switch {
-	case netguard.Prohibited(err):
+	case ssrf.Prohibited(err):
 		return "Its address is private or its port unusual, which is not allowed."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &outer) && outer.Timeout():
 		return "The endpoint took too long."

@@ -13,8 +13,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"dateline/activities"
-	"dateline/internal/limits"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/ratelimit"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )
@@ -177,8 +177,8 @@ func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
 // admitted has a permit for every call.
 type admitted struct{ activities.RateLimits }
 
-func (admitted) Take(context.Context, limits.Caller, network.Use) limits.Grant {
-	return limits.Grant{OK: true}
+func (admitted) Take(context.Context, ratelimit.Caller, network.Use) ratelimit.Grant {
+	return ratelimit.Grant{OK: true}
 }
 
 // A refusal closed the bucket for hours. When a call of a newer window is

@@ -16,9 +16,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api"
-	"dateline/internal/login"
-	"dateline/internal/media"
-	"dateline/internal/people"
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/media"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/access.txt") //nolint:gochecknoglobals // flags are
@@ -28,18 +28,20 @@ const accessFile = "testdata/access.txt"
 // bearers knows tokens of the form "role scope".
 type bearers struct{ api.Store }
 
-func (bearers) Bearer(_ context.Context, hash []byte) (people.Principal, people.Standing, error) {
-	for _, role := range people.Roles() {
-		for _, scope := range append(people.Scopes(), people.Everything, "") {
-			if slices.Equal(hash, people.HashToken(tokenOf(role, scope))) {
-				return people.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: role, Scopes: []people.Scope{scope}}, people.Good, nil
+func (bearers) Bearer(_ context.Context, hash []byte) (workspace.Principal, workspace.Standing, error) {
+	for _, role := range workspace.Roles() {
+		for _, scope := range append(workspace.Scopes(), workspace.Everything, "") {
+			if slices.Equal(hash, workspace.HashToken(tokenOf(role, scope))) {
+				return workspace.Principal{WorkspaceID: uuid.New(), UserID: uuid.New(), TokenID: uuid.New(), Role: role, Scopes: []workspace.Scope{scope}}, workspace.Good, nil
 			}
 		}
 	}
-	return people.Principal{}, people.Unknown, nil
+	return workspace.Principal{}, workspace.Unknown, nil
 }
 
-func tokenOf(role people.Role, scope people.Scope) string { return string(role) + "/" + string(scope) }
+func tokenOf(role workspace.Role, scope workspace.Scope) string {
+	return string(role) + "/" + string(scope)
+}
 
 type deaf struct{}
 
@@ -70,8 +72,8 @@ func gateOnly(t *testing.T) (http.Handler, *openapi3.T) {
 	return h, doc
 }
 
-func roleNames(roles map[people.Role]bool) (names []string) {
-	for _, role := range people.Roles() {
+func roleNames(roles map[workspace.Role]bool) (names []string) {
+	for _, role := range workspace.Roles() {
 		if roles[role] {
 			names = append(names, string(role))
 		}
@@ -123,21 +125,21 @@ func whoMay(ctx context.Context, h http.Handler, method, path string) string {
 	if !isRefusal(sent(ctx, h, method, path, "")) {
 		return "anyone"
 	}
-	by := map[string]map[people.Role]bool{} // scopes to roles
-	for _, role := range people.Roles() {
+	by := map[string]map[workspace.Role]bool{} // scopes to roles
+	for _, role := range workspace.Roles() {
 		var scopes []string
-		for _, scope := range append([]people.Scope{"", people.Everything}, people.Scopes()...) {
+		for _, scope := range append([]workspace.Scope{"", workspace.Everything}, workspace.Scopes()...) {
 			if !isRefusal(sent(ctx, h, method, path, tokenOf(role, scope))) {
 				scopes = append(scopes, string(scope))
 			}
 		}
 		text := strings.TrimSpace(strings.Join(scopes, " "))
-		if len(scopes) == len(people.Scopes())+2 {
+		if len(scopes) == len(workspace.Scopes())+2 {
 			text = "any token"
 		}
 		if len(scopes) > 0 {
 			if by[text] == nil {
-				by[text] = map[people.Role]bool{}
+				by[text] = map[workspace.Role]bool{}
 			}
 			by[text][role] = true
 		}

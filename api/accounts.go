@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/account"
-	"dateline/internal/limits"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/ratelimit"
 )
 
 // ListAccounts lists connected accounts.
@@ -102,7 +102,7 @@ func (s *Server) AccountLimits(ctx context.Context, r spec.AccountLimitsRequestO
 	return out, nil
 }
 
-func rateLimitJSON(b limits.Bucket) spec.RateLimit {
+func rateLimitJSON(b ratelimit.Bucket) spec.RateLimit {
 	out := spec.RateLimit{Bucket: b.Name, Scope: spec.RateLimitScope(b.Scope), Source: spec.Declared, Enforced: b.Waits}
 	if b.Reported {
 		out.Source = spec.Reported

@@ -15,9 +15,9 @@ import (
 
 	"dateline/api"
 	"dateline/api/spec"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/people"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms"
 	"dateline/platforms/fake"
 	"dateline/platforms/mastodon"
@@ -173,7 +173,7 @@ func TestAnAccountIsLookedAfter(t *testing.T) {
 		s.refused(s.send(r[0], path+r[1], nil, "Authorization", "Bearer "+stranger), 404, "account_not_found")
 	}
 	s.refused(s.send("PATCH", path, object{"default": true}, "Authorization", "Bearer "+stranger), 404, "account_not_found")
-	s.refused(s.send("POST", path+"/disconnect", nil, "Authorization", "Bearer "+s.Member(people.Author)), 403, "role_insufficient")
+	s.refused(s.send("POST", path+"/disconnect", nil, "Authorization", "Bearer "+s.Member(workspace.Author)), 403, "role_insufficient")
 }
 
 func TestNetworksSayHowTheyAreConnected(t *testing.T) {
@@ -269,7 +269,7 @@ func TestTheBrowserChoosesAmongSeveralAccounts(t *testing.T) {
 	_, _, stranger := s.Found("Rivals")
 	s.refused(s.send("GET", path, nil, "Authorization", "Bearer "+stranger), 404, "choice_not_found")
 	s.refused(s.send("POST", path, object{"remote_ids": []string{"1"}}, "Authorization", "Bearer "+stranger), 404, "choice_not_found")
-	s.refused(s.send("POST", path, object{"remote_ids": []string{"1"}}, "Authorization", "Bearer "+s.Member(people.Author)), 403, "role_insufficient")
+	s.refused(s.send("POST", path, object{"remote_ids": []string{"1"}}, "Authorization", "Bearer "+s.Member(workspace.Author)), 403, "role_insufficient")
 	var list spec.AccountList
 	s.decode(s.send("POST", path, object{"remote_ids": []string{"1", "2"}}), 201, &list)
 	if len(list.Accounts) != 2 || list.Accounts[0].Kind != "page" {

@@ -15,26 +15,26 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/account"
-	"dateline/internal/audit"
-	"dateline/internal/clock"
-	"dateline/internal/crawl/seeds"
-	"dateline/internal/crawl/warc"
-	"dateline/internal/desk"
-	"dateline/internal/idempotency"
-	"dateline/internal/limits"
-	"dateline/internal/links"
-	"dateline/internal/login"
-	"dateline/internal/media"
-	"dateline/internal/people"
-	"dateline/internal/portable"
-	"dateline/internal/post"
-	"dateline/internal/reading"
-	"dateline/internal/search/saved"
-	"dateline/internal/secret"
-	"dateline/internal/store"
-	"dateline/internal/tally"
-	"dateline/internal/webhook"
+	"dateline/internal/audience/flush"
+	"dateline/internal/audience/shortlink"
+	"dateline/internal/identity/audit"
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/dbclock"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/news/crawl/seeds"
+	"dateline/internal/news/crawl/warc"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/notify/webhook"
+	"dateline/internal/ops/archive"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/ratelimit"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
 )
 
 //go:embed openapi.yaml
@@ -42,23 +42,23 @@ var document []byte
 
 // Store is the database as the API reads it.
 type Store interface {
-	portable.Store
-	Bearer(ctx context.Context, tokenHash []byte) (people.Principal, people.Standing, error)
-	User(ctx context.Context, id uuid.UUID) (people.User, error)
-	Workspace(ctx context.Context, id uuid.UUID) (people.Workspace, error)
-	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]people.Membership, error)
-	Members(ctx context.Context, f people.MemberFilter) ([]people.Member, error)
+	archive.Store
+	Bearer(ctx context.Context, tokenHash []byte) (workspace.Principal, workspace.Standing, error)
+	User(ctx context.Context, id uuid.UUID) (workspace.User, error)
+	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
+	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error)
+	Members(ctx context.Context, f workspace.MemberFilter) ([]workspace.Member, error)
 	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
 	NoteMoved(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
-	Posts(ctx context.Context, f store.Filter) ([]post.Post, error)
-	DeadLetters(ctx context.Context, f store.DeadFilter) ([]post.DeadLetter, error)
+	Posts(ctx context.Context, f postgres.Filter) ([]post.Post, error)
+	DeadLetters(ctx context.Context, f postgres.DeadFilter) ([]post.DeadLetter, error)
 	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
 	EventsNow(ctx context.Context) (post.Place, error)
 	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.Place, limit int) (events []post.WorkspaceEvent, next post.Place, more bool, err error)
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
-	ListSeries(ctx context.Context, f store.SeriesFilter) ([]post.Series, error)
+	ListSeries(ctx context.Context, f postgres.SeriesFilter) ([]post.Series, error)
 	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
 	SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
@@ -66,9 +66,9 @@ type Store interface {
 
 // Desk schedules and changes posts.
 type Desk interface {
-	Schedule(ctx context.Context, who people.Principal, draft desk.Draft, key store.Idempotency) (p post.Post, replayed bool, err error)
-	ScheduleRows(ctx context.Context, who people.Principal, rows []desk.Row, o desk.BulkOptions, key store.Idempotency) (desk.BulkPosts, error)
-	Change(ctx context.Context, g post.Guard, edit desk.Edit) (post.Post, error)
+	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key postgres.Idempotency) (p post.Post, replayed bool, err error)
+	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions, key postgres.Idempotency) (scheduling.BulkPosts, error)
+	Change(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
 	ScheduleDraft(ctx context.Context, g post.Guard, when, zone string) (post.Post, error)
@@ -80,17 +80,17 @@ type Desk interface {
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
 	SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
-	BulkDead(ctx context.Context, actor string, f store.DeadFilter, discard, dryRun bool) (desk.Bulk, error)
-	Show(ctx context.Context, who people.Principal, draft desk.Draft) (desk.Shown, error)
-	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]limits.Bucket, error)
-	Fitness(ctx context.Context, who people.Principal, item uuid.UUID, accounts []uuid.UUID) ([]desk.Fitness, error)
+	BulkDead(ctx context.Context, actor string, f postgres.DeadFilter, discard, dryRun bool) (scheduling.Bulk, error)
+	Show(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.Shown, error)
+	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
+	Fitness(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.Fitness, error)
 
-	CreateSeries(ctx context.Context, who people.Principal, in desk.SeriesDraft, key store.Idempotency) (s post.Series, changed []uuid.UUID, replayed bool, err error)
-	ChangeSeries(ctx context.Context, who people.Principal, g post.Guard, edit desk.SeriesEdit) (post.Series, []uuid.UUID, error)
+	CreateSeries(ctx context.Context, who workspace.Principal, in scheduling.SeriesDraft, key postgres.Idempotency) (s post.Series, changed []uuid.UUID, replayed bool, err error)
+	ChangeSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit scheduling.SeriesEdit) (post.Series, []uuid.UUID, error)
 	PauseSeries(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error)
 	EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error)
 	Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error)
-	Preview(ctx context.Context, s post.Series, limit int) ([]desk.Upcoming, error)
+	Preview(ctx context.Context, s post.Series, limit int) ([]scheduling.Upcoming, error)
 }
 
 // Workflows tells Temporal of a post. An error delays nothing: the reconciler
@@ -103,19 +103,19 @@ type Workflows interface {
 // Accounts connects accounts and looks after them.
 type Accounts interface {
 	Networks(ctx context.Context) ([]account.Offer, error)
-	ConnectWithToken(ctx context.Context, who people.Principal, network, baseURL string, token secret.Text) (account.Account, error)
-	ConnectForm(ctx context.Context, who people.Principal, at account.Place, values map[string]secret.Text) (account.Connection, error)
-	Begin(ctx context.Context, who people.Principal, at account.Place) (authorizeURL string, err error)
+	ConnectWithToken(ctx context.Context, who workspace.Principal, network, baseURL string, token secret.Text) (account.Account, error)
+	ConnectForm(ctx context.Context, who workspace.Principal, at account.Place, values map[string]secret.Text) (account.Connection, error)
+	Begin(ctx context.Context, who workspace.Principal, at account.Place) (authorizeURL string, err error)
 	Complete(ctx context.Context, back account.Callback) (account.Connection, error)
-	Choice(ctx context.Context, who people.Principal, id uuid.UUID) (account.Choice, error)
-	Choose(ctx context.Context, who people.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
+	Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Choice, error)
+	Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
 	ChoiceWithKey(ctx context.Context, id uuid.UUID, key string) (account.Choice, error)
 	ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]account.Account, error)
-	Get(ctx context.Context, who people.Principal, id uuid.UUID) (account.Account, error)
-	Change(ctx context.Context, who people.Principal, id uuid.UUID, c account.Change) (account.Account, error)
-	Check(ctx context.Context, who people.Principal, id uuid.UUID) (account.Account, error)
-	Reconnect(ctx context.Context, who people.Principal, id uuid.UUID) (authorizeURL string, err error)
-	Disconnect(ctx context.Context, who people.Principal, id uuid.UUID) (account.Farewell, error)
+	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
+	Change(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Change) (account.Account, error)
+	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
+	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
+	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Farewell, error)
 	InSandbox(a account.Account) bool
 }
 
@@ -130,27 +130,27 @@ type Live interface {
 }
 
 // Clock knows how far this host's clock is from the database's.
-type Clock interface{ Reading() clock.Reading }
+type Clock interface{ Reading() dbclock.Reading }
 
 // Webhooks keeps the endpoints that events are sent to.
 type Webhooks interface {
-	Create(ctx context.Context, who people.Principal, url, description string, types []string, key idempotency.Key) (e webhook.Endpoint, plain secret.Text, replayed bool, err error)
-	List(ctx context.Context, who people.Principal) ([]webhook.Endpoint, error)
-	Get(ctx context.Context, who people.Principal, id uuid.UUID) (webhook.Endpoint, error)
-	Edit(ctx context.Context, who people.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
-	Delete(ctx context.Context, who people.Principal, id uuid.UUID) error
-	Rotate(ctx context.Context, who people.Principal, id uuid.UUID) (webhook.Endpoint, secret.Text, error)
-	Test(ctx context.Context, who people.Principal, id uuid.UUID) (webhook.Delivery, error)
+	Create(ctx context.Context, who workspace.Principal, url, description string, types []string, key idempotency.Key) (e webhook.Endpoint, plain secret.Text, replayed bool, err error)
+	List(ctx context.Context, who workspace.Principal) ([]webhook.Endpoint, error)
+	Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Endpoint, error)
+	Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c webhook.Change) (webhook.Endpoint, error)
+	Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error
+	Rotate(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Endpoint, secret.Text, error)
+	Test(ctx context.Context, who workspace.Principal, id uuid.UUID) (webhook.Delivery, error)
 	Deliveries(ctx context.Context, f webhook.DeliveryFilter) ([]webhook.Delivery, error)
-	Redeliver(ctx context.Context, who people.Principal, endpoint, id uuid.UUID) (webhook.Delivery, error)
-	RedeliverDead(ctx context.Context, who people.Principal, endpoint uuid.UUID) (int64, error)
+	Redeliver(ctx context.Context, who workspace.Principal, endpoint, id uuid.UUID) (webhook.Delivery, error)
+	RedeliverDead(ctx context.Context, who workspace.Principal, endpoint uuid.UUID) (int64, error)
 }
 
 // Tally tells how the counts of views are kept, and has them forgotten.
 type Tally interface {
-	Health(ctx context.Context) (tally.Health, error)
-	Erase(ctx context.Context, e tally.Erasure) (tally.Erasure, error)
-	Erasure(ctx context.Context, workspace, id uuid.UUID) (tally.Erasure, error)
+	Health(ctx context.Context) (flush.Health, error)
+	Erase(ctx context.Context, e flush.Erasure) (flush.Erasure, error)
+	Erasure(ctx context.Context, workspace, id uuid.UUID) (flush.Erasure, error)
 	SitesOf(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error)
 }
 
@@ -171,20 +171,20 @@ type Server struct {
 	Workflows Workflows
 	Accounts  Accounts
 	Media     *media.Service
-	Exports   *portable.Archives
-	People    *people.Service
+	Exports   *archive.Archives
+	People    *workspace.Service
 	Login     *login.Service
 	Events    Live
 	Webhooks  Webhooks
-	Links     *links.Service
-	Redirect  *links.Redirect
+	Links     *shortlink.Service
+	Redirect  *shortlink.Redirect
 	Tally     Tally
-	Views     *Views           // nil: readers are not counted
-	Crawl     *seeds.Service   // nil: the crawler is switched off
-	Archives  *warc.Exporter   // of what was crawled; with Crawl
-	Articles  *reading.Service // likewise
-	Search    *saved.Service   // likewise
-	PublicURL string           // where feeds are read
+	Views     *Views               // nil: readers are not counted
+	Crawl     *seeds.Service       // nil: the crawler is switched off
+	Archives  *warc.Exporter       // of what was crawled; with Crawl
+	Articles  *pipeline.Service    // likewise
+	Search    *savedsearch.Service // likewise
+	PublicURL string               // where feeds are read
 	Checks    map[string]Check
 	System    System       // says how the installation is
 	Clock     Clock        // nil: not checked

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dateline/api/spec"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 // SubmitPost makes a draft wait for approval.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/webhook"
+	"dateline/internal/notify/webhook"
 )
 
 func TestWhatAnAuthorSendsInBulkWaits(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/people"
-	"dateline/internal/post"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
 )
 
 // approving is a server of a workspace in which authors need approval.
@@ -25,8 +25,8 @@ func startApproving(t *testing.T) approving {
 	s := start(t)
 	s.Connect("desk")
 	s.Exec("update workspaces set authors_need_approval = true")
-	as := func(role people.Role) []string { return []string{"Authorization", "Bearer " + s.Member(role)} }
-	return approving{s, as(people.Author), as(people.Editor)}
+	as := func(role workspace.Role) []string { return []string{"Authorization", "Bearer " + s.Member(role)} }
+	return approving{s, as(workspace.Author), as(workspace.Editor)}
 }
 
 func (s approving) pending(a answer, status int) spec.Post {

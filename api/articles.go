@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/article"
-	"dateline/internal/post"
-	"dateline/internal/reading"
+	"dateline/internal/news/article"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/publishing/post"
 )
 
 // reader gives what serves articles, or says that the crawler is switched off.
-func (s *Server) reader() (*reading.Service, error) {
+func (s *Server) reader() (*pipeline.Service, error) {
 	if s.Articles == nil {
 		return nil, &post.Error{Kind: post.Conflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL)."}
 	}
@@ -33,7 +33,7 @@ func (s *Server) ListArticles(ctx context.Context, r spec.ListArticlesRequestObj
 		return nil, err
 	}
 	far := time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)
-	w := reading.Window{Domain: value(r.Params.Domain), Gone: value(r.Params.Gone), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
+	w := pipeline.Window{Domain: value(r.Params.Domain), Gone: value(r.Params.Gone), From: value(r.Params.From), To: far, Before: far, Limit: limitOf(r.Params.Limit) + 1}
 	if r.Params.To != nil {
 		w.To = *r.Params.To
 	}
@@ -146,18 +146,18 @@ func (s *Server) SimilarArticles(ctx context.Context, r spec.SimilarArticlesRequ
 	return out, nil
 }
 
-func revisionJSON(v reading.Revision) spec.ArticleRevision {
+func revisionJSON(v pipeline.Revision) spec.ArticleRevision {
 	return spec.ArticleRevision{Version: v.Version, SeenAt: v.SeenAt.UTC(), Changed: v.Changed, Title: v.Title, ContentHash: v.ContentHash,
 		Characters: v.Characters, SelectorVersion: orAbsent(v.SelectorVersion)}
 }
 
-func articleSummary(e reading.Entry) spec.ArticleSummary {
+func articleSummary(e pipeline.Entry) spec.ArticleSummary {
 	return spec.ArticleSummary{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.Canonical, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
 		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.Dated.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),
 		Section: optional(e.Section), Tags: e.Tags, Language: optional(e.Language), Site: optional(e.Site), GroupId: e.Group, Version: e.Version, UpdatedAt: e.ChangedAt.UTC(), GoneAt: utc(e.Gone)}
 }
 
-func articleJSON(a reading.Stored) spec.Article {
+func articleJSON(a pipeline.Stored) spec.Article {
 	e := a.Entry
 	return spec.Article{Id: e.ID, Domain: e.Domain, Url: e.URL, CanonicalUrl: e.Canonical, Title: e.Title, Authors: e.Authors, PublishedAt: utc(e.Published),
 		ModifiedAt: utc(e.Updated), DateOnly: e.DateOnly, FirstSeenAt: e.FirstSeen.UTC(), DatedAt: e.Dated.UTC(), Lead: optional(e.Lead), ImageUrl: optional(e.Image),

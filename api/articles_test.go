@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dateline/api/spec"
-	"dateline/internal/article/selector"
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/pages"
-	"dateline/internal/crawl/weburl"
-	"dateline/internal/enginetest"
-	"dateline/internal/reading"
-	"dateline/internal/store"
+	"dateline/internal/news/article/selector"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/pagestore"
+	"dateline/internal/news/crawl/weburl"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/enginetest"
 )
 
 const articlesPath = "/api/v1/articles"
@@ -33,7 +33,7 @@ func paragraphs(word string, n int) (out []string) {
 }
 
 // article has a page read as the worker would. Its domain has selectors.
-func (s *server) article(domain, path string, paras []string) reading.Stored {
+func (s *server) article(domain, path string, paras []string) pipeline.Stored {
 	s.t.Helper()
 	ctx := s.t.Context()
 	d, err := s.Store.CrawlDomain(ctx, domain)
@@ -42,29 +42,29 @@ func (s *server) article(domain, path string, paras []string) reading.Stored {
 	s.Must(err)
 	html := `<!doctype html><html lang="en"><head><title>The river rises</title><meta property="article:published_time" content="2026-03-07T10:00:00+07:00"></head><body><article><h1>The river rises</h1>` +
 		`<b class="who">Mai Lan</b><p>` + strings.Join(paras, "</p><p>") + `</p></article><script>alert(1)</script></body></html>`
-	raw, err := pages.New(s.Objects)
+	raw, err := pagestore.New(s.Objects)
 	s.Must(err)
-	key := crawl.Key(domain, crawl.ID(u), pages.Hash([]byte(html)))
+	key := crawl.Key(domain, crawl.ID(u), pagestore.Hash([]byte(html)))
 	_, err = raw.Put(ctx, key, []byte(html))
 	s.Must(err)
 	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.ID(u), u.String(), key)
 	log := slog.New(slog.DiscardHandler)
-	sites := &reading.Sites{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
-	drainer := &reading.Drainer{Store: s.Store, Reader: &reading.Reader{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
-		Pace: reading.Pace{Look: time.Millisecond, Idle: 20 * time.Millisecond}}
-	did, err := drainer.Drain(ctx, nil, func(reading.Drained) {})
+	sites := &pipeline.Sites{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
+	drainer := &pipeline.Drainer{Store: s.Store, Reader: &pipeline.Reader{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,
+		Pace: pipeline.Pace{Look: time.Millisecond, Idle: 20 * time.Millisecond}}
+	did, err := drainer.Drain(ctx, nil, func(pipeline.Drained) {})
 	s.Must(err)
 	if did.Failed+did.Others+did.Later > 0 {
 		s.t.Fatalf("%+v", did)
 	}
 	if s.Count("select count(*) from site_selectors where domain_id = $1", d.ID) == 0 {
-		_, _, err = s.Store.AddSelectors(ctx, d, s.Workspace.ID, reading.Selectors{Maker: reading.Person, State: reading.Active,
-			Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}}}, store.Idempotency{})
+		_, _, err = s.Store.AddSelectors(ctx, d, s.Workspace.ID, pipeline.Selectors{Maker: pipeline.Person, State: pipeline.Active,
+			Config: selector.Config{Variants: []selector.Variant{{Name: "a", Body: []string{"//article"}}}}}, postgres.Idempotency{})
 		s.Must(err)
 	}
-	list, err := s.Store.Articles(ctx, reading.Window{Workspace: s.Workspace.ID, Domain: domain, To: time.Now().Add(time.Hour), Before: time.Now().Add(time.Hour), Limit: 100})
+	list, err := s.Store.Articles(ctx, pipeline.Window{Workspace: s.Workspace.ID, Domain: domain, To: time.Now().Add(time.Hour), Before: time.Now().Add(time.Hour), Limit: 100})
 	s.Must(err)
-	i := slices.IndexFunc(list, func(e reading.Entry) bool { return e.URL == u.String() })
+	i := slices.IndexFunc(list, func(e pipeline.Entry) bool { return e.URL == u.String() })
 	if i < 0 {
 		s.t.Fatalf("%s is not among %+v", u, list)
 	}

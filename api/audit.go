@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/audit"
-	"dateline/internal/post"
+	"dateline/internal/identity/audit"
+	"dateline/internal/publishing/post"
 )
 
 // ListAudit lists who did what.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/people"
-	"dateline/internal/post"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
 )
 
 func (s *server) audit(query string) (page spec.AuditPage) {
@@ -104,7 +104,7 @@ func TestAConnectionThroughTheConsentPageIsAuditedAsItsBeginners(t *testing.T) {
 func TestTheAuditLogIsFilteredAndPaged(t *testing.T) {
 	s := start(t)
 	begin := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
-	editor := s.Join(s.Workspace, people.Editor)
+	editor := s.Join(s.Workspace, workspace.Editor)
 	token := s.TokenOf(editor)
 	s.Connect("desk")
 	var cancelled []uuid.UUID

@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/post"
-	"dateline/internal/store"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
 )
 
 const (
@@ -32,8 +32,8 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 		s.refuse(c, err)
 		return
 	}
-	options := desk.BulkOptions{Partly: c.Query("mode") == "valid", DryRun: c.Query("dry_run") == "true"}
-	var key store.Idempotency
+	options := scheduling.BulkOptions{Partly: c.Query("mode") == "valid", DryRun: c.Query("dry_run") == "true"}
+	var key postgres.Idempotency
 	if header := c.GetHeader("Idempotency-Key"); header != "" {
 		if key, err = namedRequest(c, header, fmt.Sprintf("bulk %s %v", c.ContentType(), options.Partly), raw); err != nil {
 			s.refuse(c, err)
@@ -56,7 +56,7 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	answerBulk(c, done, options)
 }
 
-func scheduledOf(done desk.BulkPosts) []uuid.UUID {
+func scheduledOf(done scheduling.BulkPosts) []uuid.UUID {
 	ids := make([]uuid.UUID, 0, done.Right)
 	for _, row := range done.Rows {
 		if row.PostID != uuid.Nil && !row.Draft {
@@ -66,7 +66,7 @@ func scheduledOf(done desk.BulkPosts) []uuid.UUID {
 	return ids
 }
 
-func answerBulk(c *gin.Context, done desk.BulkPosts, o desk.BulkOptions) {
+func answerBulk(c *gin.Context, done scheduling.BulkPosts, o scheduling.BulkOptions) {
 	all := spec.BulkResult{Total: len(done.Rows), Right: done.Right, Wrong: len(done.Rows) - done.Right, Rows: make([]spec.BulkRow, len(done.Rows))}
 	var wrong []spec.BulkRow
 	var price post.Price

@@ -14,9 +14,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/post"
-	"dateline/internal/sheet"
+	"dateline/internal/infra/csvio"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 )
 
 // rowReader reads the rows of a bulk request and holds each against the
@@ -33,8 +33,8 @@ func newRowReader(doc *openapi3.T) (*rowReader, error) {
 
 // read refuses a body that is no list of rows; what is wrong with a row is said
 // in its place.
-func (r *rowReader) read(contentType string, raw []byte) ([]desk.Row, error) {
-	var rows []desk.Row
+func (r *rowReader) read(contentType string, raw []byte) ([]scheduling.Row, error) {
+	var rows []scheduling.Row
 	var err error
 	if contentType == "text/csv" {
 		rows, err = r.csv(string(raw))
@@ -55,8 +55,8 @@ func badBody(code, message string) error {
 	return post.InvalidFields(post.Problem{Field: "body", Code: code, Message: message})
 }
 
-func (r *rowReader) ndjson(raw []byte) []desk.Row {
-	var rows []desk.Row
+func (r *rowReader) ndjson(raw []byte) []scheduling.Row {
+	var rows []scheduling.Row
 	for line := range bytes.SplitSeq(bytes.TrimPrefix(raw, []byte("\ufeff")), []byte("\n")) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
@@ -71,8 +71,8 @@ func (r *rowReader) ndjson(raw []byte) []desk.Row {
 }
 
 // row reads one JSON object as strictly as a single request's body.
-func (r *rowReader) row(number int, raw []byte) desk.Row {
-	row := desk.Row{Number: number}
+func (r *rowReader) row(number int, raw []byte) scheduling.Row {
+	row := scheduling.Row{Number: number}
 	var value any
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &value) != nil {
 		row.Problems = []post.Problem{{Field: "row", Code: "not_json", Message: "This is no JSON object in UTF-8."}}
@@ -128,8 +128,8 @@ func columnKind(name string) (cellKind, bool) {
 var threadColumn = regexp.MustCompile(`^thread_([1-9][0-9]?|100)$`)
 
 // csv reads rows under a row of column names.
-func (r *rowReader) csv(text string) ([]desk.Row, error) {
-	lines, err := sheet.Read(text)
+func (r *rowReader) csv(text string) ([]scheduling.Row, error) {
+	lines, err := csvio.Read(text)
 	if err != nil {
 		return nil, badBody("not_csv", sentence(err.Error()))
 	}
@@ -149,11 +149,11 @@ func (r *rowReader) csv(text string) ([]desk.Row, error) {
 	if len(lines)-1 > bulkMaxRows {
 		return nil, badBody("too_many", fmt.Sprintf("Send at most %d rows at once.", bulkMaxRows))
 	}
-	rows := make([]desk.Row, 0, len(lines)-1)
+	rows := make([]scheduling.Row, 0, len(lines)-1)
 	for i, cells := range lines[1:] {
 		object, problems := fields(header, cells)
 		if len(problems) > 0 {
-			rows = append(rows, desk.Row{Number: i + 1, Problems: problems})
+			rows = append(rows, scheduling.Row{Number: i + 1, Problems: problems})
 			continue
 		}
 		raw, err := json.Marshal(object)
@@ -175,7 +175,7 @@ func fields(header, cells []string) (object map[string]any, problems []post.Prob
 	segments := map[int]string{}
 	for i, name := range header {
 		kind, _ := columnKind(name)
-		cell := sheet.Unescape(cells[i])
+		cell := csvio.Unescape(cells[i])
 		if kind == cellIgnored || cell == "" && name != "content" {
 			continue
 		}

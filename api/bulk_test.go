@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/newsroomtest"
+	"dateline/internal/testing/newsroomtest"
 )
 
 const bulk = "/api/v1/posts/bulk"

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/account"
-	"dateline/internal/post"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 	"dateline/web"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/post"
-	"dateline/internal/store"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
 )
 
 // RetryPost sends what failed of a post out again.
@@ -54,7 +54,7 @@ func (s *Server) SendTargetAgain(ctx context.Context, r spec.SendTargetAgainRequ
 
 // ListDeadLetters lists what waits for a person.
 func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequestObject) (spec.ListDeadLettersResponseObject, error) {
-	f := store.DeadFilter{WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason), Networks: value(r.Params.Network),
+	f := postgres.DeadFilter{WorkspaceID: principal(ctx).WorkspaceID, Reasons: value(r.Params.Reason), Networks: value(r.Params.Network),
 		AccountID: r.Params.Account, Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
@@ -155,7 +155,7 @@ func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard boo
 		return spec.BulkAnswer{}, err
 	}
 	who := principal(ctx)
-	done, err := s.Desk.BulkDead(ctx, who.Actor(), store.DeadFilter{WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
+	done, err := s.Desk.BulkDead(ctx, who.Actor(), postgres.DeadFilter{WorkspaceID: who.WorkspaceID, Reasons: value(c.Reasons),
 		Networks: value(c.Networks), AccountID: c.Account, PostIDs: value(c.Posts)}, discard, value(c.DryRun))
 	if err != nil {
 		return spec.BulkAnswer{}, err

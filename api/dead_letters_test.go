@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 )
 
 // letters reads one page of dead letters.
@@ -31,7 +31,7 @@ func TestDeadLettersAreListedNewestFirst(t *testing.T) {
 		if i == 2 {
 			status = post.TargetUncertain
 		}
-		p := s.Dead(s.Schedule(func(d *desk.Draft) { d.Content, d.TimeZone = long, "Asia/Tokyo" }), status)
+		p := s.Dead(s.Schedule(func(d *scheduling.Draft) { d.Content, d.TimeZone = long, "Asia/Tokyo" }), status)
 		want = append([]string{p.ID.String()}, want...)
 	}
 	s.Schedule() // no dead letter
@@ -136,7 +136,7 @@ func TestRetryAndDiscardNeedNoBody(t *testing.T) {
 func TestTargetsAreChosenByTheirIDs(t *testing.T) {
 	s := start(t)
 	first, second := s.Connect("desk"), s.Connect("sports")
-	p := s.Dead(s.Schedule(func(d *desk.Draft) { d.Accounts = []string{first.ID.String(), second.ID.String()} }), post.TargetFailed)
+	p := s.Dead(s.Schedule(func(d *scheduling.Draft) { d.Accounts = []string{first.ID.String(), second.ID.String()} }), post.TargetFailed)
 	path := "/api/v1/posts/" + p.ID.String()
 	choose := func(i int) object { return object{"targets": []string{p.Targets[i].ID.String()}} }
 	tag := s.send("GET", path, nil).Header.Get("ETag")

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/seeds"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/seeds"
 )
 
 // ListDomains lists the domains on which the workspace has seeds.

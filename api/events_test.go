@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 )
 
 // event is one server-sent event.
@@ -189,7 +189,7 @@ func TestAStreamWorksWithoutRedis(t *testing.T) {
 func TestALongTimelineIsSentWhole(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
-	p := s.Schedule(func(d *desk.Draft) { d.Content = "Much edited" })
+	p := s.Schedule(func(d *scheduling.Draft) { d.Content = "Much edited" })
 	s.Exec("insert into post_events (post_id, workspace_id, type, actor) select $1, $2, 'edited', 'dateline' from generate_series(1, 450)", p.ID, s.Workspace.ID)
 	s.post(s.send("DELETE", "/api/v1/posts/"+p.ID.String(), nil), 200)
 	if got := kinds(s.stream(t.Context(), p.ID, "")); len(got) != 452 || got[451] != post.EventCancelled {

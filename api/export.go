@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/post"
-	"dateline/internal/sheet"
-	"dateline/internal/store"
+	"dateline/internal/infra/csvio"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
 )
 
 // exportPage is how many posts of an export are in memory at once.
@@ -21,7 +21,7 @@ const exportPage = 500
 
 // ExportPosts streams posts in the form that the bulk request takes.
 func (s *Server) ExportPosts(ctx context.Context, r spec.ExportPostsRequestObject) (spec.ExportPostsResponseObject, error) {
-	f := store.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, Ascending: true, Limit: exportPage}
+	f := postgres.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, Ascending: true, Limit: exportPage}
 	for _, status := range value(r.Params.Status) {
 		f.Statuses = append(f.Statuses, post.Status(status))
 	}
@@ -37,7 +37,7 @@ func (s *Server) ExportPosts(ctx context.Context, r spec.ExportPostsRequestObjec
 type export struct {
 	ctx    context.Context
 	server *Server
-	filter store.Filter
+	filter postgres.Filter
 	page   []post.Post
 	csv    bool
 }
@@ -53,7 +53,7 @@ func (e export) VisitExportPostsResponse(w http.ResponseWriter) error {
 	w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(w)
 	if e.csv {
-		if _, err := w.Write(sheet.Write(nil, exportColumns())); err != nil {
+		if _, err := w.Write(csvio.Write(nil, exportColumns())); err != nil {
 			return nil //nolint:nilerr // the reader went away
 		}
 	}
@@ -97,7 +97,7 @@ func (e export) rows() (body []byte, err error) {
 			if err != nil {
 				return nil, err
 			}
-			body = sheet.Write(body, cells)
+			body = csvio.Write(body, cells)
 			continue
 		}
 		raw, err := json.Marshal(row)
@@ -211,7 +211,7 @@ func exportCells(row spec.BulkPost) ([]string, error) {
 		value(row.Language), thread, overrides, strings.Join(value(row.Attachments), ";"), value(row.ThreadParentId), late, draft,
 		value(row.PostedAt), strings.Join(value(row.Urls), ";"), track}
 	for i := range cells {
-		cells[i] = sheet.Escape(cells[i])
+		cells[i] = csvio.Escape(cells[i])
 	}
 	return cells, nil
 }

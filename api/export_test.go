@@ -1,6 +1,6 @@
 package api
 
-import "dateline/internal/people"
+import "dateline/internal/identity/workspace"
 
 // Ruled says whether the access table has an operation, and whether it is for
 // everybody.
@@ -18,8 +18,8 @@ func RuledOperations() (ids []string) {
 }
 
 // MinRole is the least role of all operations that ask for a scope.
-func MinRole(scope people.Scope) people.Role {
-	least := people.Role("")
+func MinRole(scope workspace.Scope) workspace.Role {
+	least := workspace.Role("")
 	for _, a := range accessTable() {
 		if a.scope == scope && !a.public && (least == "" || least.AtLeast(a.least)) {
 			least = a.least

@@ -14,8 +14,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/testing/newsroomtest"
 )
 
 // ask gives what a handler answers, and fails the test for what is no answer.
@@ -120,7 +120,7 @@ func FuzzCursor(f *testing.F) {
 func FuzzPeopleBody(f *testing.F) {
 	n := newsroomtest.Open(f)
 	h := handler(n, &temporal{nudged: map[uuid.UUID]int{}}, io.Discard)
-	member := n.Join(n.Workspace, people.Viewer).UserID.String()
+	member := n.Join(n.Workspace, workspace.Viewer).UserID.String()
 	for _, body := range []string{`{"name":"Sports","time_zone":"Asia/Ho_Chi_Minh"}`, `{"name":"\u0000"}`, `{"name":" ","time_zone":"\ud800"}`, `{"email":"a@b","role":"owner"}`,
 		`{"email":"\u212a@b.example","role":"viewer"}`, `{"email":"\"a b\"@[::1]","role":"viewer"}`, `{"role":"author"}`, `{"name":"x","scopes":["*"],"expires_in_days":1e2}`,
 		`{"name":"x","scopes":["*","*"],"never_expires":true}`, `{"authors_need_approval":null}`, `[]`, `{"time_zone":"../../etc/passwd"}`, `{"name":"x","time_zone":"posixrules"}`} {

@@ -13,8 +13,8 @@ import (
 
 	"dateline/api"
 	"dateline/api/spec"
-	"dateline/internal/clock"
-	"dateline/internal/enginetest"
+	"dateline/internal/infra/dbclock"
+	"dateline/internal/testing/enginetest"
 )
 
 func TestReadyMeansThatEveryEngineAnswers(t *testing.T) {
@@ -52,7 +52,7 @@ func TestReadyMeansThatEveryEngineAnswers(t *testing.T) {
 func TestReadyTellsOfTheClock(t *testing.T) {
 	t.Parallel()
 	var ahead time.Duration
-	c := clock.New(clock.Options{Database: enginetest.Store(t).Time, Log: slog.New(slog.DiscardHandler),
+	c := dbclock.New(dbclock.Options{Database: enginetest.Store(t).Time, Log: slog.New(slog.DiscardHandler),
 		Host: func() time.Time { return time.Now().Add(ahead) }})
 	s := &api.Server{Checks: map[string]api.Check{"clock": c.Check}, Clock: c, Log: slog.New(slog.DiscardHandler)}
 	health := s.HealthHandler()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dateline/internal/links"
+	"dateline/internal/audience/shortlink"
 )
 
 // checkHost refuses requests for hosts that are not ours, against DNS rebinding:
@@ -38,7 +38,7 @@ func (s *Server) checkHost() gin.HandlerFunc {
 
 func openToAnyHost(c *gin.Context) bool {
 	route := c.FullPath()
-	return route == "/livez" || route == "/readyz" || strings.HasPrefix(route, links.Path)
+	return route == "/livez" || route == "/readyz" || strings.HasPrefix(route, shortlink.Path)
 }
 
 // bareHost gives a host in lower case without port, brackets and root dot.

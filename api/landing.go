@@ -7,10 +7,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dateline/internal/account"
-	"dateline/internal/people"
-	"dateline/internal/post"
-	"dateline/internal/webpage"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/webpage"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 	"dateline/web"
 )
 
@@ -77,7 +77,7 @@ func (s *Server) dashboardAddress(ctx context.Context, made ...account.Account) 
 // the dashboard.
 func (s *Server) landsInDashboard(ctx context.Context) bool {
 	_, landing := ctx.Value(landingKey).(*Server)
-	return landing && s.Dashboard && ownSession(ctx).Role.AtLeast(people.Editor)
+	return landing && s.Dashboard && ownSession(ctx).Role.AtLeast(workspace.Editor)
 }
 
 // accountsPage is relative to the callback and to the form of a choice (RFC 9110,

@@ -10,18 +10,18 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/account"
-	"dateline/internal/limits"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/ratelimit"
 	"dateline/platforms/network"
 )
 
 // teach lets the network say how the account's posts stand.
-func (s *server) teach(a account.Account, limit, remaining int, reset time.Time) limits.Caller {
+func (s *server) teach(a account.Account, limit, remaining int, reset time.Time) ratelimit.Caller {
 	s.t.Helper()
 	adapter, _ := s.Networks.Get(a.Network)
 	known, err := adapter.Limits(s.t.Context(), network.Account{BaseURL: a.BaseURL})
 	s.Must(err)
-	c := limits.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
+	c := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
 	s.Limits.Observe(s.t.Context(), c, network.UsePublish, []network.Rate{{Bucket: "statuses", Scope: network.ScopeAccount,
 		Limit: limit, Remaining: remaining, ResetAt: reset, Per: 3 * time.Hour}}, nil)
 	return c
@@ -99,7 +99,7 @@ func TestForecast_OfAReportedLimitWithoutAPeriod(t *testing.T) {
 	adapter, _ := s.Networks.Get(a.Network)
 	known, err := adapter.Limits(t.Context(), network.Account{BaseURL: a.BaseURL})
 	s.Must(err)
-	c := limits.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
+	c := ratelimit.Caller{Network: a.Network, BaseURL: a.BaseURL, RemoteID: a.RemoteID, Quotas: known.Quotas}
 	s.Limits.Observe(t.Context(), c, network.UsePublish, []network.Rate{{Bucket: "statuses", Scope: network.ScopeAccount, Limit: 300, Remaining: 1, ResetAt: reset}}, nil)
 	schedule := func(at time.Time) (codes []string, text string) {
 		t.Helper()

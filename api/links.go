@@ -6,10 +6,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dateline/api/spec"
-	"dateline/internal/links"
+	"dateline/internal/audience/shortlink"
 )
 
-const linkRoute = links.Path + ":code"
+const linkRoute = shortlink.Path + ":code"
 
 // followLink leads a reader on. HEAD is for previews.
 func (s *Server) followLink(c *gin.Context) {
@@ -18,7 +18,7 @@ func (s *Server) followLink(c *gin.Context) {
 
 // ListLinks lists short links.
 func (s *Server) ListLinks(ctx context.Context, r spec.ListLinksRequestObject) (spec.ListLinksResponseObject, error) {
-	f := links.Filter{WorkspaceID: principal(ctx).WorkspaceID, PostID: r.Params.Post, BeforeCode: value(r.Params.Cursor), Limit: defaultPage}
+	f := shortlink.Filter{WorkspaceID: principal(ctx).WorkspaceID, PostID: r.Params.Post, BeforeCode: value(r.Params.Cursor), Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
@@ -45,7 +45,7 @@ func (s *Server) CreateLink(ctx context.Context, r spec.CreateLinkRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	l, replayed, err := s.Links.Create(ctx, principal(ctx), links.New{URL: r.Body.Url, Title: value(r.Body.Title), PostID: r.Body.PostId}, key)
+	l, replayed, err := s.Links.Create(ctx, principal(ctx), shortlink.New{URL: r.Body.Url, Title: value(r.Body.Title), PostID: r.Body.PostId}, key)
 	location := "/api/v1/links/" + l.Code
 	return spec.CreateLink201JSONResponse{Body: s.linkJSON(l),
 		Headers: spec.CreateLink201ResponseHeaders{Location: &location, IdempotentReplayed: ifReplayed(replayed)}}, err
@@ -69,7 +69,7 @@ func (s *Server) EnableLink(ctx context.Context, r spec.EnableLinkRequestObject)
 	return spec.EnableLink200JSONResponse(s.linkJSON(l)), err
 }
 
-func (s *Server) linkJSON(l links.Link) spec.Link {
+func (s *Server) linkJSON(l shortlink.Link) spec.Link {
 	return spec.Link{Code: l.Code, ShortUrl: s.Links.Short(l), Url: l.URL, Title: l.Title, PostId: l.PostID, AccountId: l.AccountID,
 		Network: optional(l.Network), CreatedAt: l.CreatedAt, Disabled: l.DisabledAt != nil, Clicks: l.Clicks}
 }

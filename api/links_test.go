@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
 )
 
 const linksPath = "/api/v1/links"
@@ -21,7 +21,7 @@ const linksPath = "/api/v1/links"
 // for one.
 type byHeader struct{}
 
-func (byHeader) Read(_ context.Context, r *http.Request, _ views.Site) (h views.Hit, reason string, err error) {
+func (byHeader) Read(_ context.Context, r *http.Request, _ counter.Site) (h counter.Hit, reason string, err error) {
 	if strings.Contains(r.UserAgent(), "bot") {
 		return h, "bot", nil
 	}
@@ -72,8 +72,8 @@ func TestALinkLeadsOnAndIsCounted(t *testing.T) {
 	if read.Clicks != 3 {
 		t.Errorf("%d clicks by three readers", read.Clicks)
 	}
-	all, err := s.Store.ViewTotalsOf(t.Context(), []views.PageID{{Site: s.Workspace.ID, Page: p.ID.String()}})
-	if s.Must(err); all[views.PageID{Site: s.Workspace.ID, Page: p.ID.String()}].Clicks != 3 {
+	all, err := s.Store.ViewTotalsOf(t.Context(), []counter.PageID{{Site: s.Workspace.ID, Page: p.ID.String()}})
+	if s.Must(err); all[counter.PageID{Site: s.Workspace.ID, Page: p.ID.String()}].Clicks != 3 {
 		t.Errorf("the post has %+v", all)
 	}
 	if n := s.Count("select funnel_clicks from view_pages where page = $1", p.ID.String()); n != 3 {

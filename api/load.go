@@ -13,8 +13,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
-	"dateline/internal/people"
-	"dateline/internal/rate"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/throttle"
 )
 
 // Limits bound what a process takes upon itself. What is zero is not bounded.
@@ -32,7 +32,7 @@ type Limits struct {
 // its limits is refused at once, which costs next to nothing, with the time
 // after which to try again.
 type load struct {
-	tokens, addresses *rate.Limiter
+	tokens, addresses *throttle.Limiter
 	requests, hits    *gate
 }
 
@@ -41,7 +41,7 @@ type load struct {
 const hitsPerRequest = 16
 
 func newLoad(l Limits, log *slog.Logger) *load {
-	return &load{tokens: rate.PerSecond(l.PerToken), addresses: rate.PerSecond(l.PerAddress),
+	return &load{tokens: throttle.PerSecond(l.PerToken), addresses: throttle.PerSecond(l.PerAddress),
 		requests: newGate(l.AtOnce, "requests", log), hits: newGate(l.AtOnce*hitsPerRequest, "hits", log)}
 }
 
@@ -146,7 +146,7 @@ func lasting(c *gin.Context) bool {
 }
 
 // paced says whether a principal has not asked for too much; else it answers.
-func (l *load) paced(c *gin.Context, who people.Principal) bool {
+func (l *load) paced(c *gin.Context, who workspace.Principal) bool {
 	of := who.TokenID
 	if of == uuid.Nil {
 		of = who.UserID
@@ -158,11 +158,11 @@ func (l *load) paced(c *gin.Context, who people.Principal) bool {
 // looked up, so that a client that has a good one does not suffer for another
 // one behind the same address.
 func (l *load) anonymous(c *gin.Context) bool {
-	return slower(c, l.addresses, rate.Client(c.ClientIP()), "Too many requests without a good token come from your address.")
+	return slower(c, l.addresses, throttle.Client(c.ClientIP()), "Too many requests without a good token come from your address.")
 }
 
 // slower answers 429 to who has used up an allowance (RFC 6585, 4).
-func slower(c *gin.Context, l *rate.Limiter, who, detail string) bool {
+func slower(c *gin.Context, l *throttle.Limiter, who, detail string) bool {
 	wait, ok := l.Allow(who, time.Now())
 	if ok {
 		return true

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dateline/api"
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
 )
 
 // wantWait checks that a refusal says when to come back.
@@ -44,7 +44,7 @@ func TestATokenIsPaced(t *testing.T) {
 	if n := s.refusedAfter(http.StatusOK); n < 20 || n > 30 {
 		t.Errorf("refused after %d", n)
 	}
-	if a := s.send("GET", "/api/v1/me", nil, "Authorization", "Bearer "+s.Member(people.Viewer)); a.StatusCode != http.StatusOK {
+	if a := s.send("GET", "/api/v1/me", nil, "Authorization", "Bearer "+s.Member(workspace.Viewer)); a.StatusCode != http.StatusOK {
 		t.Errorf("another token: %s %s", a.Status, a.body)
 	}
 	if a := s.send("GET", "/livez", nil); a.StatusCode != http.StatusOK {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/login"
-	"dateline/internal/people"
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/workspace"
 )
 
 const sessionKey = "session"
@@ -54,21 +54,21 @@ func (s *Server) showPage(c *gin.Context) {
 // bySession finds out whose browser a request comes from. Browsers send cookies
 // by themselves, also when a page of another site makes them, so the origin is
 // looked at first.
-func (s *Server) bySession(c *gin.Context) (people.Principal, bool) {
+func (s *Server) bySession(c *gin.Context) (workspace.Principal, bool) {
 	if s.Login.CheckOrigin(c.Request) != nil {
 		writeProblem(c, http.StatusForbidden, "cross_origin", "A browser sent this for a page of another site, so it was not carried out.", nil)
-		return people.Principal{}, false
+		return workspace.Principal{}, false
 	}
 	session, found, err := s.Login.Session(c.Request)
 	if err != nil {
 		s.refuse(c, err)
-		return people.Principal{}, false
+		return workspace.Principal{}, false
 	}
 	if !found {
 		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
 		ended := sessionEnded()
 		writeProblem(c, ended.status, ended.code, ended.detail, nil)
-		return people.Principal{}, false
+		return workspace.Principal{}, false
 	}
 	c.Set(sessionKey, session)
 	return session.Principal(), true
@@ -80,12 +80,12 @@ func sessionEnded() *refusal {
 
 // sessionAgain is bySession for a request that was let through before. It does
 // not count as use: an open page alone keeps nobody logged in.
-func (s *Server) sessionAgain(r *http.Request) (people.Principal, *refusal, error) {
+func (s *Server) sessionAgain(r *http.Request) (workspace.Principal, *refusal, error) {
 	session, found, err := s.Login.Peek(r)
 	if err != nil || found {
 		return session.Principal(), nil, err
 	}
-	return people.Principal{}, sessionEnded(), nil
+	return workspace.Principal{}, sessionEnded(), nil
 }
 
 // logOut is the page that ends a session, and its streams.
@@ -117,11 +117,11 @@ func sessionID(ctx context.Context) uuid.UUID {
 }
 
 // refuseToken answers requests about a session that carry none.
-func (s *Server) refuseToken(c *gin.Context, load *load) (people.Principal, bool) {
+func (s *Server) refuseToken(c *gin.Context, load *load) (workspace.Principal, bool) {
 	if c.GetHeader("Authorization") == "" {
 		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
 		writeProblem(c, http.StatusUnauthorized, "session_required", "Log in at /login.", nil)
-		return people.Principal{}, false
+		return workspace.Principal{}, false
 	}
 	who, ok := s.bearer(c, load)
 	if ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/login"
-	"dateline/internal/people"
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/workspace"
 )
 
 // browser logs the owner in and gives the header that speaks for them.
@@ -47,7 +47,7 @@ func TestASessionDoesWhatATokenDoes(t *testing.T) {
 	if strings.Contains(s.log.String(), strings.TrimPrefix(as[3], "__Host-dateline=")) {
 		t.Errorf("the log holds the cookie:\n%s", s.log)
 	}
-	s.Exec("update members set role = $1", string(people.Viewer)) // counts at once
+	s.Exec("update members set role = $1", string(workspace.Viewer)) // counts at once
 	s.refused(s.send("POST", "/api/v1/posts", hello(), as...), 403, "role_insufficient")
 	s.Exec("delete from members")
 	s.refused(s.send("GET", "/api/v1/posts", nil, as...), 401, "session_ended")

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/call"
 )
 
@@ -23,7 +23,7 @@ import (
 func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
-	existing := s.Schedule(func(d *desk.Draft) { d.ScheduledTime = in(3 * time.Hour) })
+	existing := s.Schedule(func(d *scheduling.Draft) { d.ScheduledTime = in(3 * time.Hour) })
 	file := s.upload("a.png", "").Id.String()
 	guarded, err := call.NewClient(nil)
 	s.Must(err)
@@ -45,8 +45,8 @@ func TestMalformedRequestsAreExplainedAndStoreNothing(t *testing.T) {
 	for i := range files {
 		files[i] = uuid.NewString()
 	}
-	dead := s.Dead(s.Schedule(func(d *desk.Draft) { d.ScheduledTime = in(4 * time.Hour) }), post.TargetFailed)
-	doubtful := s.Dead(s.Schedule(func(d *desk.Draft) { d.ScheduledTime = in(5 * time.Hour) }), post.TargetUncertain)
+	dead := s.Dead(s.Schedule(func(d *scheduling.Draft) { d.ScheduledTime = in(4 * time.Hour) }), post.TargetFailed)
+	doubtful := s.Dead(s.Schedule(func(d *scheduling.Draft) { d.ScheduledTime = in(5 * time.Hour) }), post.TargetUncertain)
 	retry, target := posts+"/"+dead.ID.String()+"/retry", posts+"/"+doubtful.ID.String()+"/targets/"+doubtful.Targets[0].ID.String()
 	discard := posts + "/" + dead.ID.String() + "/discard"
 	const letters, library = "/api/v1/dead-letters", "/api/v1/media"

@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"dateline/api/spec"
-	"dateline/internal/media"
-	"dateline/internal/post"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
 )
 
 const maxFormField = 64 << 10 // bytes of a text field beside the file

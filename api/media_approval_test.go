@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 )
 
 func (s approving) describe(id uuid.UUID, text string, who []string) answer {
@@ -35,7 +35,7 @@ func TestAltText_AuthorsCannotChangeItOnceApproved(t *testing.T) {
 	day := time.Now().AddDate(0, 0, 2).Format("2006-01-02")
 	dead := func(status post.TargetStatus) func(uuid.UUID) {
 		return func(file uuid.UUID) {
-			s.Dead(s.Schedule(func(d *desk.Draft) { d.Attachments = []string{file.String()} }), status)
+			s.Dead(s.Schedule(func(d *scheduling.Draft) { d.Attachments = []string{file.String()} }), status)
 		}
 	}
 	schedule := func(o func(file uuid.UUID) object) func(uuid.UUID) {

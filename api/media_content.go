@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 const mediaContentRoute = "/api/v1/media/:id/content"

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"dateline/internal/enginetest"
-	"dateline/internal/mediatest"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/mediatest"
 )
 
 func TestUploadMedia_AnswersInsufficientStorageWhenTheDiskIsFull(t *testing.T) {

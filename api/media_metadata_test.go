@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"dateline/api/spec"
-	"dateline/internal/mediatest"
+	"dateline/internal/testing/mediatest"
 )
 
 func TestUploadMedia_SaysWhatWasRemoved(t *testing.T) {

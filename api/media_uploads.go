@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dateline/api/spec"
-	"dateline/internal/media"
+	"dateline/internal/publishing/media"
 )
 
 // BeginMediaUpload begins an upload that goes to the bucket directly.

@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"dateline/api/spec"
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
 )
 
 // ListMembers lists the members.
 func (s *Server) ListMembers(ctx context.Context, r spec.ListMembersRequestObject) (spec.ListMembersResponseObject, error) {
-	f := people.MemberFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
+	f := workspace.MemberFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
@@ -42,13 +42,13 @@ func (s *Server) InviteMember(ctx context.Context, r spec.InviteMemberRequestObj
 	if err != nil {
 		return nil, err
 	}
-	m, replayed, err := s.People.Invite(ctx, principal(ctx), r.Body.Email, people.Role(r.Body.Role), key)
+	m, replayed, err := s.People.Invite(ctx, principal(ctx), r.Body.Email, workspace.Role(r.Body.Role), key)
 	return spec.InviteMember201JSONResponse{Body: memberJSON(m), Headers: spec.InviteMember201ResponseHeaders{IdempotentReplayed: ifReplayed(replayed)}}, err
 }
 
 // ChangeMember gives a member another role.
 func (s *Server) ChangeMember(ctx context.Context, r spec.ChangeMemberRequestObject) (spec.ChangeMemberResponseObject, error) {
-	m, err := s.People.ChangeRole(ctx, principal(ctx), r.Id, people.Role(r.Body.Role))
+	m, err := s.People.ChangeRole(ctx, principal(ctx), r.Id, workspace.Role(r.Body.Role))
 	return spec.ChangeMember200JSONResponse(memberJSON(m)), s.closing(r.Id, err)
 }
 
@@ -57,6 +57,6 @@ func (s *Server) RemoveMember(ctx context.Context, r spec.RemoveMemberRequestObj
 	return spec.RemoveMember204Response{}, s.closing(r.Id, s.People.Remove(ctx, principal(ctx), r.Id))
 }
 
-func memberJSON(m people.Member) spec.Member {
+func memberJSON(m workspace.Member) spec.Member {
 	return spec.Member{Id: m.User.ID, Name: m.User.Name, Email: optional(m.User.Email), Role: spec.Role(m.Role), CreatedAt: m.CreatedAt, JoinedAt: m.JoinedAt}
 }

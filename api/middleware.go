@@ -15,9 +15,9 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"dateline/internal/audit"
-	"dateline/internal/people"
-	"dateline/internal/webpage"
+	"dateline/internal/identity/audit"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/webpage"
 )
 
 const principalKey = "principal"
@@ -134,12 +134,12 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 			}
 			return
 		}
-		identify := func(c *gin.Context) (people.Principal, bool) { return s.bearer(c, load) }
+		identify := func(c *gin.Context) (workspace.Principal, bool) { return s.bearer(c, load) }
 		again := s.tokenAgain
 		if c.GetHeader("Authorization") == "" && s.Login.HasCookie(c.Request) {
 			identify, again = s.bySession, s.sessionAgain
 		} else if v.wantsSession(c) {
-			identify = func(c *gin.Context) (people.Principal, bool) { return s.refuseToken(c, load) }
+			identify = func(c *gin.Context) (workspace.Principal, bool) { return s.refuseToken(c, load) }
 		}
 		who, ok := identify(c)
 		if !ok || !load.paced(c, who) {
@@ -174,7 +174,7 @@ func (s *Server) authenticate(v *validator, load *load, open *streams) gin.Handl
 }
 
 // refuses says why a principal may not do something; nil: it may.
-func (a access) refuses(who people.Principal) *refusal {
+func (a access) refuses(who workspace.Principal) *refusal {
 	if !who.Role.AtLeast(a.least) {
 		return &refusal{http.StatusForbidden, "role_insufficient", "Your role in this workspace (" + string(who.Role) + ") does not allow this."}
 	}
@@ -194,53 +194,53 @@ func alwaysOpen(operation string) bool {
 // there is none that is good. The token is looked up by its hash, so that
 // comparing it leaks nothing through time. That a token has expired or is
 // revoked learns only who holds all of it.
-func (s *Server) bearer(c *gin.Context, load *load) (who people.Principal, ok bool) {
+func (s *Server) bearer(c *gin.Context, load *load) (who workspace.Principal, ok bool) {
 	scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		if !load.anonymous(c) {
-			return people.Principal{}, false
+			return workspace.Principal{}, false
 		}
 		c.Header("WWW-Authenticate", `Bearer realm="dateline"`)
 		writeProblem(c, http.StatusUnauthorized, "token_required", "Send an API token: Authorization: Bearer <token>.", nil)
-		return people.Principal{}, false
+		return workspace.Principal{}, false
 	}
 	who, refused, err := s.byToken(c.Request.Context(), token)
 	if err != nil {
 		s.refuse(c, err)
-		return people.Principal{}, false
+		return workspace.Principal{}, false
 	}
 	if refused == nil {
 		return who, true
 	}
 	if !load.anonymous(c) {
-		return people.Principal{}, false
+		return workspace.Principal{}, false
 	}
 	c.Header("WWW-Authenticate", `Bearer realm="dateline", error="invalid_token"`)
 	writeProblem(c, refused.status, refused.code, refused.detail, nil)
-	return people.Principal{}, false
+	return workspace.Principal{}, false
 }
 
 // byToken says whose token it is, or why it is not good.
-func (s *Server) byToken(ctx context.Context, token string) (people.Principal, *refusal, error) {
-	who, standing, err := s.Store.Bearer(ctx, people.HashToken(token))
+func (s *Server) byToken(ctx context.Context, token string) (workspace.Principal, *refusal, error) {
+	who, standing, err := s.Store.Bearer(ctx, workspace.HashToken(token))
 	if err != nil {
-		return people.Principal{}, nil, err
+		return workspace.Principal{}, nil, err
 	}
 	code, detail := "token_invalid", "This API token is unknown."
 	switch standing {
-	case people.Good:
+	case workspace.Good:
 		return who, nil, nil
-	case people.Expired:
+	case workspace.Expired:
 		code, detail = "token_expired", "This API token has expired. Make a new one."
-	case people.Revoked:
+	case workspace.Revoked:
 		code, detail = "token_revoked", "This API token is revoked. Use another one."
-	case people.Unknown:
+	case workspace.Unknown:
 	}
-	return people.Principal{}, &refusal{http.StatusUnauthorized, code, detail}, nil
+	return workspace.Principal{}, &refusal{http.StatusUnauthorized, code, detail}, nil
 }
 
 // tokenAgain is byToken for a request that was let through before.
-func (s *Server) tokenAgain(r *http.Request) (people.Principal, *refusal, error) {
+func (s *Server) tokenAgain(r *http.Request) (workspace.Principal, *refusal, error) {
 	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return s.byToken(r.Context(), token)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/account"
-	"dateline/internal/post"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 )
 
 // overrideStates is a post on three accounts whose overrides have each state: none,

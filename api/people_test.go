@@ -12,22 +12,22 @@ import (
 
 	"dateline/api"
 	"dateline/api/spec"
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
 )
 
 func as(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
 func TestMeSaysWhatRoleAndTokenAllowTogether(t *testing.T) {
 	s := start(t)
-	editor := s.Join(s.Workspace, people.Editor)
+	editor := s.Join(s.Workspace, workspace.Editor)
 	for name, c := range map[string]struct {
 		token  string
 		role   spec.Role
 		scopes string
 	}{
-		"viewer":         {s.Member(people.Viewer), "viewer", "accounts:read articles:read crawl:read media:read posts:read tokens:read tokens:write views:read workspace:read"},
-		"author":         {s.Member(people.Author), "author", "accounts:read articles:read articles:write crawl:read media:read media:write posts:read posts:write tokens:read tokens:write views:read workspace:read"},
-		"limited editor": {s.TokenOf(editor, people.PostsRead, people.AuditRead, people.MembersWrite), "editor", "audit:read posts:read"},
+		"viewer":         {s.Member(workspace.Viewer), "viewer", "accounts:read articles:read crawl:read media:read posts:read tokens:read tokens:write views:read workspace:read"},
+		"author":         {s.Member(workspace.Author), "author", "accounts:read articles:read articles:write crawl:read media:read media:write posts:read posts:write tokens:read tokens:write views:read workspace:read"},
+		"limited editor": {s.TokenOf(editor, workspace.PostsRead, workspace.AuditRead, workspace.MembersWrite), "editor", "audit:read posts:read"},
 	} {
 		var me spec.Me
 		s.decode(s.send("GET", "/api/v1/me", nil, as(c.token)...), 200, &me)
@@ -41,7 +41,7 @@ func TestMeSaysWhatRoleAndTokenAllowTogether(t *testing.T) {
 	}
 	var me spec.Me
 	s.decode(s.send("GET", "/api/v1/me", nil), 200, &me)
-	if len(me.Scopes) != len(people.Scopes()) || fmt.Sprint(me.Token.Scopes) != "[*]" || me.User.Id != s.Owner.UserID {
+	if len(me.Scopes) != len(workspace.Scopes()) || fmt.Sprint(me.Token.Scopes) != "[*]" || me.User.Id != s.Owner.UserID {
 		t.Errorf("the owner: %+v", me)
 	}
 }
@@ -75,7 +75,7 @@ func TestAnotherWorkspaceBelongsToItsMakerAndShowsNoSecret(t *testing.T) {
 	if len(list.Workspaces) != 2 || list.Workspaces[0].Workspace.Id != s.Workspace.ID || list.Workspaces[1].Workspace != made || list.Workspaces[1].Role != "owner" {
 		t.Errorf("%+v", list)
 	}
-	s.decode(s.send("GET", "/api/v1/workspaces", nil, as(s.Member(people.Viewer))...), 200, &list)
+	s.decode(s.send("GET", "/api/v1/workspaces", nil, as(s.Member(workspace.Viewer))...), 200, &list)
 	if len(list.Workspaces) != 1 || list.Workspaces[0].Role != "viewer" {
 		t.Errorf("of a viewer: %+v", list)
 	}
@@ -100,7 +100,7 @@ func TestMembersAreInvitedListedChangedAndRemoved(t *testing.T) {
 		t.Errorf("changed %+v", made)
 	}
 	for range 3 {
-		s.Join(s.Workspace, people.Author)
+		s.Join(s.Workspace, workspace.Author)
 	}
 	var ids []uuid.UUID
 	for query := "?limit=2"; query != ""; {
@@ -128,7 +128,7 @@ func TestMembersAreInvitedListedChangedAndRemoved(t *testing.T) {
 
 func TestARoleThatIsTakenAwayIsGoneAtOnce(t *testing.T) {
 	s := start(t)
-	author := s.Join(s.Workspace, people.Author)
+	author := s.Join(s.Workspace, workspace.Author)
 	token := s.TokenOf(author)
 	s.Connect("desk")
 	s.post(s.send("POST", "/api/v1/posts", hello(), as(token)...), 201)
@@ -172,7 +172,7 @@ func TestATokenIsShownOnceListedAndRevoked(t *testing.T) {
 
 func TestNoTokenIsMadeThatMayDoMoreThanItsMaker(t *testing.T) {
 	s := start(t)
-	limited := as(s.TokenOf(s.Owner, people.TokensWrite, people.PostsRead))
+	limited := as(s.TokenOf(s.Owner, workspace.TokensWrite, workspace.PostsRead))
 	wish := func(more object) object {
 		o := object{"name": "Robot", "scopes": []string{"posts:read"}}
 		for k, v := range more {
@@ -182,7 +182,7 @@ func TestNoTokenIsMadeThatMayDoMoreThanItsMaker(t *testing.T) {
 	}
 	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"scopes": []string{"posts:read", "posts:write"}}), limited...), 422, "invalid_request", "scopes[1]")
 	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"scopes": []string{"*"}}), limited...), 422, "invalid_request", "scopes[0]")
-	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true}), as(s.Member(people.Editor))...), 422, "invalid_request", "never_expires")
+	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true}), as(s.Member(workspace.Editor))...), 422, "invalid_request", "never_expires")
 	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"never_expires": true, "expires_in_days": 3})), 422, "invalid_request", "expires_in_days")
 	s.refused(s.send("POST", "/api/v1/tokens", wish(object{"expires_in_days": 366})), 400, "invalid_request", "expires_in_days")
 	var never, short, child spec.TokenWithSecret
@@ -198,7 +198,7 @@ func TestNoTokenIsMadeThatMayDoMoreThanItsMaker(t *testing.T) {
 
 func TestOnlyOwnersSeeAndRevokeTheTokensOfOthers(t *testing.T) {
 	s := start(t)
-	editor, viewer := s.Join(s.Workspace, people.Editor), s.Join(s.Workspace, people.Viewer)
+	editor, viewer := s.Join(s.Workspace, workspace.Editor), s.Join(s.Workspace, workspace.Viewer)
 	token := s.TokenOf(editor)
 	s.TokenOf(viewer)
 	tokens := func(headers ...string) (list []spec.Token) {
@@ -228,10 +228,10 @@ func TestOnlyOwnersSeeAndRevokeTheTokensOfOthers(t *testing.T) {
 
 func TestTokens_NeverHaveScopesBeyondTheRole(t *testing.T) {
 	s := start(t)
-	for _, role := range people.Roles() {
+	for _, role := range workspace.Roles() {
 		who := s.Join(s.Workspace, role)
 		token := s.TokenOf(who)
-		for _, scope := range people.Scopes() {
+		for _, scope := range workspace.Scopes() {
 			if want := api.MinRole(scope); scope.MinRole() != want {
 				t.Errorf("%s: got the least role %s, want that of its operations, %s", scope, scope.MinRole(), want)
 			}
@@ -250,8 +250,8 @@ func TestTokens_NeverHaveScopesBeyondTheRole(t *testing.T) {
 // lowered, and makes none that may do more.
 func TestTokens_FollowALoweredRole(t *testing.T) {
 	s := start(t)
-	who := s.Join(s.Workspace, people.Owner)
-	everything, some := s.TokenOf(who), s.TokenOf(who, people.MembersRead, people.MembersWrite, people.TokensWrite, people.PostsRead)
+	who := s.Join(s.Workspace, workspace.Owner)
+	everything, some := s.TokenOf(who), s.TokenOf(who, workspace.MembersRead, workspace.MembersWrite, workspace.TokensWrite, workspace.PostsRead)
 	for _, token := range []string{everything, some} {
 		s.decode(s.send("GET", "/api/v1/members", nil, as(token)...), 200, &spec.MemberPage{})
 	}
@@ -264,7 +264,7 @@ func TestTokens_FollowALoweredRole(t *testing.T) {
 		var me spec.Me
 		s.decode(s.send("GET", "/api/v1/me", nil, as(token)...), 200, &me)
 		for _, scope := range me.Scopes {
-			if !people.Viewer.AtLeast(people.Scope(scope).MinRole()) {
+			if !workspace.Viewer.AtLeast(workspace.Scope(scope).MinRole()) {
 				t.Errorf("GET /me of a viewer: got the scope %s, want none beyond the role", scope)
 			}
 		}
@@ -274,7 +274,7 @@ func TestTokens_FollowALoweredRole(t *testing.T) {
 func TestIdempotencyKeys_BelongToWhoSentThem(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
-	author, editor := as(s.Member(people.Author)), as(s.Member(people.Editor))
+	author, editor := as(s.Member(workspace.Author)), as(s.Member(workspace.Editor))
 	body := object{"content": "Hello", "draft": true}
 	key := []string{"Idempotency-Key", "k"}
 	mine := s.post(s.send("POST", "/api/v1/posts", body, append(author, key...)...), 201)

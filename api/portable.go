@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"dateline/api/spec"
-	"dateline/internal/portable"
-	"dateline/internal/post"
+	"dateline/internal/ops/archive"
+	"dateline/internal/publishing/post"
 )
 
 // ExportWorkspace has everything that the workspace owns written into an archive.
@@ -46,7 +46,7 @@ func (s *Server) DownloadWorkspaceExport(ctx context.Context, r spec.DownloadWor
 type moving struct {
 	ctx    context.Context
 	server *Server
-	job    portable.Job
+	job    archive.Job
 	body   io.ReadCloser
 }
 
@@ -55,7 +55,7 @@ type moving struct {
 // whole.
 func (m moving) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) error {
 	defer func() { _ = m.body.Close() }()
-	w.Header().Set("Content-Type", portable.ContentType)
+	w.Header().Set("Content-Type", archive.ContentType)
 	w.Header().Set("Content-Length", strconv.FormatInt(m.job.Bytes, 10))
 	w.Header().Set("Content-Disposition", `attachment; filename="workspace-`+m.job.RequestedAt.Format("20060102-150405")+`.tar.zst"`)
 	w.WriteHeader(http.StatusOK)
@@ -69,7 +69,7 @@ func (m moving) VisitDownloadWorkspaceExportResponse(w http.ResponseWriter) erro
 	return http.ErrAbortHandler
 }
 
-func exportJSON(job portable.Job) spec.WorkspaceExport {
+func exportJSON(job archive.Job) spec.WorkspaceExport {
 	out := spec.WorkspaceExport{Id: job.ID, Status: spec.WorkspaceExportStatus(job.Status), RequestedAt: job.RequestedAt, FinishedAt: job.FinishedAt, ExpiresAt: job.ExpiresAt,
 		Rows: map[string]int64{}, Files: job.Progress.Files, Problem: optional(job.Problem), Url: optional(job.URL)}
 	for section, n := range job.Progress.Rows {
@@ -86,19 +86,19 @@ func exportJSON(job portable.Job) spec.WorkspaceExport {
 
 // ImportWorkspace takes an archive in.
 func (s *Server) ImportWorkspace(ctx context.Context, r spec.ImportWorkspaceRequestObject) (spec.ImportWorkspaceResponseObject, error) {
-	into := portable.Into{Store: s.Store, Objects: s.Media.Objects, Media: s.Media, Audit: s.Store.NoteMoved, Who: principal(ctx)}
+	into := archive.Into{Store: s.Store, Objects: s.Media.Objects, Media: s.Media, Audit: s.Store.NoteMoved, Who: principal(ctx)}
 	if s.Views != nil {
 		into.Sites = s.Views.Sites
 	}
 	if s.Crawl != nil {
 		into.Seeds = s.Crawl
 	}
-	done, err := portable.Import(ctx, r.Body, into)
+	done, err := archive.Import(ctx, r.Body, into)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return nil, post.InvalidFields(post.Problem{Field: "body", Code: "too_large", Message: "The archive is too large; an operator can take it in with `dateline import`."})
-	case errors.Is(err, portable.ErrNoArchive):
+	case errors.Is(err, archive.ErrNoArchive):
 		return nil, post.InvalidFields(post.Problem{Field: "body", Code: "invalid", Message: err.Error()})
 	case err != nil:
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"dateline/api/spec"
-	"dateline/internal/portable"
+	"dateline/internal/ops/archive"
 )
 
 // emptyArchive is an export of nothing.
@@ -76,7 +76,7 @@ func TestAWorkspaceGoesOutAndComesInOverTheAPI(t *testing.T) {
 		LeftOut []string         `json:"left_out"`
 	}
 	s.decode(s.send("POST", "/api/v1/workspace/import", bytes.NewReader(raw), "Authorization", "Bearer "+token, "Content-Type", "application/zstd"), http.StatusOK, &done)
-	if done.Added[string(portable.Posts)] != 1 || done.Added[string(portable.Accounts)] != 1 || len(done.LeftOut) != 0 {
+	if done.Added[string(archive.Posts)] != 1 || done.Added[string(archive.Accounts)] != 1 || len(done.LeftOut) != 0 {
 		t.Errorf("%+v", done)
 	}
 	if n := s.Count("select count(*) from scheduled_posts where workspace_id = $1 and status = 'draft'", w.ID); n != 1 {

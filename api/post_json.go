@@ -4,8 +4,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/workflows"
 )
 
@@ -94,35 +94,35 @@ func segmentsJSON(segments []post.Segment) []spec.PostSegment {
 	return out
 }
 
-func draftOf(body *spec.NewPost) desk.Draft {
-	d := desk.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), Unfinished: value(body.Draft),
+func draftOf(body *spec.NewPost) scheduling.Draft {
+	d := scheduling.Draft{Content: body.Content, ScheduledTime: value(body.ScheduledTime), Unfinished: value(body.Draft),
 		TimeZone: value(body.TimeZone), Attachments: value(body.Attachments), Accounts: value(body.Accounts),
 		ThreadParentID: value(body.ThreadParentId), Language: value(body.Language), LateLimit: value(body.DropIfLateMinutes),
 		TrackLinks: value(body.TrackLinks),
-		Thread:     value(threadOf(body.Thread)), Overrides: map[string]desk.Override{}}
+		Thread:     value(threadOf(body.Thread)), Overrides: map[string]scheduling.Override{}}
 	for account, o := range value(body.Overrides) {
 		d.Overrides[account] = overrideOf(o)
 	}
 	return d
 }
 
-func threadOf(thread *spec.Thread) *[]desk.Segment {
+func threadOf(thread *spec.Thread) *[]scheduling.Segment {
 	if thread == nil {
 		return nil
 	}
-	out := make([]desk.Segment, len(*thread))
+	out := make([]scheduling.Segment, len(*thread))
 	for i, s := range *thread {
-		out[i] = desk.Segment{Content: s.Content, Attachments: value(s.Attachments)}
+		out[i] = scheduling.Segment{Content: s.Content, Attachments: value(s.Attachments)}
 	}
 	return &out
 }
 
-func overrideOf(o spec.Override) desk.Override {
-	return desk.Override{Content: o.Content, Attachments: o.Attachments, Thread: threadOf(o.Thread)}
+func overrideOf(o spec.Override) scheduling.Override {
+	return scheduling.Override{Content: o.Content, Attachments: o.Attachments, Thread: threadOf(o.Thread)}
 }
 
-func changedOverrides(in *map[string]*spec.Override) map[string]*desk.Override {
-	out := make(map[string]*desk.Override, len(value(in)))
+func changedOverrides(in *map[string]*spec.Override) map[string]*scheduling.Override {
+	out := make(map[string]*scheduling.Override, len(value(in)))
 	for account, o := range value(in) {
 		if o == nil {
 			out[account] = nil

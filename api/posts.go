@@ -13,10 +13,10 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/people"
-	"dateline/internal/post"
-	"dateline/internal/store"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
 )
 
 // SchedulePost is the short form of CreatePost.
@@ -54,23 +54,23 @@ func (s *Server) create(ctx context.Context, body *spec.NewPost, key *string) (s
 }
 
 // idempotencyOf hashes the parsed body, so that white space makes no difference.
-func idempotencyOf(ctx context.Context, key *string, kind string, body any) (store.Idempotency, error) {
+func idempotencyOf(ctx context.Context, key *string, kind string, body any) (postgres.Idempotency, error) {
 	if key == nil {
-		return store.Idempotency{}, nil
+		return postgres.Idempotency{}, nil
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return store.Idempotency{}, err
+		return postgres.Idempotency{}, err
 	}
 	return namedRequest(ctx, *key, kind, raw)
 }
 
-func namedRequest(ctx context.Context, key, kind string, request []byte) (store.Idempotency, error) {
+func namedRequest(ctx context.Context, key, kind string, request []byte) (postgres.Idempotency, error) {
 	if !utf8.ValidString(key) {
-		return store.Idempotency{}, post.InvalidFields(post.Problem{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
+		return postgres.Idempotency{}, post.InvalidFields(post.Problem{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
 	}
 	sum := sha256.Sum256(append([]byte(kind+"\n"), request...))
-	return store.Idempotency{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
+	return postgres.Idempotency{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
 }
 
 // nudge tells Temporal of a change.
@@ -99,7 +99,7 @@ func (s *Server) GetPost(ctx context.Context, r spec.GetPostRequestObject) (spec
 func (s *Server) EditPost(ctx context.Context, r spec.EditPostRequestObject) (spec.EditPostResponseObject, error) {
 	b := r.Body
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) {
-		return s.Desk.Change(ctx, g, desk.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
+		return s.Desk.Change(ctx, g, scheduling.Edit{Content: b.Content, ScheduledTime: b.ScheduledTime, TimeZone: b.TimeZone,
 			Attachments: b.Attachments, Accounts: b.Accounts, Language: b.Language, Thread: threadOf(b.Thread),
 			Overrides: changedOverrides(b.Overrides), LateLimit: b.DropIfLateMinutes, TrackLinks: b.TrackLinks})
 	})
@@ -132,7 +132,7 @@ func (s *Server) change(ctx context.Context, id uuid.UUID, ifMatch *string, do f
 	if err != nil {
 		return spec.PostJSONResponse{}, err
 	}
-	p, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, Author: who.Role == people.Author})
+	p, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, Author: who.Role == workspace.Author})
 	if err != nil {
 		return spec.PostJSONResponse{}, err
 	}
@@ -158,7 +158,7 @@ const defaultPage = 50
 
 // ListPosts lists posts by scheduled time.
 func (s *Server) ListPosts(ctx context.Context, r spec.ListPostsRequestObject) (spec.ListPostsResponseObject, error) {
-	f := store.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, SeriesID: r.Params.Series,
+	f := postgres.Filter{WorkspaceID: principal(ctx).WorkspaceID, From: r.Params.From, To: r.Params.To, AccountID: r.Params.Account, SeriesID: r.Params.Series,
 		Ascending: r.Params.Order != nil && *r.Params.Order == spec.ListPostsParamsOrder("asc"), Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit

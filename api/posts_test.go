@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 func TestAScheduledPostIsAnsweredWhole(t *testing.T) {

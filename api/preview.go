@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 )
 
 // PreviewPost shows what would come of a post.
@@ -34,7 +34,7 @@ func (s *Server) PreviewPost(ctx context.Context, r spec.PreviewPostRequestObjec
 	return out, nil
 }
 
-func segmentPreview(one desk.ShownSegment) spec.SegmentPreview {
+func segmentPreview(one scheduling.ShownSegment) spec.SegmentPreview {
 	text := one.Network.Text
 	out := spec.SegmentPreview{Problems: problemsJSON(one.Problems), Text: text, Spans: []spec.PreviewSpan{}, Card: optional(one.Network.Card),
 		Notes: append([]string{}, one.Network.Notes...), Price: fullPrice(one.Price)}

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
 )
 
@@ -128,7 +128,7 @@ func TestTheSameTextTwiceIsWarnedOf(t *testing.T) {
 	if p := s.post(s.send("PATCH", path, object{"language": "vi"}), 200); p.Warnings != nil && len(duplicates(p.Warnings)) != 0 {
 		t.Errorf("a cancelled post counts: %+v", p.Warnings)
 	}
-	s.Finish(s.Claim(s.Schedule(func(d *desk.Draft) { d.Accounts = both[1:] })), post.TargetPosted)
+	s.Finish(s.Claim(s.Schedule(func(d *scheduling.Draft) { d.Accounts = both[1:] })), post.TargetPosted)
 	old := hello(object{"accounts": both[1:], "scheduled_time": in(5 * time.Hour)})
 	if found := duplicates(s.post(s.send("POST", "/api/v1/posts", old), 201).Warnings); len(found) != 1 || !strings.Contains(found[0].Message, "was published on") {
 		t.Errorf("got %+v", found)
@@ -201,7 +201,7 @@ func TestTheNightAndPicturesWithoutDescriptionAreWarnedOf(t *testing.T) {
 
 // counting counts how often the database is asked for other posts.
 type counting struct {
-	desk.Store
+	scheduling.Store
 	asked atomic.Int32
 }
 
@@ -215,7 +215,7 @@ func TestTenThousandRowsAreComparedAtOnce(t *testing.T) {
 	s.Connect("desk")
 	counted := &counting{Store: s.Desk.Store}
 	s.Desk.Store = counted
-	there := s.Schedule(func(d *desk.Draft) { d.Content, d.ScheduledTime = "There already", "2028-12-20T12:00:00Z" })
+	there := s.Schedule(func(d *scheduling.Draft) { d.Content, d.ScheduledTime = "There already", "2028-12-20T12:00:00Z" })
 	var rows strings.Builder
 	at := time.Date(2028, 12, 24, 5, 0, 0, 0, time.UTC)
 	for i := range 10_000 {
@@ -254,7 +254,7 @@ func (billed) Price(c network.Content) network.Price {
 	return network.Price{MicroUSD: int64(10_000 + 5_000*len(c.Media)), Why: "Every post is billed."}
 }
 
-type billedNetworks struct{ desk.Networks }
+type billedNetworks struct{ scheduling.Networks }
 
 func (n billedNetworks) Get(name string) (network.Network, bool) {
 	found, ok := n.Networks.Get(name)

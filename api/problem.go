@@ -10,9 +10,9 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dateline/api/spec"
-	"dateline/internal/people"
-	"dateline/internal/post"
-	"dateline/internal/search"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/news/search"
+	"dateline/internal/publishing/post"
 )
 
 // writeProblem answers with a problem document (RFC 9457) and ends the request.
@@ -92,7 +92,7 @@ func statusOf(kind post.Kind) int {
 }
 
 // principal gives who made the request; authenticate has put it there.
-func principal(ctx context.Context) people.Principal {
-	who, _ := ctx.Value(principalKey).(people.Principal)
+func principal(ctx context.Context) workspace.Principal {
+	who, _ := ctx.Value(principalKey).(workspace.Principal)
 	return who
 }

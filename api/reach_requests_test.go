@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/desk"
-	"dateline/internal/people"
-	"dateline/internal/post"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 )
 
 // request is what a client sends to an operation.
@@ -24,9 +24,9 @@ type request struct {
 // reach says who may send an operation, and how a right request looks. It says
 // so apart from the API's own table, so that neither is believed alone.
 type reach struct {
-	least people.Role // empty: everybody, without a token too
-	own   bool        // about the session of the browser that asks: no token will do
-	scope people.Scope
+	least workspace.Role // empty: everybody, without a token too
+	own   bool           // about the session of the browser that asks: no token will do
+	scope workspace.Scope
 	build func(x *things) request
 }
 
@@ -34,20 +34,22 @@ type reach struct {
 func reachable() map[string]reach {
 	none := func(*things) request { return request{} }
 	everybody := func(build func(*things) request) reach { return reach{build: build} }
-	viewers := func(scope people.Scope, build func(*things) request) reach {
-		return reach{least: people.Viewer, scope: scope, build: build}
+	viewers := func(scope workspace.Scope, build func(*things) request) reach {
+		return reach{least: workspace.Viewer, scope: scope, build: build}
 	}
-	authors := func(scope people.Scope, build func(*things) request) reach {
-		return reach{least: people.Author, scope: scope, build: build}
+	authors := func(scope workspace.Scope, build func(*things) request) reach {
+		return reach{least: workspace.Author, scope: scope, build: build}
 	}
-	editors := func(scope people.Scope, build func(*things) request) reach {
-		return reach{least: people.Editor, scope: scope, build: build}
+	editors := func(scope workspace.Scope, build func(*things) request) reach {
+		return reach{least: workspace.Editor, scope: scope, build: build}
 	}
-	owners := func(scope people.Scope, build func(*things) request) reach {
-		return reach{least: people.Owner, scope: scope, build: build}
+	owners := func(scope workspace.Scope, build func(*things) request) reach {
+		return reach{least: workspace.Owner, scope: scope, build: build}
 	}
 
-	ownSession := func(build func(*things) request) reach { return reach{least: people.Viewer, own: true, build: build} }
+	ownSession := func(build func(*things) request) reach {
+		return reach{least: workspace.Viewer, own: true, build: build}
+	}
 
 	// What many have in common.
 	onPost := func(body any) func(*things) request {
@@ -98,61 +100,61 @@ func reachable() map[string]reach {
 	}
 
 	return map[string]reach{
-		"listArticles":           viewers(people.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
-		"getArticle":             viewers(people.ArticlesRead, onArticle),
-		"getArticleRaw":          editors(people.ArticlesRead, onArticle),
-		"listArticleRevisions":   viewers(people.ArticlesRead, onArticle),
-		"getArticleRevision":     viewers(people.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
-		"similarArticles":        viewers(people.ArticlesRead, onArticle),
-		"getReading":             viewers(people.ArticlesRead, onReading(nil)),
-		"editReading":            editors(people.ArticlesWrite, onReading(object{"time_zone": "Europe/Paris"})),
-		"listSelectors":          viewers(people.ArticlesRead, onReading(nil)),
-		"addSelectors":           editors(people.ArticlesWrite, onReading(object{"config": someConfig})),
-		"previewSelectors":       editors(people.ArticlesRead, onReading(object{"config": someConfig})),
-		"rollBackSelectors":      editors(people.ArticlesWrite, onReading(nil)),
-		"learnSelectors":         editors(people.ArticlesWrite, onReading(nil)),
-		"getSelectors":           viewers(people.ArticlesRead, onSelectors),
-		"activateSelectors":      editors(people.ArticlesWrite, onSelectors),
-		"searchArticles":         viewers(people.ArticlesRead, func(*things) request { return request{query: "q=gold&facets=true"} }),
-		"listSavedSearches":      viewers(people.ArticlesRead, none),
-		"getSavedSearch":         viewers(people.ArticlesRead, onSaved(nil)),
-		"createSavedSearch":      authors(people.ArticlesWrite, func(*things) request { return request{body: object{"name": "Gold", "query": "gold"}} }),
-		"editSavedSearch":        authors(people.ArticlesWrite, onSaved(object{"name": "Silver"})),
-		"deleteSavedSearch":      authors(people.ArticlesWrite, onSaved(nil)),
-		"listSavedSearchMatches": viewers(people.ArticlesRead, onSaved(nil)),
-		"openFeed":               authors(people.ArticlesWrite, onSaved(nil)),
-		"closeFeed":              authors(people.ArticlesWrite, onSaved(nil)),
+		"listArticles":           viewers(workspace.ArticlesRead, func(x *things) request { return request{query: "domain=" + x.article().Domain} }),
+		"getArticle":             viewers(workspace.ArticlesRead, onArticle),
+		"getArticleRaw":          editors(workspace.ArticlesRead, onArticle),
+		"listArticleRevisions":   viewers(workspace.ArticlesRead, onArticle),
+		"getArticleRevision":     viewers(workspace.ArticlesRead, func(x *things) request { return request{args: []any{x.article().ID, 1}} }),
+		"similarArticles":        viewers(workspace.ArticlesRead, onArticle),
+		"getReading":             viewers(workspace.ArticlesRead, onReading(nil)),
+		"editReading":            editors(workspace.ArticlesWrite, onReading(object{"time_zone": "Europe/Paris"})),
+		"listSelectors":          viewers(workspace.ArticlesRead, onReading(nil)),
+		"addSelectors":           editors(workspace.ArticlesWrite, onReading(object{"config": someConfig})),
+		"previewSelectors":       editors(workspace.ArticlesRead, onReading(object{"config": someConfig})),
+		"rollBackSelectors":      editors(workspace.ArticlesWrite, onReading(nil)),
+		"learnSelectors":         editors(workspace.ArticlesWrite, onReading(nil)),
+		"getSelectors":           viewers(workspace.ArticlesRead, onSelectors),
+		"activateSelectors":      editors(workspace.ArticlesWrite, onSelectors),
+		"searchArticles":         viewers(workspace.ArticlesRead, func(*things) request { return request{query: "q=gold&facets=true"} }),
+		"listSavedSearches":      viewers(workspace.ArticlesRead, none),
+		"getSavedSearch":         viewers(workspace.ArticlesRead, onSaved(nil)),
+		"createSavedSearch":      authors(workspace.ArticlesWrite, func(*things) request { return request{body: object{"name": "Gold", "query": "gold"}} }),
+		"editSavedSearch":        authors(workspace.ArticlesWrite, onSaved(object{"name": "Silver"})),
+		"deleteSavedSearch":      authors(workspace.ArticlesWrite, onSaved(nil)),
+		"listSavedSearchMatches": viewers(workspace.ArticlesRead, onSaved(nil)),
+		"openFeed":               authors(workspace.ArticlesWrite, onSaved(nil)),
+		"closeFeed":              authors(workspace.ArticlesWrite, onSaved(nil)),
 		"readFeed": everybody(func(x *things) request {
 			id := x.saved()
 			return request{args: []any{id, "rss"}, query: "token=" + x.feedToken(id)}
 		}),
 
-		"listSeeds": viewers(people.CrawlRead, func(x *things) request {
+		"listSeeds": viewers(workspace.CrawlRead, func(x *things) request {
 			return request{query: "domain=" + x.domain()}
 		}),
-		"getSeed": viewers(people.CrawlRead, onSeed(nil)),
-		"createSeed": editors(people.CrawlWrite, func(*things) request {
+		"getSeed": viewers(workspace.CrawlRead, onSeed(nil)),
+		"createSeed": editors(workspace.CrawlWrite, func(*things) request {
 			return request{body: object{"url": "https://" + uuid.NewString() + ".example/"}}
 		}),
-		"importSeeds": editors(people.CrawlWrite, func(*things) request {
+		"importSeeds": editors(workspace.CrawlWrite, func(*things) request {
 			return request{body: object{"format": "list", "text": "https://other.example/"}}
 		}),
-		"editSeed":      editors(people.CrawlWrite, onSeed(object{"title": "Sports"})),
-		"deleteSeed":    editors(people.CrawlWrite, onSeed(nil)),
-		"listDomains":   viewers(people.CrawlRead, none),
-		"getDomain":     viewers(people.CrawlRead, onDomain(nil)),
-		"editDomain":    editors(people.CrawlWrite, onDomain(object{"render": false})),
-		"pauseDomain":   editors(people.CrawlWrite, onDomain(nil)),
-		"resumeDomain":  editors(people.CrawlWrite, onDomain(nil)),
-		"runDomain":     editors(people.CrawlWrite, onDomain(nil)),
-		"emptyFrontier": owners(people.CrawlWrite, onDomain(nil)),
-		"downloadWARC":  editors(people.CrawlRead, func(x *things) request { return request{args: []any{x.domain()}, query: lastYear} }),
-		"exportWARC":    editors(people.CrawlWrite, onDomain(object{"from": "2025-01-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"})),
-		"getExport":     editors(people.CrawlRead, func(x *things) request { d, id := x.crawlExport(); return request{args: []any{d, id}} }),
+		"editSeed":      editors(workspace.CrawlWrite, onSeed(object{"title": "Sports"})),
+		"deleteSeed":    editors(workspace.CrawlWrite, onSeed(nil)),
+		"listDomains":   viewers(workspace.CrawlRead, none),
+		"getDomain":     viewers(workspace.CrawlRead, onDomain(nil)),
+		"editDomain":    editors(workspace.CrawlWrite, onDomain(object{"render": false})),
+		"pauseDomain":   editors(workspace.CrawlWrite, onDomain(nil)),
+		"resumeDomain":  editors(workspace.CrawlWrite, onDomain(nil)),
+		"runDomain":     editors(workspace.CrawlWrite, onDomain(nil)),
+		"emptyFrontier": owners(workspace.CrawlWrite, onDomain(nil)),
+		"downloadWARC":  editors(workspace.CrawlRead, func(x *things) request { return request{args: []any{x.domain()}, query: lastYear} }),
+		"exportWARC":    editors(workspace.CrawlWrite, onDomain(object{"from": "2025-01-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"})),
+		"getExport":     editors(workspace.CrawlRead, func(x *things) request { d, id := x.crawlExport(); return request{args: []any{d, id}} }),
 
 		"live":               everybody(none),
 		"ready":              everybody(none),
-		"getSystem":          editors(people.WorkspaceRead, none),
+		"getSystem":          editors(workspace.WorkspaceRead, none),
 		"completeConnection": everybody(func(x *things) request { return request{query: x.callback()} }),
 		"chooseInBrowser": everybody(func(x *things) request {
 			c := x.choice()
@@ -165,81 +167,81 @@ func reachable() map[string]reach {
 		"endSession":      ownSession(func(*things) request { return request{args: []any{uuid.NewString()}} }),
 		"endSessions":     ownSession(none),
 
-		"schedulePost": authors(people.PostsWrite, newPost),
-		"createPost":   authors(people.PostsWrite, newPost),
-		"createPosts": authors(people.PostsWrite, func(x *things) request {
+		"schedulePost": authors(workspace.PostsWrite, newPost),
+		"createPost":   authors(workspace.PostsWrite, newPost),
+		"createPosts": authors(workspace.PostsWrite, func(x *things) request {
 			return request{body: lines(hello(object{"accounts": []any{x.account()}})), contentType: "application/x-ndjson"}
 		}),
-		"listPosts": viewers(people.PostsRead, func(x *things) request {
+		"listPosts": viewers(workspace.PostsRead, func(x *things) request {
 			id, _ := x.series()
 			return request{query: "account=" + x.account().String() + "&series=" + id.String()}
 		}),
-		"exportPosts": viewers(people.PostsRead, func(x *things) request {
+		"exportPosts": viewers(workspace.PostsRead, func(x *things) request {
 			x.scheduled()
 			return request{query: "account=" + x.account().String()}
 		}),
-		"getPost":      viewers(people.PostsRead, onPost(nil)),
-		"postTimeline": viewers(people.PostsRead, onPost(nil)),
-		"postEvents":   viewers(people.PostsRead, func(x *things) request { return request{args: []any{x.done()}} }),
-		"workspaceEvents": viewers(people.PostsRead, func(x *things) request {
+		"getPost":      viewers(workspace.PostsRead, onPost(nil)),
+		"postTimeline": viewers(workspace.PostsRead, onPost(nil)),
+		"postEvents":   viewers(workspace.PostsRead, func(x *things) request { return request{args: []any{x.done()}} }),
+		"workspaceEvents": viewers(workspace.PostsRead, func(x *things) request {
 			return request{query: "account=" + x.account().String()}
 		}),
-		"editPost":   authors(people.PostsWrite, onPost(object{"content": "Changed"})),
-		"cancelPost": authors(people.PostsWrite, onPost(nil)),
-		"publishNow": authors(people.PostsWrite, onPost(nil)),
-		"scheduleDraft": authors(people.PostsWrite, func(x *things) request {
+		"editPost":   authors(workspace.PostsWrite, onPost(object{"content": "Changed"})),
+		"cancelPost": authors(workspace.PostsWrite, onPost(nil)),
+		"publishNow": authors(workspace.PostsWrite, onPost(nil)),
+		"scheduleDraft": authors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.draft()}, body: object{"scheduled_time": in(3600e9)}}
 		}),
-		"previewPost": authors(people.PostsWrite, newPost),
-		"submitPost": authors(people.PostsWrite, func(x *things) request {
-			return request{args: []any{x.scheduled(func(d *desk.Draft) { d.Unfinished = true })}}
+		"previewPost": authors(workspace.PostsWrite, newPost),
+		"submitPost": authors(workspace.PostsWrite, func(x *things) request {
+			return request{args: []any{x.scheduled(func(d *scheduling.Draft) { d.Unfinished = true })}}
 		}),
-		"approvePost": editors(people.PostsWrite, func(x *things) request { return request{args: []any{x.waiting()}, ifMatch: "*"} }),
-		"rejectPost": editors(people.PostsWrite, func(x *things) request {
+		"approvePost": editors(workspace.PostsWrite, func(x *things) request { return request{args: []any{x.waiting()}, ifMatch: "*"} }),
+		"rejectPost": editors(workspace.PostsWrite, func(x *things) request {
 			return request{args: []any{x.waiting()}, body: object{"note": "No"}}
 		}),
-		"retryPost": authors(people.PostsWrite, func(x *things) request {
+		"retryPost": authors(workspace.PostsWrite, func(x *things) request {
 			id, target := x.dead(post.TargetFailed)
 			return request{args: []any{id}, body: object{"targets": []any{target}}}
 		}),
-		"discardPost": authors(people.PostsWrite, func(x *things) request {
+		"discardPost": authors(workspace.PostsWrite, func(x *things) request {
 			id, _ := x.dead(post.TargetFailed)
 			return request{args: []any{id}}
 		}),
-		"confirmTarget": authors(people.PostsWrite, func(x *things) request {
+		"confirmTarget": authors(workspace.PostsWrite, func(x *things) request {
 			id, target := x.dead(post.TargetUncertain)
 			return request{args: []any{id, target}, body: object{"url": "https://social.example/@desk/" + someID().String()}}
 		}),
-		"sendTargetAgain": authors(people.PostsWrite, func(x *things) request {
+		"sendTargetAgain": authors(workspace.PostsWrite, func(x *things) request {
 			id, target := x.dead(post.TargetUncertain)
 			return request{args: []any{id, target}}
 		}),
-		"listDeadLetters": viewers(people.PostsRead, func(x *things) request {
+		"listDeadLetters": viewers(workspace.PostsRead, func(x *things) request {
 			x.dead(post.TargetFailed)
 			return request{query: "account=" + x.account().String()}
 		}),
-		"countDeadLetters": viewers(people.PostsRead, none),
-		"retryDeadLetters": authors(people.PostsWrite, func(x *things) request {
+		"countDeadLetters": viewers(workspace.PostsRead, none),
+		"retryDeadLetters": authors(workspace.PostsWrite, func(x *things) request {
 			id, _ := x.dead(post.TargetFailed)
 			return request{body: object{"posts": []any{id}}}
 		}),
-		"discardDeadLetters": authors(people.PostsWrite, func(x *things) request {
+		"discardDeadLetters": authors(workspace.PostsWrite, func(x *things) request {
 			id, _ := x.dead(post.TargetFailed)
 			return request{body: object{"posts": []any{id}, "account": x.account()}}
 		}),
 
-		"createSeries": authors(people.PostsWrite, func(x *things) request {
+		"createSeries": authors(workspace.PostsWrite, func(x *things) request {
 			return request{body: object{"rule": "FREQ=DAILY;COUNT=1", "starts": in(48 * 3600e9)[:16],
 				"template": object{"content": "Hello", "accounts": []any{x.account()}, "attachments": []any{x.file()}}}}
 		}),
-		"listSeries":      viewers(people.PostsRead, none),
-		"getSeries":       viewers(people.PostsRead, onSeries(nil)),
-		"editSeries":      authors(people.PostsWrite, onSeries(object{"rule": "FREQ=DAILY;COUNT=1"})),
-		"endSeries":       authors(people.PostsWrite, onSeries(nil)),
-		"pauseSeries":     authors(people.PostsWrite, onSeries(nil)),
-		"listOccurrences": viewers(people.PostsRead, onSeries(nil)),
-		"skipOccurrence":  authors(people.PostsWrite, onOccurrence),
-		"resumeSeries": authors(people.PostsWrite, func(x *things) request {
+		"listSeries":      viewers(workspace.PostsRead, none),
+		"getSeries":       viewers(workspace.PostsRead, onSeries(nil)),
+		"editSeries":      authors(workspace.PostsWrite, onSeries(object{"rule": "FREQ=DAILY;COUNT=1"})),
+		"endSeries":       authors(workspace.PostsWrite, onSeries(nil)),
+		"pauseSeries":     authors(workspace.PostsWrite, onSeries(nil)),
+		"listOccurrences": viewers(workspace.PostsRead, onSeries(nil)),
+		"skipOccurrence":  authors(workspace.PostsWrite, onOccurrence),
+		"resumeSeries": authors(workspace.PostsWrite, func(x *things) request {
 			id, _ := x.series()
 			x.change(id, func(ctx context.Context, g post.Guard) error {
 				_, _, err := x.s.Desk.PauseSeries(ctx, g, true)
@@ -247,7 +249,7 @@ func reachable() map[string]reach {
 			})
 			return request{args: []any{id}}
 		}),
-		"unskipOccurrence": authors(people.PostsWrite, func(x *things) request {
+		"unskipOccurrence": authors(workspace.PostsWrite, func(x *things) request {
 			id, occurrence := x.series()
 			x.change(id, func(ctx context.Context, g post.Guard) error {
 				_, _, err := x.s.Desk.Skip(ctx, g, occurrence, true)
@@ -256,77 +258,77 @@ func reachable() map[string]reach {
 			return request{args: []any{id}, body: object{"occurrence": occurrence}}
 		}),
 
-		"listAccounts":  viewers(people.AccountsRead, none),
-		"accountLimits": viewers(people.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
-		"connectAccountWithToken": editors(people.AccountsWrite, func(x *things) request {
+		"listAccounts":  viewers(workspace.AccountsRead, none),
+		"accountLimits": viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
+		"connectAccountWithToken": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL(), "access_token": x.atNetwork()}}
 		}),
-		"beginConnection": editors(people.AccountsWrite, func(x *things) request {
+		"beginConnection": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "base_url": x.s.Fake.URL()}}
 		}),
-		"listNetworks": viewers(people.AccountsRead, none),
-		"connectAccountByForm": editors(people.AccountsWrite, func(x *things) request {
+		"listNetworks": viewers(workspace.AccountsRead, none),
+		"connectAccountByForm": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{body: object{"network": "mastodon", "sandbox": true, "values": object{"access_token": x.atNetwork()}}}
 		}),
-		"getAccount":    viewers(people.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
-		"changeAccount": editors(people.AccountsWrite, func(x *things) request { return request{args: []any{x.account()}, body: object{"default": true}} }),
-		"checkAccount":  editors(people.AccountsWrite, func(x *things) request { return request{args: []any{x.account()}} }),
-		"reconnectAccount": editors(people.AccountsWrite, func(x *things) request {
+		"getAccount":    viewers(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.account()}} }),
+		"changeAccount": editors(workspace.AccountsWrite, func(x *things) request { return request{args: []any{x.account()}, body: object{"default": true}} }),
+		"checkAccount":  editors(workspace.AccountsWrite, func(x *things) request { return request{args: []any{x.account()}} }),
+		"reconnectAccount": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{args: []any{x.account()}}
 		}),
-		"disconnectAccount": editors(people.AccountsWrite, func(x *things) request {
+		"disconnectAccount": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{args: []any{x.connected()}}
 		}),
-		"getAccountChoice": editors(people.AccountsRead, func(x *things) request { return request{args: []any{x.choice().ID}} }),
-		"makeAccountChoice": editors(people.AccountsWrite, func(x *things) request {
+		"getAccountChoice": editors(workspace.AccountsRead, func(x *things) request { return request{args: []any{x.choice().ID}} }),
+		"makeAccountChoice": editors(workspace.AccountsWrite, func(x *things) request {
 			return request{args: []any{x.choice().ID}, body: object{"remote_ids": []string{"1"}}}
 		}),
 
-		"getMedia":        viewers(people.MediaRead, onFile(nil)),
-		"getMediaContent": viewers(people.MediaRead, onFile(nil)),
-		"getMediaFitness": viewers(people.MediaRead, onFile(nil)),
-		"editMedia":       authors(people.MediaWrite, onFile(object{"alt_text": "Changed"})),
-		"deleteMedia":     authors(people.MediaWrite, onFile(nil)),
-		"listMedia":       viewers(people.MediaRead, none),
-		"fetchMedia": authors(people.MediaWrite, func(x *things) request {
+		"getMedia":        viewers(workspace.MediaRead, onFile(nil)),
+		"getMediaContent": viewers(workspace.MediaRead, onFile(nil)),
+		"getMediaFitness": viewers(workspace.MediaRead, onFile(nil)),
+		"editMedia":       authors(workspace.MediaWrite, onFile(object{"alt_text": "Changed"})),
+		"deleteMedia":     authors(workspace.MediaWrite, onFile(nil)),
+		"listMedia":       viewers(workspace.MediaRead, none),
+		"fetchMedia": authors(workspace.MediaWrite, func(x *things) request {
 			return request{body: object{"url": x.onTheWeb()}}
 		}),
-		"beginMediaUpload":    authors(people.MediaWrite, func(*things) request { return request{body: object{"file_name": "a.png", "bytes": 9}} }),
-		"getMediaUpload":      authors(people.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
-		"completeMediaUpload": authors(people.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
-		"uploadMedia": authors(people.MediaWrite, func(x *things) request {
+		"beginMediaUpload":    authors(workspace.MediaWrite, func(*things) request { return request{body: object{"file_name": "a.png", "bytes": 9}} }),
+		"getMediaUpload":      authors(workspace.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
+		"completeMediaUpload": authors(workspace.MediaWrite, func(x *things) request { return request{args: []any{x.sent()}} }),
+		"uploadMedia": authors(workspace.MediaWrite, func(x *things) request {
 			body, contentType := form(x.s.t, "file", string(picture(x.s.t)))
 			return request{body: body.String(), contentType: contentType}
 		}),
 
-		"listWebhooks": editors(people.WebhooksRead, none),
-		"createWebhook": editors(people.WebhooksWrite, func(x *things) request {
+		"listWebhooks": editors(workspace.WebhooksRead, none),
+		"createWebhook": editors(workspace.WebhooksWrite, func(x *things) request {
 			x.noWebhooks()
 			return request{body: object{"url": "https://hooks.example/dateline"}}
 		}),
-		"getWebhook":            editors(people.WebhooksRead, onWebhook(nil)),
-		"editWebhook":           editors(people.WebhooksWrite, onWebhook(object{"description": "Changed"})),
-		"deleteWebhook":         editors(people.WebhooksWrite, onWebhook(nil)),
-		"rotateWebhookSecret":   editors(people.WebhooksWrite, onWebhook(nil)),
-		"testWebhook":           editors(people.WebhooksWrite, onWebhook(nil)),
-		"listWebhookDeliveries": editors(people.WebhooksRead, onWebhook(nil)),
-		"redeliverDeadWebhooks": editors(people.WebhooksWrite, onWebhook(nil)),
-		"redeliverWebhook": editors(people.WebhooksWrite, func(x *things) request {
+		"getWebhook":            editors(workspace.WebhooksRead, onWebhook(nil)),
+		"editWebhook":           editors(workspace.WebhooksWrite, onWebhook(object{"description": "Changed"})),
+		"deleteWebhook":         editors(workspace.WebhooksWrite, onWebhook(nil)),
+		"rotateWebhookSecret":   editors(workspace.WebhooksWrite, onWebhook(nil)),
+		"testWebhook":           editors(workspace.WebhooksWrite, onWebhook(nil)),
+		"listWebhookDeliveries": editors(workspace.WebhooksRead, onWebhook(nil)),
+		"redeliverDeadWebhooks": editors(workspace.WebhooksWrite, onWebhook(nil)),
+		"redeliverWebhook": editors(workspace.WebhooksWrite, func(x *things) request {
 			endpoint := x.webhook()
 			return request{args: []any{endpoint, x.delivery(endpoint)}}
 		}),
 
 		"followLink":  everybody(onLink),
-		"listLinks":   viewers(people.PostsRead, none),
-		"getLink":     viewers(people.PostsRead, onLink),
-		"createLink":  authors(people.PostsWrite, func(*things) request { return request{body: object{"url": "https://news.example/a"}} }),
-		"disableLink": authors(people.PostsWrite, onLink),
-		"enableLink":  authors(people.PostsWrite, onLink),
-		"viewsHealth": viewers(people.ViewsRead, none),
-		"eraseViews": owners(people.ViewsWrite, func(x *things) request {
+		"listLinks":   viewers(workspace.PostsRead, none),
+		"getLink":     viewers(workspace.PostsRead, onLink),
+		"createLink":  authors(workspace.PostsWrite, func(*things) request { return request{body: object{"url": "https://news.example/a"}} }),
+		"disableLink": authors(workspace.PostsWrite, onLink),
+		"enableLink":  authors(workspace.PostsWrite, onLink),
+		"viewsHealth": viewers(workspace.ViewsRead, none),
+		"eraseViews": owners(workspace.ViewsWrite, func(x *things) request {
 			return request{body: object{"site_id": x.sitelike(), "visitor_hash": "00000000000000ff"}}
 		}),
-		"getViewErasure": owners(people.ViewsRead, func(x *things) request { return request{args: []any{x.erasure()}} }),
+		"getViewErasure": owners(workspace.ViewsRead, func(x *things) request { return request{args: []any{x.erasure()}} }),
 		"sendView": everybody(func(x *things) request {
 			return request{body: object{"site": x.site().WriteKey, "page": "/a"}}
 		}),
@@ -342,52 +344,52 @@ func reachable() map[string]reach {
 			return request{body: []any{object{"page": "/a", "user": "1"}}, authorization: "Bearer " + x.secretOfSite()}
 		}),
 
-		"listSites": viewers(people.ViewsRead, none),
-		"createSite": editors(people.ViewsWrite, func(x *things) request {
+		"listSites": viewers(workspace.ViewsRead, none),
+		"createSite": editors(workspace.ViewsWrite, func(x *things) request {
 			x.noSites()
 			return request{body: object{"name": "News"}}
 		}),
-		"getSite":          viewers(people.ViewsRead, onSite("", nil)),
-		"editSite":         editors(people.ViewsWrite, onSite("", object{"name": "Renamed"})),
-		"deleteSite":       owners(people.ViewsWrite, onSite("", nil)),
-		"rotateSiteSecret": editors(people.ViewsWrite, onSite("", nil)),
-		"pageStats":        viewers(people.ViewsRead, onSite("page=/a&page=/b", nil)),
-		"pageSeries":       viewers(people.ViewsRead, onSite("page=/a", nil)),
-		"pageFunnel":       viewers(people.ViewsRead, onSite("page=/a", nil)),
-		"pageDimensions":   viewers(people.ViewsRead, onSite("page=/a", nil)),
-		"pageFiltered":     viewers(people.ViewsRead, onSite("page=/a", nil)),
-		"liveViews":        viewers(people.ViewsRead, onSite("page=/a", nil)),
-		"postStats":        viewers(people.ViewsRead, onPost(nil)),
-		"trending":         viewers(people.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
+		"getSite":          viewers(workspace.ViewsRead, onSite("", nil)),
+		"editSite":         editors(workspace.ViewsWrite, onSite("", object{"name": "Renamed"})),
+		"deleteSite":       owners(workspace.ViewsWrite, onSite("", nil)),
+		"rotateSiteSecret": editors(workspace.ViewsWrite, onSite("", nil)),
+		"pageStats":        viewers(workspace.ViewsRead, onSite("page=/a&page=/b", nil)),
+		"pageSeries":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"pageFunnel":       viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"pageDimensions":   viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"pageFiltered":     viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"liveViews":        viewers(workspace.ViewsRead, onSite("page=/a", nil)),
+		"postStats":        viewers(workspace.ViewsRead, onPost(nil)),
+		"trending":         viewers(workspace.ViewsRead, func(x *things) request { return request{query: "site=" + x.site().ID.String()} }),
 
 		"getMe":                   viewers("", none),
-		"getWorkspace":            viewers(people.WorkspaceRead, none),
-		"listWorkspaces":          viewers(people.WorkspaceRead, none),
-		"editWorkspace":           owners(people.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
-		"exportWorkspace":         owners(people.WorkspaceWrite, none),
-		"listWorkspaceExports":    owners(people.WorkspaceRead, none),
-		"getWorkspaceExport":      owners(people.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
-		"downloadWorkspaceExport": owners(people.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
-		"importWorkspace": owners(people.WorkspaceWrite, func(x *things) request {
+		"getWorkspace":            viewers(workspace.WorkspaceRead, none),
+		"listWorkspaces":          viewers(workspace.WorkspaceRead, none),
+		"editWorkspace":           owners(workspace.WorkspaceWrite, func(*things) request { return request{body: object{"name": "Renamed"}} }),
+		"exportWorkspace":         owners(workspace.WorkspaceWrite, none),
+		"listWorkspaceExports":    owners(workspace.WorkspaceRead, none),
+		"getWorkspaceExport":      owners(workspace.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
+		"downloadWorkspaceExport": owners(workspace.WorkspaceRead, func(x *things) request { return request{args: []any{x.export()}} }),
+		"importWorkspace": owners(workspace.WorkspaceWrite, func(x *things) request {
 			return request{body: emptyArchive(x), contentType: "application/zstd"}
 		}),
-		"createWorkspace": owners(people.WorkspaceWrite, func(*things) request {
+		"createWorkspace": owners(workspace.WorkspaceWrite, func(*things) request {
 			return request{body: object{"name": "Sports"}}
 		}),
-		"listMembers": editors(people.MembersRead, none),
-		"inviteMember": owners(people.MembersWrite, func(*things) request {
+		"listMembers": editors(workspace.MembersRead, none),
+		"inviteMember": owners(workspace.MembersWrite, func(*things) request {
 			return request{body: object{"email": someID().String() + "@news.example", "role": "editor"}}
 		}),
-		"changeMember": owners(people.MembersWrite, func(x *things) request {
+		"changeMember": owners(workspace.MembersWrite, func(x *things) request {
 			return request{args: []any{x.member()}, body: object{"role": "viewer"}}
 		}),
-		"removeMember": owners(people.MembersWrite, func(x *things) request { return request{args: []any{x.member()}} }),
-		"listTokens":   viewers(people.TokensRead, none),
-		"createToken": viewers(people.TokensWrite, func(*things) request {
-			return request{body: object{"name": "Robot", "scopes": []string{string(people.TokensWrite)}}}
+		"removeMember": owners(workspace.MembersWrite, func(x *things) request { return request{args: []any{x.member()}} }),
+		"listTokens":   viewers(workspace.TokensRead, none),
+		"createToken": viewers(workspace.TokensWrite, func(*things) request {
+			return request{body: object{"name": "Robot", "scopes": []string{string(workspace.TokensWrite)}}}
 		}),
-		"revokeToken": viewers(people.TokensWrite, func(x *things) request { return request{args: []any{x.token()}} }),
-		"listAudit": editors(people.AuditRead, func(x *things) request {
+		"revokeToken": viewers(workspace.TokensWrite, func(x *things) request { return request{args: []any{x.token()}} }),
+		"listAudit": editors(workspace.AuditRead, func(x *things) request {
 			return request{query: url.Values{"actor": {x.member().String()}, "object": {x.account().String()}}.Encode()}
 		}),
 	}

@@ -3,13 +3,13 @@ package api_test
 import (
 	"github.com/google/uuid"
 
-	"dateline/internal/search/saved"
-	"dateline/internal/store"
+	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/storage/postgres"
 )
 
 func (x *things) saved() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		n, _, err := (&saved.Service{Store: x.s.Store}).Create(x.s.t.Context(), x.s.Owner, saved.Search{Name: "Gold", Query: "gold"}, store.Idempotency{})
+		n, _, err := (&savedsearch.Service{Store: x.s.Store}).Create(x.s.t.Context(), x.s.Owner, savedsearch.Search{Name: "Gold", Query: "gold"}, postgres.Idempotency{})
 		x.s.Must(err)
 		return n.ID
 	})
@@ -18,7 +18,7 @@ func (x *things) saved() uuid.UUID {
 // feedToken opens the feed of a search; of one that is not there, no token is right.
 func (x *things) feedToken(id uuid.UUID) string {
 	return thing(x, "no-token", func() string {
-		token, err := (&saved.Service{Store: x.s.Store}).OpenFeed(x.s.t.Context(), x.s.Owner, id)
+		token, err := (&savedsearch.Service{Store: x.s.Store}).OpenFeed(x.s.t.Context(), x.s.Owner, id)
 		x.s.Must(err)
 		return token.Reveal()
 	})

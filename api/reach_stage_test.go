@@ -14,12 +14,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
 )
 
 // caller is a member with tokens of every kind.
 type caller struct {
-	people.Principal
+	workspace.Principal
 	token, expired, revoked string
 }
 
@@ -37,9 +37,9 @@ func openStage(t *testing.T) *stage {
 	g := &stage{server: start(t)}
 	g.things = things{s: g.server, desk: g.Connect("desk")}
 	rivals, rival, _ := g.Found("Rivals")
-	for _, role := range people.Roles() {
+	for _, role := range workspace.Roles() {
 		own, theirs := g.Owner, rival
-		if role != people.Owner {
+		if role != workspace.Owner {
 			own, theirs = g.Join(g.Workspace, role), g.Join(rivals, role)
 		}
 		g.desk, g.rivals = append(g.desk, g.caller(own)), append(g.rivals, g.caller(theirs))
@@ -48,11 +48,11 @@ func openStage(t *testing.T) *stage {
 	return g
 }
 
-func (g *stage) caller(who people.Principal) caller {
+func (g *stage) caller(who workspace.Principal) caller {
 	g.t.Helper()
 	c := caller{who, g.TokenOf(who), g.TokenOf(who), g.TokenOf(who)}
-	g.Exec("update api_tokens set expires_at = now() - interval '1 second' where hash = $1", people.HashToken(c.expired))
-	gone, _, err := g.Store.Bearer(g.t.Context(), people.HashToken(c.revoked))
+	g.Exec("update api_tokens set expires_at = now() - interval '1 second' where hash = $1", workspace.HashToken(c.expired))
+	gone, _, err := g.Store.Bearer(g.t.Context(), workspace.HashToken(c.revoked))
 	g.Must(err)
 	g.Must(g.Store.RevokeToken(g.t.Context(), who.WorkspaceID, gone.TokenID, nil))
 	return c

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/people"
-	"dateline/internal/store"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/storage/postgres"
 )
 
 // masked is an answer without the ids and the request's own address.
@@ -65,7 +65,7 @@ func (g *stage) check(op operation, r reach) {
 		case !may:
 			g.refuses(op, built, c.token, 403, "role_insufficient")
 		case r.scope != "":
-			before = g.withToken(c, func(s people.Scope) bool { return s != r.scope }, func(token string) { g.refuses(op, built, token, 403, "scope_insufficient") })
+			before = g.withToken(c, func(s workspace.Scope) bool { return s != r.scope }, func(token string) { g.refuses(op, built, token, 403, "scope_insufficient") })
 		}
 		if after := g.everything(); after != before {
 			g.t.Errorf("a request of a %s that was refused changed\n%s\nto\n%s", c.Role, before, after)
@@ -78,7 +78,7 @@ func (g *stage) check(op operation, r reach) {
 		}
 	}
 	built, named := g.request(r, least, false)
-	g.withToken(least, func(s people.Scope) bool { return s == r.scope || r.scope == "" && s == people.AuditRead }, func(token string) { g.succeeds(op, built, token) })
+	g.withToken(least, func(s workspace.Scope) bool { return s == r.scope || r.scope == "" && s == workspace.AuditRead }, func(token string) { g.succeeds(op, built, token) })
 	for _, c := range g.rivals {
 		g.fromElsewhere(op, r, c, named)
 	}
@@ -99,11 +99,11 @@ func (g *stage) takesNoToken(op operation, r reach) {
 }
 
 // withToken makes a token of some scopes and gives all that is stored then.
-func (g *stage) withToken(c caller, wanted func(people.Scope) bool, use func(token string)) (before string) {
+func (g *stage) withToken(c caller, wanted func(workspace.Scope) bool, use func(token string)) (before string) {
 	g.t.Helper()
-	t, plain := people.NewToken(c.WorkspaceID, c.UserID, "scoped")
-	t.Scopes = slices.DeleteFunc(people.Scopes(), func(s people.Scope) bool { return !wanted(s) })
-	_, _, err := g.Store.CreateToken(g.t.Context(), t, store.Idempotency{})
+	t, plain := workspace.NewToken(c.WorkspaceID, c.UserID, "scoped")
+	t.Scopes = slices.DeleteFunc(workspace.Scopes(), func(s workspace.Scope) bool { return !wanted(s) })
+	_, _, err := g.Store.CreateToken(g.t.Context(), t, postgres.Idempotency{})
 	g.Must(err)
 	before = g.everything()
 	use(plain)

@@ -9,21 +9,21 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/account"
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/weburl"
-	"dateline/internal/desk"
-	"dateline/internal/links"
-	"dateline/internal/media"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/people"
-	"dateline/internal/post"
-	"dateline/internal/reading"
-	"dateline/internal/secret"
-	"dateline/internal/site"
-	"dateline/internal/store"
-	"dateline/internal/tally"
-	"dateline/internal/webhook"
+	"dateline/internal/audience/flush"
+	"dateline/internal/audience/shortlink"
+	"dateline/internal/audience/site"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/weburl"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/notify/webhook"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms/mastodon"
 )
 
@@ -31,7 +31,7 @@ import (
 // to nobody when it is unknown.
 type things struct {
 	s       *server
-	caller  people.Principal
+	caller  workspace.Principal
 	unknown bool
 	given   bool // something was asked for
 	desk    account.Account
@@ -52,17 +52,17 @@ func (x *things) account() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.desk.ID })
 }
 
-func (x *things) scheduled(change ...func(*desk.Draft)) uuid.UUID {
+func (x *things) scheduled(change ...func(*scheduling.Draft)) uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID { return x.s.Schedule(change...).ID })
 }
 
 func (x *things) draft() uuid.UUID {
-	return x.scheduled(func(d *desk.Draft) { d.Unfinished, d.ScheduledTime = true, "" })
+	return x.scheduled(func(d *scheduling.Draft) { d.Unfinished, d.ScheduledTime = true, "" })
 }
 
 // waiting gives a post that waits for approval.
 func (x *things) waiting() uuid.UUID {
-	id := x.scheduled(func(d *desk.Draft) { d.Unfinished = true })
+	id := x.scheduled(func(d *scheduling.Draft) { d.Unfinished = true })
 	x.change(id, func(ctx context.Context, g post.Guard) error {
 		_, err := x.s.Desk.Submit(ctx, g)
 		return err
@@ -85,8 +85,8 @@ func (x *things) done() uuid.UUID {
 func (x *things) series() (id uuid.UUID, occurrence string) {
 	day := time.Now().AddDate(0, 0, 2).Format("2006-01-02")
 	id = thing(x, someID(), func() uuid.UUID {
-		made, _, _, err := x.s.Desk.CreateSeries(x.s.t.Context(), x.s.Owner, desk.SeriesDraft{Rule: "FREQ=DAILY;COUNT=2", Starts: day + "T07:00",
-			Template: desk.Draft{Content: "Hello"}}, store.Idempotency{})
+		made, _, _, err := x.s.Desk.CreateSeries(x.s.t.Context(), x.s.Owner, scheduling.SeriesDraft{Rule: "FREQ=DAILY;COUNT=2", Starts: day + "T07:00",
+			Template: scheduling.Draft{Content: "Hello"}}, postgres.Idempotency{})
 		x.s.Must(err)
 		return made.ID
 	})
@@ -166,7 +166,7 @@ func (x *things) noWebhooks() { x.s.Exec("delete from webhook_endpoints") }
 func (x *things) webhook() uuid.UUID {
 	return thing(x, webhook.Endpoint{ID: someID()}, func() webhook.Endpoint {
 		x.noWebhooks()
-		e, _, _, err := x.s.Webhooks.Create(x.s.t.Context(), x.s.Owner, "https://hooks.example/dateline", "", nil, store.Idempotency{})
+		e, _, _, err := x.s.Webhooks.Create(x.s.t.Context(), x.s.Owner, "https://hooks.example/dateline", "", nil, postgres.Idempotency{})
 		x.s.Must(err)
 		return e
 	}).ID
@@ -174,7 +174,7 @@ func (x *things) webhook() uuid.UUID {
 
 func (x *things) link() string {
 	return thing(x, "0000000000", func() string {
-		l, _, err := (&links.Service{Store: x.s.Store, Base: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, links.New{URL: "https://news.example/a"}, store.Idempotency{})
+		l, _, err := (&shortlink.Service{Store: x.s.Store, Base: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.New{URL: "https://news.example/a"}, postgres.Idempotency{})
 		x.s.Must(err)
 		return l.Code
 	})
@@ -187,7 +187,7 @@ func (x *things) sitelike() uuid.UUID {
 
 func (x *things) erasure() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		e, err := x.s.Store.Erase(x.s.t.Context(), tally.Erasure{ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, By: x.s.Owner.UserID})
+		e, err := x.s.Store.Erase(x.s.t.Context(), flush.Erasure{ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, By: x.s.Owner.UserID})
 		x.s.Must(err)
 		return e.ID
 	})
@@ -202,7 +202,7 @@ func (x *things) delivery(endpoint uuid.UUID) uuid.UUID {
 }
 
 func (x *things) member() uuid.UUID {
-	return thing(x, someID(), func() uuid.UUID { return x.s.Join(x.s.Workspace, people.Author).UserID })
+	return thing(x, someID(), func() uuid.UUID { return x.s.Join(x.s.Workspace, workspace.Author).UserID })
 }
 
 // token gives a token that the caller may revoke, if the caller is of the desk.
@@ -212,8 +212,8 @@ func (x *things) token() uuid.UUID {
 		if of.WorkspaceID != x.s.Workspace.ID {
 			of = x.s.Owner
 		}
-		t, _ := people.NewToken(of.WorkspaceID, of.UserID, "of the desk")
-		_, _, err := x.s.Store.CreateToken(x.s.t.Context(), t, store.Idempotency{})
+		t, _ := workspace.NewToken(of.WorkspaceID, of.UserID, "of the desk")
+		_, _, err := x.s.Store.CreateToken(x.s.t.Context(), t, postgres.Idempotency{})
 		x.s.Must(err)
 		return t.ID
 	})
@@ -257,7 +257,7 @@ func (x *things) seed() crawl.Seed {
 		u, err := weburl.Parse("https://"+someID().String()+".example/", weburl.Rules{})
 		x.s.Must(err)
 		made, _, err := x.s.Store.CreateSeeds(x.s.t.Context(), []crawl.Seed{{ID: someID(), WorkspaceID: x.s.Workspace.ID, URL: u, Kind: crawl.Home, Status: crawl.Active,
-			Min: 5 * time.Minute, Max: 20 * time.Minute, Every: 15 * time.Minute, Rules: crawl.Rules{Depth: 1}}}, store.Idempotency{})
+			Min: 5 * time.Minute, Max: 20 * time.Minute, Every: 15 * time.Minute, Rules: crawl.Rules{Depth: 1}}}, postgres.Idempotency{})
 		x.s.Must(err)
 		return made[0]
 	})
@@ -276,8 +276,8 @@ func (x *things) crawlExport() (domain string, id uuid.UUID) {
 }
 
 // article gives an article on a domain of its own, which has selectors in use.
-func (x *things) article() reading.Stored {
-	return thing(x, reading.Stored{Entry: reading.Entry{ID: someID(), Domain: someID().String() + ".example"}}, func() reading.Stored {
+func (x *things) article() pipeline.Stored {
+	return thing(x, pipeline.Stored{Entry: pipeline.Entry{ID: someID(), Domain: someID().String() + ".example"}}, func() pipeline.Stored {
 		return x.s.article(x.seed().Domain, "/1.html", paragraphs("river", 6))
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"dateline/api/spec"
-	"dateline/internal/search"
-	"dateline/internal/search/saved"
+	"dateline/internal/news/search"
+	"dateline/internal/news/search/savedsearch"
 )
 
 // ListSavedSearches lists the searches of the workspace.
@@ -35,7 +35,7 @@ func (s *Server) CreateSavedSearch(ctx context.Context, r spec.CreateSavedSearch
 		return nil, err
 	}
 	b := r.Body
-	n, replayed, err := found.Create(ctx, principal(ctx), saved.Search{Name: b.Name, Query: value(b.Query), Mode: search.Mode(value(b.Mode)), Alert: value(b.Alert),
+	n, replayed, err := found.Create(ctx, principal(ctx), savedsearch.Search{Name: b.Name, Query: value(b.Query), Mode: search.Mode(value(b.Mode)), Alert: value(b.Alert),
 		Filters: search.Filters{Domains: value(b.Domains), Languages: value(b.Languages), Sections: value(b.Sections), Tags: value(b.Tags), Authors: value(b.Authors)}}, key)
 	location, tag := "/api/v1/saved-searches/"+n.ID.String(), savedTag(n)
 	return spec.CreateSavedSearch201JSONResponse{Body: savedJSON(n),
@@ -64,7 +64,7 @@ func (s *Server) EditSavedSearch(ctx context.Context, r spec.EditSavedSearchRequ
 		return nil, err
 	}
 	b := r.Body
-	n, err := found.Edit(ctx, principal(ctx), r.Id, version, func(n *saved.Search) {
+	n, err := found.Edit(ctx, principal(ctx), r.Id, version, func(n *savedsearch.Search) {
 		change(&n.Name, b.Name)
 		change(&n.Query, b.Query)
 		change(&n.Mode, (*search.Mode)(b.Mode))
@@ -136,9 +136,9 @@ func (s *Server) CloseFeed(ctx context.Context, r spec.CloseFeedRequestObject) (
 	return spec.CloseFeed204Response{}, found.CloseFeed(ctx, principal(ctx), r.Id)
 }
 
-func savedTag(n saved.Search) string { return `"` + strconv.FormatInt(n.Version, 10) + `"` }
+func savedTag(n savedsearch.Search) string { return `"` + strconv.FormatInt(n.Version, 10) + `"` }
 
-func savedJSON(n saved.Search) spec.SavedSearch {
+func savedJSON(n savedsearch.Search) spec.SavedSearch {
 	list := func(values []string) []string { return append([]string{}, values...) }
 	return spec.SavedSearch{Id: n.ID, Name: n.Name, Query: n.Query, Mode: spec.SearchMode(n.Mode), Domains: list(n.Filters.Domains), Languages: list(n.Filters.Languages), Sections: list(n.Filters.Sections), Tags: list(n.Filters.Tags),
 		Authors: list(n.Filters.Authors), Alert: n.Alert, Feed: n.FeedHash != nil, Told: n.Told, LastToldAt: n.LastToldAt, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}

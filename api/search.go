@@ -9,14 +9,14 @@ import (
 	"strings"
 
 	"dateline/api/spec"
-	"dateline/internal/post"
-	"dateline/internal/search"
-	"dateline/internal/search/feed"
-	"dateline/internal/search/saved"
+	"dateline/internal/news/search"
+	"dateline/internal/news/search/feed"
+	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/publishing/post"
 )
 
 // searcher gives what searches, or says that there is nothing to find.
-func (s *Server) searcher() (*saved.Service, error) {
+func (s *Server) searcher() (*savedsearch.Service, error) {
 	if s.Search == nil {
 		return nil, &post.Error{Kind: post.Conflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL), so there are no articles."}
 	}

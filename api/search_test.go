@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/search"
-	"dateline/internal/search/indexer"
-	"dateline/internal/search/pgsearch"
-	"dateline/internal/search/searchtest"
+	"dateline/internal/news/search"
+	"dateline/internal/news/search/indexer"
+	"dateline/internal/news/search/pgsearch"
+	"dateline/internal/news/search/searchtest"
 )
 
 const searchPath, savedPath = "/api/v1/search", "/api/v1/saved-searches"

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/seeds"
-	"dateline/internal/post"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/seeds"
+	"dateline/internal/publishing/post"
 )
 
 // crawler gives what serves the crawl, or says that it is switched off.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"dateline/api/spec"
-	"dateline/internal/article"
-	"dateline/internal/article/selector"
-	"dateline/internal/reading"
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/selector"
+	"dateline/internal/news/pipeline"
 )
 
 // GetReading says how well the pages of a domain are read.
@@ -79,7 +79,7 @@ func (s *Server) AddSelectors(ctx context.Context, r spec.AddSelectorsRequestObj
 		return nil, err
 	}
 	v, replayed, err := a.AddSelectors(ctx, principal(ctx), r.Domain,
-		reading.Draft{Config: configOf(r.Body.Config), Note: value(r.Body.Note), Activate: value(r.Body.Activate)}, key)
+		pipeline.Draft{Config: configOf(r.Body.Config), Note: value(r.Body.Note), Activate: value(r.Body.Activate)}, key)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (s *Server) PreviewSelectors(ctx context.Context, r spec.PreviewSelectorsRe
 	return out, nil
 }
 
-func previewJSON(p reading.Preview) spec.SelectorPreviewPage {
+func previewJSON(p pipeline.Preview) spec.SelectorPreviewPage {
 	out := spec.SelectorPreviewPage{ArticleId: p.Page.Article, Url: p.Page.URL, Problem: optional(p.Problem), Variant: optional(p.Variant), Paths: []spec.TakenByPath{}}
 	for _, t := range p.Taken {
 		values := t.Values
@@ -177,7 +177,7 @@ func configOf(c spec.SelectorConfig) (out selector.Config) {
 	return out
 }
 
-func selectorsJSON(domain string, v reading.Selectors) spec.Selectors {
+func selectorsJSON(domain string, v pipeline.Selectors) spec.Selectors {
 	out := spec.Selectors{Domain: domain, Version: v.Version, MadeBy: spec.SelectorsMadeBy(v.Maker), User: optional(v.By), State: spec.SelectorsState(v.State), Reason: v.Reason,
 		Ended: optional(v.Ended), Scores: shares(v.Scores), Pages: v.Pages, CreatedAt: v.CreatedAt.UTC(), ActivatedAt: utc(v.ActivatedAt), EndedAt: utc(v.EndedAt),
 		Config: spec.SelectorConfig{Variants: []spec.SelectorVariant{}}}
@@ -198,7 +198,7 @@ func selectorsJSON(domain string, v reading.Selectors) spec.Selectors {
 	return out
 }
 
-func readingJSON(domain string, h reading.Health) spec.Reading {
+func readingJSON(domain string, h pipeline.Health) spec.Reading {
 	out := spec.Reading{Domain: domain, TimeZone: h.Zone, Learning: h.Learning, SelectorVersion: h.Monitor.Version, PreviousVersion: orAbsent(h.Monitor.Previous),
 		Health: shares(h.Monitor.Health()), Pages: h.Pages, Articles: h.Articles, Others: h.Others, Failed: h.Failed, LastProblem: optional(h.LastProblem), LastProblemAt: utc(h.LastProblemAt)}
 	if h.Wish != selector.Keep {

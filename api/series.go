@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/people"
-	"dateline/internal/post"
-	"dateline/internal/store"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
 )
 
 // CreateSeries makes a post recur.
@@ -20,7 +20,7 @@ func (s *Server) CreateSeries(ctx context.Context, r spec.CreateSeriesRequestObj
 	if err != nil {
 		return nil, err
 	}
-	made, changed, replayed, err := s.Desk.CreateSeries(ctx, principal(ctx), desk.SeriesDraft{Rule: r.Body.Rule, Starts: r.Body.Starts,
+	made, changed, replayed, err := s.Desk.CreateSeries(ctx, principal(ctx), scheduling.SeriesDraft{Rule: r.Body.Rule, Starts: r.Body.Starts,
 		TimeZone: value(r.Body.TimeZone), Template: templateOf(&r.Body.Template)}, key)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (s *Server) CreateSeries(ctx context.Context, r spec.CreateSeriesRequestObj
 
 // ListSeries lists series, newest first.
 func (s *Server) ListSeries(ctx context.Context, r spec.ListSeriesRequestObject) (spec.ListSeriesResponseObject, error) {
-	f := store.SeriesFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
+	f := postgres.SeriesFilter{WorkspaceID: principal(ctx).WorkspaceID, Limit: defaultPage}
 	if r.Params.Limit != nil {
 		f.Limit = *r.Params.Limit
 	}
@@ -86,7 +86,7 @@ func (s *Server) GetSeries(ctx context.Context, r spec.GetSeriesRequestObject) (
 
 // EditSeries changes a series.
 func (s *Server) EditSeries(ctx context.Context, r spec.EditSeriesRequestObject) (spec.EditSeriesResponseObject, error) {
-	edit := desk.SeriesEdit{Rule: r.Body.Rule, Starts: r.Body.Starts, TimeZone: r.Body.TimeZone}
+	edit := scheduling.SeriesEdit{Rule: r.Body.Rule, Starts: r.Body.Starts, TimeZone: r.Body.TimeZone}
 	if r.Body.Template != nil {
 		template := templateOf(r.Body.Template)
 		edit.Template = &template
@@ -167,7 +167,7 @@ func (s *Server) changeSeries(ctx context.Context, id uuid.UUID, ifMatch *string
 	if err != nil {
 		return spec.OneSeriesJSONResponse{}, err
 	}
-	changed, posts, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, Author: who.Role == people.Author})
+	changed, posts, err := do(post.Guard{WorkspaceID: who.WorkspaceID, PostID: id, IfVersion: version, Actor: who.Actor(), UserID: who.UserID, Author: who.Role == workspace.Author})
 	if err != nil {
 		return spec.OneSeriesJSONResponse{}, err
 	}
@@ -207,7 +207,7 @@ func (s *Server) seriesJSON(ctx context.Context, one post.Series) (spec.Series, 
 	return out, err
 }
 
-func templateOf(t *spec.SeriesTemplate) desk.Draft {
+func templateOf(t *spec.SeriesTemplate) scheduling.Draft {
 	return draftOf(&spec.NewPost{Content: t.Content, Thread: t.Thread, Overrides: t.Overrides, DropIfLateMinutes: t.DropIfLateMinutes, TrackLinks: t.TrackLinks,
 		Attachments: t.Attachments, Accounts: t.Accounts, Language: t.Language})
 }

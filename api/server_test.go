@@ -20,20 +20,20 @@ import (
 
 	"dateline/api"
 	"dateline/api/spec"
-	"dateline/internal/condition"
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/pages"
-	"dateline/internal/crawl/seeds"
-	"dateline/internal/crawl/warc"
-	"dateline/internal/enginetest"
-	"dateline/internal/links"
-	"dateline/internal/netguard"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/portable"
-	"dateline/internal/post"
-	"dateline/internal/reading"
-	"dateline/internal/search/pgsearch"
-	"dateline/internal/search/saved"
+	"dateline/internal/audience/shortlink"
+	"dateline/internal/infra/ssrf"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/pagestore"
+	"dateline/internal/news/crawl/seeds"
+	"dateline/internal/news/crawl/warc"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/news/search/pgsearch"
+	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/ops/archive"
+	"dateline/internal/ops/status"
+	"dateline/internal/publishing/post"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/newsroomtest"
 )
 
 func TestMain(m *testing.M) {
@@ -113,10 +113,10 @@ func (w *temporal) ping(ctx context.Context) error {
 }
 
 // queues has seven steps waiting.
-func (w *temporal) queues(context.Context) ([]condition.Queue, error) {
+func (w *temporal) queues(context.Context) ([]status.Queue, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return []condition.Queue{{Name: "dateline-post", Kind: "workflow", Waiting: 7, Oldest: w.oldest}}, w.down
+	return []status.Queue{{Name: "dateline-post", Kind: "workflow", Waiting: 7, Oldest: w.oldest}}, w.down
 }
 
 type syncBuffer struct {
@@ -143,30 +143,30 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	origin, err := n.Objects.Origin(n.T.Context())
 	n.Must(err)
 	c := n.CountViews(log)
-	s := &api.Server{BucketOrigin: origin, Links: &links.Service{Store: n.Store, Base: n.Desk.LinkBase}, Tally: tallies{n.Store},
+	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, Base: n.Desk.LinkBase}, Tally: tallies{n.Store},
 		Views:    &api.Views{Sites: n.Sites, Counts: c.Counts, Pulses: c.Pulses, Intake: c.Intake},
-		Redirect: &links.Redirect{Finder: n.Store, Counter: c.Batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
-		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, Exports: &portable.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
+		Redirect: &shortlink.Redirect{Finder: n.Store, Counter: c.Batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
+		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
 		MaxBodyBytes: maxBody,
-		System: &condition.Watch{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
-			Readers: func(ctx context.Context) (condition.Readers, error) {
+		System: &status.Watch{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
+			Readers: func(ctx context.Context) (status.Readers, error) {
 				quarantined, err := c.Counter.QuarantineSize(ctx)
-				return condition.Readers{Quarantined: quarantined}, err
+				return status.Readers{Quarantined: quarantined}, err
 			}},
 		Dashboard:   true,
 		WorkflowURL: func(id string) string { return "https://temporal.example/workflows/" + id }}
-	guard, err := netguard.New(nil)
+	guard, err := ssrf.New(nil)
 	n.Must(err)
-	raw, err := pages.New(n.Objects)
+	raw, err := pagestore.New(n.Objects)
 	n.Must(err)
 	s.Crawl = &seeds.Service{Store: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Pace: crawl.StandardPace(), Browser: true, Log: s.Log}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
-	s.Articles = &reading.Service{Store: n.Store, Pages: raw, Sites: &reading.Sites{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
-	s.Search = &saved.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
+	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.Sites{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
+	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
 	s.PublicURL = "https://dateline.example"
 	for _, f := range change {
 		f(s)
@@ -190,8 +190,8 @@ func (w *temporal) StartWorkspaceExport(context.Context, uuid.UUID) error {
 }
 
 // archives has exports written, as the worker does.
-func (s *server) archives() *portable.Archives {
-	return &portable.Archives{Store: s.Store, Objects: s.Objects, Workflows: s.temporal, Version: "test"}
+func (s *server) archives() *archive.Archives {
+	return &archive.Archives{Store: s.Store, Objects: s.Objects, Workflows: s.temporal, Version: "test"}
 }
 
 func (w *temporal) StartExport(context.Context, string, string, string, time.Time, time.Time) error {

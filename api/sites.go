@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"dateline/api/spec"
-	"dateline/internal/secret"
-	"dateline/internal/site"
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/site"
+	"dateline/internal/identity/secret"
 )
 
 // ListSites lists the sites whose pages are counted.
@@ -27,7 +27,7 @@ func (s *Server) CreateSite(ctx context.Context, r spec.CreateSiteRequestObject)
 	}
 	b := r.Body
 	draft := site.Site{Name: b.Name, Domains: value(b.Domains), TimeZone: value(b.TimeZone), WindowSeconds: or(b.WindowSeconds, int(site.DefaultWindow.Seconds())),
-		Uniques: views.Way(or(b.Uniques, spec.SiteUniques(views.HyperLogLog))), MaxID: value(b.MaxId),
+		Uniques: counter.Way(or(b.Uniques, spec.SiteUniques(counter.HyperLogLog))), MaxID: value(b.MaxId),
 		RateHits: or(b.RateHits, site.DefaultHits), RateSeconds: or(b.RateSeconds, int(site.DefaultWithin.Seconds())),
 		Visitors: site.Mode(or(b.Visitors, spec.SiteVisitors(site.Cookieless))), WeeklyUniques: value(b.WeeklyUniques), PublicCounts: value(b.PublicCounts)}
 	made, plain, replayed, err := s.Views.Sites.Create(ctx, principal(ctx), draft, key)

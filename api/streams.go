@@ -12,7 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
 
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
 )
 
 // isStream says of an operation that its answer is a stream of server-sent
@@ -67,7 +67,7 @@ func newStreams(l Limits, access Live) *streams {
 }
 
 // add admits a stream.
-func (s *streams) add(who people.Principal) (*stream, *refusal) {
+func (s *streams) add(who workspace.Principal) (*stream, *refusal) {
 	one := &stream{caller: who.TokenID, notice: make(chan struct{}, 1)}
 	if one.caller == uuid.Nil {
 		one.caller = who.SessionID
@@ -140,7 +140,7 @@ var errUnchecked = errors.New("access could not be checked")
 
 // serve carries out a request whose answer is a stream, for as long as check
 // finds nothing wrong with it.
-func (s *streams) serve(c *gin.Context, who people.Principal, check func(ctx context.Context) (*refusal, error)) {
+func (s *streams) serve(c *gin.Context, who workspace.Principal, check func(ctx context.Context) (*refusal, error)) {
 	one, refused := s.add(who)
 	if refused != nil {
 		c.Header("Retry-After", "10")

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dateline/api"
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
 )
 
 // openStream opens a stream as somebody, and gives the data of the event that
@@ -67,13 +67,13 @@ func TestStreams_CloseWhenAccessEnds(t *testing.T) {
 	paths := []string{allEvents, "/api/v1/posts/" + p.ID.String() + "/events", site}
 	const soon = 4 * time.Second
 	for _, path := range paths {
-		revoked, removed := s.Join(s.Workspace, people.Viewer), s.Join(s.Workspace, people.Viewer)
+		revoked, removed := s.Join(s.Workspace, workspace.Viewer), s.Join(s.Workspace, workspace.Viewer)
 		token, kept := s.TokenOf(revoked), s.TokenOf(revoked)
 		first, second := s.openStream(path, as(token)...), s.openStream(path, as(kept)...)
 		third := s.openStream(path, as(s.TokenOf(removed))...)
 		fourth := s.openStream(path, s.browserOf(removed.UserID)...)
 		time.Sleep(200 * time.Millisecond) // until the process listens
-		who, _, err := s.Store.Bearer(t.Context(), people.HashToken(token))
+		who, _, err := s.Store.Bearer(t.Context(), workspace.HashToken(token))
 		s.Must(err)
 		s.send("DELETE", "/api/v1/tokens/"+who.TokenID.String(), nil)
 		s.wantClosed("revoked token at "+path, first, soon, "token_revoked")
@@ -86,7 +86,7 @@ func TestStreams_CloseWhenAccessEnds(t *testing.T) {
 		default:
 		}
 	}
-	browser := s.browserOf(s.Join(s.Workspace, people.Viewer).UserID)
+	browser := s.browserOf(s.Join(s.Workspace, workspace.Viewer).UserID)
 	other := s.openStream(allEvents, browser...)
 	time.Sleep(200 * time.Millisecond)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/logout", nil)
@@ -104,7 +104,7 @@ func TestStreams_CloseWhenAccessEnds(t *testing.T) {
 // Changes without a notice are found by polling.
 func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
 	s := start(t, func(a *api.Server) { a.Limits.StreamCheck = 50 * time.Millisecond })
-	token := func() string { return s.Member(people.Viewer) }
+	token := func() string { return s.Member(workspace.Viewer) }
 	revoked, expired, narrowed, gone := token(), token(), token(), token()
 	for name, c := range map[string]struct{ token, change, code string }{
 		"revoked":  {revoked, "update api_tokens set revoked_at = now() where hash = $1", "token_revoked"},
@@ -119,7 +119,7 @@ func TestStreams_AreCheckedWithoutNotices(t *testing.T) {
 			t.Fatalf("%s: the stream ended before anything changed: %q", name, why)
 		default:
 		}
-		s.Exec(c.change, people.HashToken(c.token))
+		s.Exec(c.change, workspace.HashToken(c.token))
 		s.wantClosed(name, closed, 4*time.Second, c.code)
 	}
 }
@@ -145,15 +145,15 @@ func (s *server) refusesStream(status int, code, token string) {
 
 func TestStreams_AreLimitedPerTokenAndProcess(t *testing.T) {
 	s := start(t, func(a *api.Server) { a.Limits.StreamsPerCaller, a.Limits.Streams = 2, 3 })
-	other := s.Member(people.Viewer)
+	other := s.Member(workspace.Viewer)
 	s.openStream(allEvents, as(s.Token)...)
 	s.openStream(allEvents, as(s.Token)...)
 	s.refusesStream(429, "too_many_streams", s.Token)
 	first := s.openStream(allEvents, as(other)...)
-	s.refusesStream(503, "overloaded", s.Member(people.Viewer))
-	who, _, err := s.Store.Bearer(t.Context(), people.HashToken(other))
+	s.refusesStream(503, "overloaded", s.Member(workspace.Viewer))
+	who, _, err := s.Store.Bearer(t.Context(), workspace.HashToken(other))
 	s.Must(err)
 	s.send("DELETE", "/api/v1/tokens/"+who.TokenID.String(), nil)
 	s.wantClosed("the third", first, 12*time.Second, "token_revoked")
-	s.openStream(allEvents, as(s.Member(people.Viewer))...) // there is room again
+	s.openStream(allEvents, as(s.Member(workspace.Viewer))...) // there is room again
 }

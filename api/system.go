@@ -10,12 +10,12 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/condition"
+	"dateline/internal/ops/status"
 )
 
 // System looks how the installation is; engines asks what each says.
 type System interface {
-	Look(ctx context.Context, workspace uuid.UUID, engines func(context.Context) map[string]string) condition.Report
+	Look(ctx context.Context, workspace uuid.UUID, engines func(context.Context) map[string]string) status.Report
 }
 
 // GetSystem says how the installation is.
@@ -86,9 +86,9 @@ func (s *Server) engines(ctx context.Context) map[string]string {
 }
 
 // usesOf says how full an engine is, as far as is known.
-func usesOf(r condition.Report, engine string) []spec.EngineUse {
+func usesOf(r status.Report, engine string) []spec.EngineUse {
 	uses := []spec.EngineUse{}
-	add := func(what, place string, f condition.Fullness) {
+	add := func(what, place string, f status.Fullness) {
 		one := spec.EngineUse{What: what, Place: optional(place), Used: f.Used}
 		if f.Most > 0 {
 			one.Most = &f.Most
@@ -112,7 +112,7 @@ func usesOf(r condition.Report, engine string) []spec.EngineUse {
 	return uses
 }
 
-func queueJSON(q condition.Queue) spec.TemporalQueue {
+func queueJSON(q status.Queue) spec.TemporalQueue {
 	out := spec.TemporalQueue{Name: q.Name, Kind: spec.TemporalQueueKind(q.Kind), Waiting: q.Waiting, OldestMs: milliseconds(q.Oldest)}
 	if q.Start != nil {
 		steps := int64(min(q.Start.Steps, 1<<53)) //nolint:gosec // bounded

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/enginetest"
-	"dateline/internal/people"
-	"dateline/internal/post"
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/testing/enginetest"
 )
 
 func (s *server) system(headers ...string) (state spec.SystemState) {
@@ -74,7 +74,7 @@ func TestTheStateOfTheInstallationIsSaid(t *testing.T) {
 	if state := s.system("Authorization", "Bearer "+theirs); *state.Posts != (spec.WaitingPosts{}) || len(state.DeadLetters) != 0 || len(state.Lateness) != 0 || len(state.Alerts) != 0 {
 		t.Errorf("elsewhere: %+v", state)
 	}
-	s.refused(s.send("GET", "/api/v1/system", nil, "Authorization", "Bearer "+s.Member(people.Author)), 403, "role_insufficient")
+	s.refused(s.send("GET", "/api/v1/system", nil, "Authorization", "Bearer "+s.Member(workspace.Author)), 403, "role_insufficient")
 }
 
 // What is away is said, and the rest is told all the same.
@@ -128,7 +128,7 @@ func TestSystem_ShowsQuarantinedRecords(t *testing.T) {
 	}
 	client := enginetest.RedisClient(t, s.RedisURL)
 	s.Must(client.RPush(t.Context(), "{v00}log", "1", "not a record").Err())
-	viewCounter := views.New(client, views.Options{})
+	viewCounter := counter.New(client, counter.Options{})
 	s.Must(viewCounter.Fold(t.Context()))
 	state := s.system()
 	if state.Readers == nil || state.Readers.QuarantinedRecords != 1 || len(state.Alerts) != 1 || state.Alerts[0].Name != "RecordsQuarantined" {

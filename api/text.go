@@ -14,7 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 // plainIntegers writes numbers such as 725.0 and 7.25e2 as 725: to JSON Schema

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/post"
-	"dateline/internal/post/story"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/timeline"
 )
 
 // inMilliseconds is RFC 3339 as the timeline shows it.
@@ -24,7 +24,7 @@ func (s *Server) PostTimeline(ctx context.Context, r spec.PostTimelineRequestObj
 	if err != nil {
 		return nil, err
 	}
-	entries := story.Tell(story.English(), p, events)
+	entries := timeline.Tell(timeline.English(), p, events)
 	if r.Params.Format != nil && *r.Params.Format == spec.PostTimelineParamsFormat("text") {
 		var lines strings.Builder
 		for _, e := range entries {

@@ -10,14 +10,14 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 )
 
 func TestATimelineTellsTheWholeStory(t *testing.T) {
 	s := start(t)
 	account := s.Connect("desk")
-	p := s.Schedule(func(d *desk.Draft) { d.TimeZone = "Europe/Berlin" })
+	p := s.Schedule(func(d *scheduling.Draft) { d.TimeZone = "Europe/Berlin" })
 	path := "/api/v1/posts/" + p.ID.String()
 	s.post(s.send("PATCH", path, object{"content": "Second"}), 200)
 	p, err := s.Store.Post(t.Context(), p.ID)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
 )
 
 // ListTokens lists API tokens.
@@ -36,9 +36,9 @@ func (s *Server) CreateToken(ctx context.Context, r spec.CreateTokenRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	wish := people.TokenWish{Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires)}
+	wish := workspace.TokenWish{Name: r.Body.Name, Days: value(r.Body.ExpiresInDays), Never: value(r.Body.NeverExpires)}
 	for _, scope := range r.Body.Scopes {
-		wish.Scopes = append(wish.Scopes, people.Scope(scope))
+		wish.Scopes = append(wish.Scopes, workspace.Scope(scope))
 	}
 	t, plain, replayed, err := s.People.CreateToken(ctx, who, wish, key)
 	return spec.CreateToken201JSONResponse{Body: spec.TokenWithSecret{Token: tokenJSON(t), Secret: optional(plain.Reveal())},
@@ -50,7 +50,7 @@ func (s *Server) RevokeToken(ctx context.Context, r spec.RevokeTokenRequestObjec
 	return spec.RevokeToken204Response{}, s.closing(r.Id, s.People.Revoke(ctx, principal(ctx), r.Id))
 }
 
-func tokenJSON(t people.Token) spec.Token {
+func tokenJSON(t workspace.Token) spec.Token {
 	return spec.Token{Id: t.ID, Name: t.Name, Hint: t.Hint, Scopes: scopesJSON(t.Scopes), User: userJSON(t.User), CreatedAt: t.CreatedAt,
 		LastUsedAt: t.LastUsedAt, ExpiresAt: t.ExpiresAt, Expired: t.ExpiresAt != nil && !t.ExpiresAt.After(time.Now())}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/gin-gonic/gin"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 // validator holds requests against openapi.yaml before a handler sees them.

@@ -12,20 +12,20 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/intake"
-	"dateline/internal/post"
-	"dateline/internal/site"
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/ingest"
+	"dateline/internal/audience/site"
+	"dateline/internal/publishing/post"
 )
 
 // Counts reads what was counted: tally.Counts.
 type Counts interface {
-	StatsOf(ctx context.Context, s views.Site, pages []string) ([]views.Stats, error)
-	Series(ctx context.Context, s views.Site, page string, kind views.Kind, unit views.Unit, buckets int) ([]views.Bucket, error)
-	Funnel(ctx context.Context, s views.Site, page string) (views.Funnel, error)
-	Dimensions(ctx context.Context, s views.Site, page string) (views.Dimensions, error)
+	StatsOf(ctx context.Context, s counter.Site, pages []string) ([]counter.Stats, error)
+	Series(ctx context.Context, s counter.Site, page string, kind counter.Kind, unit counter.Unit, buckets int) ([]counter.Bucket, error)
+	Funnel(ctx context.Context, s counter.Site, page string) (counter.Funnel, error)
+	Dimensions(ctx context.Context, s counter.Site, page string) (counter.Dimensions, error)
 	FilteredOf(ctx context.Context, site uuid.UUID, page string) (map[string]int64, error)
-	Trending(ctx context.Context, site uuid.UUID, r views.Ranking, limit int) ([]views.Ranked, error)
+	Trending(ctx context.Context, site uuid.UUID, r counter.Ranking, limit int) ([]counter.Ranked, error)
 	Recent(ctx context.Context, site uuid.UUID, pages []string) ([]int64, error)
 }
 
@@ -47,7 +47,7 @@ func (s *Server) counted(rest http.Handler, room *gate) http.Handler {
 		return rest
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, intake.Prefix) {
+		if !strings.HasPrefix(r.URL.Path, ingest.Prefix) {
 			rest.ServeHTTP(w, r)
 			return
 		}
@@ -56,7 +56,7 @@ func (s *Server) counted(rest http.Handler, room *gate) http.Handler {
 			s.Views.Intake.ServeHTTP(noted, r)
 			room.leave()
 		} else {
-			intake.Overloaded(noted, comeBack)
+			ingest.Overloaded(noted, comeBack)
 		}
 		if s.Meter == nil {
 			return
@@ -126,24 +126,24 @@ func (w withoutViews) DELETE(path string, h ...gin.HandlerFunc) gin.IRoutes {
 
 // countedSite finds the site that a request reads; the workspace's id stands for
 // its posts.
-func (s *Server) countedSite(ctx context.Context, id uuid.UUID) (views.Site, error) {
+func (s *Server) countedSite(ctx context.Context, id uuid.UUID) (counter.Site, error) {
 	who := principal(ctx)
 	if id == who.WorkspaceID {
 		return site.OfPosts(id), nil
 	}
 	one, err := s.Views.Sites.Get(ctx, who, id)
 	if err != nil {
-		return views.Site{}, err
+		return counter.Site{}, err
 	}
 	return one.Counted()
 }
 
 // countedPage finds the page of a site that a request reads.
-func (s *Server) countedPage(ctx context.Context, id uuid.UUID, name string) (views.Site, string, error) {
-	page, problem := intake.PageName(name)
+func (s *Server) countedPage(ctx context.Context, id uuid.UUID, name string) (counter.Site, string, error) {
+	page, problem := ingest.PageName(name)
 	if problem != nil {
 		problem.Field = "page"
-		return views.Site{}, "", post.InvalidFields(*problem)
+		return counter.Site{}, "", post.InvalidFields(*problem)
 	}
 	one, err := s.countedSite(ctx, id)
 	return one, page, err
@@ -152,7 +152,7 @@ func (s *Server) countedPage(ctx context.Context, id uuid.UUID, name string) (vi
 func pageNames(texts []string) ([]string, error) {
 	pages := make([]string, len(texts))
 	for i, text := range texts {
-		page, problem := intake.PageName(text)
+		page, problem := ingest.PageName(text)
 		if problem != nil {
 			problem.Field = fmt.Sprintf("page[%d]", i)
 			return nil, post.InvalidFields(*problem)
@@ -176,7 +176,7 @@ func (s *Server) PageStats(ctx context.Context, r spec.PageStatsRequestObject) (
 	return spec.PageStats200JSONResponse(statsJSON(stats)), err
 }
 
-func statsJSON(stats []views.Stats) spec.PageStatsList {
+func statsJSON(stats []counter.Stats) spec.PageStatsList {
 	out := spec.PageStatsList{Pages: []spec.PageStats{}}
 	for _, one := range stats {
 		out.Pages = append(out.Pages, spec.PageStats{Page: one.Page, Views: one.Views, Clicks: one.Clicks, Converts: one.Converts,
@@ -185,11 +185,11 @@ func statsJSON(stats []views.Stats) spec.PageStatsList {
 	return out
 }
 
-func uniquesJSON(u views.Uniques) spec.PageUniques {
+func uniquesJSON(u counter.Uniques) spec.PageUniques {
 	return spec.PageUniques{Day: u.Day, Week: u.Week, AllTime: u.AllTime}
 }
 
-func bucketsJSON(buckets []views.Bucket) []spec.ViewBucket {
+func bucketsJSON(buckets []counter.Bucket) []spec.ViewBucket {
 	out := make([]spec.ViewBucket, len(buckets))
 	for i, b := range buckets {
 		out[i] = spec.ViewBucket{Start: b.Start, Count: b.Count}
@@ -207,10 +207,10 @@ func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	kind := views.Kind(or(r.Params.Type, spec.HitType(views.View)))
-	unit := views.Unit(or(r.Params.Unit, spec.PageSeriesParamsUnit(views.ByHour)))
+	kind := counter.Kind(or(r.Params.Type, spec.HitType(counter.View)))
+	unit := counter.Unit(or(r.Params.Unit, spec.PageSeriesParamsUnit(counter.ByHour)))
 	buckets := or(r.Params.Buckets, 24)
-	if unit == views.ByDay && buckets > mostDays {
+	if unit == counter.ByDay && buckets > mostDays {
 		return nil, post.InvalidFields(post.Problem{Field: "buckets", Code: "out_of_range", Message: "At most 35 days."})
 	}
 	series, err := s.Views.Counts.Series(ctx, one, page, kind, unit, buckets)

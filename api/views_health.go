@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/post"
-	"dateline/internal/tally"
+	"dateline/internal/audience/flush"
+	"dateline/internal/publishing/post"
 )
 
 // ViewsHealth says how the counting of views keeps its numbers.
@@ -54,7 +54,7 @@ func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject)
 	if !slices.Contains(own, r.Body.SiteId) {
 		return nil, post.Missing("site")
 	}
-	e := tally.Erasure{ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId, By: who.UserID}
+	e := flush.Erasure{ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId, By: who.UserID}
 	if text := value(r.Body.VisitorHash); text != "" {
 		if e.Visitor.Hash, err = strconv.ParseUint(text, 16, 64); err != nil {
 			return nil, post.InvalidFields(post.Problem{Field: "visitor_hash", Code: "invalid", Message: "Write 16 hexadecimal digits."})
@@ -74,7 +74,7 @@ func (s *Server) GetViewErasure(ctx context.Context, r spec.GetViewErasureReques
 	return spec.GetViewErasure200JSONResponse(erasureJSON(e)), err
 }
 
-func erasureJSON(e tally.Erasure) spec.ViewErasure {
+func erasureJSON(e flush.Erasure) spec.ViewErasure {
 	out := spec.ViewErasure{Id: e.ID, SiteId: e.Site, OfVisitor: e.OfVisitor, RequestedAt: e.RequestedAt, Done: e.DoneAt != nil, DoneAt: e.DoneAt}
 	if e.DoneAt != nil {
 		out.Removed = &e.Removed

@@ -10,16 +10,16 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/enginetest"
-	"dateline/internal/links"
-	"dateline/internal/people"
-	"dateline/internal/store"
-	"dateline/internal/tally"
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+	"dateline/internal/audience/shortlink"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/enginetest"
 )
 
 // tallies is the store, where a workspace has the site of its links only.
-type tallies struct{ *store.Store }
+type tallies struct{ *postgres.Store }
 
 func (tallies) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{workspace}, nil
@@ -28,7 +28,7 @@ func (tallies) SitesOf(_ context.Context, workspace uuid.UUID) ([]uuid.UUID, err
 // flush brings to the database what was counted.
 func (s *server) flush() {
 	s.t.Helper()
-	k := &tally.Keeper{Counter: views.New(enginetest.RedisClient(s.t, s.RedisURL), views.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
+	k := &flush.Keeper{Counter: counter.New(enginetest.RedisClient(s.t, s.RedisURL), counter.Options{}), Store: s.Store, Log: slog.New(slog.DiscardHandler)}
 	done, err := k.Flush(s.t.Context(), func() {})
 	if s.Must(err); done.Busy {
 		s.t.Error("somebody else flushes")
@@ -47,9 +47,9 @@ func TestTheHealthOfCountingIsSaid(t *testing.T) {
 	s.flush()
 	s.Must(enginetest.RedisClient(t, s.RedisURL).FlushAll(t.Context()).Err())
 	s.flush()
-	page := links.PageOf(l.Code)
-	s.Must(s.Store.NoteViewCheck(t.Context(), tally.Check{StartedAt: time.Now(), Compared: 3, Differing: 2, Missing: 4,
-		Examples: []tally.Difference{{Site: s.Workspace.ID, Page: page, Kind: views.Click, Shown: 1, Stored: 2}, {Site: uuid.New(), Page: "another workspace's"}}}))
+	page := shortlink.PageOf(l.Code)
+	s.Must(s.Store.NoteViewCheck(t.Context(), flush.Check{StartedAt: time.Now(), Compared: 3, Differing: 2, Missing: 4,
+		Examples: []flush.Difference{{Site: s.Workspace.ID, Page: page, Kind: counter.Click, Shown: 1, Stored: 2}, {Site: uuid.New(), Page: "another workspace's"}}}))
 	a := s.send("GET", "/api/v1/views/health", nil)
 	s.decode(a, 200, &h)
 	if h.Flush.LastAt == nil || h.Flush.CountsLastHour != 1 || h.Loss == nil || h.Loss.Pages != 1 || h.Check == nil || h.Check.Agrees || h.Check.Missing != 4 ||
@@ -78,5 +78,5 @@ func TestASitesCountsAreForgottenOnRequest(t *testing.T) {
 	}
 	_, _, elsewhere := s.Found("Elsewhere")
 	s.refused(s.send("GET", "/api/v1/views/erasures/"+e.Id.String(), nil, "Authorization", "Bearer "+elsewhere), 404, "erasure_not_found")
-	s.refused(s.send("POST", "/api/v1/views/erasures", object{"site_id": s.Workspace.ID}, "Authorization", "Bearer "+s.Member(people.Editor)), 403, "role_insufficient")
+	s.refused(s.send("POST", "/api/v1/views/erasures", object{"site_id": s.Workspace.ID}, "Authorization", "Bearer "+s.Member(workspace.Editor)), 403, "role_insufficient")
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
 )
 
 // livePages is how many pages a stream shows that asks for none.
@@ -36,7 +36,7 @@ func (s *Server) LiveViews(ctx context.Context, r spec.LiveViewsRequestObject) (
 type viewStream struct {
 	ctx   context.Context
 	views *Views
-	site  views.Site
+	site  counter.Site
 	pages []string
 }
 
@@ -81,7 +81,7 @@ func (v viewStream) look() ([]byte, error) {
 	pages := v.pages
 	if len(pages) == 0 {
 		// The ranking remembers bursts for longer than the last minutes.
-		most, err := v.views.Counts.Trending(v.ctx, v.site.ID, views.TrendingNow, liveCandidates)
+		most, err := v.views.Counts.Trending(v.ctx, v.site.ID, counter.TrendingNow, liveCandidates)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (v viewStream) look() ([]byte, error) {
 	if len(v.pages) == 0 {
 		pages = beingRead(pages, recent)
 	}
-	var stats []views.Stats
+	var stats []counter.Stats
 	if len(pages) > 0 {
 		if stats, err = v.views.Counts.StatsOf(v.ctx, v.site, pages); err != nil {
 			return nil, err

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"dateline/api/spec"
-	"dateline/internal/site"
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/site"
 )
 
 // PostStats says how often a post was viewed and clicked, on all sites of the
@@ -20,7 +20,7 @@ func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	all := []views.Site{site.OfPosts(who.WorkspaceID)}
+	all := []counter.Site{site.OfPosts(who.WorkspaceID)}
 	for _, one := range sites {
 		v, err := one.Counted()
 		if err != nil {
@@ -38,7 +38,7 @@ func (s *Server) PostStats(ctx context.Context, r spec.PostStatsRequestObject) (
 }
 
 // addStats adds what one site has counted of a page.
-func (s *Server) addStats(ctx context.Context, one views.Site, page string, out *spec.PostStats) error {
+func (s *Server) addStats(ctx context.Context, one counter.Site, page string, out *spec.PostStats) error {
 	stats, err := s.Views.Counts.StatsOf(ctx, one, []string{page})
 	if err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 
 	"dateline/api"
 	"dateline/api/spec"
-	"dateline/internal/enginetest"
-	"dateline/internal/site"
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/site"
+	"dateline/internal/testing/enginetest"
 )
 
 // hit counts a view as a reader's browser sends it.
@@ -91,7 +91,7 @@ func TestSites(t *testing.T) {
 	if got := s.Count("select count(*) from audit_log where action like 'site.%'"); got != 4 {
 		t.Errorf("%d lines in the audit log", got)
 	}
-	bitmap, _ := s.Site(func(w *site.Site) { w.Uniques, w.MaxID = views.Bitmap, 1000 })
+	bitmap, _ := s.Site(func(w *site.Site) { w.Uniques, w.MaxID = counter.Bitmap, 1000 })
 	s.refused(s.send("PATCH", "/api/v1/sites/"+bitmap.ID.String(), object{"max_id": 999}), 422, "invalid_request", "max_id")
 }
 
@@ -110,7 +110,7 @@ func TestViewsAreShown(t *testing.T) {
 	if batch.StatusCode != http.StatusAccepted {
 		t.Errorf("%s %s", batch.Status, batch.body)
 	}
-	viewCounter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
+	viewCounter := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
 	s.Must(viewCounter.Fold(t.Context()))
 	base := "/api/v1/sites/" + w.ID.String()
 
@@ -178,8 +178,8 @@ func TestClicksOnPosts(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
-	viewCounter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
-	_, err := viewCounter.Count(t.Context(), []views.Hit{{Site: site.OfPosts(s.Workspace.ID), Page: p.ID.String(), Kind: views.Click, Visitor: views.Visitor{Hash: 7}, At: time.Now()}})
+	viewCounter := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
+	_, err := viewCounter.Count(t.Context(), []counter.Hit{{Site: site.OfPosts(s.Workspace.ID), Page: p.ID.String(), Kind: counter.Click, Visitor: counter.Visitor{Hash: 7}, At: time.Now()}})
 	s.Must(err)
 	var stats spec.PostStats
 	s.decode(s.send("GET", "/api/v1/posts/"+p.ID.String()+"/stats", nil), 200, &stats)
@@ -197,7 +197,7 @@ func TestTrending(t *testing.T) {
 	for i := range 6 {
 		s.hit(w.WriteKey, []string{"/a", "/a", "/a", "/b", "/b", "/c"}[i], fmt.Sprint(i))
 	}
-	s.Must(views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{}).Fold(t.Context()))
+	s.Must(counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}).Fold(t.Context()))
 	ask := func(query string) (pages []string) {
 		t.Helper()
 		var list spec.TrendingList
@@ -256,7 +256,7 @@ func TestLiveViews(t *testing.T) {
 		}
 		before := next()
 		s.hit(w.WriteKey, "/live", "reader of "+query)
-		s.Must(views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{}).Fold(t.Context()))
+		s.Must(counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{}).Fold(t.Context()))
 		want := int64(1)
 		if len(before.Pages) > 0 {
 			want += before.Pages[0].Views
@@ -272,11 +272,11 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 	w, _ := s.Site()
 	one, err := w.Counted()
 	s.Must(err)
-	viewCounter := views.New(enginetest.RedisClient(t, s.RedisURL), views.Options{})
-	at := func(page string, visitor uint64, ago time.Duration) views.Hit {
-		return views.Hit{Site: one, Page: page, Kind: views.View, Visitor: views.Visitor{Hash: visitor}, At: time.Now().Add(-ago)}
+	viewCounter := counter.New(enginetest.RedisClient(t, s.RedisURL), counter.Options{})
+	at := func(page string, visitor uint64, ago time.Duration) counter.Hit {
+		return counter.Hit{Site: one, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor}, At: time.Now().Add(-ago)}
 	}
-	_, err = viewCounter.Count(t.Context(), []views.Hit{at("/before", 1, 10*time.Minute), at("/before", 2, 10*time.Minute), at("/before", 3, 10*time.Minute),
+	_, err = viewCounter.Count(t.Context(), []counter.Hit{at("/before", 1, 10*time.Minute), at("/before", 2, 10*time.Minute), at("/before", 3, 10*time.Minute),
 		at("/now", 1, 10*time.Minute), at("/now", 2, 10*time.Minute), at("/now", 3, 0)})
 	s.Must(err)
 	s.Must(viewCounter.Fold(t.Context()))

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
 )
 
 const (
@@ -27,22 +27,22 @@ type rankings struct {
 
 type rankingOf struct {
 	site    uuid.UUID
-	ranking views.Ranking
+	ranking counter.Ranking
 }
 
 type ranked struct {
-	pages []views.Ranked
+	pages []counter.Ranked
 	at    time.Time
 }
 
-func (k *rankings) get(of rankingOf, now time.Time) ([]views.Ranked, bool) {
+func (k *rankings) get(of rankingOf, now time.Time) ([]counter.Ranked, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	there, ok := k.known[of]
 	return there.pages, ok && now.Sub(there.at) < trendingAge
 }
 
-func (k *rankings) put(of rankingOf, pages []views.Ranked, now time.Time) {
+func (k *rankings) put(of rankingOf, pages []counter.Ranked, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.known == nil || len(k.known) >= mostRankings {
@@ -57,9 +57,9 @@ func (s *Server) Trending(ctx context.Context, r spec.TrendingRequestObject) (sp
 	if err != nil {
 		return nil, err
 	}
-	ranking := views.Ranking(or(r.Params.Window, spec.TrendingParamsWindow(views.TrendingNow)))
+	ranking := counter.Ranking(or(r.Params.Window, spec.TrendingParamsWindow(counter.TrendingNow)))
 	if value(r.Params.Rising) {
-		ranking = views.Rising
+		ranking = counter.Rising
 	}
 	of, now := rankingOf{one.ID, ranking}, time.Now()
 	pages, ok := s.Views.trending.get(of, now)

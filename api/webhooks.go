@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"dateline/api/spec"
-	"dateline/internal/secret"
-	"dateline/internal/webhook"
+	"dateline/internal/identity/secret"
+	"dateline/internal/notify/webhook"
 )
 
 // ListWebhooks lists the webhook endpoints.

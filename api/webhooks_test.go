@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
 )
 
 const webhooksPath = "/api/v1/webhooks"
@@ -168,7 +168,7 @@ func TestWebhooksBelongToAWorkspaceAndToThoseWhoManageIt(t *testing.T) {
 		s.send("POST", path+"/rotate-secret", nil, other...), s.send("GET", path+"/deliveries", nil, other...)} {
 		s.refused(a, 404, "webhook_not_found")
 	}
-	author := []string{"Authorization", "Bearer " + s.Member(people.Author)}
+	author := []string{"Authorization", "Bearer " + s.Member(workspace.Author)}
 	s.refused(s.send("POST", webhooksPath, object{"url": "https://hooks.example/"}, author...), 403, "role_insufficient")
 	s.refused(s.send("DELETE", path, nil, author...), 403, "role_insufficient")
 }

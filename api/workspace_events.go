@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 const (

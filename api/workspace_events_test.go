@@ -14,9 +14,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"dateline/internal/account"
-	"dateline/internal/desk"
-	"dateline/internal/post"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
 )
 
 const allEvents = "/api/v1/events"
@@ -90,7 +90,7 @@ func TestTheWorkspacesStreamCanBeNarrowed(t *testing.T) {
 	cancelled := s.begin(t.Context(), allEvents+"?type=cancelled&type=edited", "")
 	ofSecond := s.begin(t.Context(), allEvents+"?account="+second.ID.String(), "")
 	on := func(a account.Account) post.Post {
-		return s.Schedule(func(d *desk.Draft) { d.Accounts = []string{a.ID.String()} })
+		return s.Schedule(func(d *scheduling.Draft) { d.Accounts = []string{a.ID.String()} })
 	}
 	one, two := on(first), on(second)
 	c := s.Claim(two)

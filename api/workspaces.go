@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dateline/api/spec"
-	"dateline/internal/people"
+	"dateline/internal/identity/workspace"
 )
 
 // GetMe says who asks.
@@ -33,7 +33,7 @@ func (s *Server) GetWorkspace(ctx context.Context, _ spec.GetWorkspaceRequestObj
 
 // EditWorkspace changes the workspace's settings.
 func (s *Server) EditWorkspace(ctx context.Context, r spec.EditWorkspaceRequestObject) (spec.EditWorkspaceResponseObject, error) {
-	w, err := s.People.ChangeWorkspace(ctx, principal(ctx), people.WorkspaceChange{Name: r.Body.Name, TimeZone: r.Body.TimeZone,
+	w, err := s.People.ChangeWorkspace(ctx, principal(ctx), workspace.WorkspaceChange{Name: r.Body.Name, TimeZone: r.Body.TimeZone,
 		AuthorsNeedApproval: r.Body.AuthorsNeedApproval, KeepMediaCredit: r.Body.KeepMediaCredit})
 	return spec.EditWorkspace200JSONResponse(workspaceJSON(w)), err
 }
@@ -68,15 +68,15 @@ func ifReplayed(replayed bool) *string {
 	return &yes
 }
 
-func workspaceJSON(w people.Workspace) spec.Workspace {
+func workspaceJSON(w workspace.Workspace) spec.Workspace {
 	return spec.Workspace{Id: w.ID, Name: w.Name, TimeZone: w.TimeZone, AuthorsNeedApproval: w.AuthorsNeedApproval, KeepMediaCredit: w.KeepMediaCredit}
 }
 
-func userJSON(u people.User) spec.User {
+func userJSON(u workspace.User) spec.User {
 	return spec.User{Id: u.ID, Name: u.Name, Email: optional(u.Email)}
 }
 
-func scopesJSON(scopes []people.Scope) []spec.Scope {
+func scopesJSON(scopes []workspace.Scope) []spec.Scope {
 	out := make([]spec.Scope, len(scopes))
 	for i, scope := range scopes {
 		out[i] = spec.Scope(scope)

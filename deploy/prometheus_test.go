@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dateline/internal/telemetry"
+	"dateline/internal/infra/telemetry"
 )
 
 type ruleFile struct {

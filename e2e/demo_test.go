@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 )
 
 // The demo's own news sites are crawled, and what they publish meanwhile is

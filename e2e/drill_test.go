@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 )
 
 // run carries out a command of the program beside, or instead of, a running one.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 	"dateline/platforms/fake"
 )
 

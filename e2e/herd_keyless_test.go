@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 	"dateline/platforms/fake"
 	platform "dateline/platforms/network"
 )

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"dateline/internal/e2etest"
 	"dateline/internal/embedded"
+	"dateline/internal/testing/e2etest"
 )
 
 // number asks the program's database.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 )
 
 // answered counts answers by what they are.

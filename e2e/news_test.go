@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/crawl/crawltest"
-	"dateline/internal/e2etest"
+	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/e2etest"
 )
 
 // TestNewsIsFound crawls a site, and what it publishes then is found by the

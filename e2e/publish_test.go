@@ -14,7 +14,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
-	"dateline/internal/telemetry"
+	"dateline/internal/infra/telemetry"
 	"dateline/workflows"
 )
 

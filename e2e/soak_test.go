@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 )
 
 var (

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
-	"dateline/internal/mediatest"
+	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/mediatest"
 	"dateline/platforms/fake"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"dateline/internal/e2etest"
-	"dateline/internal/enginetest"
+	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
 )
 
 // A reader opens a page whose tracker comes from the program: the number is

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/bluesky"
 	"dateline/platforms/discord"
 	"dateline/platforms/facebook"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms"
 )
 

@@ -3,7 +3,7 @@ package web
 import (
 	_ "embed"
 
-	"dateline/internal/webpage"
+	"dateline/internal/infra/webpage"
 )
 
 //go:embed connect.html

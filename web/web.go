@@ -78,7 +78,7 @@ func (p Page) show(w http.ResponseWriter, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	// Forms of the dashboard say where they come from, see internal/login.
+	// Forms of the dashboard say where they come from, see internal/identity/login.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Content-Security-Policy", strings.Join([]string{"default-src 'none'", "script-src 'self'", "style-src 'self' 'nonce-" + nonce + "'",
 		"img-src 'self' data:", "media-src 'self'", "font-src 'self'", strings.TrimSpace("connect-src 'self' " + p.Bucket), "base-uri 'none'",

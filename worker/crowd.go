@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"dateline/activities"
-	"dateline/internal/batch"
-	"dateline/internal/post"
+	"dateline/internal/infra/batch"
+	"dateline/internal/publishing/post"
 )
 
 // CrowdStore is a PublishStore that can do what a crowded second needs at once.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"dateline/internal/account"
-	"dateline/internal/post"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 )

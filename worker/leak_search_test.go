@@ -18,9 +18,9 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"dateline/internal/account"
-	"dateline/internal/enginetest"
-	"dateline/internal/starter/temporaltest"
+	"dateline/internal/publishing/account"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 )
 

@@ -15,14 +15,14 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/activities"
-	"dateline/internal/account"
-	"dateline/internal/desk"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/post"
-	"dateline/internal/secret"
-	"dateline/internal/starter"
-	"dateline/internal/starter/temporaltest"
-	"dateline/internal/store"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/temporalclient"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/newsroomtest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
 )
 
@@ -48,7 +48,7 @@ func (l *logBook) all() []byte {
 type newsroomOfSecrets struct {
 	*newsroomtest.Newsroom
 	log     *logBook
-	starter *starter.Starter
+	starter *temporalclient.Starter
 	dir     string // of Temporal's store
 }
 
@@ -57,10 +57,10 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 	n := &newsroomOfSecrets{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour}), log: &logBook{}, dir: t.TempDir()}
 	log := slog.New(slog.NewJSONHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	n.Accounts.Log, n.Desk.Log = log, log
-	c, err := starter.Connect(starter.Options{Address: temporaltest.StartIn(t, n.dir), Namespace: temporaltest.Namespace}, log)
+	c, err := temporalclient.Connect(temporalclient.Options{Address: temporaltest.StartIn(t, n.dir), Namespace: temporaltest.Namespace}, log)
 	n.Must(err)
 	t.Cleanup(c.Close)
-	n.starter = &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	n.starter = &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
 	gathering, stop := Crowd(n.Store)
 	t.Cleanup(stop)
 	w := New(c, Activities{
@@ -84,7 +84,7 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Account) post.Post {
 	n.T.Helper()
 	t := n.T.(*testing.T)
-	d := desk.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(2 * time.Second).Format(time.RFC3339Nano)}
+	d := scheduling.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(2 * time.Second).Format(time.RFC3339Nano)}
 	for _, a := range accounts {
 		d.Accounts = append(d.Accounts, a.ID.String())
 	}
@@ -93,7 +93,7 @@ func (n *newsroomOfSecrets) publish(want post.Status, accounts ...account.Accoun
 	file, err := n.Media.Upload(t.Context(), n.Owner, "photo.jpg", "A wall", &photo)
 	n.Must(err)
 	d.Attachments = []string{file.ID.String()}
-	p, _, err := n.Desk.Schedule(t.Context(), n.Owner, d, store.Idempotency{})
+	p, _, err := n.Desk.Schedule(t.Context(), n.Owner, d, postgres.Idempotency{})
 	n.Must(err)
 	n.Must(n.starter.Start(t.Context(), p))
 	defer func() {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/starter"
-	"dateline/internal/store"
+	"dateline/internal/infra/temporalclient"
+	"dateline/internal/storage/postgres"
 )
 
 // RosterStore is the database as the roster uses it.
@@ -20,13 +20,13 @@ type RosterStore interface {
 	InheritWorkers(ctx context.Context, silent, lease time.Duration) ([]string, error)
 	KeepInheriting(ctx context.Context, identity string, lease time.Duration) (bool, error)
 	ForgetWorker(ctx context.Context, identity string) error
-	DuePosts(ctx context.Context, before time.Time, after store.DuePost, most int) ([]store.DuePost, error)
+	DuePosts(ctx context.Context, before time.Time, after postgres.DuePost, most int) ([]postgres.DuePost, error)
 	OverduePosts(ctx context.Context, late time.Duration, most int) ([]uuid.UUID, error)
 }
 
 // Releaser has Temporal hand out anew what a worker does not have any more.
 type Releaser interface {
-	Release(ctx context.Context, postID uuid.UUID, o starter.Orphans) (int, error)
+	Release(ctx context.Context, postID uuid.UUID, o temporalclient.Orphans) (int, error)
 }
 
 // roster notices in seconds that a worker is gone, or never got what Temporal
@@ -109,7 +109,7 @@ func (r *roster) inherit(ctx context.Context, all *sync.WaitGroup) {
 
 // takeOver releases everything that a worker held.
 func (r *roster) takeOver(ctx context.Context, identity string) (released int, err error) {
-	var after store.DuePost
+	var after postgres.DuePost
 	for {
 		due, err := r.store.DuePosts(ctx, time.Now().Add(r.horizon), after, releasePage)
 		if err != nil {
@@ -130,7 +130,7 @@ func (r *roster) takeOver(ctx context.Context, identity string) (released int, e
 	}
 }
 
-func (r *roster) releaseAll(ctx context.Context, due []store.DuePost, identity string) (released int, err error) {
+func (r *roster) releaseAll(ctx context.Context, due []postgres.DuePost, identity string) (released int, err error) {
 	var (
 		mu    sync.Mutex
 		all   sync.WaitGroup
@@ -139,7 +139,7 @@ func (r *roster) releaseAll(ctx context.Context, due []store.DuePost, identity s
 	for range releasers {
 		all.Go(func() {
 			for id := range queue {
-				n, failed := r.releaser.Release(ctx, id, starter.Orphans{Worker: identity})
+				n, failed := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: identity})
 				mu.Lock()
 				released += n
 				if failed != nil {
@@ -167,7 +167,7 @@ func (r *roster) findLost(ctx context.Context) {
 	}
 	for _, id := range posts {
 		running := r.running(id)
-		n, err := r.releaser.Release(ctx, id, starter.Orphans{Worker: r.identity, Since: overdue, Running: running})
+		n, err := r.releaser.Release(ctx, id, temporalclient.Orphans{Worker: r.identity, Since: overdue, Running: running})
 		if err != nil {
 			if ctx.Err() == nil {
 				r.log.Warn("could not look for a post that is late", "post_id", id, "error", err)

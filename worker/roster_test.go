@@ -15,12 +15,12 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
-	"dateline/internal/desk"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/post"
-	"dateline/internal/starter"
-	"dateline/internal/starter/temporaltest"
-	"dateline/internal/store"
+	"dateline/internal/infra/temporalclient"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/newsroomtest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
 	"dateline/workflows"
 )
@@ -30,13 +30,13 @@ type publishing struct {
 	*newsroomtest.Newsroom
 	t        *testing.T
 	temporal client.Client
-	starter  *starter.Starter
+	starter  *temporalclient.Starter
 }
 
 func openPublishing(t *testing.T) *publishing {
 	t.Helper()
 	p := &publishing{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true}), t: t, temporal: temporaltest.Dial(t, temporaltest.Start(t), nil)}
-	p.starter = &starter.Starter{Client: p.temporal, Namespace: temporaltest.Namespace}
+	p.starter = &temporalclient.Starter{Client: p.temporal, Namespace: temporaltest.Namespace}
 	p.Allow("desk")
 	return p
 }
@@ -65,7 +65,7 @@ func (p *publishing) run(w *Worker) {
 
 func (p *publishing) schedule(in time.Duration) post.Post {
 	p.t.Helper()
-	made, _, err := p.Desk.Schedule(p.t.Context(), p.Owner, desk.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(in).Format(time.RFC3339Nano)}, store.Idempotency{})
+	made, _, err := p.Desk.Schedule(p.t.Context(), p.Owner, scheduling.Draft{Content: uuid.NewString(), ScheduledTime: time.Now().Add(in).Format(time.RFC3339Nano)}, postgres.Idempotency{})
 	p.Must(err)
 	p.Must(p.starter.Start(p.t.Context(), made))
 	return made

@@ -21,14 +21,14 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"dateline/activities"
-	"dateline/internal/desk"
-	"dateline/internal/enginetest"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/post"
-	"dateline/internal/starter"
-	"dateline/internal/starter/temporaltest"
-	"dateline/internal/store"
-	"dateline/internal/webhook"
+	"dateline/internal/infra/temporalclient"
+	"dateline/internal/notify/webhook"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/newsroomtest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/call"
 )
 
@@ -118,7 +118,7 @@ func newOutbox(t *testing.T, pauses ...time.Duration) *outbox {
 
 func (o *outbox) endpoint(url string, types ...string) (webhook.Endpoint, string) {
 	o.t.Helper()
-	e, secret, _, err := o.Webhooks.Create(o.t.Context(), o.Owner, url, "", types, store.Idempotency{})
+	e, secret, _, err := o.Webhooks.Create(o.t.Context(), o.Owner, url, "", types, postgres.Idempotency{})
 	o.Must(err)
 	return e, secret.Reveal()
 }
@@ -132,7 +132,7 @@ func (o *outbox) dispatcher(s webhook.Starter) *webhook.Dispatcher {
 func (o *outbox) work(dispatchers int) client.Client {
 	o.t.Helper()
 	c := temporaltest.Dial(o.t, temporaltest.Start(o.t), nil)
-	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	s := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
 	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Webhooks: o.webhooks}, idly(slog.New(slog.DiscardHandler)))
 	o.Must(w.webhooks.Start())
 	o.t.Cleanup(w.webhooks.Stop)
@@ -151,7 +151,7 @@ func (o *outbox) run(d *webhook.Dispatcher) {
 
 // publish brings a post to its end.
 func (o *outbox) publish(status post.TargetStatus) post.Post {
-	p := o.Schedule(func(d *desk.Draft) { d.Content = "Embargoed until noon" })
+	p := o.Schedule(func(d *scheduling.Draft) { d.Content = "Embargoed until noon" })
 	o.Finish(o.Claim(p), status)
 	o.Bus.Changed(o.t.Context(), p.ID)
 	return p

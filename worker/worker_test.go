@@ -17,13 +17,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	"dateline/activities"
-	"dateline/internal/account"
-	"dateline/internal/media"
-	"dateline/internal/post"
-	"dateline/internal/starter"
-	"dateline/internal/starter/temporaltest"
-	"dateline/internal/store"
-	"dateline/internal/tally"
+	"dateline/internal/audience/flush"
+	"dateline/internal/infra/temporalclient"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 )
 
@@ -126,22 +126,22 @@ type rows struct {
 	flushed, compared, tended atomic.Bool
 }
 
-func (r *rows) Flush(_ context.Context, beat func()) (tally.Flushed, error) {
+func (r *rows) Flush(_ context.Context, beat func()) (flush.Flushed, error) {
 	beat()
 	r.flushed.Store(true)
-	return tally.Flushed{}, nil
+	return flush.Flushed{}, nil
 }
 
-func (r *rows) CheckIfDue(_ context.Context, beat func()) (c tally.Check, done bool, err error) {
+func (r *rows) CheckIfDue(_ context.Context, beat func()) (c flush.Check, done bool, err error) {
 	beat()
 	r.compared.Store(true)
 	return c, true, nil
 }
 
-func (r *rows) Tend(_ context.Context, beat func()) (tally.Tended, error) {
+func (r *rows) Tend(_ context.Context, beat func()) (flush.Tended, error) {
 	beat()
 	r.tended.Store(true)
-	return tally.Tended{}, nil
+	return flush.Tended{}, nil
 }
 
 // Sweep deletes what nothing needs, which is nothing.
@@ -201,7 +201,7 @@ func (idle) InheritWorkers(context.Context, time.Duration, time.Duration) ([]str
 }
 func (idle) KeepInheriting(context.Context, string, time.Duration) (bool, error) { return false, nil }
 func (idle) ForgetWorker(context.Context, string) error                          { return nil }
-func (idle) DuePosts(context.Context, time.Time, store.DuePost, int) ([]store.DuePost, error) {
+func (idle) DuePosts(context.Context, time.Time, postgres.DuePost, int) ([]postgres.DuePost, error) {
 	return nil, nil
 }
 func (idle) OverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
@@ -216,7 +216,7 @@ func idly(log *slog.Logger) Surroundings {
 // stops when it is told to.
 func TestRun(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
-	nudger := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
 	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
@@ -278,7 +278,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 			}))
 	})
 	log, missing := slog.New(slog.DiscardHandler), &rows{swept: make(chan struct{})}
-	nudger := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
 	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
@@ -300,7 +300,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 // A worker that is stopped before Temporal ever came up ends.
 func TestRunWithoutTemporal(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	c, err := starter.Connect(starter.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace}, log)
+	c, err := temporalclient.Connect(temporalclient.Options{Address: "127.0.0.1:1", Namespace: temporaltest.Namespace}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
-	"dateline/internal/reading"
+	"dateline/internal/news/pipeline"
 )
 
 // Names by which the workflows of articles are started.
@@ -51,7 +51,7 @@ func ReadArticles(ctx workflow.Context) (ReadArticlesResult, error) {
 			all[i] = workflow.ExecuteActivity(crawling(ctx, "Reads pages"), a.ReadPages)
 		}
 		for _, one := range all {
-			var did reading.Drained
+			var did pipeline.Drained
 			if err := one.Get(ctx, &did); err != nil {
 				return total, err
 			}
@@ -65,7 +65,7 @@ func ReadArticles(ctx workflow.Context) (ReadArticlesResult, error) {
 
 // LearnSelectors does about a site's selectors what its monitor asks for. What
 // that is, stands in the database: a run that comes twice does nothing.
-func LearnSelectors(ctx workflow.Context, in LearnSelectorsInput) (out reading.Learnt, err error) {
+func LearnSelectors(ctx workflow.Context, in LearnSelectorsInput) (out pipeline.Learnt, err error) {
 	var a *activities.Articles
 	err = workflow.ExecuteActivity(learning(ctx, "Selectors of "+in.Domain), a.LearnSelectors, activities.LearnInput(in)).Get(ctx, &out)
 	return out, err

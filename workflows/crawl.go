@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
-	"dateline/internal/crawl"
+	"dateline/internal/news/crawl"
 )
 
 // drainsPerRun is how many drains a CrawlDomain run does before it continues as

@@ -15,9 +15,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
-	"dateline/internal/crawl"
-	"dateline/internal/reading"
-	"dateline/internal/starter/temporaltest"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 )
 
@@ -54,12 +54,12 @@ func (s *site) ExportPages(context.Context, activities.ExportInput) (activities.
 }
 
 func (s *site) PlanReading(context.Context) (int, error) { return 2, nil }
-func (s *site) ReadPages(context.Context) (reading.Drained, error) {
-	return reading.Drained{Pages: 3, Articles: 2, Others: 1}, nil
+func (s *site) ReadPages(context.Context) (pipeline.Drained, error) {
+	return pipeline.Drained{Pages: 3, Articles: 2, Others: 1}, nil
 }
 
-func (s *site) LearnSelectors(context.Context, activities.LearnInput) (reading.Learnt, error) {
-	return reading.Learnt{Action: "learned", Version: 2, Why: "the site may have changed its template"}, nil
+func (s *site) LearnSelectors(context.Context, activities.LearnInput) (pipeline.Learnt, error) {
+	return pipeline.Learnt{Action: "learned", Version: 2, Why: "the site may have changed its template"}, nil
 }
 
 func (s *site) asked() []crawl.Control {

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
-	"dateline/internal/desk"
+	"dateline/internal/publishing/scheduling"
 )
 
 // inbox collects what a Post workflow is told while it does something else.
@@ -95,7 +95,7 @@ func (b *inbox) put(name string, raw converter.RawValue) {
 		if err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &edit); err != nil || raw.Payload() == nil {
 			command.Broken = fmt.Sprintf(`The input of the signal %q must be an object like {"content": "…"}.`, name)
 		}
-		command.Edit = desk.Edit{Content: edit.Content, ScheduledTime: edit.ScheduledTime, TimeZone: edit.TimeZone}
+		command.Edit = scheduling.Edit{Content: edit.Content, ScheduledTime: edit.ScheduledTime, TimeZone: edit.TimeZone}
 	}
 	b.commands = append(b.commands, command)
 }

@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 // Post publishes one scheduled post; doc.go draws it.

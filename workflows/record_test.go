@@ -21,8 +21,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
-	"dateline/internal/post"
-	"dateline/internal/starter/temporaltest"
+	"dateline/internal/publishing/post"
+	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 )
 

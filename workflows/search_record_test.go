@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"dateline/internal/starter/temporaltest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 )
 

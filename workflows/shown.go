@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"dateline/activities"
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 )
 
 // shown is what the Web UI and the visibility store show of the post.

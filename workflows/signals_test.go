@@ -8,7 +8,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 
-	"dateline/internal/post"
+	"dateline/internal/publishing/post"
 	"dateline/workflows"
 )
 

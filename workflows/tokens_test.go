@@ -9,7 +9,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"dateline/activities"
-	"dateline/internal/account"
+	"dateline/internal/publishing/account"
 	"dateline/workflows"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dateline/internal/telemetry"
+	"dateline/internal/infra/telemetry"
 )
 
 var update = flag.Bool("update", false, "write the dashboards anew")

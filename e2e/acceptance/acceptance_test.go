@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"dateline/e2e/stack"
-	"dateline/internal/enginetest"
+	"dateline/internal/testing/enginetest"
 )
 
 var (

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"dateline/e2e/stack"
-	"dateline/internal/e2etest"
-	"dateline/internal/enginetest"
-	"dateline/internal/objects"
-	"dateline/internal/starter/temporaltest"
+	"dateline/internal/storage/objects"
+	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/temporaltest"
 )
 
 // setting gives a setting of the processes; the last one counts.
@@ -44,7 +44,7 @@ func testTwoProcesses(t *testing.T, program string) {
 func testRedisCluster(t *testing.T, program string) {
 	nodes := enginetest.RedisCluster(t).Options().Addrs
 	useStack(t, program, stack.Engines{Redis: strings.Join(nodes, ",")}).limits()
-	goTest(t, nil, "./internal/views/...", "./internal/tally", "-run", "Cluster")
+	goTest(t, nil, "./internal/audience/counter/...", "./internal/audience/flush", "-run", "Cluster")
 }
 
 // testVersityGW: media and crawled pages are in another S3 server than
@@ -56,9 +56,9 @@ func testVersityGW(t *testing.T, program string) {
 	e2etest.Must(t, err)
 	given.User = url.UserPassword("test", stack.S3Secret)
 	env := []string{"TEST_S3_URL=" + given.String()}
-	goTest(t, env, "./internal/objects")
+	goTest(t, env, "./internal/storage/objects")
 	goTest(t, env, "./activities", "-run", "InS3|FromS3|IntoS3")
-	goTest(t, env, "./internal/backup", "-run", "TestFilesComeAlong")
+	goTest(t, env, "./internal/ops/backup", "-run", "TestFilesComeAlong")
 }
 
 // gateway runs VersityGW on an empty folder and gives its address.
@@ -116,5 +116,5 @@ func testBluesky(t *testing.T, _ string) {
 
 // testMeilisearch runs the search suite on the server of MEILI_URL.
 func testMeilisearch(t *testing.T, _ string) {
-	goTest(t, []string{"MEILISEARCH_URL=" + os.Getenv("MEILI_URL"), "MEILISEARCH_KEY=" + os.Getenv("MEILI_KEY")}, "./internal/search/meili", "-run", "^TestSuite$")
+	goTest(t, []string{"MEILISEARCH_URL=" + os.Getenv("MEILI_URL"), "MEILISEARCH_KEY=" + os.Getenv("MEILI_KEY")}, "./internal/news/search/meili", "-run", "^TestSuite$")
 }

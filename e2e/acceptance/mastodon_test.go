@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dateline/e2e/stack"
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 	"dateline/platforms/fake"
 )
 

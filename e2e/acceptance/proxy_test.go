@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 )
 
 // proxy stands before a Mastodon-compatible server. It counts what the server

@@ -22,7 +22,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"dateline/internal/starter"
+	"dateline/internal/infra/temporalclient"
 	"dateline/platforms/fake"
 )
 
@@ -115,7 +115,7 @@ func startStack(ctx context.Context, o options, stderr io.Writer) (_ *stack, err
 	if err := s.launch(ctx); err != nil {
 		return s, err
 	}
-	s.temporal, err = starter.Connect(starter.Options{Address: loopback + ":" + ports[2], Namespace: namespace}, slog.New(slog.DiscardHandler))
+	s.temporal, err = temporalclient.Connect(temporalclient.Options{Address: loopback + ":" + ports[2], Namespace: namespace}, slog.New(slog.DiscardHandler))
 	return s, err
 }
 

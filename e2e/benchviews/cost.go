@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
 )
 
 // cost measures processor time instead of time on the clock, which neighbours
@@ -24,10 +24,10 @@ func cost(ctx context.Context, out io.Writer, o options, r *report) error {
 	if err != nil {
 		return err
 	}
-	viewCounter := views.New(e.Client, views.Options{})
+	viewCounter := counter.New(e.Client, counter.Options{})
 	readers := newReaders(site, newPages(o.posts), o.visitors, 1)
 	const batch, perSecond, seconds = 64, 60_000, 6
-	hits := make([][]views.Hit, perSecond/batch)
+	hits := make([][]counter.Hit, perSecond/batch)
 	var counting, folding used
 	for second := range seconds {
 		for i := range hits {

@@ -10,9 +10,9 @@ import (
 )
 
 // flushing measures a flush of 100,000 posts with BenchmarkFlush of
-// internal/tally, which brings the engines for it.
+// internal/audience/flush, which brings the engines for it.
 func flushing(ctx context.Context, out io.Writer, _ options, r *report) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "./internal/tally", "-run", "^$", "-bench", "^BenchmarkFlush$", "-benchtime", "1x", "-count", "1")
+	cmd := exec.CommandContext(ctx, "go", "test", "./internal/audience/flush", "-run", "^$", "-bench", "^BenchmarkFlush$", "-benchtime", "1x", "-count", "1")
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {

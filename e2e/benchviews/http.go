@@ -21,13 +21,13 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dateline/api"
-	"dateline/internal/intake"
-	"dateline/internal/live"
-	"dateline/internal/site"
-	"dateline/internal/views"
-	"dateline/internal/views/bots"
-	"dateline/internal/views/dims"
-	"dateline/internal/views/visitor"
+	"dateline/internal/audience/botfilter"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/dimensions"
+	"dateline/internal/audience/ingest"
+	"dateline/internal/audience/site"
+	"dateline/internal/audience/visitor"
+	"dateline/internal/notify/pubsub"
 )
 
 // overHTTP compares the intake, with all that it does, with a handler that
@@ -44,8 +44,8 @@ func overHTTP(ctx context.Context, out io.Writer, o options, r *report) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	viewCounter := views.New(e.Client, views.Options{})
-	batcher := views.NewBatcher(viewCounter)
+	viewCounter := counter.New(e.Client, counter.Options{})
+	batcher := counter.NewBatcher(viewCounter)
 	defer batcher.Close()
 	ours, err := newIntake(ctx, e, one, viewCounter, batcher)
 	if err != nil {
@@ -101,25 +101,25 @@ func (s oneSite) AnyOwns(string) bool                   { return true }
 
 const writeKey = "dlw_benchbenchbench1"
 
-func newIntake(ctx context.Context, e *engine, one views.Site, viewCounter *views.Counter, batcher *views.Batcher) (http.Handler, error) {
-	robots, err := bots.New()
+func newIntake(ctx context.Context, e *engine, one counter.Site, viewCounter *counter.Counter, batcher *counter.Batcher) (http.Handler, error) {
+	robots, err := botfilter.New()
 	if err != nil {
 		return nil, err
 	}
-	tracker, err := intake.NewTracker()
+	tracker, err := ingest.NewTracker()
 	if err != nil {
 		return nil, err
 	}
 	log := slog.New(slog.DiscardHandler)
 	active := &site.Active{Site: site.Site{ID: one.ID, WriteKey: writeKey, RateHits: site.DefaultHits, RateSeconds: 10, Visitors: site.Cookieless}, Views: one,
 		Visitor: visitor.Site{ID: one.ID, Zone: one.Zone}}
-	return &intake.Intake{Sites: oneSite{active}, Counter: batcher, Ledger: viewCounter, Listeners: live.NewPulses(e.Client, log),
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(e.Client)}, Robots: robots, Rates: bots.NewRates(ctx, e.Client), Referrers: dims.NewReferrers(),
+	return &ingest.Intake{Sites: oneSite{active}, Counter: batcher, Ledger: viewCounter, Listeners: pubsub.NewPulses(e.Client, log),
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(e.Client)}, Robots: robots, Rates: botfilter.NewRates(ctx, e.Client), Referrers: dimensions.NewReferrers(),
 		Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: log, Tracker: tracker}, nil
 }
 
 // newNaive is a handler as tutorials have it.
-func newNaive(e *engine, one views.Site) http.Handler {
+func newNaive(e *engine, one counter.Site) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
 	robots := regexp.MustCompile(`(?i)bot|crawl|spider|slurp|curl|wget|python|headless`)
@@ -138,7 +138,7 @@ func newNaive(e *engine, one views.Site) http.Handler {
 			return
 		}
 		sum := sha256.Sum256([]byte(c.GetHeader("X-Forwarded-For") + agent))
-		h := views.Hit{Site: one, Page: body.Page, Kind: views.View, Visitor: views.Visitor{Hash: binary.BigEndian.Uint64(sum[:])}, At: time.Now()}
+		h := counter.Hit{Site: one, Page: body.Page, Kind: counter.View, Visitor: counter.Visitor{Hash: binary.BigEndian.Uint64(sum[:])}, At: time.Now()}
 		if err := e.naively(c.Request.Context(), h); err != nil {
 			c.AbortWithStatus(http.StatusServiceUnavailable)
 			return

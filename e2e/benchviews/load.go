@@ -7,21 +7,21 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
 )
 
 // readers make hits as a news site has them.
 type readers struct {
-	site     views.Site
+	site     counter.Site
 	pages    []string
 	random   *rand.Rand
 	zipf     *rand.Zipf
 	visitors uint64
 }
 
-func newSite() (views.Site, error) {
+func newSite() (counter.Site, error) {
 	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
-	return views.Site{ID: uuid.New(), Zone: zone, Window: 30 * time.Minute, Uniques: views.HyperLogLog}, err
+	return counter.Site{ID: uuid.New(), Zone: zone, Window: 30 * time.Minute, Uniques: counter.HyperLogLog}, err
 }
 
 // newPages are posts: their names are UUIDs.
@@ -33,19 +33,19 @@ func newPages(n int) []string {
 	return pages
 }
 
-func newReaders(site views.Site, pages []string, visitors int, seed uint64) *readers {
+func newReaders(site counter.Site, pages []string, visitors int, seed uint64) *readers {
 	random := rand.New(rand.NewPCG(seed, 1))                                              //nolint:gosec // made up, and the same each time
 	return &readers{site: site, pages: pages, random: random, visitors: uint64(visitors), //nolint:gosec // a flag
 		zipf: rand.NewZipf(random, 1.01, 1, uint64(len(pages)-1))} //nolint:gosec // there are pages
 }
 
 // hit is the next view.
-func (r *readers) hit() views.Hit { return r.of(r.pages[r.zipf.Uint64()]) }
+func (r *readers) hit() counter.Hit { return r.of(r.pages[r.zipf.Uint64()]) }
 
 // of is a view of a page.
-func (r *readers) of(page string) views.Hit {
+func (r *readers) of(page string) counter.Hit {
 	visitor := r.random.Uint64N(r.visitors) * 0x9e3779b97f4a7c15
-	return views.Hit{Site: r.site, Page: page, Kind: views.View, Visitor: views.Visitor{Hash: visitor}, At: time.Now(),
+	return counter.Hit{Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor}, At: time.Now(),
 		Country: pick(r.random, []string{"VN", "US", "FR", "DE", "JP", "KR", "AU", "CA", "GB", "TW"}),
 		Device:  pick(r.random, []string{"mobile", "desktop", "tablet"}), Referrer: r.referrer()}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
 )
 
 // turn is what one way did in its time.
@@ -41,7 +41,7 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 	}{
 		{"naive, up to 9 round trips", func(ctx context.Context) (turn, error) { return e.naive(ctx, o, site, pages) }},
 		{"INCR", func(ctx context.Context) (turn, error) {
-			return e.take(ctx, o, site, pages, func(ctx context.Context, h views.Hit) error { return e.Incr(ctx, "i:"+h.Page).Err() })
+			return e.take(ctx, o, site, pages, func(ctx context.Context, h counter.Hit) error { return e.Incr(ctx, "i:"+h.Page).Err() })
 		}},
 		{"batcher", func(ctx context.Context) (turn, error) { return e.batcher(ctx, o, site, pages) }},
 	}
@@ -73,7 +73,7 @@ func speed(ctx context.Context, out io.Writer, o options, r *report) error {
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // take counts with many callers for a while.
-func (e *engine) take(ctx context.Context, o options, site views.Site, pages []string, count func(context.Context, views.Hit) error) (turn, error) {
+func (e *engine) take(ctx context.Context, o options, site counter.Site, pages []string, count func(context.Context, counter.Hit) error) (turn, error) {
 	before, err := e.cpu(ctx)
 	if err != nil {
 		return turn{}, err
@@ -123,7 +123,7 @@ func (e *engine) cpu(ctx context.Context) (float64, error) {
 	return user + system, err
 }
 
-func (e *engine) batcher(ctx context.Context, o options, site views.Site, pages []string) (turn, error) {
+func (e *engine) batcher(ctx context.Context, o options, site counter.Site, pages []string) (turn, error) {
 	if o.profile != "" {
 		f, err := os.Create(o.profile)
 		if err != nil {
@@ -135,14 +135,14 @@ func (e *engine) batcher(ctx context.Context, o options, site views.Site, pages 
 		}
 		defer pprof.StopCPUProfile()
 	}
-	viewCounter := views.New(e.Client, views.Options{})
-	batcher := views.NewBatcher(viewCounter)
+	viewCounter := counter.New(e.Client, counter.Options{})
+	batcher := counter.NewBatcher(viewCounter)
 	defer batcher.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var folding sync.WaitGroup
 	folding.Go(func() { viewCounter.Run(ctx, func(err error) { cancel(err) }) })
-	t, err := e.take(ctx, o, site, pages, func(ctx context.Context, h views.Hit) error {
+	t, err := e.take(ctx, o, site, pages, func(ctx context.Context, h counter.Hit) error {
 		_, err := batcher.Count(ctx, h)
 		return err
 	})
@@ -166,12 +166,12 @@ func (e *engine) batcher(ctx context.Context, o options, site views.Site, pages 
 
 // naive counts as tutorials have it: one command after the other, and no
 // dimensions at all.
-func (e *engine) naive(ctx context.Context, o options, site views.Site, pages []string) (turn, error) {
+func (e *engine) naive(ctx context.Context, o options, site counter.Site, pages []string) (turn, error) {
 	return e.take(ctx, o, site, pages, e.naively)
 }
 
 // naively counts one view so.
-func (e *engine) naively(ctx context.Context, h views.Hit) error {
+func (e *engine) naively(ctx context.Context, h counter.Hit) error {
 	const window, day = 30 * time.Minute, 24 * time.Hour
 	seen := fmt.Sprintf("viewed:%x:%s", h.Visitor.Hash, h.Page)
 	n, err := e.Exists(ctx, seen).Result()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/views"
+	"dateline/internal/audience/counter"
 )
 
 // trending measures reading the first 50 of 100,000 posts.
@@ -26,9 +26,9 @@ func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 	if err != nil {
 		return err
 	}
-	viewCounter := views.New(e.Client, views.Options{})
+	viewCounter := counter.New(e.Client, counter.Options{})
 	readers := newReaders(site, newPages(100_000), o.visitors, 1)
-	var hits []views.Hit
+	var hits []counter.Hit
 	for _, page := range readers.pages {
 		hits = append(hits, readers.of(page))
 	}
@@ -43,7 +43,7 @@ func trending(ctx context.Context, out io.Writer, o options, r *report) error {
 	if err := viewCounter.Fold(ctx); err != nil {
 		return err
 	}
-	for _, ranking := range []views.Ranking{views.TrendingDay, views.TrendingHour, views.Rising, views.TrendingNow} {
+	for _, ranking := range []counter.Ranking{counter.TrendingDay, counter.TrendingHour, counter.Rising, counter.TrendingNow} {
 		var took []time.Duration
 		for range 1000 {
 			start := time.Now()
@@ -91,13 +91,13 @@ func memory(ctx context.Context, out io.Writer, o options, r *report) error {
 	readers.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	start := time.Now().Add(-24 * time.Hour)
 	now := start
-	viewCounter := views.New(e.Client, views.Options{Now: func() time.Time { return now }})
+	viewCounter := counter.New(e.Client, counter.Options{Now: func() time.Time { return now }})
 	for shard := range viewCounter.Shards() {
 		if err := viewCounter.Seeded(ctx, shard); err != nil {
 			return err
 		}
 	}
-	hits := make([]views.Hit, 0, 1000)
+	hits := make([]counter.Hit, 0, 1000)
 	for i, page := range order {
 		h := readers.of(pages[page])
 		h.At = start.Add(time.Duration(float64(i) / float64(len(order)) * float64(24*time.Hour)))
@@ -192,7 +192,7 @@ func (e *engine) expire(ctx context.Context, now time.Time) error {
 }
 
 // flush folds, and does what the flush does to Redis.
-func flush(ctx context.Context, c *views.Counter) error {
+func flush(ctx context.Context, c *counter.Counter) error {
 	if err := c.Fold(ctx); err != nil {
 		return err
 	}

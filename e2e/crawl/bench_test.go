@@ -16,9 +16,9 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/crawltest"
-	"dateline/internal/starter/temporaltest"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 )
 

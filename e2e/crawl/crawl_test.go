@@ -22,16 +22,16 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.temporal.io/sdk/client"
 
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/crawlrig"
-	"dateline/internal/crawl/crawltest"
-	"dateline/internal/crawl/drain"
-	"dateline/internal/enginetest"
-	"dateline/internal/objects"
-	"dateline/internal/s3server"
-	"dateline/internal/starter"
-	"dateline/internal/starter/temporaltest"
-	"dateline/internal/store"
+	"dateline/internal/embedded/s3server"
+	"dateline/internal/infra/temporalclient"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/crawler"
+	"dateline/internal/news/crawl/crawlrig"
+	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/storage/objects"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/worker"
 	"dateline/workflows"
 )
@@ -77,7 +77,7 @@ func work(told string) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	db, err := store.Open(ctx, s.Database)
+	db, err := postgres.Open(ctx, s.Database)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func work(told string) error {
 	if err != nil {
 		return err
 	}
-	c, err := starter.Connect(starter.Options{Address: s.Temporal, Namespace: temporaltest.Namespace}, log)
+	c, err := temporalclient.Connect(temporalclient.Options{Address: s.Temporal, Namespace: temporaltest.Namespace}, log)
 	if err != nil {
 		return err
 	}
@@ -130,8 +130,8 @@ func (s setup) bucket() objects.Options {
 	return objects.Options{Endpoint: s.S3, Region: "us-east-1", Bucket: "dateline-test", AccessKey: "test", SecretKey: "test", PathStyle: true}
 }
 
-func (s setup) limits() drain.Limits {
-	l := drain.StandardLimits()
+func (s setup) limits() crawler.Limits {
+	l := crawler.StandardLimits()
 	l.Delay, l.MaxDelay, l.IPDelay, l.Fetch, l.Lease = s.Delay, time.Second, time.Millisecond, 4*time.Second, 12*time.Second
 	l.Parallel = max(s.AtOnce, 1)
 	return l
@@ -142,7 +142,7 @@ type stage struct {
 	*testing.T
 	setup
 	world    *crawltest.World
-	store    *store.Store
+	store    *postgres.Store
 	db       *pgx.Conn
 	temporal client.Client
 	token    string // of who has the seeds

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/crawltest"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/crawltest"
 )
 
 // Sites publish all the while. Every article is stored, read, indexed and found

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"dateline/internal/crawl"
+	"dateline/internal/news/crawl"
 )
 
 // benchDomains are the domains of a frontier whose operations are measured.

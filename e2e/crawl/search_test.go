@@ -14,17 +14,17 @@ import (
 
 	"dateline/activities"
 	"dateline/api"
-	"dateline/internal/crawl/crawlrig"
-	"dateline/internal/crawl/crawltest"
-	"dateline/internal/live"
-	"dateline/internal/media"
-	"dateline/internal/people"
-	"dateline/internal/reading"
-	"dateline/internal/search/indexer"
-	"dateline/internal/search/pgsearch"
-	"dateline/internal/search/saved"
-	"dateline/internal/starter"
-	"dateline/internal/starter/temporaltest"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/temporalclient"
+	"dateline/internal/news/crawl/crawlrig"
+	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/news/search/indexer"
+	"dateline/internal/news/search/pgsearch"
+	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/notify/pubsub"
+	"dateline/internal/publishing/media"
+	"dateline/internal/testing/temporaltest"
 	"dateline/worker"
 	"dateline/workflows"
 )
@@ -32,14 +32,14 @@ import (
 // alsoSearch has a worker process read what it stores and index what it reads,
 // as production does: looking for it every second, whatever the factor.
 func alsoSearch(c client.Client, rig *crawlrig.Rig, log *slog.Logger) error {
-	sites := &reading.Sites{Store: rig.Store, Redis: rig.Redis, Log: log}
+	sites := &pipeline.Sites{Store: rig.Store, Redis: rig.Redis, Log: log}
 	rig.Crawler.Articles = &activities.Articles{Waiting: rig.Store,
-		Drainer: &reading.Drainer{Store: rig.Store, Reader: &reading.Reader{Pages: rig.Pages, Sites: sites},
-			Learners: &starter.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log},
-		Learner: &reading.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log}}
+		Drainer: &pipeline.Drainer{Store: rig.Store, Reader: &pipeline.Reader{Pages: rig.Pages, Sites: sites},
+			Learners: &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}, Log: log},
+		Learner: &pipeline.Learner{Store: rig.Store, Pages: rig.Pages, Sites: sites, Log: log}}
 	engine := pgsearch.New(rig.Store.Pool(), pgsearch.Options{Log: log})
 	return worker.NewSearch(c, &activities.Search{Prepare: engine.Prepare,
-		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Live: live.NewBus(rig.Redis, log), Log: log}}).Start()
+		Indexer: &indexer.Indexer{Store: rig.Store, Engine: engine, Live: pubsub.NewBus(rig.Redis, log), Log: log}}).Start()
 }
 
 // readAndIndex starts what schedules start in production.
@@ -63,8 +63,8 @@ type reader struct {
 func (s *stage) reader() *reader {
 	s.Helper()
 	log := slog.New(slog.DiscardHandler)
-	server := &api.Server{Store: s.store, People: &people.Service{Store: s.store}, Media: &media.Service{}, Page: http.NotFoundHandler(), MaxBodyBytes: 1 << 16, Log: log,
-		Search: &saved.Service{Store: s.store, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log})}}
+	server := &api.Server{Store: s.store, People: &workspace.Service{Store: s.store}, Media: &media.Service{}, Page: http.NotFoundHandler(), MaxBodyBytes: 1 << 16, Log: log,
+		Search: &savedsearch.Service{Store: s.store, Engine: pgsearch.New(s.store.Pool(), pgsearch.Options{Log: log})}}
 	handler, err := server.Handler()
 	s.must(err)
 	r := &reader{stage: s, api: httptest.NewServer(handler), open: map[string]crawltest.Published{}}

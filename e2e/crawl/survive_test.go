@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/crawltest"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/crawltest"
 )
 
 // Four workers crawl, and every few seconds one of them is killed, while sites

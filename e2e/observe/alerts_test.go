@@ -19,7 +19,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	sdk "go.temporal.io/sdk/client"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 	"dateline/platforms/fake"
 	"dateline/workflows"
 )

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
-	"dateline/internal/enginetest"
+	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

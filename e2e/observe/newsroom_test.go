@@ -24,11 +24,11 @@ import (
 	"github.com/redis/go-redis/v9"
 	sdk "go.temporal.io/sdk/client"
 
-	"dateline/internal/crawl/crawltest"
-	"dateline/internal/e2etest"
-	"dateline/internal/enginetest"
-	"dateline/internal/objects"
-	"dateline/internal/s3server"
+	"dateline/internal/embedded/s3server"
+	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/storage/objects"
+	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
 	"dateline/platforms/fake"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/crawl/crawltest"
-	"dateline/internal/e2etest"
+	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/e2etest"
 )
 
 // TestEveryPanelHasData starts everything with the demo on one machine, has

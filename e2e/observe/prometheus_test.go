@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 )
 
 // prometheus is a real one, whose rules may run on a faster clock.

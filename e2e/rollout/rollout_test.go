@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"dateline/e2e/stack"
-	"dateline/internal/e2etest"
-	"dateline/internal/enginetest"
+	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
 )
 
 var (

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 )
 
 // Build builds a version's program: of this checkout, or of a commit.

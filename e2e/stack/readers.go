@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"dateline/internal/e2etest"
+	"dateline/internal/testing/e2etest"
 )
 
 // Page is the page that View describes.

@@ -19,10 +19,10 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"dateline/internal/e2etest"
-	"dateline/internal/enginetest"
-	"dateline/internal/s3server"
-	"dateline/internal/starter/temporaltest"
+	"dateline/internal/embedded/s3server"
+	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
 )
 

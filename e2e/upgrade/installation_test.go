@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dateline/e2e/stack"
-	"dateline/internal/e2etest"
 	"dateline/internal/embedded"
+	"dateline/internal/testing/e2etest"
 	"dateline/platforms/fake"
 )
 

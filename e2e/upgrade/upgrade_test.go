@@ -88,7 +88,7 @@ func previous(t *testing.T) string {
 	if tag := git("describe", "--tags", "--abbrev=0", "HEAD^"); tag != "" {
 		return tag
 	}
-	if commit := git("log", "-1", "--format=%h", "HEAD^", "--", "internal/store/migrations"); commit != "" {
+	if commit := git("log", "-1", "--format=%h", "HEAD^", "--", "internal/storage/postgres/migrations"); commit != "" {
 		return commit
 	}
 	return git("rev-parse", "--short", "HEAD")

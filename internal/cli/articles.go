@@ -2,32 +2,32 @@ package cli
 
 import (
 	"dateline/activities"
-	"dateline/internal/model"
-	"dateline/internal/reading"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/news/llm"
+	"dateline/internal/news/pipeline"
 )
 
 // languageModel is nil where none is set up, and where it may use no tokens.
-func (p *parts) languageModel() (*model.Client, error) {
+func (p *parts) languageModel() (*llm.Client, error) {
 	if p.cfg.ModelURL == "" || p.cfg.ModelTokens == 0 {
 		return nil, nil //nolint:nilnil // there is none, which is no error
 	}
-	return model.New(model.Options{URL: p.cfg.ModelURL, Name: p.cfg.ModelName, Key: secret.NewText(p.cfg.ModelKey), Context: p.cfg.ModelContext,
-		PerDay: int64(p.cfg.ModelTokens), Timeout: p.cfg.ModelTimeout}, p.store, model.RedisCache{Redis: p.redis})
+	return llm.New(llm.Options{URL: p.cfg.ModelURL, Name: p.cfg.ModelName, Key: secret.NewText(p.cfg.ModelKey), Context: p.cfg.ModelContext,
+		PerDay: int64(p.cfg.ModelTokens), Timeout: p.cfg.ModelTimeout}, p.store, llm.RedisCache{Redis: p.redis})
 }
 
 // articleWorker reads what the crawler stores.
 func (p *parts) articleWorker() *activities.Articles {
-	reader := &reading.Reader{Pages: p.crawl.pages, Sites: p.crawl.sites}
-	learner := &reading.Learner{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Meter: p.telemetry.Articles, Log: p.log}
+	reader := &pipeline.Reader{Pages: p.crawl.pages, Sites: p.crawl.sites}
+	learner := &pipeline.Learner{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Meter: p.telemetry.Articles, Log: p.log}
 	if p.crawl.model != nil {
 		reader.Fallback, learner.Finder = p.crawl.model, p.crawl.model
 	}
 	return &activities.Articles{Learner: learner, Waiting: p.store,
-		Drainer: &reading.Drainer{Store: p.store, Reader: reader, Learners: p.starter, Meter: p.telemetry.Articles, Log: p.log}}
+		Drainer: &pipeline.Drainer{Store: p.store, Reader: reader, Learners: p.starter, Meter: p.telemetry.Articles, Log: p.log}}
 }
 
 // articles is what members do with articles.
-func (p *parts) articles() *reading.Service {
-	return &reading.Service{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Learners: p.starter, Log: p.log}
+func (p *parts) articles() *pipeline.Service {
+	return &pipeline.Service{Store: p.store, Pages: p.crawl.pages, Sites: p.crawl.sites, Learners: p.starter, Log: p.log}
 }

@@ -15,27 +15,27 @@ import (
 
 	"dateline/activities"
 	"dateline/api"
-	"dateline/internal/account"
-	"dateline/internal/bulkhead"
-	"dateline/internal/clock"
-	"dateline/internal/config"
-	"dateline/internal/desk"
-	"dateline/internal/limits"
-	"dateline/internal/links"
-	"dateline/internal/live"
-	"dateline/internal/login"
-	"dateline/internal/media"
-	"dateline/internal/netguard"
-	"dateline/internal/objects"
-	"dateline/internal/people"
-	"dateline/internal/portable"
-	"dateline/internal/secret"
-	"dateline/internal/site"
-	"dateline/internal/starter"
-	"dateline/internal/store"
-	"dateline/internal/telemetry"
-	"dateline/internal/views"
-	"dateline/internal/webhook"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/shortlink"
+	"dateline/internal/audience/site"
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/config"
+	"dateline/internal/infra/dbclock"
+	"dateline/internal/infra/ssrf"
+	"dateline/internal/infra/telemetry"
+	"dateline/internal/infra/temporalclient"
+	"dateline/internal/notify/pubsub"
+	"dateline/internal/notify/webhook"
+	"dateline/internal/ops/archive"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/hostguard"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/ratelimit"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/objects"
+	"dateline/internal/storage/postgres"
 	"dateline/platforms"
 	"dateline/platforms/call"
 	"dateline/web"
@@ -47,30 +47,30 @@ type parts struct {
 	cfg      *config.Config
 	of       process
 	log      *slog.Logger
-	store    *store.Store
+	store    *postgres.Store
 	redis    redis.UniversalClient
-	bus      *live.Bus
+	bus      *pubsub.Bus
 	objects  *objects.Bucket
 	temporal client.Client
-	starter  *starter.Starter
+	starter  *temporalclient.Starter
 	networks platforms.Registry
 	accounts *account.Service
-	desk     *desk.Desk
-	clock    *clock.Clock
+	desk     *scheduling.Desk
+	clock    *dbclock.Clock
 	webhooks *webhook.Service
 	sealer   *secret.Sealer
 	hooks    *http.Client // for webhooks: connections of their own
 	web      *http.Client // for media that is fetched by its address: likewise
 	media    *media.Service
-	limits   *limits.Limiter
+	limits   *ratelimit.Limiter
 	login    *login.Service
-	counter  *views.Counter // nil, as batcher: readers are not counted
-	batcher  *views.Batcher
+	counter  *counter.Counter // nil, as batcher: readers are not counted
+	batcher  *counter.Batcher
 	running  *activities.Running
-	archives *portable.Archives
-	counting *counting  // nil: readers are not counted
-	crawl    *crawlParts   // nil: switched off
-	search   *searching // nil: the crawl is switched off
+	archives *archive.Archives
+	counting *counting   // nil: readers are not counted
+	crawl    *crawlParts // nil: switched off
+	search   *searching  // nil: the crawl is switched off
 
 	telemetry    *telemetry.Telemetry
 	bucketOrigin string // where pages send files
@@ -123,7 +123,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	for _, c := range []*http.Client{httpClient, p.hooks, p.web} {
 		c.Transport = p.telemetry.Transport(c.Transport)
 	}
-	guard, err := netguard.New(allowed)
+	guard, err := ssrf.New(allowed)
 	if err != nil {
 		return nil, err
 	}
@@ -132,10 +132,10 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.networks = platforms.New(httpClient, options)
-	if p.store, err = store.Open(ctx, cfg.DatabaseURL); err != nil {
+	if p.store, err = postgres.Open(ctx, cfg.DatabaseURL); err != nil {
 		return nil, err
 	}
-	p.clock = clock.New(clock.Options{Database: p.store.Time, Log: log})
+	p.clock = dbclock.New(dbclock.Options{Database: p.store.Time, Log: log})
 	if err := p.clock.Measure(ctx); err != nil {
 		return nil, err
 	}
@@ -145,10 +145,10 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if p.redis, err = openRedis(cfg.RedisURL); err != nil {
 		return nil, err
 	}
-	p.bus = live.NewBus(p.redis, log)
+	p.bus = pubsub.NewBus(p.redis, log)
 	// Beyond ctx: what a call brought is noted also while the worker stops.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p.limits, p.stopLimits = limits.New(lasting, p.redis, log), stop
+	p.limits, p.stopLimits = ratelimit.New(lasting, p.redis, log), stop
 	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err
@@ -161,20 +161,20 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if err != nil {
 		return nil, err
 	}
-	if p.temporal, err = starter.Connect(starter.Options{Address: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace,
+	if p.temporal, err = temporalclient.Connect(temporalclient.Options{Address: cfg.TemporalAddress, Namespace: cfg.TemporalNamespace,
 		APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS, Metrics: p.telemetry.TemporalMetrics(), Tracing: tracing}, log); err != nil {
 		return nil, err
 	}
-	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
-	p.archives = &portable.Archives{Store: p.store, Objects: p.objects, Workflows: p.starter, Version: of.version}
+	p.starter = &temporalclient.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
+	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.starter, Version: of.version}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Live: p.bus, Log: log,
 		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
 	if p.login, err = newLogin(cfg, p.store, p.clock.Now, log); err != nil {
 		return nil, err
 	}
 	if cfg.Views {
-		p.counter = views.New(p.redis, views.Options{Now: p.clock.Now, Meter: p.telemetry.Views})
-		p.batcher = views.NewBatcher(p.counter)
+		p.counter = counter.New(p.redis, counter.Options{Now: p.clock.Now, Meter: p.telemetry.Views})
+		p.batcher = counter.NewBatcher(p.counter)
 		if p.counting, err = p.openCounting(ctx); err != nil {
 			return nil, err
 		}
@@ -186,7 +186,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if err := p.assembleSearch(); err != nil {
 		return nil, err
 	}
-	p.desk = &desk.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
+	p.desk = &scheduling.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
 	return p, p.observe(of.version)
 }
 
@@ -260,11 +260,11 @@ func (p *parts) startFolding() {
 func (p *parts) server(page web.Page) *api.Server {
 	p.startFolding()
 	page.Bucket, page.Base = p.bucketOrigin, pathOf(p.cfg.PublicURL)
-	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &people.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
+	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
 		Media:    p.media,
 		Exports:  p.archives,
 		Views:    p.views(),
-		Links:    &links.Service{Store: p.store, Base: p.cfg.LinkBase()},
+		Links:    &shortlink.Service{Store: p.store, Base: p.cfg.LinkBase()},
 		Redirect: p.redirect(),
 		Tally:    tallies{p.store}, System: p.watch(), Dashboard: page.Built(),
 		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
@@ -294,8 +294,8 @@ func pathOf(address string) string {
 
 // redirect follows short links. Where readers are counted, it tells robots from
 // them by the same rules.
-func (p *parts) redirect() *links.Redirect {
-	r := &links.Redirect{Finder: p.store, Log: p.log, Now: p.clock.Now}
+func (p *parts) redirect() *shortlink.Redirect {
+	r := &shortlink.Redirect{Finder: p.store, Log: p.log, Now: p.clock.Now}
 	if p.counting != nil {
 		r.Counter, r.Reader = p.batcher, p.counting.intake
 	}
@@ -320,7 +320,7 @@ func (p *parts) checks() map[string]api.Check {
 }
 
 // tallies is the store, which also tells whose counts are whose.
-type tallies struct{ *store.Store }
+type tallies struct{ *postgres.Store }
 
 // SitesOf lists the sites of a workspace, first that of its posts and links,
 // which bears the workspace's id.
@@ -339,7 +339,7 @@ func (p *parts) worker() *worker.Worker {
 	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
 		Publish: &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &bulkhead.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, Running: p.running},
+			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, Running: p.running},
 		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
 		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
 		Library:    &activities.Library{Media: p.media},

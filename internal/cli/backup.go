@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"dateline/internal/backup"
-	"dateline/internal/config"
 	"dateline/internal/embedded"
-	"dateline/internal/objects"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/config"
+	"dateline/internal/ops/backup"
+	"dateline/internal/storage/objects"
 )
 
 // backup writes an archive of everything that is kept in the database, while

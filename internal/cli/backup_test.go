@@ -11,9 +11,9 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"dateline/internal/enginetest"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/s3server"
+	"dateline/internal/embedded/s3server"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/newsroomtest"
 )
 
 // remote is an installation whose engines are all elsewhere, but for Temporal,

@@ -10,7 +10,7 @@ import (
 	"io"
 	"log/slog"
 
-	"dateline/internal/config"
+	"dateline/internal/infra/config"
 )
 
 // Program is one run of the command line.

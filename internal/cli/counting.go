@@ -7,21 +7,21 @@ import (
 
 	"dateline/activities"
 	"dateline/api"
-	"dateline/internal/intake"
-	"dateline/internal/live"
-	"dateline/internal/site"
-	"dateline/internal/tally"
-	"dateline/internal/views/bots"
-	"dateline/internal/views/dims"
-	"dateline/internal/views/visitor"
+	"dateline/internal/audience/botfilter"
+	"dateline/internal/audience/dimensions"
+	"dateline/internal/audience/flush"
+	"dateline/internal/audience/ingest"
+	"dateline/internal/audience/site"
+	"dateline/internal/audience/visitor"
+	"dateline/internal/notify/pubsub"
 )
 
 // counting is what a process needs that counts readers.
 type counting struct {
 	directory *site.Directory
-	countries *dims.Countries
-	pulses    *live.Pulses
-	intake    *intake.Intake
+	countries *dimensions.Countries
+	pulses    *pubsub.Pulses
+	intake    *ingest.Intake
 
 	stop  context.CancelFunc
 	loops sync.WaitGroup
@@ -29,29 +29,29 @@ type counting struct {
 
 // openCounting makes the parts of the counting. Nothing of it runs yet.
 func (p *parts) openCounting(ctx context.Context) (_ *counting, err error) {
-	c := &counting{pulses: live.NewPulses(p.redis, p.log),
+	c := &counting{pulses: pubsub.NewPulses(p.redis, p.log),
 		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
-	if c.countries, err = dims.OpenCountries(p.cfg.GeoFile); err != nil {
+	if c.countries, err = dimensions.OpenCountries(p.cfg.GeoFile); err != nil {
 		return nil, fmt.Errorf("DATELINE_GEO_FILE: %w", err)
 	}
-	robots, err := bots.New()
+	robots, err := botfilter.New()
 	if err != nil {
 		return nil, err
 	}
-	tracker, err := intake.NewTracker()
+	tracker, err := ingest.NewTracker()
 	if err != nil {
 		return nil, err
 	}
-	trusted, err := intake.ParseProxies(p.cfg.TrustedProxies)
+	trusted, err := ingest.ParseProxies(p.cfg.TrustedProxies)
 	if err != nil {
 		return nil, fmt.Errorf("DATELINE_TRUSTED_PROXIES: %w", err)
 	}
 	// Beyond ctx: what is under way is counted also while the process stops.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
-	c.intake = &intake.Intake{Sites: c.directory, Counter: p.batcher, Ledger: p.counter, Listeners: c.pulses,
-		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Robots: robots, Rates: bots.NewRates(lasting, p.redis),
-		Referrers: dims.NewReferrers(), Countries: c.countries, Trusted: trusted, Now: p.clock.Now, Log: p.log, Tracker: tracker}
+	c.intake = &ingest.Intake{Sites: c.directory, Counter: p.batcher, Ledger: p.counter, Listeners: c.pulses,
+		Visitors: &visitor.Identifier{Salts: visitor.NewSalts(p.redis)}, Robots: robots, Rates: botfilter.NewRates(lasting, p.redis),
+		Referrers: dimensions.NewReferrers(), Countries: c.countries, Trusted: trusted, Now: p.clock.Now, Log: p.log, Tracker: tracker}
 	return c, nil
 }
 
@@ -93,7 +93,7 @@ func (p *parts) views() *api.Views {
 			p.log.Warn("a change of a site is not in force here yet", "error", err)
 		}
 	}
-	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, Changed: refresh}, Counts: tally.Counts{Counter: p.counter, Filtered: tally.Filtered{Counter: p.counter, Store: p.store}}, Pulses: c.pulses, Intake: c.intake}
+	return &api.Views{Sites: &site.Service{Store: p.store, Sealer: p.sealer, Changed: refresh}, Counts: flush.Counts{Counter: p.counter, Filtered: flush.Filtered{Counter: p.counter, Store: p.store}}, Pulses: c.pulses, Intake: c.intake}
 }
 
 // viewsWorker is what the worker does for it; nil: readers are not counted.
@@ -101,6 +101,6 @@ func (p *parts) viewsWorker() *activities.Views {
 	if p.counter == nil {
 		return nil
 	}
-	return &activities.Views{Tally: meteredTally{&tally.Keeper{Counter: p.counter, Store: p.store, Settle: tally.Settle, Log: p.log, Now: p.clock.Now,
-		Retention: tally.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}, p.telemetry.Views}}
+	return &activities.Views{Tally: meteredTally{&flush.Keeper{Counter: p.counter, Store: p.store, Settle: flush.Settle, Log: p.log, Now: p.clock.Now,
+		Retention: flush.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}, p.telemetry.Views}}
 }

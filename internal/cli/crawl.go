@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"dateline/activities"
-	"dateline/internal/crawl"
-	"dateline/internal/crawl/drain"
-	"dateline/internal/crawl/fetch"
-	"dateline/internal/crawl/pages"
-	"dateline/internal/crawl/render"
-	"dateline/internal/crawl/seeds"
-	"dateline/internal/crawl/seen"
-	"dateline/internal/crawl/warc"
-	"dateline/internal/model"
-	"dateline/internal/netguard"
-	"dateline/internal/reading"
+	"dateline/internal/infra/ssrf"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/crawler"
+	"dateline/internal/news/crawl/fetch"
+	"dateline/internal/news/crawl/pagestore"
+	"dateline/internal/news/crawl/render"
+	"dateline/internal/news/crawl/seeds"
+	"dateline/internal/news/crawl/seen"
+	"dateline/internal/news/crawl/warc"
+	"dateline/internal/news/llm"
+	"dateline/internal/news/pipeline"
 	"dateline/worker"
 )
 
@@ -28,9 +28,9 @@ type crawlParts struct {
 	seeds    *seeds.Service
 	archives *warc.Exporter
 	fetcher  *fetch.Fetcher
-	pages    *pages.Pages
-	sites    *reading.Sites
-	model    *model.Client // nil: there is none
+	pages    *pagestore.Pages
+	sites    *pipeline.Sites
+	model    *llm.Client // nil: there is none
 }
 
 // assembleCrawl prepares the crawl, unless it is switched off.
@@ -39,11 +39,11 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 		return nil
 	}
 	c := &crawlParts{}
-	guard, err := netguard.New(allowed)
+	guard, err := ssrf.New(allowed)
 	if err != nil {
 		return err
 	}
-	if c.pages, err = pages.New(p.objects); err != nil {
+	if c.pages, err = pagestore.New(p.objects); err != nil {
 		return err
 	}
 	o := fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxy, Resolver: names}
@@ -57,7 +57,7 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	}
 	c.archives = &warc.Exporter{Store: p.store, Pages: c.pages, Objects: p.objects, Software: "Dateline", Operator: strings.TrimPrefix(p.cfg.CrawlContact, "mailto:"), Log: p.log}
 	c.seeds = &seeds.Service{Store: p.store, Workflows: p.starter, Guard: guard, Objects: p.objects, Pace: crawl.StandardPace(), Browser: o.Renderer != nil, Log: p.log}
-	c.sites = &reading.Sites{Store: p.store, Redis: p.redis, Log: p.log}
+	c.sites = &pipeline.Sites{Store: p.store, Redis: p.redis, Log: p.log}
 	if c.model, err = p.languageModel(); err != nil {
 		return err
 	}
@@ -70,17 +70,17 @@ func (p *parts) crawlWorker() *worker.Crawler {
 	if p.crawl == nil {
 		return nil
 	}
-	limits := drain.StandardLimits()
+	limits := crawler.StandardLimits()
 	limits.Delay, limits.MaxDelay, limits.IPDelay, limits.Budget = p.cfg.CrawlDelay, p.cfg.CrawlMaxDelay, p.cfg.CrawlIPDelay, p.cfg.CrawlBudget
 	limits.MaxDelay = max(limits.MaxDelay, limits.Delay)
 	lasting, stop := context.WithCancel(context.Background())
 	p.stopCrawl = stop
 	filter := &seen.Filter{Redis: p.redis}
-	record := drain.Recorder(lasting, p.store.RecordFetches)
-	d := &drain.Drainer{Store: p.store, Gates: p.store, Fetcher: p.crawl.fetcher, Finder: drain.PageFinder{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
+	record := crawler.Recorder(lasting, p.store.RecordFetches)
+	d := &crawler.Drainer{Store: p.store, Gates: p.store, Fetcher: p.crawl.fetcher, Finder: crawler.PageFinder{Zone: p.cfg.TimeZone}, Resolver: p.crawl.fetcher,
 		Known: &seen.Known{Filter: filter, Redis: p.redis, Store: p.store}, Pages: p.crawl.pages, Record: record,
 		Pace: crawl.StandardPace(), Limits: limits, Log: p.log}
-	d.Robots = drain.NewRobots(crawlProduct, drain.RobotsStore{Redis: p.redis}, d.FetchRobots)
+	d.Robots = crawler.NewRobots(crawlProduct, crawler.RobotsStore{Redis: p.redis}, d.FetchRobots)
 	d.Tell(p.telemetry.Crawl)
 	age := p.cfg.CrawlRetention
 	if age == 0 {

@@ -6,9 +6,9 @@ import (
 	"io"
 	"time"
 
-	"dateline/internal/desk"
-	"dateline/internal/people"
-	"dateline/internal/store"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/scheduling"
+	"dateline/internal/storage/postgres"
 )
 
 // demoPosts are due so soon that a newcomer sees the first within seconds.
@@ -27,16 +27,16 @@ func demoPosts() []struct {
 }
 
 // scheduleDemo schedules the posts of --demo, with a reply to the first.
-func scheduleDemo(ctx context.Context, p *parts, owner people.Principal, out io.Writer) error {
+func scheduleDemo(ctx context.Context, p *parts, owner workspace.Principal, out io.Writer) error {
 	start := time.Now().Truncate(time.Second)
 	parent := ""
 	for i, d := range demoPosts() {
 		at := start.Add(d.in)
-		draft := desk.Draft{Content: d.text, ScheduledTime: at.Format(time.RFC3339)}
+		draft := scheduling.Draft{Content: d.text, ScheduledTime: at.Format(time.RFC3339)}
 		if i == len(demoPosts())-1 {
 			draft.ThreadParentID = parent
 		}
-		made, _, err := p.desk.Schedule(ctx, owner, draft, store.Idempotency{})
+		made, _, err := p.desk.Schedule(ctx, owner, draft, postgres.Idempotency{})
 		if err != nil {
 			return fmt.Errorf("scheduling the demo's posts: %w", err)
 		}

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/config"
-	"dateline/internal/crawl/crawltest"
-	"dateline/internal/crawl/fetch"
-	"dateline/internal/crawl/seeds"
-	"dateline/internal/people"
-	"dateline/internal/store"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/config"
+	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/news/crawl/fetch"
+	"dateline/internal/news/crawl/seeds"
+	"dateline/internal/storage/postgres"
 )
 
 // demoWeb is the small web of --demo: news sites on this machine that publish
@@ -79,7 +79,7 @@ func (r demoResolver) Lookup(ctx context.Context, host string) ([]netip.Addr, ti
 
 // seed has the sites crawled, and forgets those of an earlier demo, which are
 // gone.
-func (w *demoWeb) seed(ctx context.Context, p *parts, owner people.Principal) error {
+func (w *demoWeb) seed(ctx context.Context, p *parts, owner workspace.Principal) error {
 	if p.crawl == nil {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (w *demoWeb) seed(ctx context.Context, p *parts, owner people.Principal) er
 	}
 	interval := demoInterval
 	for address := range now {
-		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, Min: &interval, Max: &interval}, store.Idempotency{}); err != nil {
+		if _, _, err := p.crawl.seeds.Create(ctx, owner, seeds.Draft{URL: address, Min: &interval, Max: &interval}, postgres.Idempotency{}); err != nil {
 			return fmt.Errorf("seeding the demo's sites: %w", err)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"dateline/internal/doctor"
 	"dateline/internal/embedded"
+	"dateline/internal/ops/doctor"
 	"dateline/workflows"
 )
 

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strconv"
 
-	"dateline/internal/evaluate"
+	"dateline/internal/news/article/eval"
 )
 
 // eval measures on pages that people have read.
@@ -25,16 +25,16 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 		_, _ = fmt.Fprintln(p.Stderr, "dateline eval articles: name the folder of the pages: --data DIR")
 		return errUsage
 	}
-	sets, others, err := evaluate.Sets(*dir)
+	sets, others, err := eval.Sets(*dir)
 	if err != nil {
 		return err
 	}
 	for _, o := range others {
 		_, _ = fmt.Fprintf(p.Stdout, "%s has no ground-truth.json: there is nothing to compare with\n", o)
 	}
-	all := evaluate.Result{Set: "all"}
+	all := eval.Result{Set: "all"}
 	for _, s := range sets {
-		r, err := evaluate.Set(ctx, s, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
+		r, err := eval.Set(ctx, s, func(pages, of int) { _, _ = fmt.Fprintf(p.Stderr, "\r%s: %d of %d pages ", s, pages, of) })
 		_, _ = fmt.Fprint(p.Stderr, "\n")
 		if err != nil {
 			return err
@@ -54,13 +54,13 @@ func (p *Program) eval(ctx context.Context, args []string) error {
 }
 
 // show prints figures for people.
-func (p *Program) show(r evaluate.Result) {
+func (p *Program) show(r eval.Result) {
 	_, _ = fmt.Fprintf(p.Stdout, "\n%s, %d pages%26s%17s\n", r.Set, r.Own.Body.Pages, "Dateline", "go-trafilatura")
 	row := func(name, own, baseline string) {
 		_, _ = fmt.Fprintf(p.Stdout, "  %-28s%10s%17s\n", name, own, baseline)
 	}
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', 4, 64) }
-	share := func(s evaluate.Share) string {
+	share := func(s eval.Share) string {
 		if s.Of == 0 {
 			return "-"
 		}
@@ -83,9 +83,9 @@ func (p *Program) show(r evaluate.Result) {
 }
 
 // line prints figures for programs; null: people wrote nothing down to compare with.
-func (p *Program) line(r evaluate.Result) error {
+func (p *Program) line(r eval.Result) error {
 	round := func(f float64) float64 { return math.Round(f*1e4) / 1e4 }
-	rounded := func(s evaluate.Share) *float64 {
+	rounded := func(s eval.Share) *float64 {
 		v := s.Value()
 		if v != nil {
 			*v = round(*v)

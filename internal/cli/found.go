@@ -7,12 +7,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/audit"
-	"dateline/internal/config"
 	"dateline/internal/embedded"
-	"dateline/internal/people"
-	"dateline/internal/secret"
-	"dateline/internal/store"
+	"dateline/internal/identity/audit"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/config"
+	"dateline/internal/storage/postgres"
 )
 
 const firstTokenName = "first owner"
@@ -20,18 +20,18 @@ const firstTokenName = "first owner"
 // found makes sure that there is a workspace with an owner. token is the
 // owner's new API token: when the workspace was made just now, or when renew
 // asks for a new one; the old one is revoked then.
-func found(ctx context.Context, s *store.Store, zone string, renew bool) (owner people.Principal, token string, err error) {
+func found(ctx context.Context, s *postgres.Store, zone string, renew bool) (owner workspace.Principal, token string, err error) {
 	w, user, exists, err := s.FirstWorkspace(ctx)
 	if err != nil {
-		return people.Principal{}, "", err
+		return workspace.Principal{}, "", err
 	}
 	if !exists {
-		w = people.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Newsroom", TimeZone: zone}
+		w = workspace.Workspace{ID: uuid.Must(uuid.NewV7()), Name: "Newsroom", TimeZone: zone}
 		user = uuid.Must(uuid.NewV7())
 	}
 	ctx = audit.With(ctx, audit.Origin{Actor: audit.Operator})
-	owner = people.Principal{WorkspaceID: w.ID, UserID: user, Role: people.Owner}
-	t, plain := people.NewToken(w.ID, user, firstTokenName)
+	owner = workspace.Principal{WorkspaceID: w.ID, UserID: user, Role: workspace.Owner}
+	t, plain := workspace.NewToken(w.ID, user, firstTokenName)
 	switch {
 	case !exists:
 		return owner, plain, s.Found(ctx, w, "Owner", t)
@@ -50,7 +50,7 @@ func (p *Program) token(ctx context.Context, args []string) error {
 	if cfg.DatabaseURL == "" {
 		return errors.New("DATABASE_URL is not set; for `dateline up`, start it with --new-token instead")
 	}
-	s, err := store.Open(ctx, cfg.DatabaseURL)
+	s, err := postgres.Open(ctx, cfg.DatabaseURL)
 	if err != nil {
 		return err
 	}

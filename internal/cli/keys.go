@@ -7,10 +7,10 @@ import (
 	"io"
 	"strconv"
 
-	"dateline/internal/config"
-	"dateline/internal/keys"
-	"dateline/internal/secret"
-	"dateline/internal/store"
+	"dateline/internal/identity/keyring"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/config"
+	"dateline/internal/storage/postgres"
 )
 
 // keysetOf says where the keyset is.
@@ -70,7 +70,7 @@ func (p *Program) keys(ctx context.Context, args []string) error {
 	case "enable":
 		return p.told(secret.Enable(ctx, source, *out, []uint32{id}), "key %d opens again what it sealed", id)
 	case "list", "reseal", "retire":
-		return p.withKeeper(ctx, cfg, func(k *keys.Keeper) error { return p.keep(ctx, k, what, *out) })
+		return p.withKeeper(ctx, cfg, func(k *keyring.Keeper) error { return p.keep(ctx, k, what, *out) })
 	}
 	_, _ = io.WriteString(p.Stderr, keysUsage)
 	return errUsage
@@ -85,7 +85,7 @@ func (p *Program) told(err error, format string, args ...any) error {
 }
 
 // withKeeper connects to the database alone.
-func (p *Program) withKeeper(ctx context.Context, cfg *config.Config, do func(*keys.Keeper) error) error {
+func (p *Program) withKeeper(ctx context.Context, cfg *config.Config, do func(*keyring.Keeper) error) error {
 	if cfg.DatabaseURL == "" {
 		return errors.New("DATABASE_URL is not set; `dateline up` reseals at its start, and retires keys with --retire-keys")
 	}
@@ -94,15 +94,15 @@ func (p *Program) withKeeper(ctx context.Context, cfg *config.Config, do func(*k
 	if err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, cfg.DatabaseURL)
+	s, err := postgres.Open(ctx, cfg.DatabaseURL)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return do(&keys.Keeper{Store: s, Columns: store.SealedColumns(), Sealer: sealer, Source: source})
+	return do(&keyring.Keeper{Store: s, Columns: postgres.SealedColumns(), Sealer: sealer, Source: source})
 }
 
-func (p *Program) keep(ctx context.Context, k *keys.Keeper, what, out string) error {
+func (p *Program) keep(ctx context.Context, k *keyring.Keeper, what, out string) error {
 	switch what {
 	case "reseal":
 		report, err := k.Reseal(ctx)
@@ -145,7 +145,7 @@ func (p *Program) keep(ctx context.Context, k *keys.Keeper, what, out string) er
 // tidyKeys seals anew what older keys sealed, and retires them when that was
 // asked for: `up` alone knows its database.
 func (r *running) tidyKeys(ctx context.Context, parts *parts) error {
-	k := &keys.Keeper{Store: parts.store, Columns: store.SealedColumns(), Sealer: parts.sealer, Source: keysetOf(r.cfg)}
+	k := &keyring.Keeper{Store: parts.store, Columns: postgres.SealedColumns(), Sealer: parts.sealer, Source: keysetOf(r.cfg)}
 	report, err := k.Reseal(ctx)
 	if err != nil {
 		// Nothing stops working for it.

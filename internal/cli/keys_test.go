@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/config"
-	"dateline/internal/enginetest"
-	"dateline/internal/newsroomtest"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/config"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/newsroomtest"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }

@@ -10,18 +10,18 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/config"
 	"dateline/internal/embedded"
-	"dateline/internal/login"
-	"dateline/internal/people"
-	"dateline/internal/secret"
-	"dateline/internal/store"
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/config"
+	"dateline/internal/storage/postgres"
 )
 
 // newLogin makes what lets people in.
-func newLogin(cfg *config.Config, s *store.Store, now func() time.Time, log *slog.Logger) (*login.Service, error) {
+func newLogin(cfg *config.Config, s *postgres.Store, now func() time.Time, log *slog.Logger) (*login.Service, error) {
 	o := login.Options{Store: s, PublicURL: cfg.PublicURL, Log: log, Now: now,
-		Join: login.Joining{Domains: cfg.OIDCAutoJoin, Role: people.Role(cfg.OIDCAutoJoinRole)}}
+		Join: login.Joining{Domains: cfg.OIDCAutoJoin, Role: workspace.Role(cfg.OIDCAutoJoinRole)}}
 	if cfg.OIDCIssuer != "" {
 		o.Provider = &login.Provider{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClientID, ClientSecret: secret.NewText(cfg.OIDCClientSecret),
 			Scopes: cfg.OIDCScopes, Label: cfg.OIDCName}
@@ -53,7 +53,7 @@ func (p *Program) login(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	s, err := store.Open(ctx, database)
+	s, err := postgres.Open(ctx, database)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/audit"
-	"dateline/internal/config"
+	"dateline/internal/audience/site"
 	"dateline/internal/embedded"
-	"dateline/internal/portable"
-	"dateline/internal/site"
+	"dateline/internal/identity/audit"
+	"dateline/internal/infra/config"
+	"dateline/internal/ops/archive"
 )
 
 // export writes everything that a workspace owns to one file, without secrets.
@@ -51,11 +51,11 @@ func (p *Program) export(ctx context.Context, args []string) error {
 	if err := parts.store.NoteMoved(operator, owner.WorkspaceID, audit.WorkspaceExported, nil); err != nil {
 		return err
 	}
-	counts, err := portable.Export(ctx, to, portable.From{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
+	counts, err := archive.Export(ctx, to, archive.From{Source: parts.store, Objects: parts.objects, Workspace: owner.WorkspaceID, Version: p.Version})
 	if err != nil {
 		return err
 	}
-	for _, s := range portable.Sections() {
+	for _, s := range archive.Sections() {
 		_, _ = fmt.Fprintf(p.Stderr, "%-10s %d\n", s, counts[s])
 	}
 	return nil
@@ -88,15 +88,15 @@ func (p *Program) importing(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	into := portable.Into{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.NoteMoved}
+	into := archive.Into{Store: parts.store, Objects: parts.objects, Media: parts.media, Who: owner, Sites: &site.Service{Store: parts.store, Sealer: parts.sealer}, Audit: parts.store.NoteMoved}
 	if parts.crawl != nil {
 		into.Seeds = parts.crawl.seeds
 	}
-	done, err := portable.Import(audit.With(ctx, audit.Origin{Actor: audit.Operator}), in, into)
+	done, err := archive.Import(audit.With(ctx, audit.Origin{Actor: audit.Operator}), in, into)
 	if err != nil {
 		return err
 	}
-	for _, s := range portable.Sections()[1:] {
+	for _, s := range archive.Sections()[1:] {
 		_, _ = fmt.Fprintf(p.Stdout, "%-10s %d\n", s, done.Added[s])
 	}
 	for _, left := range done.Left {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"dateline/internal/tally"
-	"dateline/internal/telemetry"
-	"dateline/internal/vitals"
+	"dateline/internal/audience/flush"
+	"dateline/internal/infra/telemetry"
+	"dateline/internal/ops/hoststats"
 )
 
 // observeReaders registers how the counts of readers are kept.
@@ -103,7 +103,7 @@ func (p *parts) observeEngines() error {
 		}, "dateline_temporal_backlog", "dateline_temporal_backlog_age_seconds"),
 		t.ObserveTogether(func(context.Context) (telemetry.Readings, error) {
 			var cpu, memory []telemetry.Reading
-			for name, u := range engineUsage(vitals.Children()) {
+			for name, u := range engineUsage(hoststats.Children()) {
 				cpu = append(cpu, telemetry.Reading{Labels: []string{name}, Value: u.CPU})
 				memory = append(memory, telemetry.Reading{Labels: []string{name}, Value: float64(u.Memory)})
 			}
@@ -113,15 +113,15 @@ func (p *parts) observeEngines() error {
 }
 
 // engineUsage picks the engines among the programs that this process runs.
-func engineUsage(all []vitals.Usage) map[string]vitals.Usage {
-	engines := map[string]vitals.Usage{}
+func engineUsage(all []hoststats.Usage) map[string]hoststats.Usage {
+	engines := map[string]hoststats.Usage{}
 	for _, u := range all {
 		name := map[string]string{"postgres": "database", "redis-server": "redis", "valkey-server": "redis", "temporald": "temporal", "temporal": "temporal"}[u.Name]
 		if name == "" {
 			continue
 		}
 		sum := engines[name]
-		engines[name] = vitals.Usage{Name: name, CPU: sum.CPU + u.CPU, Memory: sum.Memory + u.Memory}
+		engines[name] = hoststats.Usage{Name: name, CPU: sum.CPU + u.CPU, Memory: sum.Memory + u.Memory}
 	}
 	return engines
 }
@@ -186,10 +186,10 @@ func parseInfo(text string) map[string]float64 {
 // observeSurroundings registers what the process and its host may use.
 func (p *parts) observeSurroundings() error {
 	t := p.telemetry
-	certificates := &vitals.Certificates{Places: vitals.Places(p.cfg)}
+	certificates := &hoststats.Certificates{Places: hoststats.Places(p.cfg)}
 	return errors.Join(
 		t.Observe("dateline_memory_limit_bytes", func(context.Context) ([]telemetry.Reading, error) {
-			limit, ok := vitals.MemoryLimit()
+			limit, ok := hoststats.MemoryLimit()
 			if !ok {
 				return nil, nil
 			}
@@ -197,7 +197,7 @@ func (p *parts) observeSurroundings() error {
 		}),
 		t.Observe("dateline_disk_bytes", func(context.Context) (all []telemetry.Reading, _ error) {
 			for place, path := range map[string]string{"data": p.cfg.DataDir, "temporary": os.TempDir()} {
-				room, err := vitals.Disk(path)
+				room, err := hoststats.Disk(path)
 				if err != nil {
 					continue // `api` and `worker` need no data directory
 				}
@@ -227,12 +227,12 @@ func (p *parts) observeSurroundings() error {
 
 // meteredTally tells the meter of flushes.
 type meteredTally struct {
-	*tally.Keeper
+	*flush.Keeper
 	meter *telemetry.Views
 }
 
 // Flush brings the counts of readers to the database.
-func (t meteredTally) Flush(ctx context.Context, beat func()) (tally.Flushed, error) {
+func (t meteredTally) Flush(ctx context.Context, beat func()) (flush.Flushed, error) {
 	start := time.Now()
 	done, err := t.Keeper.Flush(ctx, beat)
 	result := "ok"

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/config"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
 	"dateline/internal/embedded"
-	"dateline/internal/store"
-	"dateline/internal/tally"
-	"dateline/internal/views"
+	"dateline/internal/infra/config"
+	"dateline/internal/storage/postgres"
 )
 
 const quarantineUsage = `Usage: dateline quarantine <command> [flags] [ID…]
@@ -48,14 +48,14 @@ func (p *Program) quarantine(ctx context.Context, args []string) error {
 			return fmt.Errorf("%q: id must be a UUID, see `dateline quarantine list`", text)
 		}
 	}
-	var run func(*tally.Keeper) error
+	var run func(*flush.Keeper) error
 	switch {
 	case what == "list" && len(ids) == 0:
-		run = func(k *tally.Keeper) error { return p.listQuarantine(ctx, k) }
+		run = func(k *flush.Keeper) error { return p.listQuarantine(ctx, k) }
 	case what == "replay":
-		run = func(k *tally.Keeper) error { return p.replayQuarantine(ctx, k, ids) }
+		run = func(k *flush.Keeper) error { return p.replayQuarantine(ctx, k, ids) }
 	case what == "discard" && *all != (len(ids) > 0):
-		run = func(k *tally.Keeper) error {
+		run = func(k *flush.Keeper) error {
 			done, err := k.DiscardQuarantined(ctx, ids)
 			return p.told(err, "discarded %d records", done.Discarded)
 		}
@@ -72,7 +72,7 @@ func (p *Program) quarantine(ctx context.Context, args []string) error {
 
 // withQuarantine connects to the engines that are set, or those of a `dateline
 // up` beside.
-func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run func(*tally.Keeper) error) (err error) {
+func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run func(*flush.Keeper) error) (err error) {
 	database, address := cfg.DatabaseURL, cfg.RedisURL
 	if database == "" {
 		if database, err = embedded.RunningDatabase(cfg.DataDir); err != nil {
@@ -84,7 +84,7 @@ func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run fu
 			return err
 		}
 	}
-	s, err := store.Open(ctx, database)
+	s, err := postgres.Open(ctx, database)
 	if err != nil {
 		return err
 	}
@@ -94,10 +94,10 @@ func (p *Program) withQuarantine(ctx context.Context, cfg *config.Config, run fu
 		return err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	return run(&tally.Keeper{Counter: views.New(client, views.Options{}), Store: s, Log: p.logger(cfg)})
+	return run(&flush.Keeper{Counter: counter.New(client, counter.Options{}), Store: s, Log: p.logger(cfg)})
 }
 
-func (p *Program) listQuarantine(ctx context.Context, k *tally.Keeper) error {
+func (p *Program) listQuarantine(ctx context.Context, k *flush.Keeper) error {
 	records, err := k.Quarantine(ctx)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *Program) listQuarantine(ctx context.Context, k *tally.Keeper) error {
 	return table.Flush()
 }
 
-func (p *Program) replayQuarantine(ctx context.Context, k *tally.Keeper, ids []uuid.UUID) error {
+func (p *Program) replayQuarantine(ctx context.Context, k *flush.Keeper, ids []uuid.UUID) error {
 	done, err := k.Replay(ctx, ids)
 	if err != nil {
 		return err

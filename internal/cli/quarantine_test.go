@@ -8,8 +8,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/google/uuid"
 
-	"dateline/internal/enginetest"
-	"dateline/internal/newsroomtest"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/newsroomtest"
 )
 
 // The quarantine is listed, replayed and discarded from the command line.

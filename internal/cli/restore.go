@@ -10,12 +10,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"dateline/internal/backup"
-	"dateline/internal/config"
 	"dateline/internal/embedded"
-	"dateline/internal/keys"
-	"dateline/internal/secret"
-	"dateline/internal/store"
+	"dateline/internal/identity/keyring"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/config"
+	"dateline/internal/ops/backup"
+	"dateline/internal/storage/postgres"
 )
 
 // restoring is one run of `dateline restore`.
@@ -207,12 +207,12 @@ func (r *restoring) look(ctx context.Context, bucket backup.Bucket) error {
 			say("%d media files are not in the bucket, such as %v: copy them back before their posts are due.", n, some)
 		}
 	}
-	s, err := store.Open(ctx, r.cfg.DatabaseURL)
+	s, err := postgres.Open(ctx, r.cfg.DatabaseURL)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	lost, err := (&keys.Keeper{Store: s, Columns: store.SealedColumns(), Source: keysetOf(r.cfg)}).Unopenable(ctx)
+	lost, err := (&keyring.Keeper{Store: s, Columns: postgres.SealedColumns(), Source: keysetOf(r.cfg)}).Unopenable(ctx)
 	if err != nil {
 		say("The keyset cannot be read (%s): put that of the backup into place before you start. Its keys are %v.", err, r.archive.Manifest.KeyIDs)
 		return nil

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"dateline/internal/config"
-	"dateline/internal/people"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/config"
 	"dateline/platforms"
 	"dateline/platforms/bluesky"
 	"dateline/platforms/discord"
@@ -69,7 +69,7 @@ func openSandbox(cfg *config.Config, log *slog.Logger) *sandbox {
 }
 
 // connectAccount is connect whose failure is a warning, too.
-func (b *sandbox) connectAccount(ctx context.Context, p *parts, owner people.Principal, log *slog.Logger) {
+func (b *sandbox) connectAccount(ctx context.Context, p *parts, owner workspace.Principal, log *slog.Logger) {
 	if err := b.connect(ctx, p, owner); err != nil {
 		log.Warn("the sandbox's account could not be connected; connect it under Accounts, or start again", "error", err)
 	}
@@ -150,7 +150,7 @@ func networkOptions(cfg *config.Config, box *sandbox) (o platforms.Options, err 
 
 // connect makes sure that the sandbox's account is connected, wherever the
 // sandbox listens this time.
-func (b *sandbox) connect(ctx context.Context, p *parts, owner people.Principal) error {
+func (b *sandbox) connect(ctx context.Context, p *parts, owner workspace.Principal) error {
 	if b == nil {
 		return nil
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"dateline/internal/account"
-	"dateline/internal/config"
-	"dateline/internal/newsroomtest"
+	"dateline/internal/infra/config"
+	"dateline/internal/publishing/account"
+	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms"
 	"dateline/platforms/call"
 )

@@ -6,20 +6,20 @@ import (
 	"net/http"
 
 	"dateline/activities"
-	"dateline/internal/config"
-	"dateline/internal/search"
-	"dateline/internal/search/embed"
-	"dateline/internal/search/indexer"
-	"dateline/internal/search/meili"
-	"dateline/internal/search/pgsearch"
-	"dateline/internal/search/saved"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/config"
+	"dateline/internal/news/search"
+	"dateline/internal/news/search/embed"
+	"dateline/internal/news/search/indexer"
+	"dateline/internal/news/search/meili"
+	"dateline/internal/news/search/pgsearch"
+	"dateline/internal/news/search/savedsearch"
 )
 
 // searching is what the search is made of.
 type searching struct {
 	engine  search.Engine
-	service *saved.Service
+	service *savedsearch.Service
 	missing func(ctx context.Context, most int) (int, error)
 }
 
@@ -46,7 +46,7 @@ func (p *parts) assembleSearch() error {
 			s.missing = e.EmbedMissing
 		}
 	}
-	s.service = &saved.Service{Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles, Meaning: embedder != nil || p.cfg.Search == config.SearchMeilisearch && p.cfg.MeilisearchEmbedder != ""}
+	s.service = &savedsearch.Service{Store: p.store, Engine: s.engine, Meter: p.telemetry.Articles, Meaning: embedder != nil || p.cfg.Search == config.SearchMeilisearch && p.cfg.MeilisearchEmbedder != ""}
 	p.search = s
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"dateline/internal/embedded"
-	"dateline/internal/starter/temporaltest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 )
 

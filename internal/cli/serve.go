@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"dateline/api"
-	"dateline/internal/config"
-	"dateline/internal/store"
+	"dateline/internal/infra/config"
+	"dateline/internal/storage/postgres"
 	"dateline/web"
 )
 
@@ -136,7 +136,7 @@ func (p *Program) migrate(ctx context.Context, args []string) error {
 	if cfg.DatabaseURL == "" {
 		return errors.New("DATABASE_URL is not set (`dateline up` migrates its own database)")
 	}
-	s, err := store.Open(ctx, cfg.DatabaseURL)
+	s, err := postgres.Open(ctx, cfg.DatabaseURL)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"dateline/api"
-	"dateline/internal/config"
-	"dateline/internal/telemetry"
+	"dateline/internal/infra/config"
+	"dateline/internal/infra/telemetry"
 )
 
 // observe registers what is looked up when somebody asks for metrics.

@@ -11,10 +11,10 @@ import (
 	"syscall"
 	"time"
 
-	"dateline/internal/config"
 	"dateline/internal/embedded"
-	"dateline/internal/login"
-	"dateline/internal/secret"
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/config"
 	"dateline/web"
 	"dateline/workflows"
 )

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"dateline/internal/config"
+	"dateline/internal/infra/config"
 )
 
 // standin copies the tiny module that is built in place of temporald.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"dateline/internal/config"
+	"dateline/internal/infra/config"
 )
 
 // Endpoints says where every engine is: those started here, and those that the settings named.

@@ -14,7 +14,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"dateline/internal/config"
+	"dateline/internal/infra/config"
 )
 
 // Host is a data directory that this process holds, ready to start engines in.

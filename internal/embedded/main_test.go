@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/config"
+	"dateline/internal/infra/config"
 )
 
 // The tests start this test binary again as a stand-in for `dateline up`, because a process gives up root for good.

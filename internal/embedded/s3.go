@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"dateline/internal/s3server"
+	"dateline/internal/embedded/s3server"
 )
 
 // startS3 serves S3 from a directory, in this process (package s3server). Credentials are random, and kept for their

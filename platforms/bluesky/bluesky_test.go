@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/bluesky"
 	"dateline/platforms/call"
 	"dateline/platforms/fake"

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"dateline/internal/enginetest"
+	"dateline/internal/testing/enginetest"
 	"dateline/platforms/bluesky"
 )
 

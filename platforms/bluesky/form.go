@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
 )

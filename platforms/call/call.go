@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"time"
 
-	"dateline/internal/netguard"
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/ssrf"
 	"dateline/platforms/network"
 )
 
@@ -264,7 +264,7 @@ func cause(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
-	case netguard.Prohibited(err):
+	case ssrf.Prohibited(err):
 		return "its address is private or its port unusual, which is not allowed"
 	case errors.As(err, &dns):
 		return "its name cannot be resolved"

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"dateline/internal/netguard"
+	"dateline/internal/infra/ssrf"
 )
 
 // idlePerHost keeps enough warm connections for a crowded second: opening them
@@ -20,7 +20,7 @@ const idlePerHost = 64
 // notation (10.20.0.0/16). No proxy is used: behind one, the check would see
 // the proxy's address only.
 func NewClient(allowPrivate []string) (*http.Client, error) {
-	guard, err := netguard.New(allowPrivate)
+	guard, err := ssrf.New(allowPrivate)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/discord"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/graph"
 	"dateline/platforms/network"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/facebook"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"

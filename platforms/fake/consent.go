@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"dateline/internal/webpage"
+	"dateline/internal/infra/webpage"
 	"dateline/platforms/network"
 )
 

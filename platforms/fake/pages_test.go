@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"dateline/internal/csp"
-	"dateline/internal/webpage"
+	"dateline/internal/infra/csp"
+	"dateline/internal/infra/webpage"
 	"dateline/platforms/fake"
 )
 

@@ -16,7 +16,7 @@ import (
 	"net/url"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/graph"
 	"dateline/platforms/network"
 )

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/network"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/graph/container"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/linkedin"
 	"dateline/platforms/network"
 )

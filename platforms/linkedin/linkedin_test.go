@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/fake"
 	"dateline/platforms/linkedin"
 	"dateline/platforms/network"

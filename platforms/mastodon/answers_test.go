@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/fake"
 	"dateline/platforms/mastodon"
 	"dateline/platforms/network"

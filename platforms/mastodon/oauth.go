@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
 )

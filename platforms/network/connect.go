@@ -3,7 +3,7 @@ package network
 import (
 	"context"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 )
 
 // Connector connects accounts of a network that uses OAuth 2 (RFC 6749).

@@ -10,7 +10,7 @@ import (
 	"io"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 )
 
 // Network publishes for one kind of social network. Implementations are safe

@@ -8,7 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/network"
 )
 

@@ -4,7 +4,7 @@ import (
 	"crypto/rand"
 	"testing"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/network"
 )
 

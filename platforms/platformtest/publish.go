@@ -9,7 +9,7 @@ import (
 
 	"crypto/rand"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/network"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
 )

@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/network"
 )

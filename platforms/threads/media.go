@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/graph"
 	"dateline/platforms/graph/container"
 	"dateline/platforms/network"

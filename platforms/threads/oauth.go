@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/network"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/network"

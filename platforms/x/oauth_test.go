@@ -10,7 +10,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 	"dateline/platforms/x"

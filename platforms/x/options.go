@@ -3,7 +3,7 @@ package x
 import (
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 )
 
 // Options are what an operator may set. The zero value works: what is zero

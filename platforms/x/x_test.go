@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/secret"
+	"dateline/internal/identity/secret"
 	"dateline/platforms/fake"
 	"dateline/platforms/network"
 	"dateline/platforms/platformtest"

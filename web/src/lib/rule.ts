@@ -1,7 +1,7 @@
 import type { TFunction } from 'i18next'
 import { toInstant, type Wall } from './time'
 
-/** A recurrence rule as the API takes it: the part of RFC 5545, 3.3.10, that internal/recur follows. */
+/** A recurrence rule as the API takes it: the part of RFC 5545, 3.3.10, that internal/publishing/recurrence follows. */
 export interface Rule {
   freq: 'DAILY' | 'WEEKLY' | 'MONTHLY'
   interval: number

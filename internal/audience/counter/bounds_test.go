@@ -1,0 +1,294 @@
+package counter_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/testing/enginetest"
+)
+
+func TestDimensionsAreBounded(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		clock := newClock()
+		c := counter.New(client, counter.Options{Now: clock.Now})
+		markWhole(t, c)
+		site := newSite(t, counter.HyperLogLog)
+		visitor := uint64(0)
+		look := func(times int, country, device, referrer string) {
+			for range times {
+				visitor++
+				h := view(site, "a", visitor, clock.Now())
+				h.Country, h.Device, h.Referrer = country, device, referrer
+				count(t, c, h)
+			}
+		}
+		look(3, "vn", "mobile", "Facebook.com.")
+		look(2, "XX", "fridge", strings.Repeat("a", 300)+".example")
+		look(1, "", "", "")
+		fold(t, c)
+		d := must[counter.Dimensions](t)(c.Dimensions(t.Context(), site, "a"))
+		long := strings.Repeat("a", 52) + ".example"
+		want := counter.Dimensions{Country: map[string]int64{"VN": 3, counter.Other: 2}, Device: map[string]int64{"mobile": 3, counter.Other: 2}, Referrer: map[string]int64{"facebook.com": 3, long: 2}}
+		if fmt.Sprint(d) != fmt.Sprint(want) {
+			t.Errorf("%v, want %v", d, want)
+		}
+		for n := range 1000 {
+			look(1, "VN", "tablet", fmt.Sprintf("spam%d.example", n))
+			if n%10 == 0 {
+				look(1, "VN", "mobile", "facebook.com")
+				fold(t, c)
+			}
+		}
+		fold(t, c)
+		d = must[counter.Dimensions](t)(c.Dimensions(t.Context(), site, "a"))
+		var sum int64
+		for _, n := range d.Referrer {
+			sum += n
+		}
+		if len(d.Referrer) > 101 || d.Referrer["facebook.com"] != 103 || sum != 1105 {
+			t.Errorf("%d referrers with %d views, %d of them from facebook.com; want at most 101, 1105, 103", len(d.Referrer), sum, d.Referrer["facebook.com"])
+		}
+		referrers, sum := 0, int64(0)
+		for _, delta := range takeAll(t, c) {
+			for _, v := range delta.Dimensions {
+				if v.Dimension == counter.Referrer {
+					referrers++
+					sum += v.Count
+				}
+			}
+		}
+		if referrers > 101 || sum != 1105 {
+			t.Errorf("the flush gets %d referrers with %d views, want at most 101 with 1105", referrers, sum)
+		}
+		var refused []counter.FilteredHit
+		for n := range 100 {
+			refused = append(refused, counter.FilteredHit{Site: site, Page: "a", Reason: fmt.Sprint("reason", n), At: clock.Now()})
+		}
+		if err := c.Filtered(t.Context(), refused); err != nil {
+			t.Fatal(err)
+		}
+		fold(t, c)
+		if got := filteredOf(t, c, site, "a"); len(got) != 21 || got[counter.Other] != 80 {
+			t.Errorf("filtered: %v, want 20 reasons and 80 others", got)
+		}
+	})
+}
+
+func TestTheFutureIsNow(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	c := counter.New(enginetest.RedisClient(t, enginetest.Redis(t)), counter.Options{Now: clock.Now})
+	site := newSite(t, counter.Set)
+	count(t, c, view(site, "a", 1, clock.Now().Add(24*time.Hour)), view(site, "a", 2, clock.Now()))
+	fold(t, c)
+	s := must[counter.Stats](t)(c.Stats(t.Context(), site, "a"))
+	if len(s.Today) != 1 || s.Today[0].Count != 2 || s.Uniques.Day != 2 {
+		t.Errorf("%+v, want both views in this hour", s)
+	}
+}
+
+func TestWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		clock := newClock()
+		c := counter.New(client, counter.Options{Now: clock.Now})
+		for _, w := range []counter.Way{counter.Set, counter.SetPerDay, counter.Bitmap} {
+			site := newSite(t, w)
+			h := view(site, "a", 1<<63+5, clock.Now())
+			h.Visitor.ID = 5
+			count(t, c, h)
+			for _, row := range []struct {
+				visitor counter.Visitor
+				want    bool
+			}{{h.Visitor, true}, {counter.Visitor{Hash: 6, ID: 6}, false}, {counter.Visitor{}, false}} {
+				if got := must[bool](t)(c.Seen(t.Context(), site, "a", row.visitor)); got != row.want {
+					t.Errorf("%s: seen by %v: %v", w, row.visitor, got)
+				}
+			}
+		}
+		if _, err := c.Seen(t.Context(), newSite(t, counter.HyperLogLog), "a", counter.Visitor{Hash: 1}); err == nil {
+			t.Error("HyperLogLog told a single visitor")
+		}
+	})
+}
+
+// A visitor is remembered for 15 to 30 days, however many come after them, and
+// counted as another one when they come back later.
+func TestVisitorsAreForgotten(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	for _, w := range []counter.Way{counter.Set, counter.Bitmap} {
+		clock := newClock()
+		c := counter.New(client, counter.Options{Now: clock.Now})
+		site := newSite(t, w)
+		reader := func(n uint32) counter.Outcome {
+			h := view(site, "a", uint64(n), clock.Now())
+			h.Visitor.ID = n
+			return count(t, c, h)[0]
+		}
+		all := func() int64 { return must[counter.Stats](t)(c.Stats(t.Context(), site, "a")).Uniques.AllTime }
+		reader(1)
+		for day := range 14 { // 2 comes every day, 1 not any more
+			clock.add(24 * time.Hour)
+			reader(2)
+			fold(t, c)
+			for _, key := range must[[]string](t)(client.Keys(t.Context(), "*:a:*u"+map[counter.Way]string{counter.Set: "S", counter.Bitmap: "B"}[w]).Result()) {
+				if left := must[time.Duration](t)(client.TTL(t.Context(), key).Result()); left <= 0 || left > 30*24*time.Hour {
+					t.Errorf("%s, day %d: %q is kept for %s", w, day, key, left)
+				}
+			}
+		}
+		if o := reader(1); o.New || all() != 2 {
+			t.Errorf("%s: after 14 days %+v is new, of %d", w, o, all())
+		}
+		clock.add(45 * 24 * time.Hour)
+		if seen := must[bool](t)(c.Seen(t.Context(), site, "a", counter.Visitor{Hash: 1, ID: 1})); seen {
+			t.Errorf("%s: a visitor is remembered for more than 30 days", w)
+		}
+		if o := reader(1); !o.New || all() != 3 {
+			t.Errorf("%s: after 45 days %+v is not new, of %d", w, o, all())
+		}
+	}
+}
+
+// TestEveryKeyExpires: but running totals, visitors of all time, and what is on
+// its way to Postgres.
+func TestEveryKeyExpires(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	clock := newClock()
+	clock.set(monday().Add(12*time.Hour - 30*time.Second)) // shortly before midnight in Hanoi
+	c := counter.New(client, counter.Options{Now: clock.Now})
+	markWhole(t, c)
+	for range 3 { // days
+		for _, w := range []counter.Way{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
+			site := newSite(t, w)
+			hit := func(n uint32) counter.Hit {
+				h := view(site, "a", uint64(n), clock.Now())
+				h.Visitor.ID, h.Referrer = n, "t.co"
+				return h
+			}
+			site.Window = 0 // calls are remembered
+			before := hit(1)
+			clock.add(time.Minute)
+			count(t, c, before, hit(2), hit(3)) // both days in one fold
+			site.Window = time.Hour
+			count(t, c, hit(4))
+			if err := c.Filtered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "bot", At: clock.Now()}}); err != nil {
+				t.Fatal(err)
+			}
+			fold(t, c)
+			count(t, c, before) // too late
+			fold(t, c)
+			clock.add(-time.Minute)
+		}
+		clock.add(24 * time.Hour)
+		fold(t, c)
+	}
+	takeAll(t, c)
+	kept := map[string]int{}
+	for _, key := range must[[]string](t)(client.Keys(t.Context(), "*").Result()) {
+		if must[time.Duration](t)(client.TTL(t.Context(), key).Result()) >= 0 {
+			continue
+		}
+		switch {
+		case strings.HasSuffix(key, "}state"):
+		case strings.HasSuffix(key, ":t"), strings.Contains(key, ":u"):
+			kept[key[len(key)-2:]]++
+		case strings.HasSuffix(key, "dH"): // of the newest day, which belongs to all time
+			kept["dH"]++
+		default:
+			t.Errorf("%q never expires", key)
+		}
+	}
+	if kept[":t"] != 12 || kept["dH"] != 3 {
+		t.Errorf("kept for ever: %v, want 12 totals and 3 newest days", kept)
+	}
+}
+
+func TestForgottenPages(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	clock := newClock()
+	c := counter.New(client, counter.Options{Now: clock.Now})
+	markWhole(t, c)
+	for _, w := range []counter.Way{counter.Set, counter.SetPerDay, counter.HyperLogLog, counter.Bitmap} {
+		site := newSite(t, w)
+		for range 3 {
+			h := view(site, "secret", 1, clock.Now())
+			h.Visitor.ID = 1
+			count(t, c, h)
+			fold(t, c)
+			clock.add(24 * time.Hour)
+		}
+		takeAll(t, c)
+		clock.add(2 * time.Hour)
+		fold(t, c)
+		if err := c.Forget(context.Background(), counter.PageID{Site: site.ID, Page: "secret"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := must[[]string](t)(client.Keys(t.Context(), "*secret*").Result()); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// TestVisitsFindRoom: what an hour keeps of visits is divided by how many there
+// were in the hour before, and more finely as soon as they outgrow that. An hour
+// that begins with 512 fields for 40,000 visits goes on with 4,096 after some
+// 25,000 of them.
+func TestVisitsFindRoom(t *testing.T) {
+	t.Parallel()
+	client := enginetest.RedisClient(t, enginetest.Redis(t))
+	clock := newClock()
+	clock.set(monday().Truncate(time.Hour))
+	c := counter.New(client, counter.Options{Now: clock.Now, Shards: 1})
+	site := newSite(t, counter.HyperLogLog)
+	const visits = 40_000
+	all := func() (counted int) {
+		for from := 0; from < visits; from += 1000 {
+			var hits []counter.Hit
+			for n := range 1000 {
+				hits = append(hits, view(site, fmt.Sprint(n%7), uint64(from+n), clock.Now()))
+			}
+			for _, o := range count(t, c, hits...) {
+				if o.Counted {
+					counted++
+				}
+			}
+		}
+		return counted
+	}
+	digits := func(ago int64) string {
+		return must[string](t)(client.Get(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600-ago)).Result())
+	}
+	if err := client.Set(t.Context(), fmt.Sprintf("{v00}d3600:%d:n", clock.Now().Unix()/3600), "3", 2*time.Hour).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got := all(); got != visits {
+		t.Errorf("%d of %d first views were counted", got, visits)
+	}
+	if got := all(); got != 0 {
+		t.Errorf("%d reloads were counted", got)
+	}
+	if got := digits(0); got != "34" {
+		t.Errorf("the first hour has fields of %s digits, want of 3 and then of 4", got)
+	}
+	clock.add(time.Hour)
+	if got := all(); got != visits { // none is within the window
+		t.Errorf("%d of %d views an hour later were counted", got, visits)
+	}
+	if got := all(); got != 0 {
+		t.Errorf("%d reloads were counted an hour later", got)
+	}
+	if got := digits(0); got != "4" {
+		t.Errorf("the second hour has fields of %s digits, want of 4", got)
+	}
+}

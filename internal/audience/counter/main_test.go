@@ -1,0 +1,97 @@
+package counter_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/testing/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// clock is a clock that tests set.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// monday is a Monday at noon in Hanoi, in UTC.
+func monday() time.Time { return time.Date(2026, 11, 16, 5, 0, 0, 0, time.UTC) }
+
+func newClock() *clock { return &clock{now: monday()} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = t
+}
+
+func (c *clock) add(d time.Duration) { c.set(c.Now().Add(d)) }
+
+func hanoi(t testing.TB) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Asia/Ho_Chi_Minh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+func newSite(t testing.TB, w counter.Way) counter.Site {
+	t.Helper()
+	return counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: hanoi(t), Window: 30 * time.Minute, Uniques: w, MaxID: 1 << 20}
+}
+
+// engines runs a test on everything that counts can lie in.
+func engines(t *testing.T, test func(t *testing.T, client redis.UniversalClient)) {
+	t.Run("Redis", func(t *testing.T) { test(t, enginetest.RedisClient(t, enginetest.Redis(t))) })
+	t.Run("miniredis", func(t *testing.T) {
+		client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr(), ReadTimeout: time.Minute}) // it is slow
+		t.Cleanup(func() { _ = client.Close() })
+		test(t, client)
+	})
+	t.Run("Cluster", func(t *testing.T) { test(t, enginetest.RedisCluster(t)) })
+}
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func count(t testing.TB, c *counter.Counter, hits ...counter.Hit) []counter.Outcome {
+	t.Helper()
+	return must[[]counter.Outcome](t)(c.Count(context.Background(), hits))
+}
+
+// filteredOf reads what was filtered and has not been flushed.
+func filteredOf(t testing.TB, c *counter.Counter, site counter.Site, page string) map[string]int64 {
+	t.Helper()
+	counts := map[string]int64{}
+	must[counter.PendingFiltered](t)(c.PendingFiltered(t.Context(), counter.PageID{Site: site.ID, Page: page})).AddTo(counts, nil)
+	return counts
+}
+
+func fold(t testing.TB, c *counter.Counter) {
+	t.Helper()
+	if err := c.Fold(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}

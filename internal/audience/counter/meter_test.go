@@ -1,0 +1,87 @@
+package counter_test
+
+import (
+	"context"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/audience/counter"
+)
+
+// meter adds up what it is told.
+type meter struct {
+	hits, failed                int
+	quarantined, discarded      int64
+	counted, repeated, filtered map[string]int
+}
+
+func (m *meter) Batch(_ context.Context, hits int, _ time.Duration, counted, repeated, filtered map[string]int) {
+	m.hits += hits
+	for into, from := range map[*map[string]int]map[string]int{&m.counted: counted, &m.repeated: repeated, &m.filtered: filtered} {
+		if *into == nil {
+			*into = map[string]int{}
+		}
+		for name, n := range from {
+			(*into)[name] += n
+		}
+	}
+}
+
+func (m *meter) BatchFailed(context.Context, time.Duration) { m.failed++ }
+
+func (m *meter) Quarantined(_ context.Context, n int64) { m.quarantined += n }
+
+func (m *meter) QuarantineDiscarded(_ context.Context, n int64) { m.discarded += n }
+
+// The meter is told what became of every hit; what waits for a flush can be
+// asked, until it is taken and dropped.
+func TestWhatBecomesOfHitsIsMetered(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, client redis.UniversalClient) {
+		var m meter
+		clock := newClock()
+		c := counter.New(client, counter.Options{Now: clock.Now, Meter: &m})
+		site := newSite(t, counter.Set)
+		hit := counter.Hit{Site: site, Page: "a", Kind: counter.View, Visitor: counter.Visitor{Hash: 7}, At: clock.Now()}
+		click, other := hit, hit
+		click.Kind, other.Visitor.Hash = counter.Click, 8
+		count(t, c, hit, other, click, hit)
+		if err := c.Filtered(t.Context(), []counter.FilteredHit{{Site: site, Page: "a", Reason: "crawler", At: clock.Now()}}); err != nil {
+			t.Fatal(err)
+		}
+		if m.hits != 5 || m.failed != 0 || !maps.Equal(m.counted, map[string]int{"view": 2, "click": 1}) ||
+			!maps.Equal(m.repeated, map[string]int{"view": 1}) || !maps.Equal(m.filtered, map[string]int{"crawler": 1}) {
+			t.Errorf("%+v", m)
+		}
+		waiting := func() int64 { return must[int64](t)(c.Waiting(t.Context())) }
+		if waiting() == 0 {
+			t.Error("nothing waits for the flush")
+		}
+		for shard := range c.Shards() {
+			if err := c.Seeded(t.Context(), shard); err != nil {
+				t.Fatal(err)
+			}
+			batch := uuid.New()
+			if must[bool](t)(c.TakeBatch(t.Context(), shard, batch)) {
+				if waiting() == 0 {
+					t.Error("a batch that was taken is not in the database yet, and does not wait")
+				}
+				if err := c.DropBatch(t.Context(), shard, batch); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n := waiting(); n != 0 {
+			t.Errorf("%d entries wait behind the flush", n)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.Count(ended, []counter.Hit{hit}); err == nil || m.failed != 1 {
+			t.Errorf("a batch that failed: %v, %d", err, m.failed)
+		}
+	})
+}

@@ -1,0 +1,275 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrCannotTell is the answer when a site's way of counting different visitors
+// does not know single ones.
+var ErrCannotTell = errors.New("HyperLogLog cannot tell single visitors")
+
+// Stats is what is known about a page now. Totals have every hit that was
+// answered; hours, days and the uniques of HyperLogLog follow within about two
+// seconds.
+type Stats struct {
+	Page                    string
+	Views, Clicks, Converts int64
+	Uniques                 Uniques
+	Today                   []Bucket // hours of today, in the site's zone, that have views; oldest first
+	Days                    []Bucket // of the last 35 those that have views; oldest first
+}
+
+// Uniques are numbers of different visitors.
+type Uniques struct {
+	Day, Week int64 // today, and since Monday, in the site's zone
+	// AllTime is, by SetPerDay, the sum of the days' uniques: nothing is kept
+	// that could tell more.
+	AllTime int64
+}
+
+// Bucket is how often something was done in an hour or a day.
+type Bucket struct {
+	Start time.Time // in the site's zone
+	Count int64
+}
+
+// Unit is how long the buckets of a series are.
+type Unit string
+
+// The units.
+const (
+	ByHour Unit = "hour" // of the last 48 hours
+	ByDay  Unit = "day"  // of the last 35 days
+)
+
+// How far series go back, now included.
+const (
+	MostHours = 48
+	MostDays  = 35
+)
+
+// Funnel says how many went how far. A visitor counts once per step and hour.
+type Funnel struct{ Views, Clicks, Converts int64 }
+
+// Dimensions are the views of a page by country, device and referrer. What is
+// too rare to be kept by itself is counted under Other.
+type Dimensions struct{ Country, Device, Referrer map[string]int64 }
+
+// Stats reads one page's numbers.
+func (c *Counter) Stats(ctx context.Context, site Site, page string) (Stats, error) {
+	all, err := c.StatsOf(ctx, site, []string{page})
+	if err != nil {
+		return Stats{}, err
+	}
+	return all[0], nil
+}
+
+// StatsOf reads many pages' numbers at once; a page that nobody saw has zeros.
+func (c *Counter) StatsOf(ctx context.Context, site Site, pages []string) ([]Stats, error) {
+	all := make([]Stats, 0, len(pages))
+	for part := range slices.Chunk(pages, mostAtOnce) {
+		stats, err := c.statsOf(ctx, site, part)
+		if err != nil {
+			return nil, fmt.Errorf("read views: %w", err)
+		}
+		all = append(all, stats...)
+	}
+	return all, nil
+}
+
+func (c *Counter) statsOf(ctx context.Context, site Site, pages []string) ([]Stats, error) {
+	today := momentOf(c.options.Now(), site.Zone).day
+	q := c.ask()
+	totals := make([]*redis.MapStringStringCmd, len(pages))
+	for i, page := range pages {
+		totals[i] = q.pipe.HGetAll(ctx, c.pageKey(site.ID, page)+totalsKey)
+	}
+	if err := q.run(ctx); err != nil {
+		return nil, err
+	}
+	all := make([]Stats, len(pages))
+	uniques := make([][3]number, len(pages))
+	for i, page := range pages {
+		all[i] = statsFrom(totals[i].Val(), zoneOf(site), today)
+		all[i].Page = page
+		key, latest := c.pageKey(site.ID, page), Day(atoi(totals[i].Val()[latestField])) //nolint:gosec // a day
+		uniques[i] = [3]number{q.day(ctx, key, site.Uniques, today), q.week(ctx, key, site.Uniques, today),
+			q.allTime(ctx, key, site.Uniques, latest, today)}
+	}
+	if err := q.run(ctx); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		u := Uniques{Day: uniques[i][0](), Week: uniques[i][1](), AllTime: uniques[i][2]()}
+		if site.Uniques == HyperLogLog {
+			// An estimate may be one percent too high, and then there would be
+			// more readers than views.
+			u = Uniques{Day: min(u.Day, all[i].Views), Week: min(u.Week, all[i].Views), AllTime: min(u.AllTime, all[i].Views)}
+		}
+		all[i].Uniques = u
+	}
+	return all, nil
+}
+
+func zoneOf(site Site) *time.Location {
+	if site.Zone == nil {
+		return time.UTC
+	}
+	return site.Zone
+}
+
+func statsFrom(fields map[string]string, zone *time.Location, today Day) Stats {
+	s := Stats{Views: atoi(fields["v"]), Clicks: atoi(fields["c"]), Converts: atoi(fields["x"])}
+	for field, value := range fields {
+		code, err := strconv.ParseInt(field, 10, 64)
+		if err != nil || code%4 != int64(View.code()) {
+			continue
+		}
+		if code < firstHourField {
+			if day := Day(code / 4); day > today-MostDays { //nolint:gosec // less than firstHourField
+				s.Days = append(s.Days, Bucket{day.in(zone), atoi(value)})
+			}
+			continue
+		}
+		start := time.Unix(code/4*quarter, 0)
+		if momentOf(start, zone).day == today {
+			s.Today = append(s.Today, Bucket{start.In(zone), atoi(value)})
+		}
+	}
+	for _, buckets := range [][]Bucket{s.Today, s.Days} {
+		slices.SortFunc(buckets, func(a, b Bucket) int { return a.Start.Compare(b.Start) })
+	}
+	return s
+}
+
+// in is the day's beginning in a zone.
+func (d Day) in(zone *time.Location) time.Time {
+	year, month, day := d.Time().Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, zone)
+}
+
+// atoi reads what Redis counted; nothing is none.
+func atoi(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
+}
+
+// Series reads how often something was done, oldest bucket first, empty ones
+// included, the last one being the current one. There are at most MostHours or
+// MostDays.
+func (c *Counter) Series(ctx context.Context, site Site, page string, kind Kind, unit Unit, buckets int) ([]Bucket, error) {
+	if kind.letter() == 0 {
+		return nil, ErrKind
+	}
+	now := momentOf(c.options.Now(), site.Zone)
+	zone := zoneOf(site)
+	most := MostHours
+	if unit == ByDay {
+		most = MostDays
+	}
+	buckets = min(buckets, most)
+	if buckets <= 0 {
+		return nil, nil
+	}
+	series, fields := make([]Bucket, buckets), make([]string, buckets)
+	for i := range series {
+		ago := buckets - 1 - i
+		if unit == ByDay {
+			day := now.day - Day(ago) //nolint:gosec // at most MostDays
+			series[i].Start, fields[i] = day.in(zone), dayField(day, kind)
+			continue
+		}
+		hour := now.quarters - int64(ago)*3600/quarter
+		series[i].Start, fields[i] = time.Unix(hour*quarter, 0).In(zone), hourField(hour, kind)
+	}
+	values, err := c.redis.HMGet(ctx, c.pageKey(site.ID, page)+totalsKey, fields...).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read a series: %w", err)
+	}
+	for i, v := range values {
+		if s, ok := v.(string); ok {
+			series[i].Count = atoi(s)
+		}
+	}
+	return series, nil
+}
+
+// Funnel reads how many went how far on a page.
+func (c *Counter) Funnel(ctx context.Context, site Site, page string) (Funnel, error) {
+	steps, err := c.redis.HMGet(ctx, c.pageKey(site.ID, page)+totalsKey, "fv", "fc", "fx").Result()
+	if err != nil {
+		return Funnel{}, fmt.Errorf("read a funnel: %w", err)
+	}
+	var n [3]int64
+	for i, step := range steps {
+		if s, ok := step.(string); ok {
+			n[i] = atoi(s)
+		}
+	}
+	return Funnel{n[0], n[1], n[2]}, nil
+}
+
+// Dimensions reads a page's views by country, device and referrer.
+func (c *Counter) Dimensions(ctx context.Context, site Site, page string) (Dimensions, error) {
+	fields, err := c.redis.HGetAll(ctx, c.pageKey(site.ID, page)+totalsKey).Result()
+	if err != nil {
+		return Dimensions{}, fmt.Errorf("read dimensions: %w", err)
+	}
+	d := Dimensions{map[string]int64{}, map[string]int64{}, map[string]int64{}}
+	for field, value := range fields {
+		if len(field) < 2 {
+			continue
+		}
+		switch n := atoi(value); field[0] {
+		case countryLetter:
+			d.Country[field[1:]] = n
+		case deviceLetter:
+			d.Device[deviceOf(field[1])] = n
+		case referrerLetter:
+			d.Referrer[field[1:]] = n
+		}
+	}
+	return d, nil
+}
+
+// Seen says whether a visitor has viewed a page, as far back as the site's way
+// remembers: Set and Bitmap for 15 to 30 days, SetPerDay since Monday.
+func (c *Counter) Seen(ctx context.Context, site Site, page string, v Visitor) (bool, error) {
+	key := c.pageKey(site.ID, page)
+	today := momentOf(c.options.Now(), site.Zone).day
+	w := site.Uniques
+	keys := []string{key + halfMonthKey(today, w.letter()), key + halfMonthKey(today-halfMonth, w.letter())}
+	switch {
+	case w == HyperLogLog:
+		return false, ErrCannotTell
+	case w == SetPerDay:
+		keys = []string{key + weekKey(today, w.letter())}
+	case w == Bitmap && v.ID == 0:
+		return false, nil
+	}
+	for _, k := range keys {
+		var seen bool
+		var err error
+		if w == Bitmap {
+			var bit int64
+			bit, err = c.redis.GetBit(ctx, k, int64(v.ID)).Result()
+			seen = bit == 1
+		} else {
+			seen, err = c.redis.SIsMember(ctx, k, int64(v.Hash)).Result() //nolint:gosec // as it was counted
+		}
+		if err != nil {
+			return false, fmt.Errorf("ask whether a page was seen: %w", err)
+		}
+		if seen {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,105 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// sweeps is when this process swept last.
+type sweeps struct {
+	mu     sync.Mutex
+	minute int64
+}
+
+// sweepAll takes out of the rankings what has left their windows, once a
+// minute. Several processes may do it at once: every step is a script that
+// another can repeat.
+func (c *Counter) sweepAll(ctx context.Context) error {
+	now := c.options.Now().Unix()
+	c.sweeps.mu.Lock()
+	defer c.sweeps.mu.Unlock()
+	if c.sweeps.minute == now/60 {
+		return nil
+	}
+	for shard := range c.Shards() {
+		sites, err := c.redis.ZRange(ctx, tag(shard)+"sites", 0, -1).Result()
+		if err != nil {
+			return fmt.Errorf("sweep the rankings: %w", err)
+		}
+		for _, site := range sites {
+			if err := c.sweepSite(ctx, shard, site, now); err != nil {
+				return fmt.Errorf("sweep the rankings: %w", err)
+			}
+		}
+		idle := strconv.FormatInt(now/60-idleMinutes, 10)
+		if err := c.redis.ZRemRangeByScore(ctx, tag(shard)+"sites", "-inf", idle).Err(); err != nil {
+			return fmt.Errorf("sweep the rankings: %w", err)
+		}
+	}
+	c.sweeps.minute = now / 60
+	return nil
+}
+
+// idleMinutes is after how long a site without views is not swept any more: its
+// rankings have expired.
+const idleMinutes = 3 * 24 * 60
+
+// sweptAtOnce is how many pages one script call reckons anew.
+const sweptAtOnce = 200
+
+func (c *Counter) sweepSite(ctx context.Context, shard int, site string, now int64) error {
+	route := tag(shard) + "log"
+	for more := int64(1); more > 0; {
+		cmds, err := c.runAll(ctx, c.sweep, []scriptCall{{route, []any{"minutes", site, now / 60}}})
+		if err != nil {
+			return err
+		}
+		if more, err = cmds[0].Int64(); err != nil {
+			return err
+		}
+	}
+	meta, err := c.redis.HMGet(ctx, site+";meta", "q", "h").Result()
+	if err != nil {
+		return err
+	}
+	known, ok := meta[0].(string)
+	if !ok {
+		return nil
+	}
+	hour := thisHour(now, atoi(known))
+	if swept, ok := meta[1].(string); ok && atoi(swept) >= hour {
+		return nil
+	}
+	if err := c.sweepDay(ctx, route, site, hour); err != nil {
+		return err
+	}
+	return c.redis.HSet(ctx, site+";meta", "h", hour).Err()
+}
+
+// sweepDay reckons the ranking of the last 24 hours anew, after an hour has
+// left it.
+func (c *Counter) sweepDay(ctx context.Context, route, site string, hour int64) error {
+	for cursor := uint64(0); ; {
+		members, next, err := c.redis.ZScan(ctx, site+";day", cursor, "", sweptAtOnce).Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return err
+		}
+		args := []any{"hours", site, hour}
+		for i := 0; i < len(members); i += 2 {
+			args = append(args, members[i])
+		}
+		if len(args) > 3 {
+			if _, err := c.runAll(ctx, c.sweep, []scriptCall{{route, args}}); err != nil {
+				return err
+			}
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}

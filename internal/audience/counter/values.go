@@ -1,0 +1,82 @@
+package counter
+
+import "strings"
+
+// Other stands for all values of a dimension that are not listed by themselves.
+const Other = "other"
+
+// Bounds of what hits can make dimensions grow to.
+const (
+	longestReferrer = 60 // bytes; the longer ones are cut at the front
+	longestReason   = 32
+	keptReferrers   = 50 // of a page; there may be twice as many for a while
+	keptReasons     = 20
+)
+
+// countries are all codes of ISO 3166-1 alpha-2.
+const countries = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ " +
+	"CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE " +
+	"GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP " +
+	"KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF " +
+	"NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN " +
+	"SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW"
+
+// country gives a code of the list, Other, or nothing.
+func country(s string) string {
+	if s == "" {
+		return ""
+	}
+	if len(s) == 2 {
+		s = strings.ToUpper(s)
+		if i := strings.Index(countries, s); i >= 0 && i%3 == 0 {
+			return s
+		}
+	}
+	return Other
+}
+
+func device(s string) string {
+	switch s {
+	case "", "desktop", "mobile", "tablet":
+		return s
+	}
+	return Other
+}
+
+// referrer gives a host in lower case; of a long one the end, which says whose
+// it is.
+func referrer(s string) string {
+	s = strings.TrimSuffix(strings.ToLower(s), ".")
+	if len(s) > longestReferrer {
+		s = s[len(s)-longestReferrer:]
+	}
+	return s
+}
+
+func reason(s string) string {
+	if s == "" {
+		return Other
+	}
+	return s[:min(len(s), longestReason)]
+}
+
+// letterOf is a device in the log; 0 where it is not known.
+func letterOf(device string) byte {
+	if device == "" {
+		return 0
+	}
+	return device[0]
+}
+
+// deviceOf undoes the letter that a page's hash, or the log, has for a device.
+func deviceOf(letter byte) string {
+	switch letter {
+	case 'd':
+		return "desktop"
+	case 'm':
+		return "mobile"
+	case 't':
+		return "tablet"
+	}
+	return Other
+}

@@ -1,0 +1,81 @@
+package flush_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/enginetest"
+)
+
+// BenchmarkFlush brings 100,000 posts with a view each to Postgres, after as
+// many have been there before: what a minute of a large site brings. The pause
+// for the append-only file (tally.Settle) is left out.
+func BenchmarkFlush(b *testing.B) {
+	const pages = 100_000
+	r := open(b, enginetest.Redis(b))
+	r.counter = counter.New(r.redis, counter.Options{})
+	var reading, writing atomic.Int64
+	r.Counter, r.Store = timedCounter{r.counter, &reading}, timedStore{r.store, &writing}
+	names := make([]string, pages)
+	for i := range names {
+		names[i] = uuid.Must(uuid.NewV7()).String()
+	}
+	count := func() {
+		for from := 0; from < pages; from += 1000 {
+			hits := make([]counter.Hit, 1000)
+			for i := range hits {
+				hits[i] = counter.Hit{Site: r.site, Page: names[from+i], Kind: counter.View, Visitor: counter.Visitor{Hash: r.visitors.Add(1) * 0x9e3779b97f4a7c15},
+					At: time.Now(), Country: "VN", Device: "mobile", Referrer: "facebook.com"}
+			}
+			_, err := r.counter.Count(b.Context(), hits)
+			r.must(err)
+		}
+		r.must(r.counter.Fold(b.Context()))
+	}
+	count()
+	r.flush() // all rows are new
+	reading.Store(0)
+	writing.Store(0)
+	b.ResetTimer()
+	for range b.N {
+		b.StopTimer()
+		count()
+		b.StartTimer()
+		if done := r.flush(); done.Pages != pages {
+			b.Fatalf("%+v", done)
+		}
+	}
+	b.ReportMetric(time.Duration(reading.Load()).Seconds()/float64(b.N), "s-reading/op")
+	b.ReportMetric(time.Duration(writing.Load()).Seconds()/float64(b.N), "s-writing/op")
+}
+
+// timedCounter says how long batches take to be read, those of two at a time
+// added up.
+type timedCounter struct {
+	*counter.Counter
+	took *atomic.Int64
+}
+
+func (c timedCounter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (counter.Batch, error) {
+	start := time.Now()
+	defer func() { c.took.Add(int64(time.Since(start))) }()
+	return c.Counter.ReadBatch(ctx, shard, batch)
+}
+
+// timedStore says how long they take to be written.
+type timedStore struct {
+	*postgres.Store
+	took *atomic.Int64
+}
+
+func (s timedStore) ApplyViews(ctx context.Context, shard int, batch uuid.UUID, deltas counter.Batch) (bool, error) {
+	start := time.Now()
+	defer func() { s.took.Add(int64(time.Since(start))) }()
+	return s.Store.ApplyViews(ctx, shard, batch, deltas)
+}

@@ -1,0 +1,98 @@
+package flush_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+	"dateline/internal/testing/enginetest"
+)
+
+func (r *room) erase(e flush.Erasure) flush.Erasure {
+	r.t.Helper()
+	e.ID, e.By = uuid.New(), uuid.New()
+	_, err := r.store.Erase(r.t.Context(), e)
+	r.must(err)
+	if done := r.flush(); done.Erased != 1 {
+		r.t.Errorf("%+v", done)
+	}
+	got, err := r.store.Erasure(r.t.Context(), e.Workspace, e.ID)
+	if r.must(err); got.DoneAt == nil || got.Visitor != (counter.Visitor{}) {
+		r.t.Errorf("%+v", got)
+	}
+	if n := r.number("select count(*) from view_erasures where visitor_hash is not null"); n != 0 {
+		r.t.Error("the visitor is still named")
+	}
+	return got
+}
+
+func TestASiteIsForgotten(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	workspace := r.workspace()
+	other := r.site
+	r.read("post 0", 3)
+	r.site.ID = uuid.New()
+	r.want = map[string]int64{}
+	r.readAll(4, 10)
+	r.flush()
+	r.readAll(4, 1) // not flushed yet
+	if e := r.erase(flush.Erasure{Workspace: workspace, Site: r.site.ID}); e.Removed == 0 {
+		t.Errorf("%+v", e)
+	}
+	for page := range r.want {
+		if s := r.shown(page); s.Views != 0 || s.Uniques.AllTime != 0 || s.Uniques.Day != 0 || r.stored(page) != 0 {
+			t.Errorf("%s still has %+v and %d", page, s, r.stored(page))
+		}
+	}
+	for keys := r.redis.Scan(t.Context(), 0, "*post 3*", 1000).Iterator(); keys.Next(t.Context()); {
+		t.Errorf("the key %q is left", keys.Val())
+	}
+	r.site, r.want = other, map[string]int64{"post 0": 3}
+	if r.shown("post 0").Views != 3 || r.stored("post 0") != 3 {
+		t.Error("another site was touched")
+	}
+	r.flush()
+}
+
+// workspace makes a workspace, to which requests belong.
+func (r *room) workspace() uuid.UUID {
+	r.t.Helper()
+	id := uuid.New()
+	r.number("with made as (insert into workspaces (id, name, time_zone) values ($1, 'Desk', 'UTC') returning 1) select count(*) from made", id)
+	return id
+}
+
+func TestAVisitorIsForgotten(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	workspace := r.workspace()
+	for way, v := range map[counter.Way]counter.Visitor{counter.Set: {Hash: 77}, counter.SetPerDay: {Hash: 77}, counter.Bitmap: {ID: 77}} {
+		t.Run(string(way), func(t *testing.T) {
+			r.t = t
+			r.site.ID, r.site.Uniques, r.site.MaxID = uuid.New(), way, 1000
+			other := counter.Visitor{Hash: v.Hash * 2, ID: v.ID * 2}
+			for _, one := range []counter.Visitor{v, other} {
+				if one.Hash == 0 {
+					one.Hash = uint64(one.ID)
+				}
+				_, err := r.counter.Count(t.Context(), []counter.Hit{{Site: r.site, Page: "post", Kind: counter.View, Visitor: one, At: time.Now()}})
+				r.must(err)
+			}
+			r.flush()
+			if e := r.erase(flush.Erasure{Workspace: workspace, Site: r.site.ID, OfVisitor: true, Visitor: v}); e.Removed == 0 {
+				t.Errorf("%+v", e)
+			}
+			seen, err := r.counter.Seen(t.Context(), r.site, "post", v)
+			r.must(err)
+			still, err := r.counter.Seen(t.Context(), r.site, "post", other)
+			if r.must(err); seen || !still {
+				t.Errorf("the visitor is known: %v; another one: %v", seen, still)
+			}
+			if s := r.shown("post"); s.Views != 2 || s.Uniques.Day != 1 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}

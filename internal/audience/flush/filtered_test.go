@@ -1,0 +1,136 @@
+package flush_test
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+	"dateline/internal/testing/enginetest"
+)
+
+// refuse counts hits that the filter refused.
+func (r *room) refuse(page, reason string, n int) {
+	r.t.Helper()
+	hits := make([]counter.FilteredHit, n)
+	for i := range hits {
+		hits[i] = counter.FilteredHit{Site: r.site, Page: page, Reason: reason, At: time.Now()}
+	}
+	r.must(r.counter.Filtered(r.t.Context(), hits))
+}
+
+func (r *room) wantFiltered(when, page string, want map[string]int64) {
+	r.t.Helper()
+	got, err := flush.Filtered{Counter: r.counter, Store: r.store}.FilteredOf(r.t.Context(), r.site.ID, page)
+	r.must(err)
+	if !maps.Equal(got, want) {
+		r.t.Errorf("%s: got %v, want %v", when, got, want)
+	}
+}
+
+func (r *room) fold() {
+	r.t.Helper()
+	r.must(r.counter.Fold(r.t.Context()))
+}
+
+func TestFiltered_SurvivesALossOfRedis(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.flush()
+	r.refuse("post", "crawler", 7)
+	r.refuse("post", "rate", 2)
+	r.refuse("another", "crawler", 1)
+	r.wantFiltered("before anything is folded", "post", map[string]int64{})
+	r.fold()
+	r.wantFiltered("in Redis alone", "post", map[string]int64{"crawler": 7, "rate": 2})
+	r.flush()
+	r.wantFiltered("in the database alone", "post", map[string]int64{"crawler": 7, "rate": 2})
+	r.refuse("post", "crawler", 3)
+	r.fold()
+	r.wantFiltered("in both", "post", map[string]int64{"crawler": 10, "rate": 2})
+	r.flush()
+	r.must(r.redis.FlushAll(t.Context()).Err())
+	r.wantFiltered("after the loss", "post", map[string]int64{"crawler": 10, "rate": 2})
+	r.flush() // fills Redis in again
+	r.refuse("post", "opt_out", 1)
+	r.fold()
+	r.wantFiltered("after that", "post", map[string]int64{"crawler": 10, "rate": 2, "opt_out": 1})
+	r.wantFiltered("of another page", "another", map[string]int64{"crawler": 1})
+	r.wantFiltered("of a page that nobody knows", "none", map[string]int64{})
+}
+
+// A flush that dies leaves a batch: taken, or applied and not dropped.
+func TestFiltered_IsExactWhereverAFlushDies(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.flush()
+	r.refuse("post", "crawler", 5)
+	shard, batch := r.counter.Shard(r.site.ID, "post"), uuid.Must(uuid.NewV7())
+	took, err := r.counter.TakeBatch(t.Context(), shard, batch)
+	if r.must(err); !took {
+		t.Fatal("nothing was taken")
+	}
+	r.refuse("post", "crawler", 2)
+	r.fold()
+	want := map[string]int64{"crawler": 7}
+	r.wantFiltered("after the batch was taken", "post", want)
+	read, err := r.counter.ReadBatch(t.Context(), shard, batch)
+	r.must(err)
+	_, err = r.store.ApplyViews(t.Context(), shard, batch, read)
+	r.must(err)
+	r.wantFiltered("after it was applied", "post", want)
+	r.must(r.counter.DropBatch(t.Context(), shard, batch))
+	r.wantFiltered("after it was dropped", "post", want)
+	r.flush()
+	r.wantFiltered("after the next flush", "post", want)
+	if keys, err := r.redis.Keys(t.Context(), "*refused*").Result(); err != nil || len(keys) != 0 {
+		t.Errorf("Redis still has %v (%v)", keys, err)
+	}
+}
+
+// Whoever reads while flushes go on sees a number that only grows, by what was
+// counted.
+func TestFiltered_NeverFallsWhileFlushesGoOn(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.flush()
+	var counted atomic.Int64
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		defer close(stop)
+		for range 40 {
+			r.refuse("post", "crawler", 3)
+			counted.Add(3)
+			if err := r.counter.Fold(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if _, err := r.Flush(t.Context(), func() {}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	filtered, last := flush.Filtered{Counter: r.counter, Store: r.store}, int64(0)
+	for done := false; !done; {
+		select {
+		case <-stop:
+			done = true
+		default:
+		}
+		got, err := filtered.FilteredOf(t.Context(), r.site.ID, "post")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The writer adds to its own number after Redis has it.
+		if n := got["crawler"]; n < last || n > counted.Load()+3 {
+			t.Fatalf("got %d after %d; at most %d were counted", n, last, counted.Load()+3)
+		}
+		last = got["crawler"]
+	}
+	all.Wait()
+	if last != counted.Load() {
+		t.Errorf("got %d in the end, want %d", last, counted.Load())
+	}
+}

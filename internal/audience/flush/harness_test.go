@@ -1,0 +1,139 @@
+package flush_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/enginetest"
+)
+
+// TestMain also runs the flush that a test kills: see crash_test.go.
+func TestMain(m *testing.M) {
+	if at := os.Getenv(crashAt); at != "" {
+		os.Exit(crash(at))
+	}
+	enginetest.Main(m)
+}
+
+const shards = 2
+
+// room is a counter with everything around it, and what should be in it.
+type room struct {
+	*flush.Keeper
+	t           testing.TB
+	store       *postgres.Store
+	databaseURL string
+	redisURL    string
+	redis       *redis.Client
+	counter     *counter.Counter
+	site        counter.Site
+	want        map[string]int64 // views by page
+	visitors    *atomic.Uint64
+}
+
+func open(t testing.TB, redisURL string) *room {
+	t.Helper()
+	r := &room{t: t, redisURL: redisURL, redis: enginetest.RedisClient(t, redisURL), want: map[string]int64{}, visitors: &atomic.Uint64{},
+		site: counter.Site{ID: uuid.New(), Workspace: uuid.New(), Zone: time.UTC, Window: 30 * time.Minute, Uniques: counter.HyperLogLog}}
+	r.store, r.databaseURL = enginetest.StoreAndURL(t)
+	r.counter = counter.New(r.redis, counter.Options{Shards: shards})
+	r.Keeper = &flush.Keeper{Counter: r.counter, Store: r.store, Log: slog.New(slog.DiscardHandler)}
+	return r
+}
+
+func (r *room) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// read counts views by readers who were never here before.
+func (r *room) read(page string, n int) {
+	r.t.Helper()
+	hits := make([]counter.Hit, n)
+	for i := range hits {
+		hits[i] = counter.Hit{Site: r.site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: r.visitors.Add(1) * 0x9e3779b97f4a7c15}, At: time.Now(), Country: "VN"}
+	}
+	_, err := r.counter.Count(r.t.Context(), hits)
+	r.must(err)
+	r.want[page] += int64(n)
+}
+
+// readAll counts views of some pages.
+func (r *room) readAll(pages, n int) {
+	r.t.Helper()
+	for i := range pages {
+		r.read(fmt.Sprintf("post %d", i), n+i)
+	}
+}
+
+func (r *room) flush() flush.Flushed {
+	r.t.Helper()
+	done, err := r.Flush(r.t.Context(), func() {})
+	r.must(err)
+	return done
+}
+
+// shown is what readers see of a page.
+func (r *room) shown(page string) counter.Stats {
+	r.t.Helper()
+	s, err := r.counter.Stats(r.t.Context(), r.site, page)
+	r.must(err)
+	return s
+}
+
+func (r *room) stored(page string) int64 {
+	r.t.Helper()
+	all, err := r.store.ViewTotalsOf(r.t.Context(), []counter.PageID{{Site: r.site.ID, Page: page}})
+	r.must(err)
+	return all[counter.PageID{Site: r.site.ID, Page: page}].Views
+}
+
+// number gives the one number that a query asks for.
+func (r *room) number(sql string, args ...any) (n int64) {
+	r.t.Helper()
+	c, err := pgx.Connect(r.t.Context(), r.databaseURL)
+	r.must(err)
+	defer func() { _ = c.Close(context.WithoutCancel(r.t.Context())) }()
+	r.must(c.QueryRow(r.t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// agree flushes and holds everything against what was read: the totals on both
+// sides, the hours, the countries and the comparison itself.
+func (r *room) agree(when string) {
+	r.t.Helper()
+	for r.flush().Busy { // the database has not noticed yet that a process is dead
+		time.Sleep(10 * time.Millisecond)
+	}
+	var sum int64
+	for page, want := range r.want {
+		sum += want
+		if shown, stored := r.shown(page).Views, r.stored(page); shown != want || stored != want {
+			r.t.Errorf("%s: %s was read %d times; readers see %d, stored are %d", when, page, want, shown, stored)
+		}
+	}
+	for _, sql := range []string{"select coalesce(sum(count), 0) from view_hours where kind = 'view'", "select coalesce(sum(count), 0) from view_dimensions where dimension = 'country'",
+		"select coalesce(sum(funnel), 0) from view_hours", "select coalesce(sum(counts), 0) from view_batches"} {
+		if got := r.number(sql); got != sum {
+			r.t.Errorf("%s: %s: %d, want %d", when, sql, got, sum)
+		}
+	}
+	c, done, err := r.Check(r.t.Context(), func() {})
+	if r.must(err); !done || c.Differing != 0 || c.Compared != int64(3*len(r.want)) {
+		r.t.Errorf("%s: the comparison says %+v", when, c)
+	}
+}

@@ -1,0 +1,278 @@
+package flush_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+	"dateline/internal/testing/enginetest"
+)
+
+// spoiled is something no version of the program has written.
+const spoiled = "\xffnot a record"
+
+// meterOf counts what goes to the quarantine.
+type meterOf struct{ quarantined, discarded int64 }
+
+func (m *meterOf) Batch(context.Context, int, time.Duration, map[string]int, map[string]int, map[string]int) {
+}
+func (m *meterOf) BatchFailed(context.Context, time.Duration)     {}
+func (m *meterOf) Quarantined(_ context.Context, n int64)         { m.quarantined += n }
+func (m *meterOf) QuarantineDiscarded(_ context.Context, n int64) { m.discarded += n }
+
+// metered lets the room's counter be counted.
+func (r *room) metered() *meterOf {
+	m := &meterOf{}
+	r.counter = counter.New(r.redis, counter.Options{Shards: shards, Meter: m})
+	r.Counter = r.counter
+	return m
+}
+
+func (r *room) quarantine() []counter.Quarantined {
+	r.t.Helper()
+	all, err := r.Quarantine(r.t.Context())
+	r.must(err)
+	return all
+}
+
+func (r *room) replay(ids ...uuid.UUID) flush.Replayed {
+	r.t.Helper()
+	done, err := r.Replay(r.t.Context(), ids)
+	r.must(err)
+	return done
+}
+
+// withoutFormat takes the letter of the format off every entry of a list, as the
+// build before it wrote them.
+func (r *room) withoutFormat(list string, everySecond bool) (changed int) {
+	r.t.Helper()
+	ctx := r.t.Context()
+	lines, err := r.redis.LRange(ctx, list, 0, -1).Result()
+	r.must(err)
+	for i, line := range lines {
+		if everySecond && i%2 == 0 { // what Redis noted of the hits
+			continue
+		}
+		if !strings.HasPrefix(line, "1") {
+			r.t.Fatalf("%s has %q, which has no format", list, line)
+		}
+		r.must(r.redis.LSet(ctx, list, int64(i), line[1:]).Err())
+		changed++
+	}
+	return changed
+}
+
+// Records of the previous build lie in every list. They go to the quarantine, all
+// else is flushed, and a replay counts them once.
+func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	m := r.metered()
+	r.flush()
+	old := 0
+	// A batch that was taken, deltas, and a log.
+	r.readAll(6, 5)
+	for shard := range shards {
+		batch := uuid.Must(uuid.NewV7())
+		_, err := r.counter.TakeBatch(t.Context(), shard, batch)
+		r.must(err)
+		old += r.withoutFormat(fmt.Sprintf("{v%02d}flush:%s", shard, batch), false)
+	}
+	r.readAll(6, 3)
+	r.must(r.counter.Fold(t.Context()))
+	for shard := range shards {
+		old += r.withoutFormat(fmt.Sprintf("{v%02d}deltas", shard), false)
+	}
+	r.readAll(6, 2)
+	old += r.withoutFormat("{v00}log", true)
+	lost := map[string]int64{}
+	for page, n := range r.want {
+		lost[page] = n
+	}
+	// What the new build counts is flushed all the same, of every shard.
+	r.readAll(6, 1)
+	r.flush()
+	for page := range r.want {
+		if got, want := r.stored(page), r.want[page]-lost[page]; got != want {
+			t.Errorf("%s: %d views are stored, want the %d of the new build", page, got, want)
+		}
+	}
+	records := r.quarantine()
+	if len(records) != old || m.quarantined != int64(old) {
+		t.Fatalf("the quarantine has %d records, %d were counted, want %d", len(records), m.quarantined, old)
+	}
+	for _, q := range records {
+		if !q.CanReplay() || q.Error == "" || q.At.IsZero() {
+			t.Errorf("record %+v", q)
+		}
+	}
+	if done := r.replay(); done.Replayed != old {
+		t.Errorf("got %+v, want %d replayed", done, old)
+	}
+	if done := r.replay(); done != (flush.Replayed{}) || len(r.quarantine()) != 0 {
+		t.Errorf("the second replay did %+v", done)
+	}
+	r.agree("after the replay")
+}
+
+// One record that nobody can read lies in each list of a shard: the shard is
+// flushed around it.
+func TestQuarantine_AnUnreadableRecordBlocksNothing(t *testing.T) {
+	for list, put := range map[string]func(r *room){
+		"Log":    func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}log", spoiled, "1").Err()) },
+		"Sums":   func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}sums", spoiled).Err()) },
+		"Away":   func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}away", spoiled).Err()) },
+		"Deltas": func(r *room) { r.must(r.redis.LPush(t.Context(), "{v00}deltas", spoiled).Err()) },
+		"Batch": func(r *room) {
+			batch := uuid.NewString()
+			r.must(r.redis.RPush(t.Context(), "{v00}flush:"+batch, spoiled).Err())
+			r.must(r.redis.RPush(t.Context(), "{v00}batches", batch).Err())
+		},
+		"BatchName": func(r *room) { r.must(r.redis.RPush(t.Context(), "{v00}batches", spoiled).Err()) },
+	} {
+		t.Run(list, func(t *testing.T) {
+			r := open(t, enginetest.Redis(t))
+			m := r.metered()
+			r.flush()
+			r.readAll(8, 3)
+			put(r)
+			r.agree("around it")
+			if q := r.quarantine(); len(q) != 1 || m.quarantined != 1 || !strings.Contains(string(q[0].Text), "not a record") && list != "Log" {
+				t.Fatalf("the quarantine has %+v; %d were counted", q, m.quarantined)
+			}
+			if done := r.replay(); done.Unknown != 1 || len(r.quarantine()) != 1 {
+				t.Errorf("got %+v, want one that stays because its format is unknown", done)
+			}
+			if _, err := r.DiscardQuarantined(t.Context(), []uuid.UUID{uuid.New()}); !errors.Is(err, flush.ErrNotQuarantined) {
+				t.Errorf("discarding a record that is not there: %v", err)
+			}
+			done, err := r.DiscardQuarantined(t.Context(), nil)
+			if r.must(err); done.Discarded != 1 || len(r.quarantine()) != 0 || m.discarded != 1 {
+				t.Errorf("got %+v, %d counted, want one discarded", done, m.discarded)
+			}
+			r.readAll(8, 2)
+			r.agree("afterwards")
+		})
+	}
+}
+
+// Many deltas wait, so that they are compacted: one that cannot be read is left
+// out of that.
+func TestQuarantine_ACompactionGoesOnWithoutTheUnreadable(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.metered()
+	r.flush()
+	for i := range 130 {
+		r.read("post", 1)
+		r.must(r.counter.Fold(t.Context()))
+		if i == 50 {
+			for shard := range shards {
+				r.must(r.redis.RPush(t.Context(), fmt.Sprintf("{v%02d}deltas", shard), spoiled).Err())
+			}
+		}
+	}
+	r.agree("after compactions")
+	if n := len(r.quarantine()); n != shards {
+		t.Errorf("%d records in the quarantine, want %d", n, shards)
+	}
+}
+
+// Two processes flush, of which the older cannot read a record of the batch and
+// the newer can. Whoever applies the batch, a replay counts the record once.
+func TestQuarantine_ReplayAsksTheLedgerOfTheBatch(t *testing.T) {
+	for _, newer := range []bool{false, true} {
+		t.Run(fmt.Sprintf("NewerApplies=%v", newer), func(t *testing.T) {
+			r := open(t, enginetest.Redis(t))
+			r.metered()
+			r.flush()
+			r.read("post 1", 7)
+			shard, batch := r.counter.Shard(r.site.ID, "post 1"), uuid.Must(uuid.NewV7())
+			_, err := r.counter.TakeBatch(t.Context(), shard, batch)
+			r.must(err)
+			read, err := r.counter.ReadBatch(t.Context(), shard, batch) // by the newer
+			r.must(err)
+			list := fmt.Sprintf("{v%02d}flush:%s", shard, batch)
+			r.withoutFormat(list, false)
+			older, err := r.counter.ReadBatch(t.Context(), shard, batch)
+			r.must(err)
+			if len(older.Deltas) != 0 || len(older.LeftOut) != 1 {
+				t.Fatalf("the older read %+v", older)
+			}
+			if done := r.replay(); done.Pending != 1 {
+				t.Errorf("before the batch is applied: %+v, want it to wait", done)
+			}
+			if newer {
+				_, err := r.store.ApplyViews(t.Context(), shard, batch, read)
+				r.must(err)
+			}
+			done := r.flush()
+			if newer != (done.Again == 1) {
+				t.Errorf("the flush did %+v", done)
+			}
+			got := r.replay()
+			if want := (flush.Replayed{Counted: 1}); newer && got != want {
+				t.Errorf("got %+v, want %+v: it was counted with its batch", got, want)
+			}
+			if want := (flush.Replayed{Replayed: 1}); !newer && got != want {
+				t.Errorf("got %+v, want %+v: it was left out of its batch", got, want)
+			}
+			r.agree("in the end")
+		})
+	}
+}
+
+// The quarantine is bounded in number and in age, and what it discards is counted.
+func TestQuarantine_IsBounded(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	m := r.metered()
+	r.flush()
+	const most = 10_000
+	lines := make([]any, 0, 2*(most+5))
+	for range most + 5 {
+		lines = append(lines, "1", spoiled)
+	}
+	r.must(r.redis.RPush(t.Context(), "{v00}log", lines...).Err())
+	r.flush()
+	if n := len(r.quarantine()); n != most || m.quarantined != most+5 || m.discarded != 5 {
+		t.Errorf("the quarantine has %d records; %d were put there, %d discarded; want %d, %d, 5", n, m.quarantined, m.discarded, most, most+5)
+	}
+	_, err := r.DiscardQuarantined(t.Context(), []uuid.UUID{r.quarantine()[0].ID})
+	r.must(err)
+	later := counter.New(r.redis, counter.Options{Shards: shards, Meter: m, Now: func() time.Time { return time.Now().Add(counter.QuarantineAge + time.Hour) }})
+	r.Counter = later
+	done, err := r.Tend(t.Context(), func() {})
+	if r.must(err); done.Expired != most-1 || len(r.quarantine()) != 0 {
+		t.Errorf("%d expired, %d are left; want %d, 0", done.Expired, len(r.quarantine()), most-1)
+	}
+}
+
+// The ledger keeps the line of a batch as long as a record that was left out of it
+// may be replayed.
+func TestQuarantine_KeepsTheLedgerOfItsBatches(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.metered()
+	r.flush()
+	r.read("post 1", 2)
+	shard, batch := r.counter.Shard(r.site.ID, "post 1"), uuid.Must(uuid.NewV7())
+	_, err := r.counter.TakeBatch(t.Context(), shard, batch)
+	r.must(err)
+	r.withoutFormat(fmt.Sprintf("{v%02d}flush:%s", shard, batch), false)
+	r.flush()
+	r.number("with old as (update view_batches set applied_at = now() - interval '1 year' returning 1) select count(*) from old")
+	_, err = r.Tend(t.Context(), func() {})
+	r.must(err)
+	if n := r.number("select count(*) from view_batches where id = $1", batch); n != 1 {
+		t.Errorf("the ledger has %d lines of the batch, want 1", n)
+	}
+	if done := r.replay(); done.Replayed != 1 {
+		t.Errorf("got %+v, want one replayed", done)
+	}
+	r.number("with ours as (update view_batches set applied_at = now() returning 1) select count(*) from ours")
+	r.agree("in the end")
+}

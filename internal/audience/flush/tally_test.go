@@ -1,0 +1,235 @@
+package flush_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/testing/enginetest"
+)
+
+func TestAFlushBringsEverythingOnce(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.readAll(20, 5) // before anybody has flushed
+	r.agree("at first")
+	if done := r.flush(); done.Batches != 0 || done.Again != 0 || done.Seeded != 0 {
+		t.Errorf("nothing was new: %+v", done)
+	}
+	r.readAll(3, 2)
+	if done := r.flush(); done.Pages != 3 {
+		t.Errorf("three pages were read: %+v", done)
+	}
+	r.agree("again")
+	if n := r.number("select count(*) from view_losses"); n != 0 {
+		t.Errorf("a new installation has lost something: %d", n)
+	}
+}
+
+func TestBatchesMayComeOutOfOrder(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.flush()
+	var taken []uuid.UUID
+	for range 3 {
+		r.readAll(5, 4)
+		for shard := range shards {
+			batch := uuid.Must(uuid.NewV7())
+			_, err := r.counter.TakeBatch(t.Context(), shard, batch)
+			r.must(err)
+			taken = append(taken, batch)
+		}
+	}
+	// The last one is applied first, by somebody who does not live to drop it.
+	last := len(taken) - 1
+	deltas, err := r.counter.ReadBatch(t.Context(), last%shards, taken[last])
+	r.must(err)
+	applied, err := r.store.ApplyViews(t.Context(), last%shards, taken[last], deltas)
+	if r.must(err); !applied {
+		t.Error("it was not applied")
+	}
+	if done := r.flush(); done.Again != 1 || done.Batches < shards {
+		t.Errorf("%+v", done)
+	}
+	r.agree("in the end")
+}
+
+func TestFlushesAtOnceDoNotDisturbEachOther(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.flush()
+	for range 10 {
+		r.readAll(10, 1)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if _, err := r.Flush(t.Context(), func() {}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	r.agree("in the end")
+}
+
+// wiped is a Redis that came back with nothing, after a flush.
+func wiped(t *testing.T) *room {
+	r := open(t, enginetest.Redis(t))
+	r.readAll(10, 100)
+	r.agree("before")
+	_, err := r.Tend(t.Context(), func() {})
+	r.must(err)
+	r.must(r.redis.FlushAll(t.Context()).Err())
+	return r
+}
+
+func TestTotalsGoOnFromTheDatabaseWhenRedisIsWiped(t *testing.T) {
+	r := wiped(t)
+	r.readAll(12, 7) // readers come before anybody notices; two pages are new
+	if done := r.flush(); done.Seeded != 10 {
+		t.Errorf("%+v", done)
+	}
+	r.agree("after the loss")
+	s := r.shown("post 3")
+	if s.Uniques.AllTime < 103+10-3 || s.Uniques.AllTime > 103+10+3 {
+		t.Errorf("%d different visitors of 113", s.Uniques.AllTime)
+	}
+	series, err := r.counter.Series(t.Context(), r.site, "post 3", counter.View, counter.ByDay, 3)
+	r.must(err)
+	var days int64
+	for _, b := range series {
+		days += b.Count
+	}
+	if days != r.want["post 3"] {
+		t.Errorf("the days have %d views of %d", days, r.want["post 3"])
+	}
+	h, err := r.store.Health(t.Context())
+	if r.must(err); h.Loss == nil || h.Loss.Pages != 10 || time.Since(h.Loss.FoundAt) > time.Minute || h.Check == nil || h.Check.Differing != 0 {
+		t.Errorf("%+v", h)
+	}
+	r.readAll(12, 1)
+	r.agree("and then")
+}
+
+// What was counted since the last flush is lost with Redis, and nothing else.
+func TestAWipedRedisCostsWhatCameSinceTheLastFlush(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.readAll(10, 100)
+	r.flush()
+	kept := map[string]int64{}
+	for page, n := range r.want {
+		kept[page] = n
+	}
+	r.readAll(10, 5)
+	r.must(r.redis.FlushAll(t.Context()).Err())
+	r.want = kept
+	r.agree("after the loss")
+}
+
+func TestRedisMayBeKilledWithoutALoss(t *testing.T) {
+	server := enginetest.NewDurableRedis(t, "always")
+	r := open(t, server.URL)
+	restart := func() {
+		t.Helper()
+		server.Start()
+		for r.redis.Ping(t.Context()).Err() != nil { // a client that failed often waits a moment
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	r.readAll(10, 10)
+	r.flush()
+	for range 3 {
+		r.readAll(10, 3)
+		batch := uuid.Must(uuid.NewV7())
+		_, err := r.counter.TakeBatch(t.Context(), 0, batch) // one is under way
+		r.must(err)
+		server.Kill()
+		if _, err := r.Flush(t.Context(), func() {}); err == nil {
+			t.Error("a flush without Redis succeeded")
+		}
+		restart()
+	}
+	r.agree("after three deaths")
+	if n := r.number("select count(*) from view_losses"); n != 0 {
+		t.Errorf("%d losses were noted", n)
+	}
+	server.Kill()
+	server.Wipe()
+	restart()
+	r.readAll(10, 1)
+	r.agree("after its file was lost, too")
+}
+
+func TestTheComparisonSaysWhatDiffers(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.readAll(6, 10)
+	r.agree("at first")
+	// Somebody meddles with both.
+	key := func(page string) string {
+		t.Helper()
+		for keys := r.redis.Scan(t.Context(), 0, "*:"+page+":t", 1000).Iterator(); keys.Next(t.Context()); {
+			return keys.Val()
+		}
+		t.Fatal("the page has no key")
+		return ""
+	}
+	r.must(r.redis.HIncrBy(t.Context(), key("post 2"), "v", 5).Err())
+	r.must(r.redis.HIncrBy(t.Context(), key("post 4"), "v", -3).Err())
+	r.must(r.redis.Del(t.Context(), key("post 5")).Err())
+	r.read("post 1", 4) // is on its way, and no difference
+	c, done, err := r.Check(t.Context(), func() {})
+	r.must(err)
+	if !done || c.Compared != 18 || c.Differing != 3 || c.Surplus != 5 || c.Missing != 3+15 || len(c.Examples) != 3 {
+		t.Errorf("%+v", c)
+	}
+	if _, again, err := r.CheckIfDue(t.Context(), func() {}); again || err != nil {
+		t.Errorf("it was compared again at once: %v", err)
+	}
+	h, err := r.store.Health(t.Context())
+	if r.must(err); h.Check == nil || h.Check.Surplus != 5 || fmt.Sprint(h.Check.Examples) != fmt.Sprint(c.Examples) {
+		t.Errorf("%+v", h.Check)
+	}
+}
+
+// Readers who come while both are compared are no difference.
+func TestTheComparisonIsRightWhileReadersCome(t *testing.T) {
+	r := open(t, enginetest.Redis(t))
+	r.readAll(6, 10)
+	r.flush()
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				r.readAll(6, 1)
+			}
+		}
+	}()
+	for range 10 {
+		if c, _, err := r.Check(t.Context(), func() {}); err != nil || c.Differing != 0 {
+			t.Errorf("%+v %v", c, err)
+		}
+	}
+	close(stop)
+	<-ended
+	r.agree("in the end")
+}
+
+func TestACluster(t *testing.T) {
+	client := enginetest.RedisCluster(t)
+	r := open(t, enginetest.Redis(t))
+	r.counter = counter.New(client, counter.Options{})
+	r.Counter = r.counter
+	r.readAll(40, 5)
+	r.agree("at first")
+	r.must(client.ForEachMaster(t.Context(), func(ctx context.Context, c *redis.Client) error { return c.FlushAll(ctx).Err() }))
+	r.readAll(40, 2)
+	r.agree("after it was wiped")
+}

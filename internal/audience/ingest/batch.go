@@ -1,0 +1,205 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"dateline/internal/audience/botfilter"
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/site"
+	"dateline/internal/publishing/post"
+)
+
+const (
+	batchLimit = 2 << 20 // bytes
+	mostHits   = 1000
+	// oldest is how far back a hit may claim to be: as long as salts are kept.
+	oldest = 48 * time.Hour
+)
+
+// serverHit is what a server sends of one reader.
+type serverHit struct {
+	Type      string     `json:"type"`
+	Page      string     `json:"page"`
+	URL       string     `json:"url"`
+	Referrer  string     `json:"referrer"`
+	Visitor   string     `json:"visitor"`
+	User      string     `json:"user"`
+	Address   string     `json:"address"`
+	UserAgent string     `json:"user_agent"`
+	OptOut    bool       `json:"opt_out"`
+	Time      *time.Time `json:"time"`
+}
+
+// summary says what became of a batch.
+type summary struct {
+	Accepted int            `json:"accepted"` // in Redis
+	Counted  int            `json:"counted"`  // of these, for the first time within the window
+	Filtered map[string]int `json:"filtered"` // by reason
+	Rejected []rejected     `json:"rejected"` // wrong, and left out
+}
+
+type rejected struct {
+	Index  int            `json:"index"`
+	Errors []fieldProblem `json:"errors"`
+}
+
+// batch answers POST /v1/batch: hits of many readers that a server has seen.
+func (in *Intake) batch(w http.ResponseWriter, r *http.Request) {
+	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || key == "" {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="dateline"`)
+		writeProblem(w, http.StatusUnauthorized, "secret_required", "Send the site's secret key: Authorization: Bearer <key>.")
+		return
+	}
+	s, ok := in.Sites.BySecret(key)
+	if !ok {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="dateline", error="invalid_token"`)
+		writeProblem(w, http.StatusUnauthorized, "secret_invalid", "No site has this secret key.")
+		return
+	}
+	rows, ok := readRows(w, r)
+	if !ok {
+		return
+	}
+	out, err := in.takeAll(r, s, rows)
+	if err != nil {
+		in.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusAccepted)
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+// readRows reads a JSON array, or a document on each line.
+func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	kind = strings.TrimSpace(kind)
+	if kind != "application/json" && kind != "application/x-ndjson" {
+		writeProblem(w, http.StatusUnsupportedMediaType, "unsupported_media_type", "Send the body as application/json or application/x-ndjson.",
+			post.Problem{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json or application/x-ndjson."})
+		return nil, false
+	}
+	raw, ok := readAll(w, r, batchLimit)
+	if !ok {
+		return nil, false
+	}
+	var rows []json.RawMessage
+	if kind == "application/x-ndjson" {
+		for line := range bytes.Lines(raw) {
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				rows = append(rows, line)
+			}
+		}
+	} else if err := json.Unmarshal(raw, &rows); err != nil {
+		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body cannot be read.",
+			post.Problem{Field: "body", Code: "not_json", Message: "Send a JSON array of hits, or one hit a line as application/x-ndjson."})
+		return nil, false
+	}
+	if len(rows) == 0 || len(rows) > mostHits {
+		writeInvalid(w, post.Problem{Field: "body", Code: "too_many", Message: fmt.Sprintf("Send from 1 to %d hits.", mostHits)})
+		return nil, false
+	}
+	return rows, true
+}
+
+func (in *Intake) takeAll(r *http.Request, s *site.Active, rows []json.RawMessage) (summary, error) {
+	out := summary{Filtered: map[string]int{}, Rejected: []rejected{}}
+	var hits []counter.Hit
+	var refused []counter.FilteredHit
+	now := in.now()
+	for i, raw := range rows {
+		h, reason, problems := in.fromRow(s, raw, now)
+		if len(problems) == 0 {
+			h.page = in.nameOf(h)
+		}
+		var counted counter.Hit
+		if len(problems) == 0 && reason == "" {
+			var err error
+			if counted, err = in.hit(r.Context(), h); err != nil {
+				if problems = problemsOf(err); problems == nil {
+					return summary{}, err
+				}
+			}
+		}
+		switch {
+		case len(problems) > 0:
+			out.Rejected = append(out.Rejected, rejected{i, fields(problems)})
+		case reason != "":
+			refused = append(refused, counter.FilteredHit{Site: s.Views, Page: h.page, Reason: string(reason), At: h.at})
+			out.Filtered[string(reason)]++
+		default:
+			hits = append(hits, counted)
+		}
+	}
+	if len(refused) > 0 {
+		if err := in.Ledger.Filtered(r.Context(), refused); err != nil {
+			return summary{}, err
+		}
+	}
+	if len(hits) > 0 {
+		outcomes, err := in.Ledger.Count(r.Context(), hits)
+		if err != nil {
+			return summary{}, err
+		}
+		for _, o := range outcomes {
+			if o.Counted {
+				out.Counted++
+			}
+		}
+		in.Listeners.Pulse(s.ID)
+	}
+	out.Accepted = len(hits)
+	return out, nil
+}
+
+// fromRow reads one hit. Its server has seen the reader; what it says of them is
+// believed, but for the time.
+func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, reason botfilter.Reason, problems []post.Problem) {
+	var row serverHit
+	if problem := decode(raw, &row); problem != nil {
+		return h, "", []post.Problem{*problem}
+	}
+	m := message{Type: row.Type, Page: row.Page, URL: row.URL, Referrer: row.Referrer, Visitor: row.Visitor, User: row.User}
+	if m.Type == "" {
+		m.Type = string(counter.View)
+	}
+	h, problems = in.fromMessage(&http.Request{}, s, m)
+	if !isKind(m.Type) {
+		problems = append(problems, post.Problem{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."})
+	}
+	h.at, h.traits.Agent = now, row.UserAgent
+	if row.Time != nil {
+		h.at = *row.Time
+		if h.at.After(now) {
+			h.at = now
+		}
+		if h.at.Before(now.Add(-oldest)) {
+			h.at = now.Add(-oldest)
+		}
+	}
+	if row.Address != "" {
+		a, err := netip.ParseAddr(row.Address)
+		if err != nil {
+			problems = append(problems, post.Problem{Field: "address", Code: "invalid", Message: "It is no IP address."})
+		}
+		h.traits.Address = a
+	}
+	named := row.User != "" || row.Visitor != "" && s.Visitor.Cookies
+	if !named && row.Address == "" {
+		problems = append(problems, post.Problem{Field: "address", Code: "required", Message: "Send user, visitor or address, or nobody can be told apart."})
+	}
+	switch {
+	case row.OptOut:
+		reason = botfilter.OptOut
+	case row.UserAgent != "":
+		reason = in.Robots.Agent(row.UserAgent)
+	}
+	return h, reason, problems
+}

@@ -1,0 +1,149 @@
+package ingest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/site"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/newsroomtest"
+)
+
+// TestMain also runs the intake that a test kills: see kill_test.go.
+func TestMain(m *testing.M) {
+	if url := os.Getenv(servedRedis); url != "" {
+		fmt.Fprintln(os.Stderr, serve(url))
+		os.Exit(1)
+	}
+	enginetest.Main(m)
+}
+
+const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// desk is the intake on loopback, behind a proxy that says where readers are.
+type desk struct {
+	*newsroomtest.Newsroom
+	*newsroomtest.Counting
+	t   *testing.T
+	url string
+	log *syncBuffer
+}
+
+func open(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{Newsroom: newsroomtest.Open(t), t: t, log: &syncBuffer{}}
+	d.Counting = d.CountViews(d.log)
+	d.Intake.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	server := httptest.NewServer(d.Intake)
+	t.Cleanup(server.Close)
+	d.url = server.URL
+	return d
+}
+
+type answer struct {
+	*http.Response
+	body string
+}
+
+// send makes a request as a reader's browser does; headers change it.
+func (d *desk) send(method, path, body string, headers ...string) answer {
+	d.t.Helper()
+	r, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(body))
+	d.Must(err)
+	for name, value := range map[string]string{"User-Agent": firefox, "Accept-Language": "vi", "X-Forwarded-For": "203.0.113.7", "Content-Type": "application/json"} {
+		r.Header.Set(name, value)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Del(headers[i])
+		if headers[i+1] != "" {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	got, err := http.DefaultClient.Do(r)
+	d.Must(err)
+	raw, err := io.ReadAll(got.Body)
+	d.Must(err)
+	d.Must(got.Body.Close())
+	return answer{got, string(raw)}
+}
+
+// view sends a view of a page.
+func (d *desk) view(s site.Site, page string, headers ...string) {
+	d.t.Helper()
+	if a := d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"`+page+`"}`, headers...); a.StatusCode != http.StatusAccepted {
+		d.t.Errorf("a view is answered with %s %s", a.Status, a.body)
+	}
+}
+
+func (d *desk) stats(s site.Site, page string) counter.Stats {
+	d.t.Helper()
+	v, err := s.Counted()
+	d.Must(err)
+	d.Must(d.Counter.Fold(d.t.Context()))
+	got, err := d.Counter.Stats(d.t.Context(), v, page)
+	d.Must(err)
+	return got
+}
+
+func (d *desk) filtered(s site.Site, page string) map[string]int64 {
+	d.t.Helper()
+	d.Must(d.Counter.Fold(d.t.Context()))
+	got, err := d.Counts.FilteredOf(d.t.Context(), s.ID, page)
+	d.Must(err)
+	return got
+}
+
+// refused checks an error's status, code and the field that it names.
+func (d *desk) refused(name string, a answer, status int, code, field string) {
+	d.t.Helper()
+	var p struct {
+		Status int
+		Code   string
+		Errors []struct{ Field, Message string }
+	}
+	err := json.Unmarshal([]byte(a.body), &p)
+	if err != nil || a.StatusCode != status || p.Status != status || p.Code != code || a.Header.Get("Content-Type") != "application/problem+json" {
+		d.t.Errorf("%s: %s %s, want %d %s", name, a.Status, a.body, status, code)
+		return
+	}
+	if field != "" && !slices.ContainsFunc(p.Errors, func(e struct{ Field, Message string }) bool { return e.Field == field }) {
+		d.t.Errorf("%s: names %v, not %s", name, p.Errors, field)
+	}
+}
+
+func query(pairs ...string) string {
+	q := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	return "?" + q.Encode()
+}

@@ -1,0 +1,118 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"strconv"
+	"unicode/utf8"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/publishing/post"
+)
+
+// public finds how often a page was viewed, where everybody may know.
+func (in *Intake) public(w http.ResponseWriter, r *http.Request) (page string, count int64, ok bool) {
+	query := r.URL.Query()
+	name, field := query.Get("page"), "page"
+	if name == "" && query.Get("url") != "" {
+		name, field = query.Get("url"), "url"
+	}
+	page, problem := PageName(name)
+	if problem != nil {
+		problem.Field = field
+		writeInvalid(w, *problem)
+		return "", 0, false
+	}
+	s, found := in.Sites.ByKey(query.Get("site"))
+	if !found || !s.PublicCounts {
+		writeInvalid(w, post.Problem{Field: "site", Code: "not_public", Message: "No site with public counts has this write key."})
+		return "", 0, false
+	}
+	stats, err := in.Ledger.StatsOf(r.Context(), s.Views, []string{page})
+	if err != nil || len(stats) != 1 {
+		in.fail(w, r, fmt.Errorf("read a count: %w", err))
+		return "", 0, false
+	}
+	h := w.Header()
+	// A view is seen within a second, and a page that many look at asks no more
+	// often than that.
+	h.Set("Cache-Control", "public, max-age=1")
+	h.Set("Access-Control-Allow-Origin", "*")
+	return page, stats[0].Views, true
+}
+
+// countJSON answers GET /v1/count.json.
+func (in *Intake) countJSON(w http.ResponseWriter, r *http.Request) {
+	page, count, ok := in.public(w, r)
+	if !ok {
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(struct {
+		Page  string `json:"page"`
+		Views int64  `json:"views"`
+	}{page, count})
+}
+
+const labelLimit = 40 // characters
+
+// badge answers GET /v1/badge.svg.
+func (in *Intake) badge(w http.ResponseWriter, r *http.Request) {
+	label := r.URL.Query().Get("label")
+	switch {
+	case label == "":
+		label = "views"
+	case !utf8.ValidString(label) || utf8.RuneCountInString(label) > labelLimit:
+		writeInvalid(w, post.Problem{Field: "label", Code: "too_long", Message: "At most 40 characters."})
+		return
+	}
+	_, count, ok := in.public(w, r)
+	if !ok {
+		return
+	}
+	number := grouped(count)
+	// Verdana 11 is about 7 wide; textLength makes the guess fit.
+	left, right := 10+7*utf8.RuneCountInString(label), 10+7*len(number)
+	w.Header().Set("Content-Type", "image/svg+xml")
+	//nolint:gosec // the label is escaped
+	_, _ = fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="20" role="img" aria-label="%[2]s: %[3]s"><title>%[2]s: %[3]s</title>`+
+		`<rect width="%[1]d" height="20" rx="3" fill="#555"/><path d="M%[4]d 0h%[5]da3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H%[4]dz" fill="#06c"/>`+
+		`<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">`+
+		`<text x="%[6]d" y="14" textLength="%[7]d">%[2]s</text><text x="%[8]d" y="14" textLength="%[9]d">%[3]s</text></g></svg>`,
+		left+right, html.EscapeString(printable(label)), number, left, right-3, left/2, left-10, left+right/2, right-10)
+}
+
+// printable leaves out what XML 1.0 cannot hold (2.2).
+func printable(text string) string {
+	out := make([]rune, 0, len(text))
+	for _, r := range text {
+		if r >= ' ' && r != 0x7f && r != 0xfffe && r != 0xffff {
+			out = append(out, r)
+		}
+	}
+	return string(out)
+}
+
+// grouped writes a number in groups of three digits.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// countScript answers GET /v1/count.js: a script that puts the number where it
+// stands.
+func (in *Intake) countScript(w http.ResponseWriter, r *http.Request) {
+	_, count, ok := in.public(w, r)
+	if !ok {
+		return
+	}
+	w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+	_, _ = fmt.Fprintf(w, `(function(s,e){e.className="dateline-count";e.textContent=(%d).toLocaleString(document.documentElement.lang||[]);s.parentNode.insertBefore(e,s)})(document.currentScript,document.createElement("span"))`, count) //nolint:gosec // a number
+}
+
+var _ Ledger = (*counter.Counter)(nil)

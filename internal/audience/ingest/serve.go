@@ -1,0 +1,167 @@
+package ingest
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+)
+
+// Prefix is where the addresses begin that Intake answers.
+const Prefix = "/v1/"
+
+// ServeHTTP answers the addresses below Prefix.
+func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if v := recover(); v != nil {
+			in.Log.ErrorContext(r.Context(), "panic in a request", "route", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+			writeProblem(w, http.StatusInternalServerError, "internal", "Something went wrong on our side. The log has the details under the X-Request-ID.")
+		}
+	}()
+	head(w.Header())
+	method, answer := http.MethodPost, in.view
+	switch r.URL.Path {
+	case "/v1/view":
+	case "/v1/event":
+		answer = in.event
+	case "/v1/batch":
+		answer = in.batch
+	case "/v1/pixel.gif":
+		method, answer = http.MethodGet, in.pixel
+	case "/v1/d.js":
+		method, answer = http.MethodGet, in.Tracker.serve
+	case "/v1/count.json":
+		method, answer = http.MethodGet, in.countJSON
+	case "/v1/badge.svg":
+		method, answer = http.MethodGet, in.badge
+	case "/v1/count.js":
+		method, answer = http.MethodGet, in.countScript
+	default:
+		writeProblem(w, http.StatusNotFound, "no_such_route", "There is nothing at this address. See /api/openapi.yaml.")
+		return
+	}
+	switch {
+	case r.Method == http.MethodOptions:
+		in.preflight(w, r, method)
+		return
+	case r.Method != method:
+		w.Header().Set("Allow", method+", OPTIONS")
+		writeProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "This address does not know the method "+r.Method+".")
+		return
+	}
+	answer(w, r)
+}
+
+// Overloaded answers a request that nobody has time for, with when to try again,
+// in seconds.
+func Overloaded(w http.ResponseWriter, comeBack string) {
+	head(w.Header())
+	w.Header().Set("Retry-After", comeBack)
+	writeProblem(w, http.StatusServiceUnavailable, "overloaded", "More comes in than can be counted right now; try again in a moment.")
+}
+
+// head sets what all answers of the API have, by their canonical names.
+func head(h http.Header) {
+	var id uuid.UUID                                     // version 4 (RFC 9562, 5.4): it names a request, and need not be secret
+	binary.NativeEndian.PutUint64(id[:8], rand.Uint64()) //nolint:gosec // see above
+	binary.NativeEndian.PutUint64(id[8:], rand.Uint64()) //nolint:gosec // see above
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	h["X-Request-Id"] = []string{id.String()}
+	h["X-Content-Type-Options"] = []string{"nosniff"}
+	h["X-Frame-Options"] = []string{"DENY"}
+	h["Referrer-Policy"] = []string{"no-referrer"}
+	h["Content-Security-Policy"] = []string{"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"}
+	// Other sites' pages show what is here (fetch.spec.whatwg.org,
+	// "Cross-Origin-Resource-Policy header").
+	h["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
+}
+
+// preflight answers a browser that asks whether a page of another origin may
+// send what is no simple request, such as JSON. The body, which names the site,
+// comes later; so any site's pages may.
+func (in *Intake) preflight(w http.ResponseWriter, r *http.Request, method string) {
+	origin := r.Header.Get("Origin")
+	if origin == "" || !in.Sites.AnyOwns(hostOf(origin)) {
+		writeForeign(w)
+		return
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Allow-Methods", method)
+	h.Set("Access-Control-Allow-Headers", "Content-Type")
+	h.Set("Access-Control-Max-Age", "7200")
+	h.Set("Vary", "Origin")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// problem is a problem document (RFC 9457).
+type problem struct {
+	Type   string         `json:"type"`
+	Title  string         `json:"title"`
+	Status int            `json:"status"`
+	Code   string         `json:"code"`
+	Detail string         `json:"detail"`
+	Errors []fieldProblem `json:"errors,omitempty"`
+}
+
+type fieldProblem struct {
+	Field   string `json:"field"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func fields(problems []post.Problem) []fieldProblem {
+	var out []fieldProblem
+	for _, one := range problems {
+		out = append(out, fieldProblem{one.Field, one.Code, one.Message})
+	}
+	return out
+}
+
+func writeProblem(w http.ResponseWriter, status int, code, detail string, problems ...post.Problem) {
+	raw, err := json.Marshal(problem{"about:blank", http.StatusText(status), status, code, detail, fields(problems)})
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(raw)
+}
+
+func writeInvalid(w http.ResponseWriter, problems ...post.Problem) {
+	writeProblem(w, http.StatusUnprocessableEntity, "invalid_request", "The request cannot be carried out as it is; see errors.", problems...)
+}
+
+// fail answers with what kept a hit from being counted. What is logged names
+// neither the reader nor the page.
+func (in *Intake) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var refused *post.Error
+	switch {
+	case errors.As(err, &refused):
+		writeInvalid(w, refused.Problems...)
+	case r.Context().Err() != nil && !errors.Is(r.Context().Err(), context.DeadlineExceeded):
+		return // nobody is there any more
+	default:
+		in.Log.ErrorContext(r.Context(), "a hit was not counted", "route", r.URL.Path, "request_id", w.Header().Get("X-Request-ID"), "error", err)
+		w.Header().Set("Retry-After", "5")
+		writeProblem(w, http.StatusServiceUnavailable, "unavailable", "This cannot be counted right now; try again.")
+	}
+}
+
+// problemsOf gives what is wrong with a request; nil when the fault is ours.
+func problemsOf(err error) []post.Problem {
+	var refused *post.Error
+	if errors.As(err, &refused) {
+		return refused.Problems
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package ingest
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestPageName(t *testing.T) {
+	for text, want := range map[string]string{
+		"/":                    "/",
+		"https://news.example": "/",
+		"https://news.example/a/b/?utm_source=zalo&UTM_Medium=x&fbclid=1#c": "/a/b",
+		"/a?b=2&a=1&gclid=x":                     "/a?a=1&b=2",
+		"/a?ref=home":                            "/a",
+		"//a//":                                  "/",
+		"/t%C3%ACm%20ki%E1%BA%BFm":               "/tìm kiếm",
+		"/a%0a%00b":                              "/a__b",
+		" 0192f1a0-7c00-7000-8000-000000000001 ": "0192f1a0-7c00-7000-8000-000000000001",
+		"order 7":                                "order 7",
+		"/" + strings.Repeat("a", 199):           "/" + strings.Repeat("a", 199),
+	} {
+		if got, problem := PageName(text); got != want || problem != nil {
+			t.Errorf("%q is the page %q, not %q; %v", text, got, want, problem)
+		}
+	}
+	for _, text := range []string{"", "  ", "a\x00b", "a\nb", "\xff", strings.Repeat("x", 4001), "/%zz", "http://[::1"} {
+		if got, problem := PageName(text); problem == nil {
+			t.Errorf("%q is the page %q", text, got)
+		}
+	}
+	one, _ := PageName("/" + strings.Repeat("ệ", 100) + "1")
+	two, _ := PageName("/" + strings.Repeat("ệ", 100) + "2")
+	if one == two || len(one) > 200 || !utf8.ValidString(one) {
+		t.Errorf("%q and %q", one, two)
+	}
+}
+
+func FuzzPageName(f *testing.F) {
+	for _, text := range []string{"/a?b=c&utm_x=1", "https://news.example/%C3%A1", "id", "/" + strings.Repeat("ệ", 100)} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		name, problem := PageName(text)
+		if problem != nil {
+			return
+		}
+		if name == "" || len(name) > 200 || !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\n") {
+			t.Fatalf("%q is the page %q", text, name)
+		}
+	})
+}
+
+func TestClientAddress(t *testing.T) {
+	trusted, err := ParseProxies([]string{"10.0.0.0/8", "2001:db8::1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		peer, forwarded, want string
+	}{
+		{"203.0.113.1:5", "198.51.100.9", "203.0.113.1"}, // no proxy of ours says so
+		{"10.0.0.1:5", "", "10.0.0.1"},
+		{"10.0.0.1:5", "198.51.100.9", "198.51.100.9"},
+		{"10.0.0.1:5", "192.0.2.66, 198.51.100.9", "198.51.100.9"}, // the first was written by the reader
+		{"10.0.0.1:5", "192.0.2.66, 198.51.100.9, 10.0.0.2", "198.51.100.9"},
+		{"10.0.0.1:5", "192.0.2.66|198.51.100.9 |10.0.0.2,10.0.0.3", "198.51.100.9"},
+		{"10.0.0.1:5", "10.0.0.7", "10.0.0.7"},
+		{"10.0.0.1:5", "192.0.2.66, garbage, 10.0.0.2", "10.0.0.2"},
+		{"[2001:db8::1]:5", "2001:db8:9::1", "2001:db8:9::1"},
+		{"[::ffff:10.0.0.1]:5", "::ffff:198.51.100.9", "198.51.100.9"},
+		{"@", "198.51.100.9", "invalid IP"},
+	} {
+		r := &http.Request{RemoteAddr: c.peer, Header: http.Header{}}
+		if c.forwarded != "" {
+			r.Header["X-Forwarded-For"] = strings.Split(c.forwarded, "|")
+		}
+		if got := clientAddress(r, trusted); got.String() != c.want {
+			t.Errorf("%s, %q: %s, not %s", c.peer, c.forwarded, got, c.want)
+		}
+	}
+	if _, err := ParseProxies([]string{"localhost"}); err == nil {
+		t.Error("a name is no address")
+	}
+}
+
+func FuzzClientAddress(f *testing.F) {
+	f.Add("10.0.0.1:5", "192.0.2.66, 198.51.100.9")
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	f.Fuzz(func(t *testing.T, peer, forwarded string) {
+		r := &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": {forwarded}}}
+		got := clientAddress(r, trusted)
+		if direct, err := netip.ParseAddrPort(peer); err == nil && !within(direct.Addr().Unmap(), trusted) && got != direct.Addr().Unmap() {
+			t.Errorf("%q, %q: %s", peer, forwarded, got)
+		}
+	})
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, body := range []string{`{"site":"x","page":"/a"}`, `{"site":5}`, `null`, `{"site":"x"}{}`, `{"colour":1}`, `[]`, ``} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var m message
+		if problem := decode(body, &m); problem != nil && (problem.Field == "" || problem.Code == "" || problem.Message == "") {
+			t.Errorf("%q: %+v", body, problem)
+		}
+		var row serverHit
+		if problem := decode(body, &row); problem != nil && problem.Field == "" {
+			t.Errorf("%q: %+v", body, problem)
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package site
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/visitor"
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/post"
+)
+
+// Active is a site as hits are counted by it.
+type Active struct {
+	Site
+	Views   counter.Site
+	Visitor visitor.Site
+}
+
+// All is the database as the directory reads it.
+type All interface {
+	SitesVersion(ctx context.Context) (int64, error)
+	AllSites(ctx context.Context) ([]Site, error)
+}
+
+// Directory has all sites in memory, so that no hit waits for the database. It
+// is safe for concurrent use.
+type Directory struct {
+	Store  All
+	Sealer *secret.Sealer
+	Log    *slog.Logger
+
+	reading sync.Mutex
+	now     atomic.Pointer[table]
+}
+
+type table struct {
+	version  int64
+	byKey    map[string]*Active
+	byID     map[uuid.UUID]*Active
+	bySecret map[string]*Active // by its hash
+}
+
+// look is how often the directory asks whether sites have changed elsewhere.
+const look = time.Second
+
+// Run keeps the directory up to date until ctx ends.
+func (d *Directory) Run(ctx context.Context) {
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		err := d.Refresh(ctx)
+		if err != nil && ctx.Err() == nil && !failing {
+			d.Log.Warn("changes of sites cannot be read; hits are counted by what was read before", "error", err)
+		}
+		failing = err != nil
+	}
+}
+
+// Refresh reads the sites if they have changed.
+func (d *Directory) Refresh(ctx context.Context) error {
+	d.reading.Lock()
+	defer d.reading.Unlock()
+	// Asked before they are read: what changes in between is read again.
+	version, err := d.Store.SitesVersion(ctx)
+	if err != nil {
+		return err
+	}
+	if there := d.now.Load(); there != nil && there.version == version {
+		return nil
+	}
+	sites, err := d.Store.AllSites(ctx)
+	if err != nil {
+		return err
+	}
+	t := &table{version: version, byKey: make(map[string]*Active, len(sites)), byID: make(map[uuid.UUID]*Active, len(sites)), bySecret: make(map[string]*Active, len(sites))}
+	for _, s := range sites {
+		a, err := d.activate(s)
+		if err != nil {
+			d.Log.Error("a site cannot be counted for", "site_id", s.ID, "error", err)
+			continue
+		}
+		t.byKey[s.WriteKey], t.byID[s.ID], t.bySecret[string(s.SecretHash)] = a, a, a
+	}
+	d.now.Store(t)
+	return nil
+}
+
+func (d *Directory) activate(s Site) (*Active, error) {
+	v, err := s.Counted()
+	if err != nil {
+		return nil, err
+	}
+	text, err := d.Sealer.Open(s.VisitorKey, SealName(s.ID))
+	if err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(text.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("its key is damaged: %w", err)
+	}
+	return &Active{Site: s, Views: v,
+		Visitor: visitor.Site{ID: s.ID, Zone: v.Zone, Key: key, Cookies: s.Visitors == Cookie, Weekly: s.WeeklyUniques}}, nil
+}
+
+// Counted is the site as the counters know it.
+func (s *Site) Counted() (counter.Site, error) {
+	zone, err := post.LoadZone(s.TimeZone)
+	if err != nil {
+		return counter.Site{}, err
+	}
+	return counter.Site{ID: s.ID, Workspace: s.WorkspaceID, Zone: zone, Window: time.Duration(s.WindowSeconds) * time.Second,
+		Uniques: s.Uniques, MaxID: uint32(s.MaxID)}, nil //nolint:gosec // the database checks it
+}
+
+// ByKey finds the site of a write key.
+func (d *Directory) ByKey(key string) (*Active, bool) {
+	t := d.now.Load()
+	if t == nil {
+		return nil, false
+	}
+	a, ok := t.byKey[key]
+	return a, ok
+}
+
+// ByID finds a site.
+func (d *Directory) ByID(id uuid.UUID) (*Active, bool) {
+	t := d.now.Load()
+	if t == nil {
+		return nil, false
+	}
+	a, ok := t.byID[id]
+	return a, ok
+}
+
+// BySecret finds the site of a key for servers. It is looked up by its hash, so
+// that comparing it leaks nothing through time.
+func (d *Directory) BySecret(secret string) (*Active, bool) {
+	t := d.now.Load()
+	if t == nil {
+		return nil, false
+	}
+	a, ok := t.bySecret[string(HashSecret(secret))]
+	return a, ok
+}
+
+// AnyOwns says whether a host belongs to any site.
+func (d *Directory) AnyOwns(host string) bool {
+	t := d.now.Load()
+	if t == nil {
+		return false
+	}
+	for _, a := range t.byID {
+		if a.Allows(host) {
+			return true
+		}
+	}
+	return false
+}

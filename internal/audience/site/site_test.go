@@ -1,0 +1,180 @@
+package site_test
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/site"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/post"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/newsroomtest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func draft() site.Site {
+	return site.Site{Name: "News", TimeZone: "Asia/Ho_Chi_Minh", WindowSeconds: 1800, Uniques: counter.HyperLogLog,
+		RateHits: site.DefaultHits, RateSeconds: 10, Visitors: site.Cookieless}
+}
+
+func TestHostsOfASite(t *testing.T) {
+	t.Parallel()
+	s := site.Site{Domains: []string{"news.example"}}
+	open := site.Site{}
+	for host, want := range map[string]bool{"news.example": true, "m.news.example": true, "a.b.news.example": true,
+		"fakenews.example": false, "news.example.evil.example": false, "example": false, "": false} {
+		if s.Allows(host) != want || s.Owns(host) != want {
+			t.Errorf("%q: allowed is %v, owned is %v, want %v", host, s.Allows(host), s.Owns(host), want)
+		}
+		if !open.Allows(host) || open.Owns(host) {
+			t.Errorf("%q: a site without domains takes hits from everywhere and owns nothing", host)
+		}
+	}
+}
+
+func TestSettingsThatCannotBe(t *testing.T) {
+	n := newsroomtest.Open(t)
+	for name, row := range map[string]struct {
+		spoil func(*site.Site)
+		field string
+	}{
+		"no name":               {func(s *site.Site) { s.Name = " " }, "name"},
+		"a long name":           {func(s *site.Site) { s.Name = strings.Repeat("ộ", 201) }, "name"},
+		"a name that is none":   {func(s *site.Site) { s.Name = "a\xff" }, "name"},
+		"an address":            {func(s *site.Site) { s.Domains = []string{"https://news.example/"} }, "domains"},
+		"a network address":     {func(s *site.Site) { s.Domains = []string{"203.0.113.7"} }, "domains"},
+		"too many domains":      {func(s *site.Site) { s.Domains = many(51) }, "domains"},
+		"an unknown zone":       {func(s *site.Site) { s.TimeZone = "Asia/Hanoi_" }, "time_zone"},
+		"no window":             {func(s *site.Site) { s.WindowSeconds = 0 }, "window_seconds"},
+		"a window of days":      {func(s *site.Site) { s.WindowSeconds = 86401 }, "window_seconds"},
+		"no hits":               {func(s *site.Site) { s.RateHits = 0 }, "rate_hits"},
+		"no time":               {func(s *site.Site) { s.RateSeconds = 0 }, "rate_seconds"},
+		"a guess of uniques":    {func(s *site.Site) { s.Uniques = "guess" }, "uniques"},
+		"a bitmap without ids":  {func(s *site.Site) { s.Uniques = counter.Bitmap }, "max_id"},
+		"ids without a bitmap":  {func(s *site.Site) { s.MaxID = 5 }, "max_id"},
+		"visitors by their eye": {func(s *site.Site) { s.Visitors = "iris" }, "visitors"},
+	} {
+		s := draft()
+		row.spoil(&s)
+		_, _, _, err := n.Sites.Create(t.Context(), n.Owner, s, idempotency.Key{})
+		var refused *post.Error
+		if !errors.As(err, &refused) || !slices.ContainsFunc(refused.Problems, func(p post.Problem) bool { return p.Field == row.field && p.Message != "" }) {
+			t.Errorf("%s: %v, want a refusal of %s", name, err, row.field)
+		}
+	}
+	if all, err := n.Sites.List(t.Context(), n.Owner); err != nil || len(all) != 0 {
+		t.Errorf("%d sites were made, %v", len(all), err)
+	}
+}
+
+func many(n int) (domains []string) {
+	for i := range n {
+		domains = append(domains, "a"+strings.Repeat("b", i)+".example")
+	}
+	return domains
+}
+
+// What people write is tidied, and what they leave out comes from the workspace.
+func TestASiteIsMade(t *testing.T) {
+	n := newsroomtest.Open(t)
+	s := draft()
+	s.Name, s.TimeZone, s.Domains = "  Tin tức ", "", []string{"Báo.example.", "a.example", "A.example"}
+	made, key, replayed, err := n.Sites.Create(t.Context(), n.Owner, s, idempotency.Key{})
+	n.Must(err)
+	if replayed || made.Name != "Tin tức" || made.TimeZone == "" || !slices.Equal(made.Domains, []string{"a.example", "xn--bo-mia.example"}) {
+		t.Errorf("%+v", made)
+	}
+	if !strings.HasPrefix(made.WriteKey, "dlw_") || !strings.HasPrefix(key.Reveal(), "dls_") || string(made.SecretHash) != string(site.HashSecret(key.Reveal())) {
+		t.Errorf("keys %s and %s", made.WriteKey, key.Reveal())
+	}
+	counted, err := made.Counted()
+	if n.Must(err); counted.ID != made.ID || counted.Workspace != n.Owner.WorkspaceID || counted.Window != site.DefaultWindow || counted.Zone.String() != made.TimeZone {
+		t.Errorf("%+v", counted)
+	}
+	stranger := workspace.Principal{WorkspaceID: uuid.New(), Role: workspace.Owner}
+	var refused *post.Error
+	if _, err := n.Sites.Get(t.Context(), stranger, made.ID); !errors.As(err, &refused) || refused.Kind != post.NotFound {
+		t.Errorf("another workspace reads it: %v", err)
+	}
+}
+
+func TestEditsOfASite(t *testing.T) {
+	n := newsroomtest.Open(t)
+	s := draft()
+	s.Uniques, s.MaxID = counter.Bitmap, 1000
+	made, _, _, err := n.Sites.Create(t.Context(), n.Owner, s, idempotency.Key{})
+	n.Must(err)
+	hits, more, fewer := 30, int64(2000), int64(10)
+	changed, err := n.Sites.Edit(t.Context(), n.Owner, made.ID, site.Change{RateHits: &hits, MaxID: &more})
+	if n.Must(err); changed.RateHits != 30 || changed.MaxID != 2000 || changed.Name != "News" || changed.WindowSeconds != 1800 {
+		t.Errorf("%+v", changed)
+	}
+	var refused *post.Error
+	if _, err := n.Sites.Edit(t.Context(), n.Owner, made.ID, site.Change{MaxID: &fewer}); !errors.As(err, &refused) || refused.Problems[0].Field != "max_id" {
+		t.Errorf("ids that were counted are refused from now on: %v", err)
+	}
+}
+
+// directory is that of another process.
+func directory(n *newsroomtest.Newsroom) *site.Directory {
+	return &site.Directory{Store: n.Store, Sealer: n.Sealer, Log: slog.New(slog.DiscardHandler)}
+}
+
+func TestTheDirectoryFollowsChanges(t *testing.T) {
+	n := newsroomtest.Open(t)
+	d := directory(n)
+	if _, ok := d.ByKey("dlw_none"); ok || d.AnyOwns("news.example") {
+		t.Error("a directory that has not been read knows something")
+	}
+	n.Must(d.Refresh(t.Context()))
+	made, secret := n.Site(func(s *site.Site) { s.Domains = []string{"news.example"} })
+	if _, ok := d.ByKey(made.WriteKey); ok {
+		t.Error("the site is there before anybody looked")
+	}
+	n.Must(d.Refresh(t.Context()))
+	found, ok := d.ByKey(made.WriteKey)
+	if !ok || found.ID != made.ID || len(found.Visitor.Key) != 32 || found.Visitor.Cookies || found.Views.Uniques != counter.HyperLogLog {
+		t.Fatalf("%v %+v", ok, found)
+	}
+	if byID, ok := d.ByID(made.ID); !ok || byID != found {
+		t.Error("it is not found by its id")
+	}
+	if bySecret, ok := d.BySecret(secret); !ok || bySecret != found {
+		t.Error("it is not found by its secret key")
+	}
+	for _, wrong := range []string{"", made.WriteKey, secret + "x", strings.ToLower(secret)} {
+		if _, ok := d.BySecret(wrong); ok {
+			t.Errorf("%q is a secret key", wrong)
+		}
+	}
+	if !d.AnyOwns("m.news.example") || d.AnyOwns("other.example") {
+		t.Error("hosts are not known")
+	}
+
+	cookie := site.Cookie
+	_, err := n.Sites.Edit(t.Context(), n.Owner, made.ID, site.Change{Visitors: &cookie})
+	n.Must(err)
+	_, renewed, err := n.Sites.Rotate(t.Context(), n.Owner, made.ID)
+	n.Must(err)
+	n.Must(d.Refresh(t.Context()))
+	if now, ok := d.BySecret(renewed.Reveal()); !ok || !now.Visitor.Cookies || string(now.Visitor.Key) != string(found.Visitor.Key) {
+		t.Error("what was changed is not in force, or its visitors are not known any more")
+	}
+	if _, ok := d.BySecret(secret); ok {
+		t.Error("the old secret key still opens")
+	}
+
+	n.Must(n.Sites.Delete(t.Context(), n.Owner, made.ID))
+	n.Must(d.Refresh(t.Context()))
+	if _, ok := d.ByKey(made.WriteKey); ok || d.AnyOwns("news.example") {
+		t.Error("a deleted site is counted for")
+	}
+}

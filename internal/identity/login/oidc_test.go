@@ -1,0 +1,261 @@
+package login_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/testing/enginetest"
+)
+
+const clientSecret = "a secret: with+signs%"
+
+func accounts() map[string]any {
+	person := func(email string, verified bool) map[string]any {
+		return map[string]any{"email": email, "email_verified": verified, "name": "Somebody"}
+	}
+	return map[string]any{
+		"ann":      person("Ann@News.example", true),
+		"mallory":  person("ann@news.example", false),
+		"eve":      person("eve@elsewhere.example", true),
+		"new-ann":  person("ann@news.example", true),
+		"kelvin":   person("\u212Aarl@news.example", true),
+		"nobody":   map[string]any{},
+		"stranger": person("stranger@news.example", true),
+	}
+}
+
+// real is the npm package oidc-provider on loopback.
+func real(t *testing.T, change ...func(map[string]any)) func(redirect string) *login.Provider {
+	t.Helper()
+	return func(redirect string) *login.Provider {
+		options := map[string]any{"redirect": redirect, "accounts": accounts()}
+		for _, f := range change {
+			f(options)
+		}
+		return &login.Provider{Issuer: enginetest.Node(t, "testdata/oidc", options), ClientID: "dateline", ClientSecret: secret.NewText(clientSecret),
+			Scopes: []string{"openid", "email", "profile"}, Label: "the newsroom's login"}
+	}
+}
+
+// signIn goes through the provider's screens and gives what the browser shows
+// in the end.
+func (b *browser) signIn(name string) page {
+	b.s.t.Helper()
+	p := b.open("/login")
+	p.want(http.StatusOK, "Log in with the newsroom&#39;s login")
+	p = b.open("/login/oidc")
+	if strings.Contains(p.body, `name="login"`) {
+		p = p.submit(0, "login", name, "password", "any")
+	}
+	if strings.Contains(p.body, `name="prompt"`) {
+		p = p.submit(0) // consent
+	}
+	return p
+}
+
+func TestLoginAtARealProvider(t *testing.T) {
+	for name, inToken := range map[string]bool{"address in the ID token": true, "address on the userinfo page": false} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, real(t, func(o map[string]any) { o["inToken"] = inToken }))
+			s.invite("ann@news.example", "editor")
+			b := s.browser()
+			if b.loggedIn() {
+				t.Fatal("logged in before the login")
+			}
+			b.signIn("ann").want(http.StatusOK, "the dashboard")
+			b.open("/api/v1/session").want(http.StatusOK, `"email":"ann@news.example"`)
+			b.open("/api/v1/session").want(http.StatusOK, `"role":"editor"`)
+			b.open("/api/v1/posts").want(http.StatusOK, "posts")
+			if b.cookie("dateline-login") != "" {
+				t.Error("the attempt's cookie is left")
+			}
+			b.open("/login").want(http.StatusOK, "You are logged in")
+			for _, kept := range []string{clientSecret, b.cookie("dateline"), "ann@news.example"} {
+				if strings.Contains(s.log.String(), kept) {
+					t.Errorf("the log holds %q", kept)
+				}
+			}
+		})
+	}
+}
+
+func TestTheSameUserComesBack(t *testing.T) {
+	s := open(t, real(t))
+	s.invite("ann@news.example", "author")
+	first, second := s.browser(), s.browser()
+	first.signIn("ann").want(http.StatusOK, "the dashboard")
+	s.Exec("update users set email = 'ann.new@news.example' where email is not null") // subject and issuer are what counts
+	second.signIn("ann").want(http.StatusOK, "the dashboard")
+	if n := s.Count("select count(distinct user_id) from sessions"); n != 1 || s.Count("select count(*) from sessions") != 2 {
+		t.Errorf("%d users", n)
+	}
+	// An address that passed to somebody else does not bring the user along.
+	s.Exec("update users set email = 'ann@news.example' where email is not null")
+	third := s.browser()
+	third.signIn("new-ann").want(http.StatusForbidden, "You are not a member")
+	if third.loggedIn() {
+		t.Error("logged in")
+	}
+}
+
+func TestWhoIsNotInvitedStaysOut(t *testing.T) {
+	s := open(t, real(t))
+	s.invite("ann@news.example", "owner")
+	s.invite("karl@news.example", "owner")
+	users := s.Count("select count(*) from users")
+	for name, why := range map[string]string{"mallory": "an address that is not verified", "eve": "no invitation", "nobody": "no address",
+		"kelvin": "an address that only looks the same in lower case"} {
+		b := s.browser()
+		b.signIn(name).want(http.StatusForbidden, "You are not a member")
+		if b.loggedIn() || b.cookie("dateline") != "" {
+			t.Errorf("logged in with %s", why)
+		}
+	}
+	if n := s.Count("select count(*) from sessions") + s.Count("select count(*) from identities"); n != 0 || s.Count("select count(*) from users") != users {
+		t.Errorf("%d rows were left", n)
+	}
+}
+
+func TestStrangersOfADomainMayJoin(t *testing.T) {
+	s := open(t, real(t), func(o *login.Options) {
+		o.Join = login.Joining{Domains: []string{"news.example"}, Role: workspace.Author}
+	})
+	b := s.browser()
+	b.signIn("stranger").want(http.StatusOK, "the dashboard")
+	b.open("/api/v1/session").want(http.StatusOK, `"role":"author"`)
+	for _, name := range []string{"eve", "mallory", "nobody", "kelvin"} {
+		s.browser().signIn(name).want(http.StatusForbidden, "You are not a member")
+	}
+	// Who was taken out of the workspace stays out, and is logged out at once.
+	s.Exec("delete from members where role = 'author'")
+	if b.loggedIn() {
+		t.Error("the session outlived the membership")
+	}
+	s.browser().signIn("stranger").want(http.StatusForbidden, "You are not a member")
+}
+
+func TestAnAnswerIsTakenOnceAndInItsBrowserOnly(t *testing.T) {
+	s := open(t, real(t))
+	s.invite("ann@news.example", "author")
+	b := s.browser()
+	b.stopAt = "/login/callback"
+	b.signIn("ann")
+	answer, attempt := b.before.URL.String(), b.cookie("dateline-login")
+	if attempt == "" || !strings.Contains(answer, "code=") {
+		t.Fatal(answer)
+	}
+
+	victim := s.browser() // somebody else's answer must not log this browser in
+	victim.open(answer).want(http.StatusBadRequest, "Please log in again")
+	victim.stopAt = "/auth"
+	victim.open("/login/oidc") // has an attempt of its own now
+	victim.open(answer).want(http.StatusBadRequest, "Please log in again")
+	for _, change := range []func(url.Values){
+		func(q url.Values) { q.Del("state") },
+		func(q url.Values) { q.Set("state", "1."+q.Get("state")) },
+		func(q url.Values) { q.Set("state", q.Get("state")+"A") },
+		func(q url.Values) {
+			_, mac, _ := strings.Cut(q.Get("state"), ".")
+			q.Set("state", "99999999999."+mac)
+		},
+	} {
+		changed := *b.before.URL
+		q := changed.Query()
+		change(q)
+		changed.RawQuery = q.Encode()
+		b.open(changed.String()).want(http.StatusBadRequest, "Please log in again")
+	}
+	if victim.loggedIn() || b.loggedIn() {
+		t.Fatal("logged in by an answer that is not theirs")
+	}
+
+	b.stopAt = ""
+	b.open(answer).want(http.StatusOK, "the dashboard")
+	if !b.loggedIn() {
+		t.Fatal("not logged in")
+	}
+	thief := s.browser() // with both the address and the cookie
+	thief.setCookie("dateline-login", attempt)
+	thief.open(answer).want(http.StatusBadRequest, "Please log in again")
+	if thief.loggedIn() {
+		t.Error("an answer was taken twice")
+	}
+}
+
+// A code that another attempt got is refused by the provider: the verifier
+// does not fit (RFC 7636).
+func TestAStolenCodeIsWorthNothing(t *testing.T) {
+	s := open(t, real(t))
+	s.invite("ann@news.example", "author")
+	ann, thief := s.browser(), s.browser()
+	ann.stopAt, thief.stopAt = "/login/callback", "/login/callback"
+	ann.signIn("ann")
+	thief.signIn("eve")
+	answer := thief.before.URL
+	q := answer.Query()
+	q.Set("code", ann.before.URL.Query().Get("code"))
+	answer.RawQuery = q.Encode()
+	thief.stopAt = ""
+	thief.open(answer.String()).want(http.StatusForbidden, "Login refused")
+	if thief.loggedIn() {
+		t.Error("logged in with somebody else's code")
+	}
+	if !strings.Contains(s.log.String(), "invalid_grant") || strings.Contains(s.log.String(), q.Get("code")) {
+		t.Errorf("the log says\n%s", s.log)
+	}
+}
+
+func TestALoginTakesTenMinutesAtMost(t *testing.T) {
+	s := open(t, real(t))
+	s.invite("ann@news.example", "author")
+	b := s.browser()
+	b.stopAt = "/login/callback"
+	b.signIn("ann")
+	s.pass(10 * time.Minute)
+	b.open(b.before.URL.String()).want(http.StatusBadRequest, "Please log in again")
+	if b.loggedIn() {
+		t.Error("logged in")
+	}
+}
+
+func TestWhoDeclinesIsNotLoggedIn(t *testing.T) {
+	s := open(t, real(t))
+	s.invite("ann@news.example", "author")
+	b := s.browser()
+	p := b.open("/login/oidc").submit(0, "login", "ann", "password", "any")
+	abort, _, _ := strings.Cut(p.body[strings.Index(p.body, "/interaction/"):], `"`)
+	p = b.open("http://" + p.at.Host + strings.TrimSuffix(abort, "/abort") + "/abort")
+	p.want(http.StatusForbidden, "Login refused")
+	if b.loggedIn() || !strings.Contains(s.log.String(), "access_denied") {
+		t.Errorf("%v\n%s", b.loggedIn(), s.log)
+	}
+}
+
+func TestLogout(t *testing.T) {
+	s := open(t, real(t))
+	s.invite("ann@news.example", "author")
+	here, there := s.browser(), s.browser()
+	here.signIn("ann")
+	there.signIn("ann")
+	kept := here.cookie("dateline")
+	here.open("/login").submit(0).want(http.StatusOK, "Log in with")
+	if here.cookie("dateline") != "" {
+		t.Error("the cookie is left")
+	}
+	here.setCookie("dateline", kept)
+	if here.loggedIn() || !there.loggedIn() {
+		t.Errorf("here %v, there %v", here.loggedIn(), there.loggedIn())
+	}
+	here.setCookie("dateline", "")
+	here.signIn("ann").want(http.StatusOK, "the dashboard")
+	here.open("/login").submit(1) // everywhere
+	if here.loggedIn() || there.loggedIn() {
+		t.Errorf("here %v, there %v", here.loggedIn(), there.loggedIn())
+	}
+}

@@ -1,0 +1,126 @@
+package login
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+)
+
+// How long a session lasts.
+const (
+	IdleLimit     = 12 * time.Hour
+	AbsoluteLimit = 30 * 24 * time.Hour
+	touchEvery    = time.Minute
+)
+
+// newSecret gives 256 random bits as text.
+func newSecret() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails, see crypto/rand
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// hash is what is stored and looked up for a secret, so that neither a copy of
+// the database nor the time that a comparison takes gives one away.
+func hash(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+func (s *Service) limits() Limits {
+	now := s.now()
+	return Limits{Created: now.Add(-AbsoluteLimit), Used: now.Add(-IdleLimit)}
+}
+
+// HasCookie says whether a request carries a session, valid or not.
+func (s *Service) HasCookie(r *http.Request) bool { return s.cookies.session(r) != "" }
+
+// Peek finds the session of a request's cookie.
+func (s *Service) Peek(r *http.Request) (Session, bool, error) {
+	secret := s.cookies.session(r)
+	if secret == "" {
+		return Session{}, false, nil
+	}
+	return s.store.SessionByHash(r.Context(), hash(secret), s.limits())
+}
+
+// Session finds the session of a request's cookie and notes its use.
+func (s *Service) Session(r *http.Request) (Session, bool, error) {
+	found, ok, err := s.Peek(r)
+	if err != nil || !ok {
+		return Session{}, false, err
+	}
+	if now := s.now(); now.Sub(found.LastUsedAt) >= touchEvery {
+		if err := s.store.TouchSession(r.Context(), found.ID, now); err != nil {
+			return Session{}, false, err
+		}
+		found.LastUsedAt = now
+	}
+	return found, true, nil
+}
+
+// start logs a user in, always under a new id: one that was there before the
+// login may be known to others. It says false for a user without a workspace.
+func (s *Service) start(w http.ResponseWriter, r *http.Request, user uuid.UUID, way string) (bool, error) {
+	_, memberships, err := s.store.WhoIs(r.Context(), user)
+	if err != nil || len(memberships) == 0 {
+		return false, err
+	}
+	if before := s.cookies.session(r); before != "" {
+		if err := s.store.EndSessionByHash(r.Context(), hash(before)); err != nil {
+			return false, err
+		}
+	}
+	secret, now := newSecret(), s.now()
+	made := Session{ID: uuid.Must(uuid.NewV7()), UserID: user, WorkspaceID: memberships[0].WorkspaceID, CreatedAt: now, LastUsedAt: now,
+		UserAgent: shortAgent(r.UserAgent())}
+	if err := s.store.InsertSession(r.Context(), made, hash(secret), s.limits()); err != nil {
+		return false, err
+	}
+	if err := s.store.RecordLogin(r.Context(), user, made.ID); err != nil {
+		return false, err
+	}
+	s.cookies.setSession(w, secret)
+	s.log.Info("somebody logged in", "user_id", user, "session_id", made.ID, "by", way)
+	return true, nil
+}
+
+// Sessions lists where a user is logged in, the last used first.
+func (s *Service) Sessions(ctx context.Context, user uuid.UUID) ([]Session, error) {
+	return s.store.Sessions(ctx, user, s.limits())
+}
+
+// End logs one of the user's sessions out.
+func (s *Service) End(ctx context.Context, user, id uuid.UUID) error {
+	found, err := s.store.EndSession(ctx, user, id)
+	if err == nil && !found {
+		return &post.Error{Kind: post.NotFound, Code: "session_not_found", Message: "There is no such session of yours."}
+	}
+	return err
+}
+
+// EndAll logs the user out everywhere.
+func (s *Service) EndAll(ctx context.Context, user uuid.UUID) error {
+	return s.store.EndSessionsOf(ctx, user)
+}
+
+// Switch makes a session look at another workspace of its user's.
+func (s *Service) Switch(ctx context.Context, session Session, workspace uuid.UUID) error {
+	moved, err := s.store.MoveSession(ctx, session.UserID, session.ID, workspace)
+	if err == nil && !moved {
+		return &post.Error{Kind: post.NotFound, Code: "workspace_not_found", Message: "There is no such workspace of yours."}
+	}
+	return err
+}
+
+// Account tells who a user is and where they belong.
+func (s *Service) Account(ctx context.Context, user uuid.UUID) (User, []Membership, error) {
+	return s.store.WhoIs(ctx, user)
+}

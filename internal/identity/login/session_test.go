@@ -1,0 +1,167 @@
+package login_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/internal/identity/login"
+)
+
+func TestASessionEndsWhenItIsNotUsed(t *testing.T) {
+	s := open(t, nil)
+	b := s.owner()
+	for range 3 { // each use gives twelve hours more
+		s.pass(login.IdleLimit - time.Minute)
+		if !b.loggedIn() {
+			t.Fatal("ended early")
+		}
+	}
+	s.pass(login.IdleLimit)
+	if b.loggedIn() {
+		t.Error("used again after twelve hours")
+	}
+	b.open("/api/v1/posts").want(http.StatusUnauthorized, "session_ended")
+	b.open("/login").want(http.StatusOK, "Log in to Dateline")
+	s.owner()
+	if n := s.Count("select count(*) from sessions"); n != 1 {
+		t.Errorf("%d sessions are kept, want the new one", n)
+	}
+}
+
+func TestASessionEndsAfterThirtyDaysHoweverItIsUsed(t *testing.T) {
+	s := open(t, nil)
+	b := s.owner()
+	for range 60 {
+		if !b.loggedIn() {
+			t.Fatal("ended early")
+		}
+		s.pass(login.IdleLimit - time.Minute)
+	}
+	s.pass(2 * time.Hour)
+	if b.loggedIn() {
+		t.Error("logged in after thirty days")
+	}
+}
+
+func TestTheUseOfASessionIsNotedAtMostOnceAMinute(t *testing.T) {
+	s := open(t, nil)
+	b := s.owner()
+	const untouched = "select count(*) from sessions where last_used_at = created_at"
+	s.pass(50 * time.Second)
+	if b.loggedIn(); s.Count(untouched) != 1 {
+		t.Error("noted within the minute")
+	}
+	s.pass(11 * time.Second)
+	if b.loggedIn(); s.Count(untouched) != 0 {
+		t.Error("not noted after the minute")
+	}
+}
+
+func TestALoginAlwaysMakesANewID(t *testing.T) {
+	s := open(t, nil)
+	b := s.browser()
+	const planted = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	b.setCookie("dateline", planted)
+	b.open(s.link()).submit(0).want(http.StatusOK, "the dashboard")
+	first := b.cookie("dateline")
+	if first == planted || len(first) != 43 {
+		t.Errorf("the session is %q", first)
+	}
+	b.open(s.link()).submit(0).want(http.StatusOK, "the dashboard")
+	if second := b.cookie("dateline"); second == first || !b.loggedIn() {
+		t.Error("the id of the session before is used again")
+	}
+	b.setCookie("dateline", first)
+	if b.loggedIn() {
+		t.Error("the session before goes on")
+	}
+	if n := s.Count("select count(*) from sessions s where s::text like '%' || $1 || '%'", first[7:]); n != 0 {
+		t.Error("the cookie's value stands in the database")
+	}
+}
+
+func TestSessionsAreListedAndEnded(t *testing.T) {
+	s := open(t, nil)
+	s.invite("ann@news.example", "viewer")
+	phone, desk := s.owner(), s.owner()
+	s.pass(time.Hour)
+	var list struct {
+		Sessions []struct {
+			ID        string `json:"id"`
+			Current   bool   `json:"current"`
+			UserAgent string `json:"user_agent"`
+		} `json:"sessions"`
+	}
+	s.Must(json.Unmarshal([]byte(desk.open("/api/v1/sessions").body), &list))
+	if len(list.Sessions) != 2 || !list.Sessions[0].Current || list.Sessions[1].Current || list.Sessions[0].UserAgent != "Firefox on Linux" {
+		t.Fatalf("%+v", list)
+	}
+	other := "/api/v1/sessions/" + list.Sessions[1].ID
+	desk.json(http.MethodDelete, other, "").want(http.StatusNoContent, "")
+	if phone.loggedIn() || !desk.loggedIn() {
+		t.Errorf("phone %v, desk %v", phone.loggedIn(), desk.loggedIn())
+	}
+	desk.json(http.MethodDelete, other, "").want(http.StatusNotFound, "session_not_found")
+
+	stranger := s.as("ann@news.example") // cannot see or end it, viewers manage their own
+	stranger.json(http.MethodDelete, "/api/v1/sessions/"+list.Sessions[0].ID, "").want(http.StatusNotFound, "session_not_found")
+	if p := stranger.open("/api/v1/sessions"); strings.Contains(p.body, list.Sessions[0].ID) {
+		t.Errorf("shown to another user: %s", p.body)
+	}
+	stranger.json(http.MethodDelete, "/api/v1/sessions", "").want(http.StatusNoContent, "")
+	if stranger.loggedIn() || !desk.loggedIn() {
+		t.Errorf("stranger %v, desk %v", stranger.loggedIn(), desk.loggedIn())
+	}
+	desk.json(http.MethodDelete, "/api/v1/sessions", "").want(http.StatusNoContent, "")
+	if desk.loggedIn() {
+		t.Error("still logged in")
+	}
+}
+
+func TestASessionIsSwitchedToAnotherWorkspace(t *testing.T) {
+	s := open(t, nil)
+	second, _, _ := s.Found("Second")
+	rival, _, _ := s.Found("Rival")
+	s.Exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'viewer')", second.ID, s.Owner.UserID)
+	b, elsewhere := s.owner(), s.owner()
+	b.open("/api/v1/session").want(http.StatusOK, `"workspace":{"id":"`+s.Workspace.ID.String())
+	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+second.ID.String()+`"}`).want(http.StatusOK, `"workspace":{"id":"`+second.ID.String())
+	b.open("/api/v1/session").want(http.StatusOK, `"name":"Second","role":"viewer"`)
+	b.json(http.MethodPost, "/api/v1/posts", `{"content":"Hello","scheduled_time":"2099-01-01T00:00:00Z"}`).want(http.StatusForbidden, "role_insufficient")
+	elsewhere.open("/api/v1/session").want(http.StatusOK, `"workspace":{"id":"`+s.Workspace.ID.String())
+	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+rival.ID.String()+`"}`).want(http.StatusNotFound, "workspace_not_found")
+	b.json(http.MethodPatch, "/api/v1/session", `{"workspace_id":"`+s.Workspace.ID.String()+`"}`).want(http.StatusOK, `"role":"owner"`)
+	s.Exec("delete from members where user_id = $1 and workspace_id = $2", s.Owner.UserID, s.Workspace.ID)
+	if b.loggedIn() {
+		t.Error("the session outlived the membership")
+	}
+	s.owner().open("/api/v1/session").want(http.StatusOK, `"name":"Second"`)
+}
+
+// as gives a browser in which the user with that address is logged in.
+func (s *site) as(email string) *browser {
+	s.t.Helper()
+	b := s.browser()
+	link := s.link()
+	s.Exec("update login_links set user_id = (select id from users where email = $1)", email)
+	b.open(link).submit(0).want(http.StatusOK, "the dashboard")
+	return b
+}
+
+func TestAnAPITokenHasNoSession(t *testing.T) {
+	s := open(t, nil)
+	b := s.browser()
+	for _, path := range []string{"/api/v1/session", "/api/v1/sessions"} {
+		b.json(http.MethodGet, path, "").want(http.StatusUnauthorized, "session_required")
+		b.json(http.MethodGet, path, "", "Authorization", "Bearer "+s.Token).want(http.StatusForbidden, "session_required")
+		b.json(http.MethodGet, path, "", "Authorization", "Bearer nonsense").want(http.StatusUnauthorized, "token_invalid")
+	}
+	// A token speaks for its own holder, whatever cookie comes along.
+	owner := s.owner()
+	owner.json(http.MethodGet, "/api/v1/posts", "", "Authorization", "Bearer nonsense").want(http.StatusUnauthorized, "token_invalid")
+	owner.setCookie("dateline", "nonsense")
+	owner.json(http.MethodGet, "/api/v1/posts", "", "Authorization", "Bearer "+s.Token).want(http.StatusOK, "posts")
+}

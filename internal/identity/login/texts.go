@@ -1,0 +1,58 @@
+package login
+
+import "dateline/internal/infra/webpage"
+
+// texts are all that the login pages say.
+type texts struct {
+	login, loginOnce, loginAt, linkOnly, machine, oneUse                          webpage.Text
+	loggedIn, loggedInAs, proceed, logout, logoutEverywhere, toLogin              webpage.Text
+	noPlainHTTP, useHTTPS, startAgain, startAgainWhy, refused, refusedAt          webpage.Text
+	noMember, noMemberWhy, invitation, usedLink, usedLinkWhy, foreign, foreignWhy webpage.Text
+	tooMany, waitAMinute, unavailable, unavailableWhy                             webpage.Text
+}
+
+func allTexts() texts {
+	t := func(en, vi string) webpage.Text { return webpage.Text{EN: en, VI: vi} }
+	return texts{
+		login:     t("Log in to Dateline", "Đăng nhập vào Dateline"),
+		loginOnce: t("Log in", "Đăng nhập"),
+		loginAt:   t("Log in with %s", "Đăng nhập bằng %s"),
+		linkOnly: t("Open a login link to log in; no other way is set up here.",
+			"Hãy mở liên kết đăng nhập; ở đây chưa thiết lập cách đăng nhập nào khác."),
+		machine: t("The first owner can log in once with a link that this command prints on the machine running Dateline:",
+			"Chủ sở hữu đầu tiên có thể đăng nhập một lần bằng liên kết do lệnh này tạo ra trên máy chạy Dateline:"),
+		oneUse: t("This link logs you in once.", "Liên kết này chỉ đăng nhập được một lần."),
+
+		loggedIn:         t("You are logged in", "Bạn đã đăng nhập"),
+		loggedInAs:       t("As %s, in the workspace %s.", "Với tên %s, trong không gian làm việc %s."),
+		proceed:          t("Open the dashboard", "Mở trang quản lý"),
+		logout:           t("Log out", "Đăng xuất"),
+		logoutEverywhere: t("Log out everywhere", "Đăng xuất khỏi mọi thiết bị"),
+		toLogin:          t("To the login page", "Đến trang đăng nhập"),
+
+		noPlainHTTP: t("No login over plain http", "Không thể đăng nhập qua http"),
+		useHTTPS: t("Cookies could be read on their way. Open Dateline by https, and set DATELINE_PUBLIC_URL to that address.",
+			"Cookie có thể bị đọc trộm trên đường truyền. Hãy mở Dateline bằng https và đặt DATELINE_PUBLIC_URL thành địa chỉ đó."),
+		startAgain: t("Please log in again", "Vui lòng đăng nhập lại"),
+		startAgainWhy: t("This login was not started in this browser, took too long, or has been used already.",
+			"Lần đăng nhập này không bắt đầu từ trình duyệt này, đã quá thời gian, hoặc đã được dùng rồi."),
+		refused:   t("Login refused", "Đăng nhập bị từ chối"),
+		refusedAt: t("The login at %s did not succeed.", "Đăng nhập bằng %s không thành công."),
+		noMember:  t("You are not a member", "Bạn chưa là thành viên"),
+		noMemberWhy: t("You are not a member of any workspace here. Ask an owner to invite you.",
+			"Bạn chưa thuộc không gian làm việc nào ở đây. Hãy nhờ chủ sở hữu mời bạn."),
+		invitation: t("An invitation finds you by your e-mail address, if %s has verified it.",
+			"Lời mời được gắn với địa chỉ email của bạn, nếu %s đã xác minh email đó."),
+		usedLink: t("This link is no longer good", "Liên kết này không còn hiệu lực"),
+		usedLinkWhy: t("It has been used, is older than ten minutes, or was replaced by a newer one.",
+			"Liên kết đã được dùng, đã quá mười phút, hoặc đã có liên kết mới thay thế."),
+		foreign: t("Sent from another site", "Yêu cầu từ trang khác"),
+		foreignWhy: t("This request did not come from a page of Dateline, so it was not carried out.",
+			"Yêu cầu này không đến từ trang của Dateline nên đã không được thực hiện."),
+		tooMany:     t("Too many attempts", "Quá nhiều lần thử"),
+		waitAMinute: t("Wait a minute, then try again.", "Hãy đợi một phút rồi thử lại."),
+		unavailable: t("Login is not possible right now", "Hiện chưa thể đăng nhập"),
+		unavailableWhy: t("A service that the login needs does not answer. Try again in a moment.",
+			"Một dịch vụ cần cho việc đăng nhập không phản hồi. Hãy thử lại sau ít phút."),
+	}
+}

@@ -1,0 +1,62 @@
+package workspace
+
+import "slices"
+
+// Scope is something that an API token may be used for. A token never does
+// more than its user's role allows. To write does not include to read.
+type Scope string
+
+// The scopes.
+const (
+	// Everything is all that the role allows, also what is added later.
+	Everything Scope = "*"
+
+	PostsRead      Scope = "posts:read" // also series, dead letters and events
+	PostsWrite     Scope = "posts:write"
+	AccountsRead   Scope = "accounts:read"
+	AccountsWrite  Scope = "accounts:write"
+	MediaRead      Scope = "media:read"
+	MediaWrite     Scope = "media:write"
+	WebhooksRead   Scope = "webhooks:read"
+	WebhooksWrite  Scope = "webhooks:write"
+	WorkspaceRead  Scope = "workspace:read"
+	WorkspaceWrite Scope = "workspace:write"
+	MembersRead    Scope = "members:read"
+	MembersWrite   Scope = "members:write"
+	TokensRead     Scope = "tokens:read"
+	TokensWrite    Scope = "tokens:write"
+	AuditRead      Scope = "audit:read"
+	ViewsRead      Scope = "views:read" // sites and what they count
+	ViewsWrite     Scope = "views:write"
+	CrawlRead      Scope = "crawl:read"
+	CrawlWrite     Scope = "crawl:write"
+	ArticlesRead   Scope = "articles:read"
+	ArticlesWrite  Scope = "articles:write" // how they are read from pages
+)
+
+// Scopes lists all scopes but Everything.
+func Scopes() []Scope {
+	return []Scope{PostsRead, PostsWrite, AccountsRead, AccountsWrite, MediaRead, MediaWrite, WebhooksRead, WebhooksWrite,
+		WorkspaceRead, WorkspaceWrite, MembersRead, MembersWrite, TokensRead, TokensWrite, AuditRead, ViewsRead, ViewsWrite, CrawlRead, CrawlWrite, ArticlesRead, ArticlesWrite}
+}
+
+// Has says whether the principal was given a scope. Its role has to allow what
+// it does, too.
+func (p Principal) Has(s Scope) bool {
+	return slices.Contains(p.Scopes, Everything) || slices.Contains(p.Scopes, s)
+}
+
+// MinRole is the least role that a scope is of use to: nobody below may make a
+// token that has it, or it would wait for a promotion.
+func (s Scope) MinRole() Role {
+	switch s {
+	case WorkspaceWrite, MembersWrite:
+		return Owner
+	case AccountsWrite, WebhooksRead, WebhooksWrite, MembersRead, AuditRead, ViewsWrite, CrawlWrite:
+		return Editor
+	case PostsWrite, MediaWrite, ArticlesWrite:
+		return Author
+	default:
+		return Viewer
+	}
+}

@@ -1,0 +1,123 @@
+package workspace
+
+import (
+	"context"
+	"net/mail"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/post"
+)
+
+// Store keeps workspaces, members and tokens. What it changes, it writes into
+// the audit log too.
+type Store interface {
+	ChangeWorkspace(ctx context.Context, id uuid.UUID, c WorkspaceChange) (Workspace, error)
+	CreateWorkspace(ctx context.Context, from uuid.UUID, w Workspace, owner uuid.UUID, key idempotency.Key) (created Workspace, replayed bool, err error)
+	Invite(ctx context.Context, workspace uuid.UUID, email string, role Role, key idempotency.Key) (m Member, replayed bool, err error)
+	ChangeRole(ctx context.Context, workspace, user uuid.UUID, role Role) (Member, error)
+	RemoveMember(ctx context.Context, workspace, user uuid.UUID) error
+	Tokens(ctx context.Context, f TokenFilter) ([]Token, error)
+	CreateToken(ctx context.Context, t Token, key idempotency.Key) (created Token, replayed bool, err error)
+	RevokeToken(ctx context.Context, workspace, id uuid.UUID, onlyOf *uuid.UUID) error
+}
+
+// Service is what people do with workspaces, members and tokens.
+type Service struct{ Store Store }
+
+// DefaultZone is the time zone of workspaces that name none.
+const DefaultZone = "Asia/Ho_Chi_Minh"
+
+// CreateWorkspace makes another workspace, whose owner is who asks.
+func (s *Service) CreateWorkspace(ctx context.Context, who Principal, name, zone string, key idempotency.Key) (w Workspace, replayed bool, err error) {
+	if zone == "" {
+		zone = DefaultZone
+	}
+	if err := checkWorkspace(&name, &zone); err != nil {
+		return Workspace{}, false, err
+	}
+	return s.Store.CreateWorkspace(ctx, who.WorkspaceID, Workspace{ID: uuid.Must(uuid.NewV7()), Name: name, TimeZone: zone}, who.UserID, key)
+}
+
+// ChangeWorkspace changes the settings of a workspace.
+func (s *Service) ChangeWorkspace(ctx context.Context, who Principal, c WorkspaceChange) (Workspace, error) {
+	if err := checkWorkspace(c.Name, c.TimeZone); err != nil {
+		return Workspace{}, err
+	}
+	return s.Store.ChangeWorkspace(ctx, who.WorkspaceID, c)
+}
+
+// checkWorkspace refuses wrong settings and trims the name.
+func checkWorkspace(name, zone *string) error {
+	var problems []post.Problem
+	if name != nil {
+		problems = append(problems, checkName(name)...)
+	}
+	if zone != nil {
+		if _, err := post.LoadZone(*zone); err != nil {
+			problems = append(problems, post.Problem{Field: "time_zone", Code: "unknown", Message: "This is no IANA time zone; write one like Asia/Ho_Chi_Minh."})
+		}
+	}
+	return orRefuse(problems)
+}
+
+const longestName = 200 // characters
+
+func checkName(name *string) []post.Problem {
+	*name = strings.TrimSpace(*name)
+	switch {
+	case *name == "":
+		return []post.Problem{{Field: "name", Code: "required", Message: "Give it a name."}}
+	case !utf8.ValidString(*name) || strings.ContainsRune(*name, 0):
+		return []post.Problem{{Field: "name", Code: "invalid", Message: "The name holds bytes that are no characters."}}
+	case utf8.RuneCountInString(*name) > longestName:
+		return []post.Problem{{Field: "name", Code: "too_long", Message: "The name is longer than 200 characters."}}
+	}
+	return nil
+}
+
+// Invite makes the person of an address a member. Somebody whom Dateline does
+// not know can log in by OIDC only, once the provider has verified the address.
+func (s *Service) Invite(ctx context.Context, who Principal, email string, role Role, key idempotency.Key) (m Member, replayed bool, err error) {
+	address, err := cleanEmail(email)
+	if err != nil {
+		return Member{}, false, err
+	}
+	return s.Store.Invite(ctx, who.WorkspaceID, address, role, key)
+}
+
+// longestEmail is what fits into a path (RFC 5321, 4.5.3.1.3).
+const longestEmail = 254
+
+// cleanEmail takes plain addresses only (RFC 5321, 4.1.2): no names, comments
+// or quotes, and nothing but ASCII, of which everybody knows what its small
+// letters are.
+func cleanEmail(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	parsed, err := mail.ParseAddress(text)
+	if err != nil || parsed.Address != text || len(text) > longestEmail || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", post.InvalidFields(post.Problem{Field: "email", Code: "invalid", Message: "This is no e-mail address; write one like person@news.example."})
+	}
+	return strings.ToLower(text), nil
+}
+
+// ChangeRole gives a member another role. The last owner stays one.
+func (s *Service) ChangeRole(ctx context.Context, who Principal, user uuid.UUID, role Role) (Member, error) {
+	return s.Store.ChangeRole(ctx, who.WorkspaceID, user, role)
+}
+
+// Remove takes a member out of the workspace and revokes the member's tokens.
+// The last owner stays.
+func (s *Service) Remove(ctx context.Context, who Principal, user uuid.UUID) error {
+	return s.Store.RemoveMember(ctx, who.WorkspaceID, user)
+}
+
+func orRefuse(problems []post.Problem) error {
+	if len(problems) > 0 {
+		return post.InvalidFields(problems...)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/secret"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/post"
+)
+
+// Tokens lists API tokens: owners see those of all members.
+func (s *Service) Tokens(ctx context.Context, who Principal, before *uuid.UUID, limit int) ([]Token, error) {
+	return s.Store.Tokens(ctx, TokenFilter{WorkspaceID: who.WorkspaceID, UserID: onlyOwn(who), Before: before, Limit: limit})
+}
+
+// Revoke ends an API token: owners end those of all members.
+func (s *Service) Revoke(ctx context.Context, who Principal, id uuid.UUID) error {
+	return s.Store.RevokeToken(ctx, who.WorkspaceID, id, onlyOwn(who))
+}
+
+func onlyOwn(who Principal) *uuid.UUID {
+	if who.Role == Owner {
+		return nil
+	}
+	return &who.UserID
+}
+
+// TokenWish is what somebody wants an API token to be.
+type TokenWish struct {
+	Name   string
+	Scopes []Scope
+	Days   int  // until it expires; 0: as DefaultDays, or as long as the maker's
+	Never  bool // it does not expire; owners only
+}
+
+// DefaultDays is how long a token is good that nothing else is said of.
+const DefaultDays = 90
+
+// CreateToken makes an API token, whose text is shown this once: a repetition of
+// the request is answered without it. No token can be made by one that may do
+// less or ends earlier.
+func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenWish, key idempotency.Key) (t Token, plain secret.Text, replayed bool, err error) {
+	problems := checkName(&wish.Name)
+	for i, scope := range wish.Scopes {
+		if !who.Role.AtLeast(scope.MinRole()) {
+			problems = append(problems, post.Problem{Field: fmt.Sprintf("scopes[%d]", i), Code: "role_insufficient", Message: fmt.Sprintf("Your role (%s) does not allow this; it takes the role %s.", who.Role, scope.MinRole())})
+			continue
+		}
+		if !who.Has(scope) {
+			problems = append(problems, post.Problem{Field: fmt.Sprintf("scopes[%d]", i), Code: "not_yours", Message: "You cannot give away what your own token may not do."})
+		}
+	}
+	expires, wrong := expiryOf(who, wish, time.Now())
+	problems = append(problems, wrong...)
+	if err := orRefuse(problems); err != nil {
+		return Token{}, secret.Text{}, false, err
+	}
+	t, text := NewToken(who.WorkspaceID, who.UserID, wish.Name)
+	t.Scopes, t.ExpiresAt = slices.Compact(slices.Sorted(slices.Values(wish.Scopes))), expires
+	if t, replayed, err = s.Store.CreateToken(ctx, t, key); err != nil || replayed {
+		return t, secret.Text{}, replayed, err
+	}
+	return t, secret.NewText(text), false, nil
+}
+
+func expiryOf(who Principal, wish TokenWish, now time.Time) (*time.Time, []post.Problem) {
+	if wish.Never {
+		switch {
+		case who.Role != Owner:
+			return nil, []post.Problem{{Field: "never_expires", Code: "owners_only", Message: "Only an owner can make tokens that never expire."}}
+		case who.ExpiresAt != nil:
+			return nil, []post.Problem{{Field: "never_expires", Code: "not_yours", Message: "Your own token expires, so it cannot make one that does not."}}
+		case wish.Days != 0:
+			return nil, []post.Problem{{Field: "expires_in_days", Code: "contradiction", Message: "Leave it out of a token that never expires."}}
+		}
+		return nil, nil
+	}
+	days := wish.Days
+	if days == 0 {
+		days = DefaultDays
+	}
+	at := now.Add(time.Duration(days) * 24 * time.Hour).UTC().Truncate(time.Microsecond)
+	if who.ExpiresAt == nil || !at.After(*who.ExpiresAt) {
+		return &at, nil
+	}
+	if wish.Days == 0 {
+		return who.ExpiresAt, nil
+	}
+	return nil, []post.Problem{{Field: "expires_in_days", Code: "not_yours", Message: "Your own token expires earlier than that."}}
+}

@@ -1,0 +1,120 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dateline/internal/infra/batch"
+)
+
+func double(_ context.Context, in []int) ([]int, error) {
+	out := make([]int, len(in))
+	for i, n := range in {
+		out[i] = 2 * n
+	}
+	return out, nil
+}
+
+func TestEveryCallGetsItsOwnAnswer(t *testing.T) {
+	b := batch.New(t.Context(), 7, 2, double)
+	var all sync.WaitGroup
+	for i := range 1000 {
+		all.Go(func() {
+			if out, err := b.Do(t.Context(), i); err != nil || out != 2*i {
+				t.Errorf("%d gave %d, %v", i, out, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestWhatQueuesWhileOneRunsIsTheNextBatch(t *testing.T) {
+	started, goOn := make(chan int, 10), make(chan struct{})
+	b := batch.New(t.Context(), 100, 1, func(ctx context.Context, in []int) ([]int, error) {
+		started <- len(in)
+		<-goOn
+		return double(ctx, in)
+	})
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = b.Do(t.Context(), 0) })
+	if n := <-started; n != 1 {
+		t.Fatalf("a lone call ran in a batch of %d", n)
+	}
+	for i := range 50 {
+		all.Go(func() { _, _ = b.Do(t.Context(), i) })
+	}
+	time.Sleep(100 * time.Millisecond) // lets all of them queue
+	close(goOn)
+	all.Wait()
+	if n := <-started; n < 25 {
+		t.Errorf("50 calls that had queued ran in a batch of %d", n)
+	}
+}
+
+func TestOneBadInputSpoilsNobodyElsesCall(t *testing.T) {
+	bad := errors.New("bad")
+	b := batch.New(t.Context(), 100, 1, func(ctx context.Context, in []int) ([]int, error) {
+		for _, n := range in {
+			if n == 13 {
+				return nil, bad
+			}
+		}
+		return double(ctx, in)
+	})
+	var all sync.WaitGroup
+	var failed atomic.Int32
+	for i := range 100 {
+		all.Go(func() {
+			out, err := b.Do(t.Context(), i)
+			if err != nil {
+				failed.Add(1)
+			}
+			if (i == 13) != errors.Is(err, bad) || (i != 13 && out != 2*i) {
+				t.Errorf("%d gave %d, %v", i, out, err)
+			}
+		})
+	}
+	all.Wait()
+	if failed.Load() != 1 {
+		t.Errorf("%d calls failed", failed.Load())
+	}
+}
+
+func TestAShortAnswerIsAnError(t *testing.T) {
+	b := batch.New(t.Context(), 10, 1, func(context.Context, []int) ([]int, error) { return nil, nil })
+	if _, err := b.Do(t.Context(), 1); err == nil {
+		t.Error("a call without a result succeeded")
+	}
+}
+
+func TestNobodyWaitsForAStoppedBatcher(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	b := batch.New(ctx, 10, 1, double)
+	stop()
+	time.Sleep(10 * time.Millisecond)
+	for range 100 {
+		if _, err := b.Do(t.Context(), 1); err != nil && !errors.Is(err, batch.ErrStopped) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestACallerMayGiveUp(t *testing.T) {
+	forever := make(chan struct{})
+	defer close(forever)
+	b := batch.New(t.Context(), 1, 1, func(context.Context, []int) ([]int, error) {
+		<-forever
+		return []int{0}, nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	for range 2 { // one that runs, one that queues
+		if _, err := b.Do(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	}
+}

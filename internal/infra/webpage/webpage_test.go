@@ -1,0 +1,62 @@
+package webpage_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"dateline/internal/infra/csp"
+	"dateline/internal/infra/webpage"
+)
+
+func TestLookOf_ChoiceOfTheDashboardBeforeTheBrowser(t *testing.T) {
+	for _, c := range []struct {
+		name, accept, cookies string
+		want                  webpage.Look
+	}{
+		{"nothing", "", "", webpage.Look{Language: webpage.English}},
+		{"browser", "vi-VN,vi;q=0.9,en;q=0.8", "", webpage.Look{Language: webpage.Vietnamese}},
+		{"weights", "en;q=0.3, vi;q=0.7", "", webpage.Look{Language: webpage.Vietnamese}},
+		{"unwanted", "vi;q=0, en;q=0.1", "", webpage.Look{Language: webpage.English}},
+		{"other language", "fr-FR,fr;q=0.9", "", webpage.Look{Language: webpage.English}},
+		{"dashboard", "en", "dateline-language=vi; dateline-scheme=dark", webpage.Look{Language: webpage.Vietnamese, Scheme: "dark"}},
+		{"nonsense", "vi", `dateline-language=xx; dateline-scheme="><script>`, webpage.Look{Language: webpage.Vietnamese}},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept-Language", c.accept)
+		r.Header.Set("Cookie", c.cookies)
+		if got := webpage.LookOf(r); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestPage_IsEscapedAndAllowedByItsPolicy(t *testing.T) {
+	look := webpage.Look{Language: webpage.Vietnamese, Scheme: "dark"}
+	body, err := look.Body(`<b>{{.}}</b>`, "<i>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := look.HTML(webpage.Page{Title: "<Title>", Error: "<Error>", Texts: []string{"<Text>"}, Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<html lang="vi" data-scheme="dark">`, "&lt;Title&gt;", "&lt;Error&gt;", "&lt;Text&gt;", "<b>&lt;i&gt;</b>", `<link rel="icon" href="data:image/svg`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("got a page without %s:\n%s", want, page)
+		}
+	}
+	if got, want := csp.StyleHash(page), webpage.StyleSource(); got != want {
+		t.Errorf("got the style %s, want %s: browsers would not apply it", got, want)
+	}
+}
+
+func TestText_HasBothLanguages(t *testing.T) {
+	text := webpage.Text{EN: "Log in with %s", VI: "Đăng nhập bằng %s"}
+	for language, want := range map[webpage.Language]string{webpage.English: "Log in with A", webpage.Vietnamese: "Đăng nhập bằng A"} {
+		if got := (webpage.Look{Language: language}).Say(text, "A"); got != want {
+			t.Errorf("%s: got %q, want %q", language, got, want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+
+	"dateline/internal/news/article"
+)
+
+// readLanguage believes the words before the template: sites leave lang="en" from where they
+// bought it.
+func (r *reading) readLanguage() {
+	declared := languageTag(firstOf(r.meta.lang, r.ld.get("inLanguage"), r.meta.first("og:locale", "content-language", "language")))
+	if guess := detect(r.a.Title + " " + r.a.Text); guess != "" {
+		conf := 0.9
+		if guess == declared {
+			conf = 1
+		}
+		r.a.Language = guess
+		r.a.Found(article.FieldLanguage, article.FromText, conf)
+		return
+	}
+	if declared != "" {
+		r.a.Language = declared
+		r.a.Found(article.FieldLanguage, article.FromMeta, 0.7)
+	}
+}
+
+// languageTag is the language of a tag such as vi-VN or en_US.
+func languageTag(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if i := strings.IndexAny(s, "-_, "); i >= 0 {
+		s = s[:i]
+	}
+	if len(s) != 2 && len(s) != 3 {
+		return ""
+	}
+	for _, c := range s {
+		if c < 'a' || c > 'z' {
+			return ""
+		}
+	}
+	return s
+}
+
+// detect tells Vietnamese by its letters and English by its small words; of other languages
+// it says nothing.
+func detect(text string) string {
+	if len(text) > 6000 {
+		text = text[:6000]
+	}
+	letters, viet := 0, 0
+	for _, c := range text {
+		if unicode.IsLetter(c) {
+			letters++
+			switch {
+			case c >= 0x1EA0 && c <= 0x1EF9, c == 'ơ', c == 'ư', c == 'đ', c == 'ă', c == 'Đ', c == 'Ơ', c == 'Ư':
+				viet++
+			}
+		}
+	}
+	if letters < 60 {
+		return ""
+	}
+	if viet*100 > letters*6 {
+		return "vi"
+	}
+	all, english := 0, 0
+	for w := range strings.FieldsSeq(strings.ToLower(text)) {
+		all++
+		switch w {
+		case "the", "of", "and", "to", "in", "that", "is", "was", "for", "with", "on", "as", "it", "at", "by", "from", "be", "are", "this", "have", "has", "his", "he", "they", "but", "not", "said":
+			english++
+		}
+	}
+	if all > 20 && english*100 > all*15 {
+		return "en"
+	}
+	return ""
+}

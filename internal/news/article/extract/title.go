@@ -1,0 +1,252 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"dateline/internal/news/article"
+)
+
+// candidate is what one statement of the page says of a field.
+type candidate struct {
+	value  string
+	source article.Source
+	weight float64
+}
+
+// readTitle lets the statements of a page vote: those that say the same but for the site's
+// name count together, and the headline that readers see decides how it is written.
+func (r *reading) readTitle() {
+	var all []candidate
+	add := func(v string, s article.Source, w float64) {
+		if v = clean(v); v != "" && utf8.RuneCountInString(v) < 400 {
+			all = append(all, candidate{r.stripSite(v), s, w})
+		}
+	}
+	add(r.ld.get("headline"), article.FromJSONLD, 1)
+	add(r.meta.first("og:title"), article.FromOpenGraph, 0.9)
+	for i, h := range r.meta.heads {
+		if i < 5 && !r.inJunk(h) {
+			add(textOf(h, maxValue), article.FromHTML, 0.95/float64(min(len(r.meta.heads), 3)))
+		}
+	}
+	for _, v := range r.meta.items["headline"] {
+		add(v, article.FromMicrodata, 0.8)
+		break
+	}
+	add(r.meta.first("itemprop:headline"), article.FromMicrodata, 0.5)
+	add(r.meta.first("twitter:title", "title", "dc.title", "parsely-title", "sailthru.title"), article.FromMeta, 0.5)
+	add(r.meta.title, article.FromMeta, 0.45)
+	if len(all) == 0 {
+		return
+	}
+	best, votes := -1, 0.0
+	for i := range all {
+		sum := 0.0
+		for k := range all {
+			if sameTitle(all[i].value, all[k].value) {
+				sum += all[k].weight
+			}
+		}
+		if r.isSite(all[i].value) {
+			sum = 0.01
+		}
+		if best < 0 || sum > votes+1e-9 {
+			best, votes = i, sum
+		}
+	}
+	chosen := all[best]
+	for _, c := range all { // the visible headline, where it is one of those that agree
+		if c.source == article.FromHTML && sameTitle(c.value, chosen.value) && !truncated(c.value) {
+			chosen.value = c.value
+			break
+		}
+	}
+	if truncated(chosen.value) {
+		for _, c := range all {
+			if sameTitle(c.value, chosen.value) && !truncated(c.value) {
+				chosen.value = c.value
+				break
+			}
+		}
+	}
+	r.a.Title = chosen.value
+	r.a.Found(article.FieldTitle, chosen.source, min(1, votes/2.5))
+}
+
+func truncated(s string) bool { return strings.HasSuffix(s, "…") || strings.HasSuffix(s, "...") }
+
+// sameTitle says whether two titles are one, whole or cut off.
+func sameTitle(a, b string) bool {
+	a, b = Plain(a), Plain(b)
+	if a == b {
+		return true
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return len(a) > 24 && strings.HasPrefix(b, a)
+}
+
+// stripSite cuts a site's name off a title: "Headline | Section - Site". Only a part that is
+// the site's name goes, and what follows it, so that a headline with a dash stays whole.
+func (r *reading) stripSite(title string) string {
+	for range 3 {
+		cut := ""
+		for _, sep := range []string{" | ", " - ", " – ", " — ", " :: ", " » ", " • ", " · ", " ‹ ", " « ", ": "} {
+			if i := strings.LastIndex(title, sep); i > 0 && sep != ": " && r.isSitePart(title[i+len(sep):]) {
+				cut = strings.TrimSpace(title[:i])
+				break
+			}
+			if i := strings.Index(title, sep); i > 0 && r.isSite(title[:i]) && len(title)-i > 12 {
+				cut = strings.TrimSpace(title[i+len(sep):])
+				break
+			}
+		}
+		if utf8.RuneCountInString(cut) < 8 {
+			return title
+		}
+		title = cut
+	}
+	return title
+}
+
+// isSite says whether a text is the name of the site or of its domain.
+func (r *reading) isSite(s string) bool {
+	f := Plain(s)
+	if f == "" {
+		return false
+	}
+	for _, n := range r.siteNames {
+		if f == n {
+			return true
+		}
+	}
+	return false
+}
+
+// isSitePart is the looser form for the end of a title: "Báo VnExpress Kinh doanh" holds the
+// name of the domain, "Tuổi Trẻ Online" begins with it.
+func (r *reading) isSitePart(s string) bool {
+	if r.isSite(s) {
+		return true
+	}
+	f := Plain(s)
+	if utf8.RuneCountInString(s) > 40 || words(s) > 6 {
+		return false
+	}
+	for _, n := range r.siteNames {
+		if len(n) > 3 && (strings.HasPrefix(f, n) || strings.HasSuffix(f, n) || len(n) > 5 && strings.Contains(f, n) || len(f) > 4 && strings.HasPrefix(n, f)) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameSite gathers the names of the site, folded: what metadata says, and the host's.
+func (r *reading) nameSite() {
+	add := func(s string) {
+		if s = Plain(clean(s)); len(s) > 1 && len(s) < 60 {
+			r.siteNames = append(r.siteNames, s)
+			for _, p := range []string{"bao", "trang", "the"} {
+				if t := strings.TrimPrefix(s, p); t != s && len(t) > 4 {
+					r.siteNames = append(r.siteNames, t)
+				}
+			}
+			for _, p := range []string{"online", "dientu", "com", "news"} {
+				if t := strings.TrimSuffix(s, p); t != s && len(t) > 4 {
+					r.siteNames = append(r.siteNames, t)
+				}
+			}
+		}
+	}
+	site := r.meta.first("og:site_name", "application-name", "apple-mobile-web-app-title", "al:ios:app_name")
+	source := article.FromOpenGraph
+	groups, more := r.ld.people("publisher")
+	groups = append(groups, more...)
+	for _, g := range append(groups, r.ld.names...) {
+		if sameTitle(g, r.ld.get("headline")) || words(g) > 6 {
+			continue // some sites call their WebSite by the article's name
+		}
+		if site == "" {
+			site, source = g, article.FromJSONLD
+		}
+		add(g)
+	}
+	add(site)
+	add(r.meta.first("twitter:site"))
+	add(r.meta.first("copyright"))
+	for _, n := range r.bylinedSite() {
+		add(n)
+	}
+	host := strings.TrimPrefix(r.doc.URL.Hostname(), "www.")
+	if host == "" {
+		host = strings.TrimPrefix(hostOf(r.meta.links["canonical"]), "www.")
+	}
+	if host != "" {
+		add(host)
+		label := host
+		if i := strings.Index(host, "."); i > 0 {
+			label = host[:i]
+		}
+		add(label)
+		if parts := strings.Split(host, "."); len(parts) > 2 {
+			add(parts[len(parts)-2])
+			if len(parts[len(parts)-2]) <= 3 {
+				add(parts[len(parts)-3])
+			}
+		}
+	}
+	if site == "" {
+		site, source = host, article.FromURL
+	}
+	if site != "" {
+		r.a.Site = site
+		r.a.Found(article.FieldSite, source, 0.9)
+	}
+}
+
+// bylinedSite is the name that ends the head's title after a bar: with the host it is the site.
+func (r *reading) bylinedSite() []string {
+	t := clean(r.meta.title)
+	host := Plain(r.doc.URL.Hostname())
+	for _, sep := range []string{" | ", " - ", " – ", " — "} {
+		if i := strings.LastIndex(t, sep); i > 0 {
+			end := t[i+len(sep):]
+			f := Plain(end)
+			if len(f) > 3 && words(end) <= 5 && host != "" && (strings.Contains(host, f) || strings.Contains(host, strings.TrimPrefix(f, "the"))) {
+				return []string{end}
+			}
+		}
+	}
+	return nil
+}
+
+// Plain folds a text to small letters and digits without diacritics, so that "Tuổi Trẻ" and
+// "TUOI TRE" are one.
+func Plain(s string) string {
+	var b strings.Builder
+	ascii := true
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			ascii = false
+			break
+		}
+	}
+	if !ascii {
+		s = norm.NFD.String(s)
+	}
+	for _, c := range s {
+		switch {
+		case c == 'đ' || c == 'Đ':
+			b.WriteByte('d')
+		case unicode.Is(unicode.Mn, c):
+		case unicode.IsLetter(c) || unicode.IsDigit(c):
+			b.WriteRune(unicode.ToLower(c))
+		}
+	}
+	return b.String()
+}

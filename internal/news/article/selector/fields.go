@@ -1,0 +1,139 @@
+package selector
+
+import (
+	"golang.org/x/net/html"
+
+	"dateline/internal/news/article"
+)
+
+// learnable are the fields, besides the body, that paths are learned for.
+func learnable() []article.Field {
+	return []article.Field{article.FieldTitle, article.FieldAuthors, article.FieldPublished, article.FieldLead, article.FieldSection}
+}
+
+// fieldPath finds the path to a field, and how often it is right on the held-out pages that
+// have a label. A field that the pages do not agree on is left to the generic reading.
+func fieldPath(f article.Field, train, held []labelled) (string, float64) {
+	best, _ := bestPath(f, train, 2)
+	if best == "" {
+		return "", 0
+	}
+	e, err := compilePath(best)
+	if err != nil {
+		return "", 0
+	}
+	s, n := rightness(f, held, e)
+	if n == 0 || s < goodField {
+		return "", 0
+	}
+	return best, s
+}
+
+// bestPath finds the path that is right most often, on at least a number of pages.
+func bestPath(f article.Field, pages []labelled, atLeast int) (best string, share float64) {
+	pool := map[string]int{}
+	for i := range pages {
+		if !pages[i].label.Has(f) {
+			continue
+		}
+		nodes, attrs := pages[i].holders(f)
+		for k, n := range nodes {
+			for _, c := range pathsTo(n) {
+				if attrs[k] != "" {
+					c.path += "/@" + attrs[k]
+				}
+				addTo(pool, c)
+			}
+		}
+	}
+	for _, c := range cheapest(pool) {
+		e, err := compilePath(c.path)
+		if err != nil || checkPath(c.path) != nil {
+			continue
+		}
+		if s, n := rightness(f, pages, e); n >= atLeast && s >= goodField && s-0.001*float64(c.cost) > share {
+			best, share = c.path, s-0.001*float64(c.cost)
+		}
+	}
+	return best, share
+}
+
+// rightness is the share of pages with a label on which a path selects it.
+func rightness(f article.Field, pages []labelled, e *path) (share float64, n int) {
+	sum := 0.0
+	for i := range pages {
+		if pages[i].label.Has(f) {
+			n++
+			sum += pages[i].agree(f, e.texts(pages[i].in))
+		}
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	return sum / float64(n), n
+}
+
+// dropPaths names the elements inside of the body that hold what the pages repeat, and
+// nothing else on any page.
+func dropPaths(pages []labelled, body *path) []string {
+	pool := map[string]int{}
+	for _, l := range pages {
+		for i, b := range l.body.Blocks {
+			if l.repeated[b] {
+				el := l.body.Elements[i]
+				for up := 0; el != nil && up < 3 && len(steps(el)) == 0; up++ {
+					el = el.Parent
+				}
+				if el == nil || el == l.body.Root {
+					continue
+				}
+				for _, s := range steps(el) {
+					addTo(pool, candidate{".//" + s.path, s.cost})
+				}
+			}
+		}
+	}
+	var out []string
+	for _, c := range cheapest(pool) {
+		e, err := compilePath(c.path)
+		if err != nil || len(out) >= maxPaths {
+			continue
+		}
+		if hitsOnly(pages, body, e) {
+			out = append(out, c.path)
+		}
+	}
+	return out
+}
+
+func hitsOnly(pages []labelled, body, e *path) bool {
+	for _, l := range pages {
+		for _, n := range within(l.in, body.elements(l.in, nil), []*path{e}) {
+			for i, el := range l.body.Elements {
+				if !l.repeated[l.body.Blocks[i]] && inside(el, n) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func inside(n, outer *html.Node) bool {
+	for ; n != nil; n = n.Parent {
+		if n == outer {
+			return true
+		}
+	}
+	return false
+}
+
+func within(in *page, roots []*html.Node, paths []*path) []*html.Node {
+	var out []*html.Node
+	for _, e := range paths {
+		for _, r := range roots {
+			out = append(out, e.elements(in, r)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package selector
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/dates"
+	"dateline/internal/news/article/extract"
+	"dateline/internal/news/article/score"
+)
+
+// labelled is a page with what the generic reading takes for its article: labels that are
+// right mostly, not always.
+type labelled struct {
+	doc      *extract.Document
+	in       *page
+	label    *article.Article
+	body     extract.Body
+	text     string // the body without what other pages repeat
+	repeated map[string]bool
+	dates    dates.Options
+}
+
+// label reads the pages; those that give no article teach nothing.
+func label(ctx context.Context, pages []extract.Page) ([]labelled, error) {
+	out := make([]labelled, 0, len(pages))
+	for _, p := range pages {
+		doc, err := extract.Parse(ctx, p, extract.DefaultLimits())
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue
+		}
+		a, err := doc.Article(ctx, p)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue
+		}
+		b, ok := doc.Body(a.Title)
+		if !ok {
+			continue
+		}
+		out = append(out, labelled{doc: doc, in: newPage(doc.Root), label: a, body: b, dates: doc.DateOptions(p)})
+	}
+	counts := map[string]int{}
+	for _, l := range out {
+		seen := map[string]bool{}
+		for _, b := range l.body.Blocks {
+			if !seen[b] {
+				counts[b]++
+				seen[b] = true
+			}
+		}
+	}
+	for i := range out {
+		l := &out[i]
+		l.repeated = map[string]bool{}
+		var kept []string
+		for _, b := range l.body.Blocks {
+			if len(out) > 2 && counts[b] > 1 {
+				l.repeated[b] = true
+				continue
+			}
+			kept = append(kept, b)
+		}
+		l.text = strings.Join(kept, "\n\n")
+	}
+	return out, nil
+}
+
+// agree says how well selected values match a label, from 0 to 1.
+func (l *labelled) agree(f article.Field, values []string) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	yes := false
+	first := extract.Plain(values[0])
+	switch f {
+	case article.FieldTitle:
+		yes = first == extract.Plain(l.label.Title)
+	case article.FieldAuthors:
+		all, names := extract.Plain(strings.Join(values, " ")), 0
+		yes = len(l.label.Authors) > 0 && len(values) <= 2*len(l.label.Authors)
+		for _, a := range l.label.Authors {
+			yes = yes && strings.Contains(all, extract.Plain(a))
+			names += len(extract.Plain(a))
+		}
+		yes = yes && len(all) <= 2*names+12
+	case article.FieldPublished:
+		d, ok := dates.Parse(values[0], l.dates)
+		yes = ok && d.Clock && d.Time.Sub(l.label.Published).Abs() < 60e9
+	case article.FieldLead:
+		yes = first != "" && strings.HasSuffix(first, extract.Plain(l.label.Lead)) && len(first) < 2*len(extract.Plain(l.label.Lead))
+	case article.FieldSection:
+		yes = first == extract.Plain(l.label.Section)
+	}
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// agreeBody says how well the text of selected elements matches the label.
+func (l *labelled) agreeBody(nodes, drop []*html.Node) float64 {
+	nodes = outer(nodes)
+	if len(nodes) == 0 || len(nodes) > 8 {
+		return 0
+	}
+	b, ok := l.doc.BodyOf(nodes, drop, l.label.Title)
+	if !ok {
+		return 0
+	}
+	kept := slices.DeleteFunc(slices.Clone(b.Blocks), func(s string) bool { return l.repeated[s] })
+	return score.CompareBody(l.text, strings.Join(kept, "\n\n")).F1()
+}
+
+// holders are the elements whose text, or an attribute of them, is the label of a field. The
+// head is left out: what it says is read on every page anyway, and selectors are for the pages
+// where it says nothing.
+func (l *labelled) holders(f article.Field) (nodes []*html.Node, attrs []string) {
+	const most = 12
+	var walk func(n *html.Node, depth int) bool
+	walk = func(n *html.Node, depth int) bool {
+		if len(nodes) >= most || depth > 500 {
+			return false
+		}
+		inside := false
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if c.Type == html.ElementNode && walk(c, depth+1) {
+				inside = true
+			}
+		}
+		if n.Type != html.ElementNode || inside || n.Data == "title" || n.Data == "script" || n.Data == "meta" {
+			return inside
+		}
+		for _, k := range []string{"content", "datetime"} {
+			for _, a := range n.Attr {
+				if a.Key == k && l.agree(f, []string{a.Val}) == 1 {
+					nodes, attrs = append(nodes, n), append(attrs, k)
+					return true
+				}
+			}
+		}
+		if t := extract.Text(n, 1500); t != "" && l.agree(f, []string{t}) == 1 {
+			nodes, attrs = append(nodes, n), append(attrs, "")
+			return true
+		}
+		return false
+	}
+	walk(l.doc.Root, 0)
+	return nodes, attrs
+}

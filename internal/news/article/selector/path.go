@@ -1,0 +1,298 @@
+package selector
+
+import (
+	"strings"
+
+	"github.com/antchfx/htmlquery"
+	"github.com/antchfx/xpath"
+	"golang.org/x/net/html"
+
+	"dateline/internal/news/article/extract"
+)
+
+// path is a compiled XPath expression. Expressions of the shape that Induce writes, which is
+// also what most people write, are matched by hand, several times as fast as the general way:
+//
+//	//div[contains(concat(' ',normalize-space(@class),' '),' story ')]/p
+//	.//section[@id='x']//time/@datetime
+type path struct {
+	steps []step
+	attr  string      // of the last step; empty for the element itself
+	rel   bool        // begins with a dot
+	expr  *xpath.Expr // for everything else
+}
+
+type step struct {
+	deep  bool // after // rather than /
+	tag   string
+	conds []cond
+}
+
+type cond struct {
+	attr, value string
+	token       bool // the value is one of a list of names
+}
+
+func compilePath(p string) (*path, error) {
+	if out, ok := simplePath(p); ok {
+		return out, nil
+	}
+	e, err := compileOne(p)
+	if err != nil {
+		return nil, err
+	}
+	return &path{expr: e}, nil
+}
+
+// simplePath reads the shape that is matched by hand, or says that it is another.
+func simplePath(p string) (*path, bool) {
+	out := &path{}
+	if strings.HasPrefix(p, ".//") {
+		out.rel, p = true, p[1:]
+	}
+	for p != "" {
+		deep := strings.HasPrefix(p, "//")
+		if !deep && !strings.HasPrefix(p, "/") {
+			return nil, false
+		}
+		p = strings.TrimPrefix(p[1:], "/")
+		if strings.HasPrefix(p, "@") {
+			if deep || len(out.steps) == 0 || !plainName(p[1:]) {
+				return nil, false
+			}
+			out.attr = p[1:]
+			return out, true
+		}
+		n := 0
+		for n < len(p) && p[n] != '/' && p[n] != '[' {
+			n++
+		}
+		s := step{deep: deep, tag: p[:n]}
+		if !plainName(s.tag) {
+			return nil, false
+		}
+		p = p[n:]
+		for strings.HasPrefix(p, "[") {
+			c, rest, ok := simpleCond(p[1:])
+			if !ok {
+				return nil, false
+			}
+			s.conds = append(s.conds, c)
+			p = rest
+		}
+		out.steps = append(out.steps, s)
+	}
+	return out, len(out.steps) > 0 && out.steps[0].deep
+}
+
+func simpleCond(p string) (c cond, rest string, ok bool) {
+	const open, middle, end = "contains(concat(' ',normalize-space(@", "),' '),' ", " ')]"
+	if q, found := strings.CutPrefix(p, open); found {
+		if c.attr, q, found = strings.Cut(q, middle); !found {
+			return c, "", false
+		}
+		if c.value, q, found = strings.Cut(q, end); !found {
+			return c, "", false
+		}
+		c.token = true
+		return c, q, plainName(c.attr) && c.value != "" && !strings.ContainsAny(c.value, " '")
+	}
+	q, found := strings.CutPrefix(p, "@")
+	if !found {
+		return c, "", false
+	}
+	if c.attr, q, found = strings.Cut(q, "='"); !found {
+		return c, "", false
+	}
+	if c.value, q, found = strings.Cut(q, "']"); !found {
+		return c, "", false
+	}
+	return c, q, plainName(c.attr) && !strings.Contains(c.value, "'")
+}
+
+// plainName says whether s is the name of an element or attribute and nothing else.
+func plainName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9' || i == 0) && (c != '-' || i == 0) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// page is a document with its elements by name, made once for all paths.
+type page struct {
+	root  *html.Node
+	byTag map[string][]*html.Node
+	work  int // that an expression may make of the page, in bytes of text gone through
+}
+
+// maxWork is up to where expressions are left to the library. A condition such as
+// string-length(.) reads the text of an element anew for each that it stands in, p[last()] counts
+// all neighbours for each of them, and nothing can stop it half-way. Real pages stay twenty times
+// below.
+const maxWork = 64 << 20
+
+func newPage(root *html.Node) *page {
+	p := &page{root: root, byTag: map[string][]*html.Node{}}
+	p.add(root, 0)
+	return p
+}
+
+func (p *page) add(n *html.Node, depth int) {
+	const node, pair = 16, 24 // what a step over a node costs, and one between two neighbours
+	p.work += depth * node
+	switch n.Type {
+	case html.ElementNode:
+		p.byTag[n.Data] = append(p.byTag[n.Data], n)
+	case html.TextNode:
+		p.work += depth * len(n.Data)
+	}
+	children := 0
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		p.add(c, depth+1)
+		children++
+	}
+	p.work += children * children * pair
+}
+
+func (s *step) fits(n *html.Node) bool {
+	if n.Type != html.ElementNode || n.Data != s.tag {
+		return false
+	}
+next:
+	for _, c := range s.conds {
+		for i := range n.Attr {
+			if n.Attr[i].Key == c.attr {
+				if c.token && hasToken(n.Attr[i].Val, c.value) || !c.token && n.Attr[i].Val == c.value {
+					continue next
+				}
+				return false
+			}
+		}
+		return false
+	}
+	return true
+}
+
+func hasToken(list, name string) bool {
+	for {
+		i := strings.Index(list, name)
+		if i < 0 {
+			return false
+		}
+		end := i + len(name)
+		if (i == 0 || space(list[i-1])) && (end == len(list) || space(list[end])) {
+			return true
+		}
+		list = list[end:]
+	}
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+
+// find finds up to maxMatches elements: those whose last step fits and whose ancestors fit
+// the steps before it.
+func (p *path) find(in *page, below *html.Node) []*html.Node {
+	last := len(p.steps) - 1
+	var out []*html.Node
+	for _, n := range in.byTag[p.steps[last].tag] {
+		if len(out) >= maxMatches {
+			break
+		}
+		if below != nil && (n == below || !inside(n, below)) {
+			continue
+		}
+		if p.steps[last].fits(n) && p.above(n, last, below) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// above says whether the steps before one lead to an element.
+func (p *path) above(n *html.Node, at int, top *html.Node) bool {
+	if at == 0 {
+		return true
+	}
+	for a := n.Parent; a != nil && a != top; a = a.Parent {
+		if p.steps[at-1].fits(a) && p.above(a, at-1, top) {
+			return true
+		}
+		if !p.steps[at].deep {
+			return false
+		}
+	}
+	return false
+}
+
+// elements are what the path selects, below an element where one is given.
+func (p *path) elements(in *page, below *html.Node) []*html.Node {
+	if p.expr == nil {
+		if p.attr != "" {
+			return nil
+		}
+		if !p.rel {
+			below = nil
+		}
+		return p.find(in, below)
+	}
+	var out []*html.Node
+	p.walk(in, below, func(nav *htmlquery.NodeNavigator) {
+		if nav.NodeType() == xpath.ElementNode {
+			out = append(out, nav.Current())
+		}
+	})
+	return out
+}
+
+// texts are the values that the path selects: attributes, or the texts of elements.
+func (p *path) texts(in *page) []string {
+	var out []string
+	add := func(s string) {
+		if s = strings.TrimSpace(s); s != "" && len(s) <= maxFieldText {
+			out = append(out, s)
+		}
+	}
+	if p.expr != nil {
+		p.walk(in, nil, func(nav *htmlquery.NodeNavigator) {
+			if nav.NodeType() == xpath.ElementNode {
+				add(extract.Text(nav.Current(), maxFieldText))
+			} else {
+				add(nav.Value())
+			}
+		})
+		return out
+	}
+	for _, n := range p.find(in, nil) {
+		if p.attr == "" {
+			add(extract.Text(n, maxFieldText))
+			continue
+		}
+		for i := range n.Attr {
+			if n.Attr[i].Key == p.attr {
+				add(n.Attr[i].Val)
+			}
+		}
+	}
+	return out
+}
+
+// walk evaluates an expression in the general way. One that makes the library panic selects
+// nothing from there on.
+func (p *path) walk(in *page, below *html.Node, each func(*htmlquery.NodeNavigator)) {
+	defer func() { _ = recover() }()
+	if in.work > maxWork {
+		return // the page is read as one whose site is not known
+	}
+	if below == nil {
+		below = in.root
+	}
+	it := p.expr.Select(htmlquery.CreateXPathNavigator(below))
+	for n := 0; n < maxMatches && it.MoveNext(); n++ {
+		if nav, ok := it.Current().(*htmlquery.NodeNavigator); ok {
+			each(nav)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package selector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/dates"
+	"dateline/internal/news/article/extract"
+)
+
+// ErrDoesNotHold is wrapped by the reason why a path that somebody suggested is not taken.
+var ErrDoesNotHold = errors.New("the path does not hold on other pages")
+
+const (
+	// suggestedOn is the share of the pages on which a suggested path must find something.
+	suggestedOn = 0.75
+	// minTried is how many pages a suggestion is tried on at least.
+	minTried = 3
+)
+
+// Lacking lists the fields that a configuration has no path for and that fewer than half of the
+// pages state themselves.
+func Lacking(ctx context.Context, c Config, pages []extract.Page) []article.Field {
+	counts, read := map[article.Field]int{}, 0
+	for _, p := range pages {
+		a, err := extract.Extract(ctx, p)
+		if err != nil {
+			continue
+		}
+		read++
+		for _, f := range learnable() {
+			if a.Has(f) {
+				counts[f]++
+			}
+		}
+	}
+	var out []article.Field
+	for _, f := range learnable() {
+		named := slices.ContainsFunc(c.Variants, func(v Variant) bool { return len(v.Fields[f]) > 0 })
+		if !named && 2*counts[f] < read {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Said is what somebody says of one field of a page that they were shown.
+type Said struct {
+	Value string   // as the page writes it; empty: it has none
+	Paths []string // XPath that selects it, the best first
+}
+
+// Witness is a page, and what somebody who saw that page alone copied from it as a field: a
+// vote for its own value and for nothing else. It is needed where pages are written by
+// strangers who may talk whoever reads them into anything.
+type Witness struct {
+	Page  extract.Page
+	Value string // as the page writes it; empty: nobody was asked, or it has none
+}
+
+// minWitnesses is how many pages must bear a suggestion out at least.
+const minWitnesses = 3
+
+// Suggest adds a path that somebody suggests for a field, if other pages bear it out: all that
+// are given, which must not have the one that the suggestion was made from. Evidence is what
+// the metadata of a page says, else what was copied from it. The path must find the field on
+// most pages, take what the evidence names on three at least and on more than it does not, and
+// find different things on different pages where that must be so. So who owns a few pages of
+// a site decides nothing for the others. It goes into those variants of the configuration whose
+// own pages bear it out.
+func Suggest(ctx context.Context, c Config, f article.Field, path string, pages []Witness) (Config, error) {
+	if !slices.Contains(learnable(), f) {
+		return c, fmt.Errorf("%w: %q is no field that is learned", ErrConfig, f)
+	}
+	s, err := Compile(with(c, f, path, func(Variant) bool { return true }))
+	if err != nil {
+		return c, err
+	}
+	all, each, values := trial{}, map[string]*trial{}, map[string]bool{}
+	for _, w := range pages {
+		one, variant, value := try(ctx, s, f, w)
+		if one.tried == 0 {
+			continue
+		}
+		if one.found > 0 {
+			values[value] = true
+		}
+		if each[variant] == nil {
+			each[variant] = &trial{}
+		}
+		all.add(one)
+		each[variant].add(one)
+	}
+	switch {
+	case all.tried < minTried:
+		return c, fmt.Errorf("%w: there are %d to try it on, and it takes %d", ErrDoesNotHold, all.tried, minTried)
+	case !all.finds():
+		return c, fmt.Errorf("%w: it finds the %s on %d of %d", ErrDoesNotHold, f, all.found, all.tried)
+	case all.agree < minWitnesses || all.agree <= all.differ:
+		return c, fmt.Errorf("%w: it takes what %d of them have for the %s, and something else on %d", ErrDoesNotHold, all.agree, f, all.differ)
+	case f != article.FieldAuthors && f != article.FieldSection && 2*len(values) <= all.found:
+		return c, fmt.Errorf("%w: it finds the same %s on most of them", ErrDoesNotHold, f)
+	}
+	better := with(c, f, path, func(v Variant) bool { t := each[v.Name]; return t != nil && t.finds() && t.agree > t.differ })
+	for i, v := range better.Variants {
+		t := each[v.Name]
+		if len(v.Fields[f]) == 0 || t == nil {
+			continue
+		}
+		v.Scores = maps.Clone(v.Scores)
+		if v.Scores == nil {
+			v.Scores = map[article.Field]float64{}
+		}
+		v.Scores[f] = float64(t.found) / float64(t.tried)
+		better.Variants[i] = v
+	}
+	return better, nil
+}
+
+// trial counts how a path did.
+type trial struct{ tried, found, agree, differ int }
+
+func (t *trial) add(o trial) {
+	t.tried, t.found, t.agree, t.differ = t.tried+o.tried, t.found+o.found, t.agree+o.agree, t.differ+o.differ
+}
+
+func (t *trial) finds() bool { return float64(t.found) >= suggestedOn*float64(t.tried) }
+
+// try holds a path against one page.
+func try(ctx context.Context, s *Selector, f article.Field, w Witness) (t trial, variant, value string) {
+	doc, err := extract.Parse(ctx, w.Page, extract.DefaultLimits())
+	if err != nil {
+		return t, "", ""
+	}
+	l := labelled{doc: doc, in: newPage(doc.Root), dates: doc.DateOptions(w.Page)}
+	if l.label, err = doc.Article(ctx, w.Page); err != nil {
+		return t, "", ""
+	}
+	a, o, err := s.Article(ctx, doc, w.Page)
+	if err != nil || o.Variant == "" {
+		return t, "", ""
+	}
+	t.tried = 1
+	if !o.Found[f] {
+		return t, o.Variant, ""
+	}
+	t.found = 1
+	value = valueOf(a, f)
+	switch stated := l.label.Has(f); {
+	case stated && valueOf(l.label, f) == value, !stated && w.Value != "" && l.same(f, a, w.Value):
+		t.agree = 1
+	case stated || w.Value != "":
+		t.differ = 1
+	}
+	if f != article.FieldTitle && extract.Plain(value) == extract.Plain(l.label.Title) {
+		t.agree, t.differ = 0, 1 // the headline is on every page, and is nothing else
+	}
+	return t, o.Variant, value
+}
+
+// same says whether what was taken for a field is what somebody copied from the page.
+func (l *labelled) same(f article.Field, a *article.Article, copied string) bool {
+	if f == article.FieldPublished {
+		d, ok := dates.Parse(copied, l.dates)
+		apart := d.Time.Sub(a.Published).Abs()
+		return ok && (apart < time.Minute || (a.DateOnly || !d.Clock) && apart < 24*time.Hour)
+	}
+	own := *l
+	own.label = a
+	return own.agree(f, []string{copied}) == 1
+}
+
+// with gives a configuration in which some variants have one path to a field.
+func with(c Config, f article.Field, path string, which func(Variant) bool) Config {
+	c.Variants = slices.Clone(c.Variants)
+	for i, v := range c.Variants {
+		if !which(v) {
+			continue
+		}
+		v.Fields = maps.Clone(v.Fields)
+		if v.Fields == nil {
+			v.Fields = map[article.Field][]string{}
+		}
+		v.Fields[f] = []string{path}
+		c.Variants[i] = v
+	}
+	return c
+}
+
+// valueOf writes a field down, for comparing.
+func valueOf(a *article.Article, f article.Field) string {
+	switch f {
+	case article.FieldTitle:
+		return a.Title
+	case article.FieldAuthors:
+		return fmt.Sprint(a.Authors)
+	case article.FieldPublished:
+		return a.Published.String()
+	case article.FieldLead:
+		return a.Lead
+	case article.FieldSection:
+		return a.Section
+	}
+	return ""
+}

@@ -1,0 +1,134 @@
+// Package charset turns web documents into UTF-8. Servers and pages name their
+// encoding wrongly or not at all; what the bytes themselves prove comes first.
+package charset
+
+import (
+	"bytes"
+	"mime"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/unicode/norm"
+)
+
+// prescan is how far into a document its own word on its encoding is looked for.
+// Browsers read 1,024 bytes, which many pages fill with scripts.
+const prescan = 16 << 10
+
+var (
+	inMeta  = regexp.MustCompile(`(?i)<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([a-z0-9._:-]+)`)
+	inXML   = regexp.MustCompile(`^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]+)`)
+	comment = regexp.MustCompile(`(?s)<!--.*?-->`)
+	inVi    = regexp.MustCompile(`(?i)<html\b[^>]*\blang\s*=\s*["']?vi\b`)
+)
+
+// Decode returns the document in UTF-8, and the encoding that it was in.
+// contentType is the header of that name and may be empty. It never fails: what
+// cannot be read becomes U+FFFD. The result may share memory with body.
+func Decode(body []byte, contentType string) (text []byte, name string) {
+	if text, name, ok := byMark(body); ok {
+		return text, name
+	}
+	header := ""
+	if _, params, err := mime.ParseMediaType(contentType); err == nil {
+		header = params["charset"]
+	} else if _, after, ok := strings.Cut(strings.ToLower(contentType), "charset="); ok {
+		header, _, _ = strings.Cut(strings.Trim(after, `"' `), ";")
+	}
+	// Text in another encoding is valid UTF-8 by chance only if it is all ASCII
+	// (and then decodes the same), or of the 7-bit or 16-bit kinds.
+	if utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 && bytes.IndexByte(body, 0x1b) < 0 {
+		return body, "utf-8"
+	}
+	for _, label := range []string{header, declared(body)} {
+		if label == "" {
+			continue
+		}
+		known, canonical := charset.Lookup(label)
+		switch {
+		case known == nil || canonical == "replacement":
+		case canonical == "utf-8":
+			if mostlyUTF8(body) {
+				return bytes.ToValidUTF8(body, []byte("\uFFFD")), "utf-8"
+			}
+		default:
+			return decode(body, known, canonical)
+		}
+	}
+	switch {
+	case mostlyUTF8(body):
+		return bytes.ToValidUTF8(body, []byte("\uFFFD")), "utf-8"
+	case inVi.Match(body[:min(len(body), prescan)]):
+		return decode(body, charmap.Windows1258, "windows-1258")
+	default:
+		return decode(body, charmap.Windows1252, "windows-1252")
+	}
+}
+
+// byMark reads the byte order mark (Encoding Standard §6, "BOM sniff").
+func byMark(body []byte) ([]byte, string, bool) {
+	switch {
+	case bytes.HasPrefix(body, []byte("\xEF\xBB\xBF")):
+		return bytes.ToValidUTF8(body[3:], []byte("\uFFFD")), "utf-8", true
+	case bytes.HasPrefix(body, []byte("\xFE\xFF")):
+		text, name := decode(body[2:], unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), "utf-16be")
+		return text, name, true
+	case bytes.HasPrefix(body, []byte("\xFF\xFE")):
+		text, name := decode(body[2:], unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "utf-16le")
+		return text, name, true
+	}
+	return nil, "", false
+}
+
+func declared(body []byte) string {
+	head := body[:min(len(body), prescan)]
+	if found := inXML.FindSubmatch(head); found != nil {
+		return string(found[1])
+	}
+	if found := inMeta.FindSubmatch(comment.ReplaceAll(head, nil)); found != nil {
+		// A meta element that could be read as ASCII is not in UTF-16 (HTML
+		// Standard, "prescan a byte stream").
+		if label := strings.ToLower(string(found[1])); !strings.HasPrefix(label, "utf-16") {
+			return label
+		}
+		return "utf-8"
+	}
+	return ""
+}
+
+// mostlyUTF8 says whether a document is UTF-8 with some broken characters, as
+// where a template cut a title in the middle of a letter.
+func mostlyUTF8(body []byte) bool {
+	good, bad := 0, 0
+	for i := 0; i < len(body); {
+		if body[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(body[i:])
+		if r == utf8.RuneError && size == 1 {
+			bad++
+		} else {
+			good++
+		}
+		i += size
+	}
+	return good > 4*bad
+}
+
+func decode(body []byte, from encoding.Encoding, name string) ([]byte, string) {
+	text, err := from.NewDecoder().Bytes(body)
+	if err != nil {
+		return bytes.ToValidUTF8(body, []byte("\uFFFD")), "utf-8"
+	}
+	if name == "windows-1258" {
+		// Its tones are separate characters.
+		text = norm.NFC.Bytes(text)
+	}
+	return bytes.ToValidUTF8(text, []byte("\uFFFD")), name
+}

@@ -1,0 +1,166 @@
+package crawler_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/crawler"
+	"dateline/internal/news/crawl/crawlrig"
+	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/news/crawl/fetch"
+	"dateline/internal/testing/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// field is a crawler and the web that it crawls.
+type field struct {
+	*crawlrig.Rig
+	t         *testing.T
+	world     *crawltest.World
+	db        *pgx.Conn
+	workspace workspace.Workspace
+}
+
+const delay = 60 * time.Millisecond
+
+func limits() crawler.Limits {
+	return crawler.Limits{Delay: delay, MaxDelay: time.Second, IPDelay: time.Millisecond, Fetch: 4 * time.Second, Lease: 4 * time.Second,
+		Block: time.Hour, Run: time.Minute, Batch: 20, Parallel: 1, Alike: 20}
+}
+
+func newField(t *testing.T, o crawltest.Options, l crawler.Limits) *field {
+	t.Helper()
+	return newFieldWith(t, o, l, nil)
+}
+
+func newFieldWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser fetch.Renderer) *field {
+	t.Helper()
+	world, err := crawltest.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(world.Close)
+	s, url := enginetest.StoreAndURL(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	f := &field{t: t, world: world}
+	f.Rig, err = crawlrig.New(ctx, crawlrig.Parts{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: enginetest.S3(t), Limits: l,
+		Pace: crawl.StandardPace().Scaled(30), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(), Browser: browser})
+	f.must(err)
+	t.Cleanup(f.Fetcher.Close)
+	f.db, err = pgx.Connect(ctx, url)
+	f.must(err)
+	return f
+}
+
+func (f *field) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *field) seed(kind crawl.Kind, addresses ...string) {
+	f.t.Helper()
+	var err error
+	f.workspace, err = crawlrig.Seed(f.t.Context(), f.Store, f.Pace, kind, addresses...)
+	f.must(err)
+}
+
+// due makes all seeds due and drains the domain until nothing is due.
+func (f *field) drain(site int) crawler.Result {
+	f.t.Helper()
+	_, err := f.db.Exec(f.t.Context(), "update seeds set next_crawl = now()")
+	f.must(err)
+	_, err = f.Store.PlanSeeds(f.t.Context(), 1000)
+	f.must(err)
+	out, err := f.Drainer.Drain(f.t.Context(), f.world.Site(site).Host(), nil, func(crawler.Result) {})
+	f.must(err)
+	return out
+}
+
+func (f *field) count(sql string, args ...any) (n int) {
+	f.t.Helper()
+	f.must(f.db.QueryRow(f.t.Context(), sql, args...).Scan(&n))
+	return n
+}
+
+// page reads what is kept of an article from the object store.
+func (f *field) page(a crawltest.Published) (page string, kept bool) {
+	f.t.Helper()
+	var domain, hash string
+	var id [16]byte
+	err := f.db.QueryRow(f.t.Context(), `select d.domain, u.id, u.raw_hash from urls u join crawl_domains d on d.id = u.domain_id
+		where u.url = $1 and u.state = 'kept' and u.raw_hash <> ''`, a.URL).Scan(&domain, &id, &hash)
+	if err != nil {
+		return "", false
+	}
+	raw, err := f.Pages.Get(f.t.Context(), crawl.Key(domain, id, hash), hash)
+	f.must(err)
+	return string(raw), true
+}
+
+// stored says whether an article is kept, and its page can be read back.
+func (f *field) stored(a crawltest.Published) bool {
+	f.t.Helper()
+	page, kept := f.page(a)
+	return kept && strings.Contains(page, a.Title)
+}
+
+func (f *field) wantPolite(delay time.Duration) {
+	f.t.Helper()
+	for i, sentence := range f.world.Impolite(delay, 2*time.Millisecond) {
+		if i < 10 {
+			f.t.Error(sentence)
+		}
+	}
+}
+
+func TestASiteIsStoredPolitely(t *testing.T) {
+	f := newField(t, crawltest.Options{Sites: 1, Articles: 12, Traps: true}, limits())
+	site := f.world.Site(0)
+	f.seed(crawl.Home, site.Home())
+	out := f.drain(0)
+	for _, a := range site.Articles() {
+		if !f.stored(a) {
+			t.Errorf("%s is not stored", a.URL)
+		}
+	}
+	if out.Fetched == 0 || out.Found == 0 || out.Stored == 0 {
+		t.Errorf("%+v", out)
+	}
+	f.wantPolite(delay)
+	if n := f.count("select count(*) from crawled_pages where first"); n < 12 {
+		t.Errorf("%d pages wait for the parser", n)
+	}
+	for url, n := range f.world.Fetches() {
+		if n > 1 && !strings.HasSuffix(url, "/robots.txt") {
+			t.Logf("%s was fetched %d times", url, n)
+		}
+	}
+	// One new card on a hub is news, however much else moves.
+	site.Churn()
+	a := site.Publish()
+	f.drain(0)
+	if !f.stored(a) {
+		t.Error("the new article was not found")
+	}
+	f.wantPolite(delay)
+	// Nothing new: nothing is stored.
+	before := f.count("select count(*) from page_versions")
+	site.Churn()
+	f.drain(0)
+	if n := f.count("select count(*) from page_versions"); n != before {
+		t.Errorf("%d versions of a site without news", n-before)
+	}
+}

@@ -1,0 +1,337 @@
+package discover
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"dateline/internal/news/article/dates"
+	"dateline/internal/news/crawl/weburl"
+)
+
+const (
+	maxHubLinks = 2_000
+	maxTitle    = 300
+	// alike is how many articles of one shape make it likely that others of
+	// that shape are articles too.
+	alike = 5
+	// headline is how many words a headline has at least.
+	headline = 6
+)
+
+// What the title of a link was taken from: the better comes later.
+const (
+	noTitle = iota
+	inText
+	inAttribute
+	inHeading
+)
+
+// Hub reads a page, in UTF-8, that was found at a URL.
+func Hub(doc []byte, at weburl.URL, o Options) HubPage {
+	h := &hub{options: o, at: at, base: at, origin: at.Origin(), domain: at.Domain(), dates: o.dates(), places: map[string]int{}, most: o.most(maxHubLinks)}
+	h.read(doc)
+	h.vote()
+	h.page.Title, h.page.Text = h.prose.title.String(), h.prose.body.String()
+	return h.page
+}
+
+// hub is a page while it is read.
+type hub struct {
+	options Options
+	at      weburl.URL
+	base    weburl.URL
+	origin  string // of base
+	based   bool   // <base> was seen
+	domain  string
+	dates   dates.Options
+	page    HubPage
+	places  map[string]int // by URL, in page.Links
+	ranks   []int          // of the titles of page.Links
+	targets []target       // of page.Links
+	most    int
+
+	menu    int // depth of nav, header, footer
+	heading int // depth of h1 to h4
+	current int // place of the link that is open; -1: none
+	open    bool
+	text    strings.Builder
+	dateAt  int // place of the last article, whose date may follow; -1: none
+	dating  bool
+	dateTxt strings.Builder
+	dateTag atom.Atom
+	prose   prose
+}
+
+func (h *hub) read(doc []byte) {
+	h.current, h.dateAt = -1, -1
+	z := newTokens(doc, longScript)
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			h.endLink()
+			return
+		case html.TextToken:
+			if h.open || h.dating || h.prose.wants() {
+				h.write(z.Text())
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			tag := atom.Lookup(name)
+			if h.options.Prose {
+				h.prose.start(tag)
+			}
+			switch {
+			case tag == 0:
+			case h.reads(tag):
+				h.start(tag, readAttrs(z.Tokenizer, more))
+			default:
+				h.start(tag, attrs{})
+			}
+			z.pass(tag)
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			tag := atom.Lookup(name)
+			if h.options.Prose {
+				h.prose.end(tag)
+			}
+			h.end(tag)
+		}
+	}
+}
+
+// write takes text to where it belongs. Tokens give their text once.
+func (h *hub) write(text []byte) {
+	if h.open && h.text.Len() < 4*maxTitle {
+		h.text.Write(text)
+	}
+	if h.dating && h.dateTxt.Len() < maxTitle {
+		h.dateTxt.Write(text)
+	}
+	if h.prose.wants() {
+		h.prose.into.Write(text)
+	}
+}
+
+// attrs are the attributes of a tag that matter to a hub. The first of a name
+// counts (HTML Standard §13.2.5.33).
+type attrs struct {
+	href, title, rel, class, datetime, name, content, kind, alt attr
+}
+
+type attr struct {
+	value string
+	given bool
+}
+
+// relates says whether a link has a relation.
+func (a *attrs) relates(as string) bool {
+	return slices.Contains(strings.Fields(strings.ToLower(a.rel.value)), as)
+}
+
+func readAttrs(z *html.Tokenizer, more bool) (a attrs) {
+	for n := 0; more && n < maxAttributes; n++ {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		if to := a.place(key); to != nil && !to.given && len(value) <= maxAttribute {
+			to.value, to.given = string(value), true
+		}
+	}
+	return a
+}
+
+func (a *attrs) place(key []byte) *attr {
+	switch string(key) {
+	case "href":
+		return &a.href
+	case "title":
+		return &a.title
+	case "rel":
+		return &a.rel
+	case "class":
+		return &a.class
+	case "datetime":
+		return &a.datetime
+	case "name":
+		return &a.name
+	case "content":
+		return &a.content
+	case "type":
+		return &a.kind
+	case "alt":
+		return &a.alt
+	}
+	return nil
+}
+
+// reads says whether the attributes of a tag matter. To read them all is most of
+// the work.
+func (h *hub) reads(tag atom.Atom) bool {
+	switch tag {
+	case atom.Base, atom.Link, atom.Meta, atom.A:
+		return true
+	case atom.Img:
+		return h.open && h.text.Len() == 0
+	case atom.Time, atom.Span, atom.Div, atom.P, atom.Em, atom.Small:
+		return h.undated()
+	}
+	return false
+}
+
+// undated says whether a date is looked for.
+func (h *hub) undated() bool { return h.dateAt >= 0 && h.page.Links[h.dateAt].Published.IsZero() }
+
+func (h *hub) start(tag atom.Atom, a attrs) {
+	switch tag {
+	case atom.Base:
+		// Only the first counts (HTML Standard §4.2.3).
+		if u, err := h.at.Resolve(a.href.value, weburl.Rules{DropNothing: true}); err == nil && !h.based && a.href.value != "" {
+			h.base, h.origin, h.based = u, u.Origin(), true
+		}
+	case atom.Link:
+		h.link(a)
+	case atom.Meta:
+		if name := strings.ToLower(a.name.value); name == "robots" {
+			content := strings.ToLower(a.content.value)
+			h.page.NoFollow = h.page.NoFollow || strings.Contains(content, "nofollow") || strings.Contains(content, "none")
+			h.page.NoIndex = h.page.NoIndex || strings.Contains(content, "noindex") || strings.Contains(content, "none")
+		}
+	case atom.Nav, atom.Header, atom.Footer:
+		h.menu++
+	case atom.H1, atom.H2, atom.H3, atom.H4:
+		h.heading++
+	case atom.A:
+		h.endLink()
+		h.anchor(a)
+	case atom.Img:
+		if h.open && h.text.Len() == 0 {
+			h.text.WriteString(a.alt.value)
+		}
+	case atom.Time:
+		if !h.undated() {
+			return
+		}
+		if t := h.dates.Time(a.datetime.value); !t.IsZero() {
+			h.date(t)
+			return
+		}
+		h.beginDate(tag)
+	case atom.Span, atom.Div, atom.P, atom.Em, atom.Small:
+		if class := strings.ToLower(a.class.value); strings.Contains(class, "time") || strings.Contains(class, "date") {
+			h.beginDate(tag)
+		}
+	}
+}
+
+func (h *hub) end(tag atom.Atom) {
+	switch tag {
+	case atom.A:
+		h.endLink()
+	case atom.Nav, atom.Header, atom.Footer:
+		h.menu = max(h.menu-1, 0)
+	case atom.H1, atom.H2, atom.H3, atom.H4:
+		h.heading = max(h.heading-1, 0)
+	}
+	if h.dating && tag == h.dateTag {
+		h.dating = false
+		h.date(h.dates.Time(h.dateTxt.String()))
+	}
+}
+
+// link reads a link element of the head.
+func (h *hub) link(a attrs) {
+	rel := strings.Fields(strings.ToLower(a.rel.value))
+	href := strings.TrimSpace(a.href.value)
+	if href == "" {
+		return
+	}
+	switch {
+	case slices.Contains(rel, "canonical"):
+		if u, err := h.base.Resolve(href, h.options.Rules); err == nil && h.page.Canonical.IsZero() {
+			h.page.Canonical = u
+		}
+	case slices.Contains(rel, "alternate"):
+		switch kind, _, _ := strings.Cut(strings.ToLower(a.kind.value), ";"); strings.TrimSpace(kind) {
+		case "application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml":
+			h.add(href, Feed, a.title.value)
+		}
+	case slices.Contains(rel, "sitemap"):
+		h.add(href, Sitemap, a.title.value)
+	}
+}
+
+func (h *hub) add(href string, kind Kind, title string) {
+	u, err := h.base.Resolve(href, h.options.Rules)
+	if err != nil || len(h.page.Links) >= h.most {
+		return
+	}
+	if _, known := h.places[u.String()]; !known {
+		h.places[u.String()] = len(h.page.Links)
+		h.page.Links = append(h.page.Links, Link{URL: u, Kind: kind, Title: clean(title)})
+		h.ranks, h.targets = append(h.ranks, inAttribute), append(h.targets, target{url: u})
+	}
+}
+
+// anchor begins a link in the page.
+func (h *hub) anchor(a attrs) {
+	href := strings.TrimSpace(a.href.value)
+	if href == "" || href[0] == '#' {
+		return
+	}
+	for rel := range strings.FieldsSeq(strings.ToLower(a.rel.value)) {
+		if rel == "nofollow" || rel == "sponsored" {
+			return
+		}
+	}
+	to := h.target(href)
+	u := to.url
+	if to.err != nil || to.domain != h.domain || u == h.at || u == h.page.Canonical {
+		return
+	}
+	place, known := h.places[u.String()]
+	if !known {
+		if len(h.page.Links) >= h.most {
+			return
+		}
+		place = len(h.page.Links)
+		h.places[u.String()] = place
+		h.page.Links = append(h.page.Links, Link{URL: u, Kind: to.kind, Score: to.score, Published: to.published})
+		h.ranks, h.targets = append(h.ranks, noTitle), append(h.targets, to)
+	}
+	link := &h.page.Links[place]
+	if h.heading > 0 && h.menu == 0 {
+		link.Score++
+	}
+	if title := clean(a.title.value); title != "" && h.ranks[place] < inAttribute {
+		link.Title, h.ranks[place] = title, inAttribute
+	}
+	h.current, h.open = place, true
+	h.text.Reset()
+	if h.menu == 0 && (link.Kind == Article || link.Score > 0) {
+		h.dateAt = place
+	}
+}
+
+// endLink looks at what the link says.
+func (h *hub) endLink() {
+	if !h.open {
+		return
+	}
+	h.open = false
+	link := &h.page.Links[h.current]
+	text := clean(h.text.String())
+	rank := inText
+	if h.heading > 0 {
+		rank = inHeading
+	}
+	if text != "" && (rank > h.ranks[h.current] || rank == h.ranks[h.current] && rank == inText && len(text) > len(link.Title)) {
+		link.Title, h.ranks[h.current] = text, rank
+	}
+	// A headline has words. A link that says so may be an article although its
+	// URL says little.
+	if h.menu == 0 && link.Kind == Other && link.Score > 0 && len(strings.Fields(text)) >= 6 && link.Score+2 >= sure {
+		link.Kind, link.Score = Article, link.Score+2
+	}
+}

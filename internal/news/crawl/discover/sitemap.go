@@ -1,0 +1,150 @@
+package discover
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"dateline/internal/news/crawl/weburl"
+)
+
+const maxPages = 50_000
+
+// ParseSitemap reads a sitemap, an index of sitemaps, a news sitemap, a plain
+// list of URLs or a feed in place of one (sitemaps.org/protocol.html). What lies
+// on other registered domains is left out: a sitemap speaks for its own.
+func ParseSitemap(doc []byte, at weburl.URL, o Options) (SitemapDoc, error) {
+	s := &sitemap{options: o, at: at, seen: map[weburl.URL]bool{}}
+	if head := bytes.TrimLeft(doc, "\uFEFF \t\r\n"); bytes.HasPrefix(head, []byte("http")) {
+		s.lines(head)
+		return s.doc, nil
+	}
+	if !s.read(doc) {
+		feed, err := ParseFeed(doc, at, o)
+		if err != nil {
+			return SitemapDoc{}, ErrNoSitemap
+		}
+		for _, item := range feed.Items {
+			s.add(&s.doc.Pages, item)
+		}
+	}
+	// What changed last comes first; what tells no date keeps its place behind.
+	slices.SortStableFunc(s.doc.Sitemaps, func(a, b Link) int { return b.Modified.Compare(a.Modified) })
+	return s.doc, nil
+}
+
+// sitemap is one while it is read.
+type sitemap struct {
+	options Options
+	at      weburl.URL
+	doc     SitemapDoc
+	seen    map[weburl.URL]bool
+}
+
+func (s *sitemap) lines(doc []byte) {
+	for line := range bytes.Lines(doc) {
+		line = bytes.TrimSpace(line)
+		if u, err := s.at.Resolve(string(line), s.options.Rules); err == nil && bytes.HasPrefix(line, []byte("http")) {
+			s.add(&s.doc.Pages, s.page(Link{URL: u}))
+		}
+		if len(s.doc.Pages) >= s.options.most(maxPages) {
+			return
+		}
+	}
+}
+
+// read reports whether the document is a sitemap.
+func (s *sitemap) read(doc []byte) (is bool) {
+	xml, dates := newMarkup(doc), s.options.dates()
+	var now *Link
+	var loc string
+	index := false
+	for {
+		t := xml.next()
+		if t.done || len(s.doc.Pages)+len(s.doc.Sitemaps) >= s.options.most(maxPages) {
+			return is
+		}
+		if t.start == nil {
+			if local := t.end[strings.LastIndexByte(t.end, ':')+1:]; now != nil && (local == "url" || local == "sitemap") {
+				s.finish(now, loc, index)
+				now, loc = nil, ""
+			}
+			continue
+		}
+		e := t.start
+		switch {
+		case e.space == "image" || e.space == "video":
+			// They have locations and titles of their own.
+		case e.name == "urlset":
+			is = true
+		case e.name == "sitemapindex":
+			is, index = true, true
+		case is && (e.name == "url" || e.name == "sitemap"):
+			now, loc = &Link{}, ""
+		case now == nil:
+		case e.name == "loc":
+			loc, _ = xml.content(e)
+		case e.name == "lastmod":
+			text, _ := xml.content(e)
+			now.Modified = dates.Time(text)
+		case e.name == "publication_date":
+			text, _ := xml.content(e)
+			now.Published, s.doc.News = dates.Time(text), true
+		case e.name == "title":
+			text, _ := xml.content(e)
+			now.Title = plain(text)
+		}
+	}
+}
+
+func (s *sitemap) finish(now *Link, loc string, index bool) {
+	loc = strings.TrimSpace(loc)
+	u, err := s.at.Resolve(loc, s.options.Rules)
+	if err != nil || loc == "" {
+		return
+	}
+	now.URL = u
+	if index {
+		now.Kind = Sitemap
+		now.Score = sitemapScore(u)
+		s.add(&s.doc.Sitemaps, *now)
+		return
+	}
+	s.add(&s.doc.Pages, s.page(*now))
+}
+
+// page fills in what the URL says.
+func (s *sitemap) page(link Link) Link {
+	kind, score := Classify(link.URL)
+	if !link.Published.IsZero() { // the news extension is for articles
+		kind = Article
+	} else {
+		link.Published = DateOf(link.URL, s.options.Zone)
+	}
+	link.Kind, link.Score = kind, score
+	return link
+}
+
+func (s *sitemap) add(to *[]Link, link Link) {
+	if link.URL.Domain() != s.at.Domain() || s.seen[link.URL] {
+		return
+	}
+	s.seen[link.URL] = true
+	*to = append(*to, link)
+}
+
+// sitemapScore puts sitemaps of news before those of old articles, and those of
+// pictures last.
+func sitemapScore(u weburl.URL) int {
+	name := strings.ToLower(u.RequestURI())
+	switch {
+	case strings.Contains(name, "news"), strings.Contains(name, "latest"), strings.Contains(name, "moi-nhat"), strings.Contains(name, "today"):
+		return 2
+	case strings.Contains(name, "image"), strings.Contains(name, "video"), strings.Contains(name, "tag"), strings.Contains(name, "author"), strings.Contains(name, "categor"):
+		return -1
+	case !DateOf(u, time.UTC).IsZero():
+		return 1
+	}
+	return 0
+}

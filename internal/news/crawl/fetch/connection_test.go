@@ -1,0 +1,171 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"dateline/internal/news/crawl/crawltest"
+)
+
+func TestHTTP2(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { html(w, r.Proto) }))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	o := options()
+	o.AllowPrivate = []string{s.Listener.Addr().String()}
+	f := newFetcher(t, o)
+	trusting, _ := s.Client().Transport.(*http.Transport)
+	f.direct.TLSClientConfig.RootCAs = trusting.TLSClientConfig.RootCAs
+	for range 2 {
+		if r := fetch(t, f, Request{URL: s.URL}); string(r.Body) != "HTTP/2.0" || r.Protocol != "HTTP/2.0" || r.RemoteIP != netip.MustParseAddr("127.0.0.1") {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestProxy(t *testing.T) {
+	w, err := crawltest.New(crawltest.Options{Sites: 2, Proxied: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	o := options()
+	o.Proxy = w.ProxyURL()
+	f := newFetcher(t, o)
+	article := w.Site(1).Articles()[0]
+	if r := fetch(t, f, Request{URL: article.URL}); r.Outcome != OK || r.RemoteIP.IsValid() {
+		t.Errorf("%s (%s) from %s", r.Outcome, r.Reason, r.RemoteIP)
+	}
+	// One site may have a proxy of its own.
+	direct := newFetcher(t, options())
+	if r := fetch(t, direct, Request{URL: article.URL, Proxy: w.ProxyURL()}); r.Outcome != OK {
+		t.Errorf("%s (%s)", r.Outcome, r.Reason)
+	}
+	for _, wrong := range []string{"proxy:3128", "ftp://proxy:21", "http://"} {
+		o.Proxy = wrong
+		if _, err := New(o); err == nil {
+			t.Errorf("the proxy %q was taken", wrong)
+		}
+	}
+}
+
+// counting counts questions and lets them wait.
+type counting struct {
+	asked atomic.Int32
+	gate  chan struct{}
+	err   error
+	ttl   time.Duration
+}
+
+func (c *counting) Lookup(context.Context, string) ([]netip.Addr, time.Duration, error) {
+	c.asked.Add(1)
+	if c.gate != nil {
+		<-c.gate
+	}
+	return []netip.Addr{netip.MustParseAddr("192.0.2.1")}, c.ttl, c.err
+}
+
+func TestNamesAreKept(t *testing.T) {
+	missing := &net.DNSError{Err: "no such host", IsNotFound: true}
+	for _, c := range []struct {
+		name  string
+		ttl   time.Duration
+		err   error
+		holds time.Duration
+	}{
+		{"unknown lifetime", 0, nil, 5 * time.Minute},
+		{"believed", 2 * time.Minute, nil, 2 * time.Minute},
+		{"too short", time.Second, nil, 10 * time.Second},
+		{"too long", 24 * time.Hour, nil, 10 * time.Minute},
+		{"does not exist", 0, missing, time.Minute},
+		{"no answer", 0, errors.New("server failure"), 10 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			now := time.Now()
+			resolver := &counting{ttl: c.ttl, err: c.err}
+			names := newCache(resolver, func() time.Time { return now })
+			for _, step := range []struct {
+				after time.Duration
+				asked int32
+			}{{0, 1}, {c.holds - 1, 1}, {1, 2}, {c.holds - 1, 2}} {
+				now = now.Add(step.after)
+				if _, err := names.lookup(t.Context(), "example.org"); (err == nil) != (c.err == nil) {
+					t.Fatal(err)
+				}
+				if asked := resolver.asked.Load(); asked != step.asked {
+					t.Errorf("after %s: %d questions, not %d", step.after, asked, step.asked)
+				}
+			}
+		})
+	}
+}
+
+// Many who ask at once ask once, and one who gives up does not take the answer
+// from the others.
+func TestNamesAreAskedOnce(t *testing.T) {
+	resolver := &counting{gate: make(chan struct{})}
+	names := newCache(resolver, time.Now)
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := names.lookup(impatient, "example.org"); !errors.Is(err, context.Canceled) {
+		t.Errorf("the impatient got %v", err)
+	}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if _, err := names.lookup(t.Context(), "example.org"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(resolver.gate)
+	all.Wait()
+	if asked := resolver.asked.Load(); asked != 1 {
+		t.Errorf("%d questions", asked)
+	}
+}
+
+func TestNamesAreBounded(t *testing.T) {
+	names := newCache(&counting{}, time.Now)
+	for i := range maxNames {
+		names.names[string(rune(i))+"x"] = named{expires: time.Now().Add(time.Hour)}
+	}
+	if _, err := names.lookup(t.Context(), "example.org"); err != nil || len(names.names) > maxNames {
+		t.Errorf("%d names, %v", len(names.names), err)
+	}
+}
+
+func TestRobots(t *testing.T) {
+	w, err := crawltest.New(crawltest.Options{Delay: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	f, s := forWorld(t, w, Limits{}), w.Site(0)
+	answer, err := f.Robots(t.Context(), s.URL(""))
+	if err != nil || answer.Status != 200 || len(answer.Body) == 0 {
+		t.Errorf("%+v %v", answer, err)
+	}
+	for _, status := range []int{404, 403, 429, 500, 503} {
+		s.Fail(status)
+		if answer, err := f.Robots(t.Context(), s.URL("")); err != nil || answer.Status != status {
+			t.Errorf("%d: %+v %v", status, answer, err)
+		}
+	}
+	s.Throttle(503, time.Minute)
+	if answer, err := f.Robots(t.Context(), s.URL("")); err != nil || answer.Status != 503 || answer.RetryAfter != time.Minute {
+		t.Errorf("%+v %v", answer, err)
+	}
+	if answer, err := f.Robots(t.Context(), "http://127.0.0.1:9"); err != nil || answer.Status != 0 {
+		t.Errorf("a private address: %+v %v", answer, err)
+	}
+}

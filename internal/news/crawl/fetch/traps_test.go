@@ -1,0 +1,70 @@
+package fetch
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"dateline/internal/news/crawl/crawltest"
+)
+
+// Whatever a server does, a fetch ends, costs little, and says why.
+func TestTraps(t *testing.T) {
+	w, err := crawltest.New(crawltest.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	patient := Limits{PageBytes: 1 << 20}
+	for _, c := range []struct {
+		path   string
+		limits Limits
+		want   Outcome
+		reason string
+		wire   int64 // at most
+	}{
+		{"/loop/1", patient, Trap, "it redirects more than 10 times", 0},
+		{"/huge", patient, TooBig, "it sends more than allowed", 0},
+		{"/huge/unannounced", patient, TooBig, "allowed", 2 << 20},
+		{"/bomb", patient, TooBig, "allowed", 64 << 10},
+		{"/bomb", Limits{PageBytes: 1 << 30}, TooBig, "it decompresses to far more than pages do", 64 << 10},
+		{"/drip", Limits{Grace: 50 * time.Millisecond}, Timeout, "it comes too slowly", 1 << 10},
+		{"/drip", Limits{Total: 100 * time.Millisecond}, Timeout, "it took too long", 1 << 10},
+		{"/hang", Limits{Header: 50 * time.Millisecond}, Timeout, "it took too long", 0},
+		{"/hang", Limits{Total: 50 * time.Millisecond}, Timeout, "it took too long", 0},
+		{"/cut", patient, Unreachable, "the connection failed", 1 << 10},
+	} {
+		r := fetch(t, forWorld(t, w, c.limits), Request{URL: w.Site(0).URL(c.path)})
+		if r.Outcome != c.want || !strings.Contains(r.Reason, c.reason) || r.WireBytes > c.wire || r.Body != nil {
+			t.Errorf("%s: %s (%s), %d bytes", c.path, r.Outcome, r.Reason, r.WireBytes)
+		}
+		if r.Requests > 11 {
+			t.Errorf("%s: %d requests", c.path, r.Requests)
+		}
+	}
+}
+
+// A server that begins a body and then says nothing.
+func TestIdle(t *testing.T) {
+	f, site := serve(t, Limits{Idle: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+		html(w, "<p>begin")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	if r := fetch(t, f, Request{URL: site}); r.Outcome != Timeout || r.Reason != "it stopped coming" {
+		t.Errorf("%s (%s)", r.Outcome, r.Reason)
+	}
+}
+
+// Of a robots.txt that is too long the first part counts.
+func TestLongRobots(t *testing.T) {
+	f, site := serve(t, Limits{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = w.Write([]byte("User-agent: *\nDisallow: /a\n" + strings.Repeat("# padding\n", 200_000)))
+	})
+	r := fetch(t, f, Request{URL: site + "/robots.txt", Kind: Robots})
+	if r.Outcome != OK || len(r.Body) != 512<<10 {
+		t.Errorf("%s (%s), %d bytes", r.Outcome, r.Reason, len(r.Body))
+	}
+}

@@ -1,0 +1,76 @@
+package seeds
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/news/crawl/warc"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/objects"
+)
+
+// Objects tells of exports in the object store.
+type Objects interface {
+	Size(ctx context.Context, key string) (int64, error)
+	PresignGet(ctx context.Context, key string, good time.Duration) (string, error)
+}
+
+// Exported is an export; without URL it is not there yet.
+type Exported struct {
+	URL   string
+	Bytes int64
+}
+
+// CheckRange refuses a range of time that has nothing in it.
+func CheckRange(from, to time.Time) error {
+	if from.Before(to) {
+		return nil
+	}
+	return post.InvalidFields(post.Problem{Field: "to", Code: "invalid", Message: "The end has to be after the beginning."})
+}
+
+// Export has a domain's stored pages written into the object store.
+func (s *Service) Export(ctx context.Context, who workspace.Principal, domain string, from, to time.Time) (uuid.UUID, error) {
+	if _, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain); err != nil {
+		return uuid.Nil, err
+	}
+	if err := CheckRange(from, to); err != nil {
+		return uuid.Nil, err
+	}
+	id := uuid.New()
+	if err := s.Store.AddExport(ctx, who.WorkspaceID, id, domain); err != nil {
+		return uuid.Nil, err
+	}
+	return id, s.Workflows.StartExport(ctx, domain, id.String(), exportKey(who.WorkspaceID, domain, id), from.UTC(), to.UTC())
+}
+
+// exportKey keeps a workspace from reading what another one has had exported.
+func exportKey(workspace uuid.UUID, domain string, id uuid.UUID) string {
+	return warc.ExportKey(domain, uuid.NewSHA1(workspace, id[:]).String())
+}
+
+// Exported says where an export is.
+func (s *Service) Exported(ctx context.Context, who workspace.Principal, domain string, id uuid.UUID) (Exported, error) {
+	if _, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain); err != nil {
+		return Exported{}, err
+	}
+	if asked, err := s.Store.HasExport(ctx, who.WorkspaceID, id, domain); err != nil {
+		return Exported{}, err
+	} else if !asked {
+		return Exported{}, post.Missing("export")
+	}
+	key := exportKey(who.WorkspaceID, domain, id)
+	size, err := s.Objects.Size(ctx, key)
+	if errors.Is(err, objects.ErrNone) {
+		return Exported{}, nil
+	}
+	if err != nil {
+		return Exported{}, err
+	}
+	address, err := s.Objects.PresignGet(ctx, key, time.Hour)
+	return Exported{URL: address, Bytes: size}, err
+}

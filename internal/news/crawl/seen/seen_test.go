@@ -1,0 +1,126 @@
+package seen_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/crawlrig"
+	"dateline/internal/news/crawl/seen"
+	"dateline/internal/news/crawl/weburl"
+	"dateline/internal/testing/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func names(from, count int) []crawl.Name {
+	out := make([]crawl.Name, count)
+	for i := range out {
+		out[i] = crawl.Name{Domain: int32(i % 7), ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, from+i))}
+	}
+	return out
+}
+
+func TestTheFilterForgetsNothingAndIsRarelyWrong(t *testing.T) {
+	r := enginetest.RedisClient(t, enginetest.Redis(t))
+	f := &seen.Filter{Redis: r}
+	add := func(all []crawl.Name) (maybe int) {
+		t.Helper()
+		for len(all) > 0 {
+			part := all[:min(500, len(all))]
+			all = all[len(part):]
+			got, err := f.Add(t.Context(), part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range got {
+				if m {
+					maybe++
+				}
+			}
+		}
+		return maybe
+	}
+	const n = 50_000
+	if maybe := add(names(0, n)); maybe > n/500 {
+		t.Errorf("%d of %d were there although the filter was empty", maybe, n)
+	}
+	if maybe := add(names(0, n)); maybe != n {
+		t.Errorf("%d of %d are known", maybe, n)
+	}
+	// A new filter takes the old one's place with what it was filled with.
+	rebuild := f.Begin(t.Context(), n)
+	if err := f.Fill(t.Context(), rebuild, names(0, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // a retry does no harm
+		if err := f.Finish(t.Context(), rebuild); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if maybe := add(names(0, 1000)); maybe != 1000 {
+		t.Errorf("%d of 1000 are known after the rebuild", maybe)
+	}
+	if maybe := add(names(n, 1000)); maybe > 20 {
+		t.Errorf("%d of 1000 were never seen and are known", maybe)
+	}
+	if keys, err := r.Keys(t.Context(), "crawl:seen:0:*").Result(); err != nil || len(keys) != 0 {
+		t.Errorf("the old filter left %v, %v", keys, err)
+	}
+}
+
+func TestTheRateOfFalsePositives(t *testing.T) {
+	// What 14.4 bits a key and ten hashes promise; see the package.
+	if p := math.Pow(1-math.Exp(-10/14.4), 10); p > 0.0011 {
+		t.Errorf("%f", p)
+	}
+}
+
+// A false positive, a lost Redis, an emptied frontier: none of them loses a URL.
+func TestMaybeGoesOnToTheDatabase(t *testing.T) {
+	s := enginetest.Store(t)
+	url, stop := enginetest.StoppableRedis(t)
+	r := enginetest.RedisClient(t, url)
+	if _, err := crawlrig.Seed(t.Context(), s, crawl.StandardPace(), crawl.Home, "https://news.example/"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.CrawlDomain(t.Context(), "news.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &seen.Known{Filter: &seen.Filter{Redis: r}, Redis: r, Store: s}
+	there, err := weburl.Parse("https://news.example/there.html", weburl.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	positive := uuid.New()
+	ids := []uuid.UUID{crawl.ID(there), positive}
+	// The filter says of both that it may know them; the database has one.
+	if _, err := k.Filter.Add(t.Context(), []crawl.Name{{Domain: d.ID, ID: ids[0]}, {Domain: d.ID, ID: ids[1]}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AddURLs(t.Context(), []crawl.Found{{DomainID: d.ID, URL: there, Kind: crawl.Article, Rank: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	want := func(epoch int32, first, second bool) {
+		t.Helper()
+		fresh, err := k.New(t.Context(), d.ID, epoch, ids)
+		if err != nil || fresh[0] != first || fresh[1] != second {
+			t.Errorf("new are %v, %v", fresh, err)
+		}
+	}
+	want(d.Epoch, false, true)
+	want(d.Epoch, false, true) // now from the cache
+	if n, err := r.Exists(t.Context(), "crawl:known:"+fmt.Sprint(d.ID)+":1:"+string(ids[1][:])).Result(); n != 0 || err != nil {
+		t.Error("Redis remembers what the database does not have")
+	}
+	if _, err := s.ControlDomain(t.Context(), uuid.Nil, d.Name, crawl.Empty, "a test"); err != nil {
+		t.Fatal(err)
+	}
+	want(d.Epoch+1, true, true)
+	stop()
+	want(d.Epoch+1, true, true)
+}

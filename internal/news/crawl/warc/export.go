@@ -1,0 +1,111 @@
+package warc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"dateline/internal/news/crawl"
+)
+
+// Store lists what is stored.
+type Store interface {
+	CrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
+	VersionsBetween(ctx context.Context, domain int32, from, to time.Time, after crawl.Version, limit int) ([]crawl.Version, error)
+}
+
+// Pages reads stored pages.
+type Pages interface {
+	Get(ctx context.Context, key, hash string) ([]byte, error)
+}
+
+// Objects takes finished archives.
+type Objects interface {
+	Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error
+}
+
+// Exporter writes archives of what was crawled.
+type Exporter struct {
+	Store    Store
+	Pages    Pages
+	Objects  Objects
+	Software string
+	Operator string // the contact of who crawls
+	Log      *slog.Logger
+}
+
+// ContentType is how archives are labelled.
+const ContentType = "application/warc"
+
+const exportBatch = 200
+
+// Write streams a domain's pages of a range of time. What a sweep takes away
+// meanwhile is left out.
+func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from, to time.Time, beat func(pages int)) (pages int, bytes int64, err error) {
+	d, err := e.Store.CrawlDomain(ctx, domain)
+	if err != nil {
+		return 0, 0, err
+	}
+	w, err := NewWriter(out, e.Software, e.Operator, fmt.Sprintf("pages of %s fetched from %s to before %s", domain, date(from), date(to)), time.Now())
+	if err != nil {
+		return 0, 0, err
+	}
+	for after := (crawl.Version{}); ; {
+		batch, err := e.Store.VersionsBetween(ctx, d.ID, from, to, after, exportBatch)
+		if err != nil {
+			return pages, w.Bytes(), err
+		}
+		for _, v := range batch {
+			body, err := e.Pages.Get(ctx, crawl.Key(domain, v.URLID, v.RawHash), v.RawHash)
+			if ctx.Err() != nil {
+				return pages, w.Bytes(), ctx.Err()
+			}
+			if err != nil {
+				e.Log.Warn("a page is missing from an export", "domain", domain, "url", v.URLID, "error", err)
+				continue
+			}
+			contentType := ""
+			if given := v.Header["Content-Type"]; len(given) > 0 {
+				contentType = given[0]
+			}
+			if err := w.Page(Page{URL: v.URL, FinalURL: v.FinalURL, FetchedAt: v.FetchedAt, Status: v.Status, Header: v.Header, Kind: string(v.Kind),
+				Body: body, ContentType: contentType}); err != nil {
+				return pages, w.Bytes(), err
+			}
+			pages++
+		}
+		if beat != nil {
+			beat(pages)
+		}
+		if len(batch) < exportBatch {
+			return pages, w.Bytes(), nil
+		}
+		after = batch[len(batch)-1]
+	}
+}
+
+// Export writes an archive into the object store, by way of a file: S3 wants to
+// know its size.
+func (e *Exporter) Export(ctx context.Context, domain string, from, to time.Time, key string, beat func(pages int)) (pages int, bytes int64, err error) {
+	file, err := os.CreateTemp("", "dateline-*.warc.gz")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	if pages, bytes, err = e.Write(ctx, file, domain, from, to, beat); err != nil {
+		return pages, bytes, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return pages, bytes, err
+	}
+	return pages, bytes, e.Objects.Put(ctx, key, ContentType, bytes, file)
+}
+
+// ExportKey is where an export lies.
+func ExportKey(domain, export string) string {
+	return "exports/" + domain + "/" + export + ".warc.gz"
+}

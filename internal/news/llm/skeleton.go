@@ -1,0 +1,134 @@
+package llm
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"dateline/internal/news/crawl/change"
+)
+
+// Skeleton writes a document in at most so many bytes and keeps its structure:
+// elements with the attributes by which a path can name them, and the beginning
+// of every text. What does not fit has its texts shortened, ever more, before
+// anything is left out; then deep elements go, and last the end of the page.
+func Skeleton(root *html.Node, most int) string {
+	for _, l := range []limits{{texts: 4000, depth: 200}, {texts: 600, depth: 200}, {texts: 160, depth: 60}, {texts: 60, depth: 40}, {texts: 24, depth: 30}, {texts: 24, depth: 14}} {
+		w := writer{limits: l, most: most}
+		w.node(root, 0)
+		if !w.full {
+			return w.b.String()
+		}
+		if l.depth == 14 {
+			return w.b.String()
+		}
+	}
+	return ""
+}
+
+type limits struct {
+	texts int // runes of one text
+	depth int
+}
+
+type writer struct {
+	limits
+	b    strings.Builder
+	most int
+	full bool
+}
+
+// silent are elements that say nothing about an article.
+func silent(name string) bool {
+	switch name {
+	case "script", "style", "svg", "noscript", "template", "iframe", "form", "select", "button", "input", "link", "video", "audio", "canvas", "object":
+		return true
+	}
+	return false
+}
+
+// telling are the attributes that a path may name, and what metadata says.
+func telling(key string) bool {
+	switch key {
+	case "class", "id", "itemprop", "rel", "role", "datetime", "property", "name", "content", "data-role":
+		return true
+	}
+	return false
+}
+
+func (w *writer) write(s string) {
+	if w.full = w.full || w.b.Len()+len(s) > w.most; !w.full {
+		w.b.WriteString(s)
+	}
+}
+
+func (w *writer) node(n *html.Node, depth int) {
+	if w.full || depth > w.depth {
+		return
+	}
+	switch n.Type {
+	case html.TextNode:
+		if t := change.Normal(n.Data); t != "" {
+			w.write(escape(shorten(t, w.texts)))
+		}
+		return
+	case html.ElementNode:
+		if silent(n.Data) {
+			return
+		}
+		w.write("<" + n.Data)
+		for _, a := range n.Attr {
+			if v := change.Normal(a.Val); telling(a.Key) && v != "" {
+				w.write(" " + a.Key + `="` + escape(shorten(v, 160)) + `"`)
+			}
+		}
+		w.write(">")
+	case html.DocumentNode:
+	default:
+		return // comments are not for readers
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		w.node(c, depth+1)
+	}
+	if n.Type == html.ElementNode {
+		w.write("</" + n.Data + ">")
+	}
+}
+
+// escape keeps a page from ending the element that it is handed over in.
+func escape(s string) string {
+	return strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
+}
+
+func shorten(s string, most int) string {
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// visible is the text of a document without any white space: what it is looked
+// for in, because a model breaks lines as it likes.
+func visible(root *html.Node) string {
+	var b strings.Builder
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		if n.Type == html.TextNode {
+			b.WriteString(dense(n.Data))
+			return
+		}
+		if n.Type == html.ElementNode && silent(n.Data) {
+			return
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+	}
+	walk(root)
+	return b.String()
+}
+
+func dense(s string) string { return strings.ReplaceAll(change.Normal(s), " ", "") }

@@ -1,0 +1,103 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/extract"
+	"dateline/internal/news/article/selector"
+	"dateline/internal/news/crawl"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/objects"
+)
+
+// Preview is what selectors take from one page.
+type Preview struct {
+	Page    Raw
+	Problem string // the page could not be read
+	Variant string // that fits; empty: none
+	Article *article.Article
+	Taken   []selector.Taken
+}
+
+// previewPages is how many pages are shown where none are named.
+const previewPages = 3
+
+// Preview tries selectors on pages of a domain: those of the articles named, or
+// the newest. Nothing is stored.
+func (s *Service) Preview(ctx context.Context, who workspace.Principal, domain string, c selector.Config, articles []uuid.UUID) ([]Preview, error) {
+	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	if err != nil {
+		return nil, err
+	}
+	sel, err := selector.Compile(c)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	h, err := s.Store.ReadingHealth(ctx, d.ID)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := s.previewed(ctx, who, d, articles)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Preview, 0, len(pages))
+	for _, raw := range pages {
+		one, err := s.preview(ctx, sel, raw, h.Zone)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func (s *Service) previewed(ctx context.Context, who workspace.Principal, d crawl.Domain, articles []uuid.UUID) ([]Raw, error) {
+	if len(articles) == 0 {
+		return s.Store.PagesToLearn(ctx, d.ID, previewPages)
+	}
+	var out []Raw
+	for i, id := range articles {
+		a, err := s.Store.Article(ctx, who.WorkspaceID, id)
+		if err != nil {
+			return nil, err
+		}
+		if a.DomainID != d.ID {
+			return nil, post.InvalidFields(post.Problem{Field: fmt.Sprintf("articles[%d]", i), Code: "other_domain", Message: "The article is of another domain."})
+		}
+		out = append(out, Raw{Article: a.ID, URL: a.URL, ObjectKey: a.ObjectKey, FetchedAt: a.FetchedAt})
+	}
+	return out, nil
+}
+
+func (s *Service) preview(ctx context.Context, sel *selector.Selector, raw Raw, zone string) (Preview, error) {
+	out := Preview{Page: raw}
+	page, err := loadPage(ctx, s.Pages, raw, zone)
+	if errors.Is(err, objects.ErrNone) {
+		out.Problem = "the raw page is not stored any more"
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	doc, err := extract.Parse(ctx, page, extract.DefaultLimits())
+	if err == nil {
+		out.Taken = sel.Look(doc)
+		var o selector.Outcome
+		out.Article, o, err = sel.Article(ctx, doc, page)
+		out.Variant = o.Variant
+	}
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	if err != nil {
+		out.Problem = err.Error()
+	}
+	return out, nil
+}

@@ -1,0 +1,169 @@
+package pipeline_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"dateline/activities"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/temporalclient"
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/score"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/notify/webhook"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/temporaltest"
+	"dateline/worker"
+	"dateline/workflows"
+)
+
+// work has a worker of the crawler's queue read and learn, on a real Temporal.
+func (d *desk) work() {
+	t := d.t
+	t.Helper()
+	address := temporaltest.Start(t)
+	c := temporaltest.Dial(t, address, func(*client.Options) {})
+	d.drainer.Learners = &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	d.drainer.Pace = pipeline.Pace{Look: 10 * time.Millisecond, Again: 10 * time.Millisecond}
+	w := worker.NewCrawl(c, worker.Crawler{Crawl: &activities.Crawl{Most: 1}, Keep: &activities.CrawlKeeper{},
+		Articles: &activities.Articles{Drainer: d.drainer, Learner: d.learner, Waiting: d.Store}})
+	d.must(w.Start())
+	t.Cleanup(w.Stop)
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: workflows.ReadArticlesSchedule, TaskQueue: workflows.CrawlQueue}, workflows.ReadArticlesWorkflow)
+	d.must(err)
+	t.Cleanup(func() { _ = c.TerminateWorkflow(context.Background(), run.GetID(), "", "the test is over") })
+}
+
+// settled waits until all is read, and what was to be learned is learned.
+func (d *desk) settled() {
+	d.t.Helper()
+	require.Eventually(d.t, func() bool {
+		return d.count("select (select count(*) from crawled_pages) + (select count(*) from site_monitors where wish <> 'none')") == 0
+	}, time.Minute, 10*time.Millisecond, "pages wait, or selectors")
+}
+
+// take hands a story over and gives the article that came of it.
+func (d *desk) take(s story) pipeline.Stored {
+	d.t.Helper()
+	d.hand(s.url, s.html)
+	d.settled()
+	var id uuid.UUID
+	d.must(d.db.QueryRow(d.t.Context(), "select id from articles where url = $1", s.url).Scan(&id))
+	a, err := d.Article(d.t.Context(), d.workspace.ID, id)
+	d.must(err)
+	return a
+}
+
+func bySelectors(a pipeline.Stored) bool {
+	return a.Origins[article.FieldBody].Source == article.FromSelector
+}
+
+// A site changes its template in the middle. What is read stays good, and within
+// 20 pages selectors are learned anew by themselves; the event names the cause.
+// After that a bad candidate is taken into use, and taken back.
+func TestSelectorsRecoverByThemselves(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 7)
+	d.work()
+	var back int // pages from the redesign until selectors read again
+	for i := range 60 {
+		p.redesign = i >= 30
+		want := p.next()
+		got := d.take(want)
+		f1 := score.CompareBody(want.body, got.Text).F1()
+		require.Greater(t, f1, 0.9, "page %d", i)
+		if bySelectors(got) && p.redesign && back == 0 {
+			back = i - 29
+		}
+		if i >= 10 && i < 30 || i >= 50 {
+			require.True(t, bySelectors(got), "page %d is read by selectors", i)
+			require.InDelta(t, 1, f1, 0.001, "page %d", i)
+			require.Equal(t, []string{want.author}, got.Authors, "page %d", i)
+			require.True(t, want.published.Equal(*got.Published), "page %d", i)
+		}
+	}
+	require.Positive(t, back)
+	require.LessOrEqual(t, back, 20)
+	t.Logf("selectors read again with page %d of the new template", back)
+	events := d.events()
+	require.Len(t, events, 2)
+	require.Equal(t, "the site has no selectors yet", events[0].Data.Reason)
+	require.Equal(t, "selectors_learned", events[1].Type)
+	require.Equal(t, "body", events[1].Data.Field)
+	require.Equal(t, "paper.example", events[1].Data.Domain)
+	require.Equal(t, []int{2, 1}, []int{events[1].Data.Version, events[1].Data.Previous})
+	require.Regexp(t, `the selectors of version 1 found the body on \d of the last \d+ pages; the site may have changed its template`, events[1].Data.Reason)
+	require.Equal(t, "dateline", events[1].Actor)
+	require.Equal(t, "domain.selectors_learned", webhook.TypeOf(events[1].Type))
+	versions, err := d.SelectorsOf(t.Context(), d.domain("paper.example").ID, 100, 10)
+	require.NoError(t, err)
+	require.Len(t, versions, 2)
+	require.Equal(t, []pipeline.State{pipeline.Active, pipeline.Retired}, []pipeline.State{versions[0].State, versions[1].State})
+	require.Contains(t, versions[1].Ended, "found the body on")
+	require.Greater(t, versions[0].Scores[article.FieldBody], 0.9)
+
+	// A person saves selectors that take the teasers below the text.
+	service := &pipeline.Service{Store: d.Store, Pages: d.pages, Sites: d.sites, Learners: d.drainer.Learners, Log: d.log}
+	who := workspace.Principal{WorkspaceID: d.workspace.ID, UserID: uuid.Must(uuid.NewV7()), Role: workspace.Owner}
+	bad, _, err := service.AddSelectors(t.Context(), who, "paper.example", pipeline.Draft{Config: teasers(), Note: "try this", Activate: true}, postgres.Idempotency{})
+	require.NoError(t, err)
+	require.Equal(t, 3, bad.Version)
+	pages := 0
+	for range 15 {
+		want := p.next()
+		got := d.take(want)
+		pages++
+		if events = d.events(); events[len(events)-1].Type == "selectors_rolled_back" {
+			break
+		}
+		require.NotEmpty(t, got.Text)
+	}
+	require.Len(t, events, 4)
+	last := events[3]
+	require.Equal(t, "selectors_rolled_back", last.Type)
+	require.LessOrEqual(t, pages, 10)
+	require.Equal(t, "version 3 finds the body on 0 % of pages, version 2 before it found it on 100 %", last.Data.Reason)
+	require.Equal(t, []int{2, 3}, []int{last.Data.Version, last.Data.Previous})
+	bad, err = d.SelectorsAt(t.Context(), d.domain("paper.example").ID, 3)
+	require.NoError(t, err)
+	require.Equal(t, pipeline.RolledBack, bad.State)
+	for range 3 {
+		want := p.next()
+		got := d.take(want)
+		require.True(t, bySelectors(got))
+		require.Equal(t, 2, got.SelectorVersion)
+		require.InDelta(t, 1, score.CompareBody(want.body, got.Text).F1(), 0.001)
+	}
+	require.Equal(t, 4, len(d.events()), "one event for each change")
+	for _, key := range d.redis.Keys(t.Context(), "dateline:site-reading:*").Val() {
+		require.Contains(t, d.redis.Get(t.Context(), key).Val(), `"version":2`, "the cache tells what is in use")
+	}
+}
+
+// A site that gives nothing to learn from keeps being read, and says why.
+func TestNothingToLearn(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 17)
+	for range 12 {
+		s := p.next()
+		d.hand(s.url, s.html)
+		d.read()
+	}
+	require.Len(t, d.events(), 1)
+	// Every page has a template of its own now.
+	for i := range 24 {
+		class := strings.ToUpper(string(rune('a'+i))) + "x" + strings.Repeat("q", i%3)
+		d.hand("https://paper.example/odd-"+class, `<html><head><title>`+p.sentence()+`</title></head><body><div class="`+class+`1"><h1>`+p.sentence()+`</h1><div class="k`+class+`9"><p>`+strings.Join(p.paragraphs(6), "</p><p>")+`</p></div></div></body></html>`)
+		d.read()
+	}
+	require.Len(t, d.articles(""), 36, "all of them are read")
+	events := d.events()
+	require.Equal(t, "selectors_failed", events[len(events)-1].Type)
+	require.NotEmpty(t, events[len(events)-1].Data.Problem)
+	require.Contains(t, events[len(events)-1].Data.Reason, "found the body on")
+	require.LessOrEqual(t, len(events), 5, "it is not tried on every page")
+}

@@ -1,0 +1,294 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/news/article/selector"
+	"dateline/internal/news/crawl"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/objects"
+)
+
+// ServiceStore keeps articles and selectors for the people who ask for them.
+type ServiceStore interface {
+	DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
+	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
+	Article(ctx context.Context, workspace, id uuid.UUID) (Stored, error)
+	Articles(ctx context.Context, w Window) ([]Entry, error)
+	AlsoReportedBy(ctx context.Context, workspace uuid.UUID, a Stored, limit int) ([]Similar, error)
+	Revisions(ctx context.Context, id uuid.UUID, before int64, limit int) ([]Revision, error)
+	Revision(ctx context.Context, id uuid.UUID, version int64) (Full, error)
+	ReadingHealth(ctx context.Context, domain int32) (Health, error)
+	SelectorsOf(ctx context.Context, domain int32, before, limit int) ([]Selectors, error)
+	SelectorsAt(ctx context.Context, domain int32, version int) (Selectors, error)
+	PagesToLearn(ctx context.Context, domain int32, limit int) ([]Raw, error)
+	AddSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, n Selectors, key idempotency.Key) (made Selectors, replayed bool, err error)
+	ActivateSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, version int, why string) (Selectors, error)
+	RollBackSelectors(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, why string, wished bool) (back Selectors, done bool, err error)
+	SetReading(ctx context.Context, domain crawl.Domain, workspace uuid.UUID, zone string, learning bool) error
+	WishSelectors(ctx context.Context, domain int32, what selector.Action, why string) error
+}
+
+// Service is what members do with articles, and with how they are read. Articles
+// and selectors belong to their site, which workspaces share: a workspace sees
+// those of domains on which it has seeds, and steers the reading of a domain
+// that no other workspace crawls.
+type Service struct {
+	Store    ServiceStore
+	Pages    Pages
+	Sites    *Sites
+	Learners Learners
+	Log      *slog.Logger
+}
+
+// List lists articles, the newest first.
+func (s *Service) List(ctx context.Context, who workspace.Principal, w Window) ([]Entry, error) {
+	w.Workspace = who.WorkspaceID
+	if w.Domain != "" {
+		if _, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, w.Domain); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Articles(ctx, w)
+}
+
+// Get reads an article.
+func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Stored, error) {
+	return s.Store.Article(ctx, who.WorkspaceID, id)
+}
+
+// Raw reads the page that an article was read from, as it was fetched: that of
+// the newest version, or of another.
+func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID, version int64) ([]byte, error) {
+	a, err := s.Store.Article(ctx, who.WorkspaceID, id)
+	if err != nil {
+		return nil, err
+	}
+	if version > 0 {
+		r, err := s.Store.Revision(ctx, id, version)
+		if err != nil {
+			return nil, err
+		}
+		a.ObjectKey = r.ObjectKey
+	}
+	page, err := loadPage(ctx, s.Pages, Raw{ObjectKey: a.ObjectKey}, "")
+	if errors.Is(err, objects.ErrNone) {
+		err = post.Missing("page")
+	}
+	return page.HTML, err
+}
+
+// AlsoReportedBy lists other articles of the same story.
+func (s *Service) AlsoReportedBy(ctx context.Context, who workspace.Principal, id uuid.UUID, limit int) ([]Similar, error) {
+	a, err := s.Store.Article(ctx, who.WorkspaceID, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Store.AlsoReportedBy(ctx, who.WorkspaceID, a, limit)
+}
+
+// Revisions lists the versions of an article, the newest first.
+func (s *Service) Revisions(ctx context.Context, who workspace.Principal, id uuid.UUID, before int64, limit int) ([]Revision, error) {
+	if _, err := s.Store.Article(ctx, who.WorkspaceID, id); err != nil {
+		return nil, err
+	}
+	if before <= 0 {
+		before = math.MaxInt64
+	}
+	return s.Store.Revisions(ctx, id, before, limit)
+}
+
+// Revision reads a version of an article, with what its text had that the
+// version before had not, and the other way round.
+func (s *Service) Revision(ctx context.Context, who workspace.Principal, id uuid.UUID, version int64) (r Full, added, removed []string, err error) {
+	if _, err = s.Store.Article(ctx, who.WorkspaceID, id); err != nil {
+		return r, nil, nil, err
+	}
+	if r, err = s.Store.Revision(ctx, id, version); err != nil || version <= 1 {
+		return r, nil, nil, err
+	}
+	before, err := s.Store.Revision(ctx, id, version-1)
+	if err != nil {
+		return r, nil, nil, err
+	}
+	return r, missing(r.Text, before.Text), missing(before.Text, r.Text), nil
+}
+
+// missing lists paragraphs of one text that another has not.
+func missing(text, other string) (out []string) {
+	has := map[string]int{}
+	for p := range strings.SplitSeq(other, "\n\n") {
+		has[p]++
+	}
+	for p := range strings.SplitSeq(text, "\n\n") {
+		if has[p]--; has[p] < 0 && p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Reading says how the reading of a domain goes.
+func (s *Service) Reading(ctx context.Context, who workspace.Principal, domain string) (Health, error) {
+	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	if err != nil {
+		return Health{}, err
+	}
+	return s.Store.ReadingHealth(ctx, d.ID)
+}
+
+// SetReading sets the zone of a domain's dates, and whether selectors may be
+// learned; nil leaves as it is.
+func (s *Service) SetReading(ctx context.Context, who workspace.Principal, domain string, zone *string, learning *bool) (Health, error) {
+	d, err := s.steered(ctx, who, domain)
+	if err != nil {
+		return Health{}, err
+	}
+	h, err := s.Store.ReadingHealth(ctx, d.ID)
+	if err != nil {
+		return h, err
+	}
+	if zone != nil {
+		if _, err := time.LoadLocation(*zone); err != nil || *zone == "Local" {
+			return h, post.InvalidFields(post.Problem{Field: "time_zone", Code: "unknown_time_zone", Message: "There is no such time zone. Give an IANA name such as Asia/Ho_Chi_Minh, or nothing for that of the site's country."})
+		}
+		h.Zone = *zone
+	}
+	if learning != nil {
+		h.Learning = *learning
+	}
+	if err := s.Store.SetReading(ctx, d, who.WorkspaceID, h.Zone, h.Learning); err != nil {
+		return h, err
+	}
+	s.Sites.Forget(ctx, d.ID)
+	return h, nil
+}
+
+// Versions lists the versions of a domain's selectors, the newest first.
+func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain string, before, limit int) ([]Selectors, error) {
+	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	if err != nil {
+		return nil, err
+	}
+	if before <= 0 {
+		before = math.MaxInt32
+	}
+	return s.Store.SelectorsOf(ctx, d.ID, before, limit)
+}
+
+// Version reads one version of a domain's selectors.
+func (s *Service) Version(ctx context.Context, who workspace.Principal, domain string, version int) (Selectors, error) {
+	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	if err != nil {
+		return Selectors{}, err
+	}
+	return s.Store.SelectorsAt(ctx, d.ID, version)
+}
+
+// Draft are selectors that a person wrote.
+type Draft struct {
+	Config   selector.Config
+	Note     string
+	Activate bool
+}
+
+// AddSelectors stores selectors that a person wrote, as a version of their own.
+func (s *Service) AddSelectors(ctx context.Context, who workspace.Principal, domain string, n Draft, key idempotency.Key) (Selectors, bool, error) {
+	d, err := s.steered(ctx, who, domain)
+	if err != nil {
+		return Selectors{}, false, err
+	}
+	for i := range n.Config.Variants {
+		n.Config.Variants[i].Scores = nil // validation gives them, not people
+	}
+	if err := invalid(n.Config.Validate()); err != nil {
+		return Selectors{}, false, err
+	}
+	state := Candidate
+	if n.Activate {
+		state = Active
+	}
+	note := n.Note
+	if note == "" {
+		note = "written by a member"
+	}
+	made, replayed, err := s.Store.AddSelectors(ctx, d, who.WorkspaceID, Selectors{Config: n.Config, Maker: Person, By: "user:" + who.UserID.String(), State: state, Reason: note}, key)
+	if err == nil && n.Activate {
+		s.Sites.Forget(ctx, d.ID)
+	}
+	return made, replayed, err
+}
+
+// Activate takes a version into use.
+func (s *Service) Activate(ctx context.Context, who workspace.Principal, domain string, version int) (Selectors, error) {
+	d, err := s.steered(ctx, who, domain)
+	if err != nil {
+		return Selectors{}, err
+	}
+	made, err := s.Store.ActivateSelectors(ctx, d, who.WorkspaceID, version, "chosen by a member")
+	if err == nil {
+		s.Sites.Forget(ctx, d.ID)
+	}
+	return made, err
+}
+
+// RollBack takes the version before the one in use into use again; version 0 of
+// what comes back: there is none, and the site is read without selectors.
+func (s *Service) RollBack(ctx context.Context, who workspace.Principal, domain string) (Selectors, error) {
+	d, err := s.steered(ctx, who, domain)
+	if err != nil {
+		return Selectors{}, err
+	}
+	back, done, err := s.Store.RollBackSelectors(ctx, d, who.WorkspaceID, "taken back by a member", false)
+	if err == nil && !done {
+		err = &post.Error{Kind: post.Conflict, Code: "no_selectors", Message: "The site is read without selectors; there is nothing to take back."}
+	}
+	if err == nil {
+		s.Sites.Forget(ctx, d.ID)
+	}
+	return back, err
+}
+
+// Relearn has selectors learned anew.
+func (s *Service) Relearn(ctx context.Context, who workspace.Principal, domain string) error {
+	d, err := s.steered(ctx, who, domain)
+	if err != nil {
+		return err
+	}
+	if err := s.Store.WishSelectors(ctx, d.ID, selector.Learn, "a member asked for it"); err != nil {
+		return err
+	}
+	if err := s.Learners.StartLearning(context.WithoutCancel(ctx), d.Name); err != nil {
+		s.Log.Warn("Temporal was not told; the reader tells it within minutes", "domain", d.Name, "error", err)
+	}
+	return nil
+}
+
+// steered reads a domain whose reading the workspace may change.
+func (s *Service) steered(ctx context.Context, who workspace.Principal, domain string) (crawl.Domain, error) {
+	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	if err != nil {
+		return d, err
+	}
+	shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
+	if err == nil && shared {
+		err = &post.Error{Kind: post.Conflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too; how it is read is not for one of them to change."}
+	}
+	return d, err
+}
+
+func invalid(err error) error {
+	if err == nil {
+		return nil
+	}
+	return post.InvalidFields(post.Problem{Field: "config", Code: "invalid_selectors", Message: strings.TrimPrefix(err.Error(), selector.ErrConfig.Error()+": ")})
+}

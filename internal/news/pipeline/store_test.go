@@ -1,0 +1,267 @@
+package pipeline_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"dateline/internal/news/pipeline"
+	"dateline/internal/publishing/post"
+)
+
+func TestAPageBecomesAnArticle(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 1)
+	want := p.next()
+	d.hand(want.url, want.html)
+	require.Equal(t, pipeline.Drained{Pages: 1, Articles: 1}, d.read())
+	got := d.articles("paper.example")
+	require.Len(t, got, 1)
+	a := got[0]
+	require.Equal(t, want.title, a.Title)
+	require.Equal(t, []string{want.author}, a.Authors)
+	require.True(t, want.published.Equal(*a.Published), "%s", a.Published)
+	require.Contains(t, a.Text, want.body)
+	require.Contains(t, a.HTML, "<p>")
+	require.Equal(t, want.url, a.Canonical)
+	require.Equal(t, "en", a.Language)
+	require.Equal(t, "paper.example", a.Domain)
+	require.NotEmpty(t, a.Origins)
+	require.Equal(t, uuid.Version(7), a.ID.Version())
+	_, err := d.pages.Get(t.Context(), a.ObjectKey, "")
+	require.NoError(t, err, "the raw page is where the article says")
+	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1 and kind = 'upsert'", a.ID))
+	require.Zero(t, d.count("select count(*) from crawled_pages"))
+
+	// The same page once more, as after a worker's death, changes nothing.
+	d.hand(want.url, want.html)
+	require.Equal(t, pipeline.Drained{Pages: 1}, d.read())
+	require.Equal(t, 1, d.count("select count(*) from article_revisions"))
+	require.Equal(t, 1, d.count("select count(*) from article_changes"))
+	// Nobody else sees it.
+	_, err = d.Article(t.Context(), uuid.Must(uuid.NewV7()), a.ID)
+	var refused *post.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, post.NotFound, refused.Kind)
+}
+
+func TestRevisionsTellWhatChanged(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 2)
+	paras := p.paragraphs(5)
+	at := "https://paper.example/mayor.html"
+	d.hand(at, plain("Mayor resigns after vote", "", paras...))
+	d.read()
+	d.hand(at, plain("Mayor resigns after lost vote", "", append(paras, p.sentence())...))
+	d.read()
+	d.hand(at, strings.Replace(plain("Mayor resigns after lost vote", "", paras...), "</head>", `<meta property="og:description" content="The mayor of the harbour town has resigned.">`+"</head>", 1))
+	d.read()
+	got := d.articles("")
+	require.Len(t, got, 1)
+	require.EqualValues(t, 3, got[0].Version)
+	all, err := d.Revisions(t.Context(), got[0].ID, 99, 10)
+	require.NoError(t, err)
+	require.Len(t, all, 3)
+	require.Equal(t, []string{"lead", "body"}, all[0].Changed)
+	require.Equal(t, []string{"title", "body"}, all[1].Changed)
+	require.Empty(t, all[2].Changed)
+	require.True(t, all[0].SeenAt.After(all[1].SeenAt) && all[1].SeenAt.After(all[2].SeenAt))
+	first, err := d.Revision(t.Context(), got[0].ID, 1)
+	require.NoError(t, err)
+	require.Equal(t, "Mayor resigns after vote", first.Title)
+	require.Equal(t, strings.Join(paras, "\n\n"), first.Text)
+	require.Equal(t, 3, d.count("select count(*) from article_changes"))
+
+	// A page that was fetched before the newest is no news.
+	d.at = d.at.Add(-10 * time.Minute)
+	d.hand(at, plain("Mayor resigns after vote", "", paras...))
+	d.read()
+	require.EqualValues(t, 3, d.articles("")[0].Version)
+}
+
+func TestCanonicalURLs(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 3)
+	paras := p.paragraphs(5)
+	main, print, other := "https://paper.example/a.html", "https://paper.example/print/a", "https://paper.example/b.html"
+	d.hand(print, plain("The bridge is open", main, paras...))
+	d.read()
+	first := d.articles("")
+	require.Len(t, first, 1)
+	require.Equal(t, main, first[0].Canonical)
+	require.Equal(t, print, first[0].URL)
+	// Its own page is the same article.
+	d.hand(main, plain("The bridge is open", main, paras...))
+	d.read()
+	got := d.articles("")
+	require.Equal(t, ids(first), ids(got))
+	require.Equal(t, main, got[0].URL)
+	// The other address comes again: nothing new.
+	d.hand(print, plain("The bridge is open", main, paras...))
+	d.read()
+	require.Equal(t, ids(first), ids(d.articles("")))
+	require.Equal(t, main, d.articles("")[0].URL)
+	// A template that names the same canonical URL on every page does not make
+	// other stories one article.
+	d.hand(other, plain("A school is closed", main, p.paragraphs(5)...))
+	d.read()
+	got = d.articles("")
+	require.Len(t, got, 2)
+	i := slices.IndexFunc(got, func(a pipeline.Stored) bool { return a.Title == "A school is closed" })
+	require.Equal(t, other, got[i].Canonical)
+	// Nor does one of another site.
+	d.hand("https://paper.example/c.html", plain("A museum moves", "https://elsewhere.example/c", p.paragraphs(5)...))
+	d.read()
+	require.Len(t, d.articles(""), 3)
+}
+
+// A page that names its canonical URL late takes its article along, and one that
+// turns out to be a copy goes, from the index too.
+func TestCanonicalURLsThatComeLate(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 4)
+	paras := p.paragraphs(5)
+	main, amp := "https://paper.example/a.html", "https://paper.example/amp/a"
+	d.hand(main, plain("The harbour freezes", "", paras...))
+	d.hand(amp, plain("The harbour freezes", "", paras...))
+	d.read()
+	got := d.articles("")
+	require.Len(t, got, 2)
+	require.Equal(t, got[0].Group, got[1].Group, "the same story")
+	gone := got[slices.IndexFunc(got, func(a pipeline.Stored) bool { return a.URL == amp })].ID
+	d.hand(amp, plain("The harbour freezes", main, paras...))
+	d.read()
+	got = d.articles("")
+	require.Len(t, got, 1)
+	require.Equal(t, main, got[0].URL)
+	require.Equal(t, 1, d.count("select count(*) from article_changes where article_id = $1 and kind = 'delete'", gone))
+}
+
+// The same story on several sites, stored at the same moment, is one group.
+func TestAlsoReportedBy(t *testing.T) {
+	hosts := []string{"one.example", "two.example", "three.example", "four.example"}
+	d, p := newDesk(t, hosts...), newPaper("one.example", 5)
+	paras := p.paragraphs(14)
+	for i, h := range hosts {
+		d.hand("https://"+h+"/agency.html", plain("Ferry service resumes", "", append(slices.Clone(paras), "Edited at desk "+h+".")...))
+		d.hand("https://"+h+"/own.html", plain("Our own story "+string(rune('A'+i)), "", p.paragraphs(14)...))
+	}
+	d.drainer.Parallel = 8
+	d.read()
+	groups := map[uuid.UUID]int{}
+	for _, a := range d.articles("") {
+		groups[a.Group]++
+	}
+	require.Len(t, groups, 5)
+	for _, a := range d.articles("two.example") {
+		others, err := d.AlsoReportedBy(t.Context(), d.workspace.ID, a, 10)
+		require.NoError(t, err)
+		if a.Title != "Ferry service resumes" {
+			require.Empty(t, others)
+			continue
+		}
+		require.Len(t, others, 3)
+		for _, o := range others {
+			require.Equal(t, "Ferry service resumes", o.Title)
+			require.NotEqual(t, "two.example", o.Domain)
+			require.LessOrEqual(t, o.Distance, 6)
+		}
+	}
+}
+
+// Pages that are no articles, and those that cannot be read, are told apart, and
+// hold nothing up.
+func TestWhatIsNoArticle(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 6)
+	d.hand("https://paper.example/video/1", `<html><body><h1>Video</h1><p>Watch this.</p></body></html>`)
+	d.hand("https://paper.example/list", "<html><head><title>All</title></head><body><h1>All</h1>"+strings.Repeat(p.others(), 10)+"</body></html>")
+	d.hand("https://paper.example/deep", strings.Repeat("<div><b>", 5000)+"text")
+	s := p.next()
+	d.hand(s.url, s.html)
+	d.hand("https://paper.example/gone", "<p>gone</p>")
+	_, err := d.db.Exec(t.Context(), "update crawled_pages set object_key = 'pages/none.zst' where url like '%/gone'")
+	require.NoError(t, err)
+	require.Equal(t, pipeline.Drained{Pages: 5, Articles: 1, Others: 2, Failed: 2}, d.read())
+	h, err := d.ReadingHealth(t.Context(), d.domain("paper.example").ID)
+	require.NoError(t, err)
+	require.EqualValues(t, []int64{1, 2, 2}, []int64{h.Articles, h.Others, h.Failed})
+	require.NotEmpty(t, h.LastProblem)
+}
+
+// Text that Postgres does not take is stored without what it does not take.
+func TestOddText(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 7)
+	html := strings.Replace(plain("Odd signs", "", p.paragraphs(5)...), "<h1>", `<script type="application/ld+json">{"@type":"NewsArticle","headline":"Odd\u0000 signs","author":{"@type":"Person","name":"Mai\u0000 Lan"},"keywords":["\u0000","a\u0000b"]}</script><h1>`, 1)
+	d.hand("https://paper.example/odd", html)
+	require.Equal(t, 1, d.read().Articles)
+	for _, text := range append(d.articles("")[0].Tags, d.articles("")[0].Title) {
+		require.NotContains(t, text, "\x00")
+	}
+}
+
+// Whoever holds a page for too long loses it, and what it read changes nothing.
+func TestALeaseThatWasLost(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 8)
+	s := p.next()
+	d.hand(s.url, s.html)
+	slow, err := d.TakeCrawled(t.Context(), 10, 0)
+	require.NoError(t, err)
+	require.Len(t, slow, 1)
+	fast, err := d.TakeCrawled(t.Context(), 10, time.Minute)
+	require.NoError(t, err)
+	require.Len(t, fast, 1)
+	var kept [2]pipeline.Kept
+	var all sync.WaitGroup
+	for i, c := range []pipeline.Read{d.readingOf(slow[0]), d.readingOf(fast[0])} {
+		all.Go(func() {
+			var err error
+			kept[i], err = d.KeepReading(t.Context(), c)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	require.True(t, kept[0].Lost)
+	require.False(t, kept[1].Lost)
+	require.Equal(t, 1, d.count("select count(*) from articles"))
+	require.Equal(t, 1, d.count("select pages::int from site_monitors"))
+}
+
+// A page that every worker dies of is given up.
+func TestAPageThatKills(t *testing.T) {
+	d, p := newDesk(t, "paper.example"), newPaper("paper.example", 9)
+	s := p.next()
+	d.hand(s.url, s.html)
+	for range 5 {
+		taken, err := d.TakeCrawled(t.Context(), 10, 0) // and never comes back
+		require.NoError(t, err)
+		require.Len(t, taken, 1)
+	}
+	require.Equal(t, pipeline.Drained{Pages: 1, Failed: 1}, d.read())
+	h, err := d.ReadingHealth(t.Context(), d.domain("paper.example").ID)
+	require.NoError(t, err)
+	require.Contains(t, h.LastProblem, "workers died")
+}
+
+// A time without a zone is the site's: that of its country, or the one that was
+// set for it.
+func TestTimesAreOfTheSite(t *testing.T) {
+	d, p := newDesk(t, "paper.example", "bao.vn"), newPaper("paper.example", 70)
+	page := func(paras []string) string {
+		return strings.Replace(plain("The harbour freezes", "", paras...), "2026-03-06T10:00:00Z", "2026-03-06 10:00:00", 1)
+	}
+	published := func(host string) string {
+		d.hand("https://"+host+"/a.html", page(p.paragraphs(6)))
+		d.read()
+		return d.articles(host)[0].Published.UTC().Format(time.RFC3339)
+	}
+	require.Equal(t, "2026-03-06T10:00:00Z", published("paper.example"))
+	require.Equal(t, "2026-03-06T03:00:00Z", published("bao.vn"))
+	for _, host := range []string{"paper.example", "bao.vn"} {
+		d.must(d.SetReading(t.Context(), d.domain(host), d.workspace.ID, "America/New_York", true))
+		d.sites.Forget(t.Context(), d.domain(host).ID)
+		require.Equal(t, "2026-03-06T15:00:00Z", published(host))
+	}
+}

@@ -1,0 +1,125 @@
+// Package feed writes what a search has found as a feed: RSS 2.0
+// (https://www.rssboard.org/rss-specification) or JSON Feed 1.1
+// (https://www.jsonfeed.org/version/1.1/). All that pages say is text in it.
+package feed
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"net/url"
+	"strings"
+	"time"
+
+	"dateline/internal/news/search"
+)
+
+// Feed is a list of articles, the newest first.
+type Feed struct {
+	Title string
+	Home  string // where people find the search
+	Hits  []search.Hit
+}
+
+type rss struct {
+	XMLName xml.Name `xml:"rss"`
+	Version string   `xml:"version,attr"`
+	Creator string   `xml:"xmlns:dc,attr"`
+	Channel channel  `xml:"channel"`
+}
+
+type channel struct {
+	Title       string `xml:"title"`
+	Link        string `xml:"link"`
+	Description string `xml:"description"`
+	Built       string `xml:"lastBuildDate,omitempty"`
+	Generator   string `xml:"generator"`
+	Items       []item `xml:"item"`
+}
+
+type item struct {
+	Title       string   `xml:"title"`
+	Link        string   `xml:"link,omitempty"`
+	Description string   `xml:"description,omitempty"`
+	Creators    []string `xml:"dc:creator"`
+	Categories  []string `xml:"category"`
+	GUID        guid     `xml:"guid"`
+	Published   string   `xml:"pubDate"`
+}
+
+type guid struct {
+	Permalink bool   `xml:"isPermaLink,attr"`
+	ID        string `xml:",chardata"`
+}
+
+// RSS writes the feed as RSS 2.0.
+func (f Feed) RSS() ([]byte, error) {
+	out := rss{Version: "2.0", Creator: "http://purl.org/dc/elements/1.1/", Channel: channel{Title: f.Title, Link: f.Home, Description: "Articles found by the search " + f.Title, Generator: "Dateline", Items: []item{}}}
+	for _, h := range f.Hits {
+		out.Channel.Items = append(out.Channel.Items, item{Title: escaped(h.Title), Link: address(h.URL), Description: escaped(h.Lead), Creators: h.Authors, Categories: categories(h),
+			GUID: guid{ID: "urn:uuid:" + h.ID.String()}, Published: h.Published.UTC().Format(time.RFC1123Z)})
+	}
+	if len(f.Hits) > 0 {
+		out.Channel.Built = f.Hits[0].Published.UTC().Format(time.RFC1123Z)
+	}
+	raw, err := xml.MarshalIndent(out, "", " ")
+	return append([]byte(xml.Header), raw...), err
+}
+
+// escaped makes HTML of a text: readers take titles and descriptions for HTML,
+// so that a page's words would be markup there.
+func escaped(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+}
+
+type jsonFeed struct {
+	Version string     `json:"version"`
+	Title   string     `json:"title"`
+	Home    string     `json:"home_page_url,omitempty"`
+	Items   []jsonItem `json:"items"`
+}
+
+type jsonItem struct {
+	ID        string       `json:"id"`
+	URL       string       `json:"url,omitempty"`
+	Title     string       `json:"title"`
+	Text      string       `json:"content_text"`
+	Image     string       `json:"image,omitempty"`
+	Published string       `json:"date_published"`
+	Authors   []jsonAuthor `json:"authors,omitempty"`
+	Tags      []string     `json:"tags,omitempty"`
+	Language  string       `json:"language,omitempty"`
+}
+
+type jsonAuthor struct {
+	Name string `json:"name"`
+}
+
+// JSON writes the feed as JSON Feed 1.1.
+func (f Feed) JSON() ([]byte, error) {
+	out := jsonFeed{Version: "https://jsonfeed.org/version/1.1", Title: f.Title, Home: f.Home, Items: []jsonItem{}}
+	for _, h := range f.Hits {
+		one := jsonItem{ID: "urn:uuid:" + h.ID.String(), URL: address(h.URL), Title: h.Title, Text: h.Lead, Image: address(h.Image), Published: h.Published.UTC().Format(time.RFC3339), Tags: categories(h), Language: h.Language}
+		for _, a := range h.Authors {
+			one.Authors = append(one.Authors, jsonAuthor{a})
+		}
+		out.Items = append(out.Items, one)
+	}
+	return json.Marshal(out)
+}
+
+func categories(h search.Hit) []string {
+	out := []string{}
+	if h.Section != "" {
+		out = append(out, h.Section)
+	}
+	return append(out, h.Tags...)
+}
+
+// address lets web addresses pass, and nothing that runs: readers follow links.
+func address(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return ""
+	}
+	return u.String()
+}

@@ -1,0 +1,63 @@
+package feed_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/news/search"
+	"dateline/internal/news/search/feed"
+	"dateline/internal/news/search/searchtest"
+)
+
+func hit(title, url string) search.Hit {
+	return search.Hit{Document: search.Document{ID: uuid.NewSHA1(uuid.Nil, []byte(url)), Title: title, URL: url, Lead: "Lead <b>of</b> it & more", Authors: []string{"Lê Thu Hà"}, Section: "Kinh tế",
+		Tags: []string{"giá vàng"}, Language: "vi", Image: "javascript:alert(2)", Published: searchtest.Now()}}
+}
+
+// What readers make of the feeds.
+func TestReadersUnderstandBothFeeds(t *testing.T) {
+	f := feed.Feed{Title: "Gold & <silver>", Home: "https://dateline.example/", Hits: []search.Hit{hit(`<script>alert("1")</script> Giá vàng`, "https://baomai.example/vang?a=1&b=2"), hit("Bad link", "javascript:alert(1)")}}
+	rss, err := f.RSS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := f.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, raw := range map[string][]byte{"RSS": rss, "JSON": asJSON} {
+		read, err := searchtest.ReadFeed(raw)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, raw)
+		}
+		first := read.Items[0]
+		if read.Title != "Gold & <silver>" || len(read.Items) != 2 || first.Link != "https://baomai.example/vang?a=1&b=2" || !first.Published.Equal(searchtest.Now()) ||
+			first.Author != "Lê Thu Hà" || len(first.Categories) != 2 || !strings.HasPrefix(first.ID, "urn:uuid:") || read.Items[1].Link != "" {
+			t.Errorf("%s is read as %+v, %+v", name, read, first)
+		}
+		if strings.Contains(string(raw), "javascript:") || strings.Contains(string(rss), "<script") {
+			t.Errorf("%s holds something that runs:\n%s", name, raw)
+		}
+	}
+}
+
+func FuzzFeeds(f *testing.F) {
+	f.Add("Title ]]> \x00 \xff", "https://x.example/\"><x")
+	f.Fuzz(func(t *testing.T, title, url string) {
+		one := feed.Feed{Title: title, Home: "https://x.example/", Hits: []search.Hit{hit(title, url)}}
+		raw, err := one.RSS()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := xml.Unmarshal(raw, new(struct{ Channel struct{ Title string } })); err != nil {
+			t.Errorf("%v:\n%s", err, raw)
+		}
+		if raw, err = one.JSON(); err != nil || !json.Valid(raw) {
+			t.Errorf("%s, %v", raw, err)
+		}
+	})
+}

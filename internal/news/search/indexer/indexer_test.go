@@ -1,0 +1,229 @@
+package indexer_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/news/search"
+	"dateline/internal/news/search/indexer"
+	"dateline/internal/news/search/pgsearch"
+	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/news/search/searchtest"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/newsroomtest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+// desk is a newsroom whose articles are searched.
+type desk struct {
+	*newsroomtest.Newsroom
+	engine *spoilable
+	x      *indexer.Indexer
+}
+
+// spoilable is the engine, with what may go wrong around it.
+type spoilable struct {
+	search.Engine
+	refuse uuid.UUID // an article that it does not take
+	down   bool
+	before func() // an index is written
+}
+
+func (s *spoilable) Index(ctx context.Context, docs []search.Document) error {
+	if s.down {
+		return search.ErrUnavailable
+	}
+	for _, d := range docs {
+		if d.ID == s.refuse {
+			return errors.New("refused")
+		}
+	}
+	if s.before != nil {
+		s.before()
+	}
+	return s.Engine.Index(ctx, docs)
+}
+
+func open(t *testing.T) *desk {
+	n := newsroomtest.Open(t)
+	log := slog.New(slog.DiscardHandler)
+	e := &spoilable{Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: log})}
+	return &desk{Newsroom: n, engine: e, x: &indexer.Indexer{Store: n.Store, Engine: e, Live: n.Bus, Log: log}}
+}
+
+func (d *desk) drain() int {
+	d.T.Helper()
+	n, err := d.x.Drain(d.T.Context(), func(int) {})
+	d.Must(err)
+	return n
+}
+
+func (d *desk) finds(text string) int {
+	d.T.Helper()
+	a, err := d.engine.Search(d.T.Context(), search.Request{Text: text})
+	d.Must(err)
+	return a.Total
+}
+
+func (d *desk) open() int { return d.Count("select count(*) from article_changes") }
+
+func article(key, title string) search.Document {
+	return search.Document{ID: searchtest.ID(key), Title: title, URL: "https://news.example/" + key, Domain: "news.example", Published: time.Now()}
+}
+
+func TestArticlesAreFoundAsTheyAreStoredChangedAndDeleted(t *testing.T) {
+	d := open(t)
+	for i := range 230 { // more than one batch
+		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "First wording"), time.Now())
+	}
+	if n := d.drain(); n != 230 || d.finds("wording") != 230 || d.open() != 0 {
+		t.Errorf("took %d, found %d, left %d", n, d.finds("wording"), d.open())
+	}
+	searchtest.Store(d.Newsroom, article("a1", "Another expression"), time.Now())
+	searchtest.Remove(d.Newsroom, searchtest.ID("a2"))
+	if n := d.drain(); n != 2 || d.finds("wording") != 228 || d.finds("expression") != 1 {
+		t.Errorf("took %d, found %d and %d", n, d.finds("wording"), d.finds("expression"))
+	}
+}
+
+// A worker that read an article before it was deleted, and writes after another
+// has taken it out, does not bring it back.
+func TestADeletedArticleIsNotBroughtBack(t *testing.T) {
+	d := open(t)
+	searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
+	d.engine.before = func() {
+		d.engine.before = nil
+		searchtest.Remove(d.Newsroom, searchtest.ID("a"))
+		other := &indexer.Indexer{Store: d.Store, Engine: d.engine.Engine, Live: d.Bus, Log: d.x.Log}
+		_, err := other.Drain(t.Context(), func(int) {})
+		d.Must(err)
+	}
+	d.drain()
+	if d.finds("needle") != 0 || d.open() != 0 {
+		t.Errorf("found %d, left %d", d.finds("needle"), d.open())
+	}
+}
+
+func TestAnArticleThatIsRefusedHoldsUpNoOther(t *testing.T) {
+	d := open(t)
+	for _, key := range []string{"a", "b", "c"} {
+		searchtest.Store(d.Newsroom, article(key, "Needle"), time.Now())
+	}
+	d.engine.refuse = searchtest.ID("b")
+	if n := d.drain(); n != 2 || d.finds("needle") != 2 || d.open() != 1 {
+		t.Errorf("took %d, found %d, left %d", n, d.finds("needle"), d.open())
+	}
+	d.engine.refuse = uuid.Nil
+	d.Exec("update article_changes set taken_until = '-infinity'") // a while later
+	if d.drain(); d.finds("needle") != 3 || d.open() != 0 {
+		t.Errorf("later found %d, left %d", d.finds("needle"), d.open())
+	}
+}
+
+func TestNothingIsLostWhileTheEngineIsAway(t *testing.T) {
+	d := open(t)
+	searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
+	d.engine.down = true
+	if n, err := d.x.Drain(t.Context(), func(int) {}); !errors.Is(err, search.ErrUnavailable) || n != 0 || d.open() != 1 {
+		t.Errorf("took %d, left %d, %v", n, d.open(), err)
+	}
+	d.engine.down = false
+	d.Exec("update article_changes set taken_until = '-infinity'")
+	if d.drain(); d.finds("needle") != 1 {
+		t.Error("not found")
+	}
+}
+
+func (d *desk) save(s savedsearch.Search) savedsearch.Search {
+	d.T.Helper()
+	service := &savedsearch.Service{Store: d.Store, Engine: d.engine}
+	made, _, err := service.Create(d.T.Context(), d.Owner, s, postgres.Idempotency{})
+	d.Must(err)
+	return made
+}
+
+// However often and by however many workers an article is indexed, each search
+// that it is for tells of it once.
+func TestAlertsTellOfEachNewArticleOnce(t *testing.T) {
+	d := open(t)
+	gold := d.save(savedsearch.Search{Name: "Gold", Query: `"giá vàng" -bạc`, Alert: true})
+	d.save(savedsearch.Search{Name: "Silent", Query: "vàng"})
+	d.save(savedsearch.Search{Name: "Elsewhere", Query: "vàng", Alert: true, Filters: search.Filters{Domains: []string{"other.example"}}})
+	other, owner, _ := d.Found("Another newsroom") // has no seed on the domain
+	_, _, err := (&savedsearch.Service{Store: d.Store}).Create(t.Context(), owner, savedsearch.Search{Name: "Gold", Query: "vàng", Alert: true}, postgres.Idempotency{})
+	d.Must(err)
+	searchtest.Store(d.Newsroom, article("old", "Giá vàng hôm qua"), time.Now().Add(-time.Hour)) // was found before anybody asked
+	searchtest.Store(d.Newsroom, article("new", "Giá vàng hôm nay"), time.Now().Add(time.Minute))
+	searchtest.Store(d.Newsroom, article("bare", "Gia vang hom nay"), time.Now().Add(time.Minute)) // not as it is written
+	searchtest.Store(d.Newsroom, article("silver", "Giá vàng và bạc"), time.Now().Add(time.Minute))
+	d.drain()
+	told := func() int { return d.Count("select count(*) from post_events where type = 'article_matched'") }
+	if told() != 1 {
+		t.Fatalf("told %d times", told())
+	}
+	if n := d.Count("select count(*) from post_events where type = 'article_matched' and workspace_id = $1 and data->>'saved_search_id' = $2 and data->>'article_id' = $3 and data->>'url' = 'https://news.example/new'",
+		d.Workspace.ID, gold.ID.String(), searchtest.ID("new").String()); n != 1 || d.Count("select count(*) from post_events where type = 'article_matched' and workspace_id = $1", other.ID) != 0 {
+		t.Error("the event is another")
+	}
+	// It changes, again and again, with several workers.
+	for range 8 {
+		searchtest.Store(d.Newsroom, article("new", "Giá vàng hôm nay, mới"), time.Now())
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, err := d.x.Drain(t.Context(), func(int) {}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if told() != 1 {
+		t.Errorf("told %d times", told())
+	}
+	// Silver is gone from the headline: now it is one, and was found after the search was made.
+	searchtest.Store(d.Newsroom, article("silver", "Giá vàng"), time.Now())
+	if d.drain(); told() != 2 {
+		t.Errorf("told %d times of what matches now", told())
+	}
+}
+
+// While the index is built anew it takes changes too, and a worker that dies
+// half way leaves it to the next to go on.
+func TestTheIndexIsBuiltAnewWhileItAnswers(t *testing.T) {
+	d := open(t)
+	for i := range 150 {
+		searchtest.Store(d.Newsroom, article("a"+strconv.Itoa(i), "Needle"), time.Now())
+	}
+	d.drain()
+	// What no article stands behind, and what was lost.
+	d.Must(d.engine.Index(t.Context(), []search.Document{{ID: searchtest.ID("ghost"), Version: 1, Title: "Ghost", Published: time.Now()}}))
+	d.Must(d.engine.Delete(t.Context(), []uuid.UUID{searchtest.ID("a7")}))
+	var at indexer.Progress
+	died := errors.New("the worker died")
+	ctx, die := context.WithCancelCause(t.Context())
+	_, err := d.x.Reindex(ctx, at, func(now indexer.Progress) {
+		if at = now; now.Articles > 0 {
+			die(died)
+		}
+	})
+	if err == nil || at.Articles != 100 || d.finds("ghost") != 1 {
+		t.Fatalf("after %d articles %v", at.Articles, err)
+	}
+	searchtest.Store(d.Newsroom, article("fresh", "Needle, fresh"), time.Now())
+	searchtest.Remove(d.Newsroom, searchtest.ID("a8"))
+	d.drain()
+	n, err := d.x.Reindex(t.Context(), at, func(indexer.Progress) {})
+	if err != nil || n < 150 || d.finds("needle") != 150 || d.finds("ghost") != 0 || d.Count("select count(*) from search_rebuild") != 0 {
+		t.Errorf("%d articles, %v; %d and %d are found", n, err, d.finds("needle"), d.finds("ghost"))
+	}
+}

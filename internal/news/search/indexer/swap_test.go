@@ -1,0 +1,84 @@
+package indexer_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/news/search"
+	"dateline/internal/news/search/meili"
+	"dateline/internal/news/search/meili/meilitest"
+	"dateline/internal/news/search/searchtest"
+)
+
+// between lets something happen between the first and the second of what is
+// written to two indexes.
+type between struct {
+	search.Engine
+	happens func()
+	writes  int
+}
+
+func (b *between) write(do func() error) error {
+	if b.writes++; b.writes == 2 {
+		b.happens()
+	}
+	return do()
+}
+
+func (b *between) Index(ctx context.Context, docs []search.Document) error {
+	return b.write(func() error { return b.Engine.Index(ctx, docs) })
+}
+
+func (b *between) Fill(ctx context.Context, name string, docs []search.Document) error {
+	return b.write(func() error { return b.Engine.Fill(ctx, name, docs) })
+}
+
+func (b *between) Delete(ctx context.Context, ids []uuid.UUID) error {
+	return b.write(func() error { return b.Engine.Delete(ctx, ids) })
+}
+
+func (b *between) Empty(ctx context.Context, name string, ids []uuid.UUID) error {
+	return b.write(func() error { return b.Engine.Empty(ctx, name, ids) })
+}
+
+// A change that comes in the very moment in which the indexes change places is in
+// the new one.
+func TestNoChangeIsLostWhenTheIndexesChangePlaces(t *testing.T) {
+	for name, deletes := range map[string]bool{"a new article": false, "a deleted one": true} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			f := meilitest.Start(t)
+			engine := meili.New(meili.Options{URL: f.URL, Key: meilitest.Key, Poll: time.Millisecond, Log: slog.New(slog.DiscardHandler)})
+			d.Must(engine.Prepare(t.Context()))
+			beside, err := engine.BeginRebuild(t.Context())
+			d.Must(err)
+			d.Must(d.Store.SetRebuilding(t.Context(), beside))
+			d.x.Engine = engine
+			if deletes {
+				searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
+				d.drain()
+				searchtest.Remove(d.Newsroom, searchtest.ID("a"))
+			} else {
+				searchtest.Store(d.Newsroom, article("a", "Needle"), time.Now())
+			}
+			d.x.Engine = &between{Engine: engine, happens: func() {
+				f.FailTasks("indexDeletion") // the old one is still there for a moment
+				if err := engine.FinishRebuild(t.Context(), beside); err == nil {
+					t.Error("the old index is gone already")
+				}
+				f.FailTasks("")
+			}}
+			d.drain()
+			if there := f.Document("articles", searchtest.ID("a").String()) != nil; there == deletes {
+				t.Errorf("in the index that answers: %v", there)
+			}
+			if d.open() != 0 {
+				t.Errorf("%d changes are left", d.open())
+			}
+		})
+	}
+}

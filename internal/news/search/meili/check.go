@@ -1,0 +1,231 @@
+package meili
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dateline/internal/news/search"
+)
+
+// MinVersion is the oldest Meilisearch that takes all settings of the index:
+// disableOnNumbers came with it
+// (https://github.com/meilisearch/meilisearch/releases/tag/v1.15.0).
+const MinVersion = "1.15.0"
+
+// ErrNoIndex says that the index does not exist yet.
+var ErrNoIndex = errors.New("the index does not exist") //nolint:gochecknoglobals // a sentinel
+
+// TooOld reports whether a version is older than MinVersion. What is no version
+// is not.
+func TooOld(version string) bool {
+	have, want := numbers(version), numbers(MinVersion)
+	return len(have) == len(want) && slices.Compare(have, want) < 0
+}
+
+func numbers(version string) (out []int) {
+	version, _, _ = strings.Cut(version, "-") // of a release candidate
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// Reachable asks whether Meilisearch answers, which needs no key.
+func (e *Engine) Reachable(ctx context.Context) error {
+	if _, err := e.client.HealthWithContext(ctx); err != nil {
+		return plain("asking for its health", err)
+	}
+	return nil
+}
+
+// Version is that of the server.
+func (e *Engine) Version(ctx context.Context) (string, error) {
+	v, err := e.client.VersionWithContext(ctx)
+	if err != nil {
+		return "", plain("reading the version", err)
+	}
+	return v.PkgVersion, nil
+}
+
+// Documents is how many articles the index has.
+func (e *Engine) Documents(ctx context.Context) (int, error) {
+	stats, err := e.client.Index(e.o.Index).GetStatsWithContext(ctx, nil)
+	if status(err) == http.StatusNotFound {
+		return 0, ErrNoIndex
+	}
+	if err != nil {
+		return 0, plain("reading the index's statistics", err)
+	}
+	return int(stats.NumberOfDocuments), nil
+}
+
+// trial is a request that needs one action of a key
+// (https://www.meilisearch.com/docs/reference/api/keys#actions). Those that would
+// change something are malformed: the key is checked first.
+type trial struct {
+	action, method, path, body string
+}
+
+func (e *Engine) trials() []trial {
+	index := "/indexes/" + url.PathEscape(e.o.Index)
+	return []trial{
+		{"search", http.MethodPost, index + "/search", `{"limit": 0}`},
+		{"documents.add", http.MethodPost, index + "/documents", "0"},
+		{"documents.get", http.MethodPost, index + "/documents/fetch", `{"limit": 0}`},
+		{"documents.delete", http.MethodPost, index + "/documents/delete-batch", "0"},
+		{"indexes.create", http.MethodPost, "/indexes", "{}"},
+		{"indexes.get", http.MethodGet, index, ""},
+		{"indexes.delete", http.MethodDelete, index + "%20", ""}, // no name of an index has a space
+		{"indexes.swap", http.MethodPost, "/swap-indexes", `[{"indexes": ["one"]}]`},
+		{"settings.get", http.MethodGet, index + "/settings", ""},
+		{"settings.update", http.MethodPatch, index + "/settings", `{"rankingRules": 0}`},
+		{"tasks.get", http.MethodGet, "/tasks?limit=1", ""},
+		{"stats.get", http.MethodGet, index + "/stats", ""},
+		{"version", http.MethodGet, "/version", ""},
+	}
+}
+
+// Actions lists the actions that the key must have. The last two are needed by
+// `dateline doctor` only.
+func (e *Engine) Actions() (out []string) {
+	for _, t := range e.trials() {
+		out = append(out, t.action)
+	}
+	return out
+}
+
+// MissingActions lists the actions that the key does not have.
+func (e *Engine) MissingActions(ctx context.Context) (missing []string, err error) {
+	for _, t := range e.trials() {
+		code, err := e.try(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		if code == http.StatusUnauthorized || code == http.StatusForbidden {
+			missing = append(missing, t.action)
+		}
+	}
+	return missing, nil
+}
+
+func (e *Engine) try(ctx context.Context, t trial) (code int, err error) {
+	answer, err := e.send(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
+	return answer.StatusCode, nil
+}
+
+func (e *Engine) send(ctx context.Context, t trial) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, t.method, strings.TrimSuffix(e.o.URL, "/")+t.path, strings.NewReader(t.body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if e.o.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+e.o.Key)
+	}
+	answer, err := (&http.Client{Timeout: answerPatience}).Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("asking Meilisearch: %w", search.ErrUnavailable)
+	}
+	return answer, nil
+}
+
+// StaleSettings lists the settings of the index that are not those of this build.
+func (e *Engine) StaleSettings(ctx context.Context) (stale []string, err error) {
+	answer, err := e.send(ctx, trial{method: http.MethodGet, path: "/indexes/" + url.PathEscape(e.o.Index) + "/settings"})
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	switch {
+	case answer.StatusCode == http.StatusNotFound:
+		return nil, ErrNoIndex
+	case answer.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("reading the settings: Meilisearch answered %d", answer.StatusCode)
+	}
+	var have, want map[string]any
+	if err := json.NewDecoder(io.LimitReader(answer.Body, 10<<20)).Decode(&have); err != nil {
+		return nil, fmt.Errorf("reading the settings: %w", err)
+	}
+	raw, err := json.Marshal(e.settings())
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(raw, &want); err != nil {
+		return nil, err
+	}
+	if err := e.wantEmbedder(want, have); err != nil {
+		return nil, err
+	}
+	for name, value := range want {
+		if !holds(have[name], value, name == "rankingRules" || name == "searchableAttributes") {
+			stale = append(stale, name)
+		}
+	}
+	slices.Sort(stale)
+	return stale, nil
+}
+
+// wantEmbedder adds the embedder to what is wanted. Meilisearch shows no API key.
+func (e *Engine) wantEmbedder(want, have map[string]any) error {
+	wanted := e.embedder()
+	if wanted == nil {
+		if embedders, _ := have["embedders"].(map[string]any); len(embedders) > 0 {
+			want["embedders"] = nil
+		}
+		return nil
+	}
+	raw, err := json.Marshal(wanted) //nolint:gosec // compared with what Meilisearch has; the key is left out below
+	if err != nil {
+		return err
+	}
+	var one map[string]any
+	if err := json.Unmarshal(raw, &one); err != nil {
+		return err
+	}
+	delete(one, "apiKey")
+	want["embedders"] = map[string]any{embedderName: one}
+	return nil
+}
+
+// holds reports whether a setting has a value: of an object its fields, of a list
+// its members, in any order where ordered is false.
+func holds(have, want any, ordered bool) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		object, ok := have.(map[string]any)
+		for key, value := range want {
+			ok = ok && holds(object[key], value, ordered)
+		}
+		return ok
+	case []any:
+		list, _ := have.([]any)
+		if len(list) != len(want) {
+			return false
+		}
+		for i, value := range want {
+			if ordered && list[i] != value || !slices.Contains(list, value) {
+				return false
+			}
+		}
+		return true
+	default:
+		return have == want
+	}
+}

@@ -1,0 +1,232 @@
+package meili
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/meilisearch/meilisearch-go"
+
+	"dateline/internal/news/search"
+)
+
+// document is an article as Meilisearch keeps it.
+type document struct {
+	ID        uuid.UUID `json:"id"`
+	Version   int64     `json:"version"`
+	URL       string    `json:"url"`
+	Domain    string    `json:"domain"`
+	Title     string    `json:"title"`
+	Lead      string    `json:"lead"`
+	Body      string    `json:"body"`
+	Authors   []string  `json:"authors"`
+	Tags      []string  `json:"tags"`
+	Section   string    `json:"section"`
+	Language  string    `json:"language"`
+	Image     string    `json:"image"`
+	Published int64     `json:"published"` // seconds, since Meilisearch compares numbers
+	Group     uuid.UUID `json:"group"`
+	// Vectors may be null for one embedder: then the article has no vector, and
+	// is found by words.
+	Vectors map[string][]float32 `json:"_vectors,omitempty"`
+
+	Score   float64                    `json:"_rankingScore,omitempty"`
+	Matches map[string][]matchPosition `json:"_matchesPosition,omitempty"`
+}
+
+// matchPosition counts bytes.
+type matchPosition struct {
+	Start  int `json:"start"`
+	Length int `json:"length"`
+}
+
+func (d document) article() search.Document {
+	return search.Document{ID: d.ID, Version: d.Version, URL: d.URL, Domain: d.Domain, Title: d.Title, Lead: d.Lead, Body: d.Body, Authors: d.Authors, Tags: d.Tags,
+		Section: d.Section, Language: d.Language, Image: d.Image, Published: time.Unix(d.Published, 0).UTC(), Group: d.Group}
+}
+
+func fromArticle(d search.Document) document {
+	valid := func(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "") }
+	all := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, s := range list {
+			out[i] = valid(s)
+		}
+		return out
+	}
+	return document{ID: d.ID, Version: d.Version, URL: valid(d.URL), Domain: valid(d.Domain), Title: valid(d.Title), Lead: valid(d.Lead), Body: valid(d.Body),
+		Authors: all(d.Authors), Tags: all(d.Tags), Section: valid(d.Section), Language: d.Language, Image: valid(d.Image), Published: d.Published.Unix(), Group: d.Group}
+}
+
+// atOnce bounds the documents of one task: Meilisearch takes 100 MB, and merges
+// what waits.
+const atOnce = 500
+
+// Index stores documents. One that is there in a newer version stays.
+func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
+	return e.Fill(ctx, e.o.Index, docs)
+}
+
+// Fill stores documents in one index.
+func (e *Engine) Fill(ctx context.Context, index string, docs []search.Document) error {
+	for batch := range slices.Chunk(docs, atOnce) {
+		stored, err := e.versions(ctx, index, batch)
+		if err != nil {
+			return err
+		}
+		batch = slices.DeleteFunc(slices.Clone(batch), func(d search.Document) bool { return stored[d.ID] > d.Version })
+		if len(batch) == 0 {
+			continue
+		}
+		out := make([]document, len(batch))
+		for i, d := range batch {
+			out[i] = fromArticle(d)
+		}
+		e.addVectors(ctx, batch, out)
+		err = e.await(ctx, "indexing articles", func() (*meilisearch.TaskInfo, error) {
+			key := "id"
+			return e.client.Index(index).AddDocumentsWithContext(ctx, out, &meilisearch.DocumentOptions{PrimaryKey: &key})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versions reads which version of documents the index has.
+func (e *Engine) versions(ctx context.Context, index string, docs []search.Document) (map[uuid.UUID]int64, error) {
+	ids := make([]string, len(docs))
+	for i, d := range docs {
+		ids[i] = quote(d.ID.String())
+	}
+	var found meilisearch.DocumentsResult
+	err := e.client.Index(index).GetDocumentsWithContext(ctx, &meilisearch.DocumentsQuery{Fields: []string{"id", "version"}, Limit: int64(len(docs)),
+		Filter: "id IN [" + strings.Join(ids, ", ") + "]"}, &found)
+	if err != nil {
+		return nil, plain("reading versions", err)
+	}
+	var rows []document
+	if err := found.Results.DecodeInto(&rows); err != nil {
+		return nil, plain("reading versions", err)
+	}
+	out := make(map[uuid.UUID]int64, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.Version
+	}
+	return out, nil
+}
+
+// addVectors embeds documents. While the embedder is away they go without, and
+// are embedded when they change or the index is built anew.
+func (e *Engine) addVectors(ctx context.Context, docs []search.Document, out []document) {
+	if e.o.Embedder == nil {
+		return
+	}
+	texts := make([]string, len(docs))
+	for i, d := range docs {
+		texts[i] = search.EmbeddingText(d)
+	}
+	vectors, err := e.o.Embedder.Embed(ctx, texts)
+	if err != nil {
+		e.o.Log.Warn("articles are found by their words only until they are embedded", "articles", len(docs), "error", err)
+		vectors = make([][]float32, len(docs))
+	}
+	for i := range out {
+		out[i].Vectors = map[string][]float32{embedderName: vectors[i]}
+	}
+}
+
+// Delete forgets documents.
+func (e *Engine) Delete(ctx context.Context, ids []uuid.UUID) error {
+	return e.Empty(ctx, e.o.Index, ids)
+}
+
+// Empty forgets documents of one index.
+func (e *Engine) Empty(ctx context.Context, index string, ids []uuid.UUID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.String()
+	}
+	return e.await(ctx, "deleting articles", func() (*meilisearch.TaskInfo, error) {
+		return e.client.Index(index).DeleteDocumentsWithContext(ctx, names, nil)
+	})
+}
+
+// BeginRebuild makes an index beside the one that answers.
+func (e *Engine) BeginRebuild(ctx context.Context) (string, error) {
+	prefix := e.o.Index + "_rebuild_"
+	all, err := e.client.ListIndexesWithContext(ctx, &meilisearch.IndexesQuery{Limit: 1000})
+	if err != nil {
+		return "", plain("listing indexes", err)
+	}
+	for _, old := range all.Results {
+		if strings.HasPrefix(old.UID, prefix) {
+			if err := e.drop(ctx, old.UID); err != nil {
+				return "", err
+			}
+		}
+	}
+	if err := e.make(ctx, e.o.Index); err != nil { // there is something to swap with
+		return "", err
+	}
+	name := prefix + strconv.FormatInt(time.Now().UnixMilli(), 36)
+	return name, e.make(ctx, name)
+}
+
+func (e *Engine) drop(ctx context.Context, index string) error {
+	return e.await(ctx, "dropping an index", func() (*meilisearch.TaskInfo, error) { return e.client.DeleteIndexWithContext(ctx, index) })
+}
+
+// FinishRebuild swaps the new index with the old one, which no search notices
+// (https://www.meilisearch.com/docs/reference/api/indexes#swap-indexes), and
+// drops the old one. Done again, by whoever takes over, it goes on: the index that
+// was made later is the new one, under whichever name.
+func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
+	if err := e.swapsDone(ctx); err != nil {
+		return err
+	}
+	beside, err := e.client.GetIndexWithContext(ctx, rebuild)
+	if status(err) == http.StatusNotFound {
+		return nil
+	}
+	if err != nil {
+		return plain("reading the new index", err)
+	}
+	answers, err := e.client.GetIndexWithContext(ctx, e.o.Index)
+	if err != nil {
+		return plain("reading the index", err)
+	}
+	if answers.CreatedAt.After(beside.CreatedAt) {
+		return e.drop(ctx, rebuild)
+	}
+	err = e.await(ctx, "swapping indexes", func() (*meilisearch.TaskInfo, error) {
+		return e.client.SwapIndexesWithContext(ctx, []*meilisearch.SwapIndexesParams{{Indexes: []string{e.o.Index, rebuild}}})
+	})
+	if err != nil {
+		return err
+	}
+	return e.drop(ctx, rebuild)
+}
+
+// swapsDone waits for swaps that somebody began who has died since.
+func (e *Engine) swapsDone(ctx context.Context) error {
+	open, err := e.client.GetTasksWithContext(ctx, &meilisearch.TasksQuery{Types: []meilisearch.TaskType{meilisearch.TaskTypeIndexSwap},
+		Statuses: []meilisearch.TaskStatus{meilisearch.TaskStatusEnqueued, meilisearch.TaskStatusProcessing}})
+	if err != nil {
+		return plain("reading tasks", err)
+	}
+	for _, task := range open.Results {
+		if _, err := e.client.WaitForTaskWithContext(ctx, task.UID, e.o.Poll); err != nil {
+			return plain("waiting for a swap", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package meili
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/meilisearch/meilisearch-go"
+
+	"dateline/internal/news/search"
+)
+
+// The words of a long query that are asked for when hardly an article has all:
+// the rarest, since they say most. With lackTwo of them, two may lack.
+const (
+	maxAsked = 12
+	lackTwo  = 5
+)
+
+// candidate is an article that has some of the words.
+type candidate struct {
+	id        uuid.UUID
+	published int64
+	words     int
+	score     float64
+}
+
+// relaxed adds to all, which have all words of a query, the articles that lack
+// some: one or two, and when these are few, half of them. Meilisearch's own
+// strategies do not do that. "last" needs the first word, "frequency" the rarest,
+// and an answer to a question may lack any of them. So each word is searched for
+// itself, and the articles are counted here.
+func (e *Engine) relaxed(ctx context.Context, q search.Query, r search.Request, all search.Answer) (search.Answer, error) {
+	perWord, dropped, err := e.searchWords(ctx, q, r)
+	if err != nil {
+		return all, err
+	}
+	found := candidates(perWord)
+	have := map[uuid.UUID]bool{}
+	for _, h := range all.Hits {
+		have[h.ID] = true
+	}
+	found = slices.DeleteFunc(found, func(c candidate) bool { return have[c.id] })
+	var some []candidate
+	for _, need := range needs(len(perWord), dropped || len(q.Wanted()) > maxAsked) {
+		some = slices.DeleteFunc(slices.Clone(found), func(c candidate) bool { return c.words < need })
+		if len(some)+all.Total >= few {
+			break
+		}
+	}
+	if len(some) == 0 {
+		return all, nil
+	}
+	some = some[:min(len(some), mostCounted)]
+	all.Total, all.Relaxed = all.Total+len(some), true
+	ids := make([]uuid.UUID, len(some), len(some)+len(have))
+	for i, c := range some {
+		ids[i] = c.id
+	}
+	if r.Facets {
+		of := slices.AppendSeq(slices.Clone(ids), maps.Keys(have))
+		counted, err := e.ask(ctx, &meilisearch.SearchRequest{Limit: 1, Filter: byID(of), Facets: facetAttributes()}, q, "")
+		if err != nil {
+			return all, err
+		}
+		all.Facets = counted.Facets
+	}
+	ids = ids[:min(len(ids), max(r.Offset+r.Limit, search.MaxLimit))]
+	docs, err := e.ask(ctx, &meilisearch.SearchRequest{Limit: int64(len(ids)), Filter: byID(ids)}, q, "")
+	if err != nil {
+		return all, err
+	}
+	slices.SortFunc(docs.Hits, func(a, b search.Hit) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
+	rankByCoverage(docs.Hits[:min(len(docs.Hits), search.MaxLimit)], q)
+	all.Hits = append(all.Hits, docs.Hits...)
+	return all, nil
+}
+
+// searchWords finds the newest articles of each word, the rarest words first.
+// dropped says that there are words that no article has.
+func (e *Engine) searchWords(ctx context.Context, q search.Query, r search.Request) (perWord [][]document, dropped bool, err error) {
+	var queries []*meilisearch.SearchRequest
+	asked := map[string]bool{}
+	for _, t := range q.Wanted() {
+		if asked[word(q, t)] {
+			continue
+		}
+		asked[word(q, t)] = true
+		one := &meilisearch.SearchRequest{IndexUID: e.o.Index, Limit: search.MaxOffset, AttributesToRetrieve: []string{"id", "published"}, Sort: []string{"published:desc"},
+			Query: word(q, t), MatchingStrategy: meilisearch.All}
+		if f := filter(r.Filters); len(f) > 0 {
+			one.Filter = f
+		}
+		queries = append(queries, one)
+	}
+	answer, err := e.client.MultiSearchWithContext(ctx, &meilisearch.MultiSearchRequest{Queries: queries})
+	if err != nil {
+		return nil, false, plain("searching", err)
+	}
+	type result struct {
+		docs  []document
+		count int64
+	}
+	var results []result
+	for _, one := range answer.Results {
+		var docs []document
+		if err := one.Hits.DecodeInto(&docs); err != nil {
+			return nil, false, plain("reading what was found", err)
+		}
+		if len(docs) == 0 {
+			dropped = true
+			continue
+		}
+		results = append(results, result{docs, one.EstimatedTotalHits})
+	}
+	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(a.count, b.count) })
+	for _, one := range results[:min(len(results), maxAsked)] {
+		perWord = append(perWord, one.docs)
+	}
+	return perWord, dropped, nil
+}
+
+// word writes one term of a query, with all that is excluded. A word with
+// diacritics is meant as it is; in others a typo is forgiven. The space behind it
+// says that it is no prefix.
+func word(q search.Query, t search.Term) string {
+	t.Quoted = t.Quoted || slices.ContainsFunc(t.Words, search.Token.HasMarks)
+	return text(search.Query{Text: q.Text, Terms: append(q.Unwanted(), t)}, separate) + " "
+}
+
+// candidates scores the articles by their words, each by how rare it is, and
+// gives the best first.
+func candidates(perWord [][]document) []candidate {
+	byID := map[uuid.UUID]*candidate{}
+	for _, docs := range perWord {
+		for _, d := range docs {
+			c := byID[d.ID]
+			if c == nil {
+				c = &candidate{id: d.ID, published: d.Published}
+				byID[d.ID] = c
+			}
+			c.words++
+			c.score += math.Log(1 + float64(search.MaxOffset)/float64(1+len(docs)))
+		}
+	}
+	out := make([]candidate, 0, len(byID))
+	for _, c := range byID {
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.published, a.published), bytes.Compare(a.id[:], b.id[:]))
+	})
+	return out
+}
+
+// needs lists how many of n words an article must have, the most first. fewer
+// says that the query has more words than these n.
+func needs(n int, fewer bool) (out []int) {
+	if fewer {
+		out = append(out, n)
+	}
+	switch {
+	case n >= lackTwo:
+		out = append(out, n-2)
+	case n > 2:
+		out = append(out, n-1)
+	}
+	if n > 3 {
+		out = append(out, n/2)
+	}
+	return out
+}
+
+func byID(ids []uuid.UUID) []string {
+	quoted := make([]string, len(ids))
+	for i, id := range ids {
+		quoted[i] = quote(id.String())
+	}
+	return []string{"id IN [" + strings.Join(quoted, ", ") + "]"}
+}
+
+// bodyShare is what a word counts that only the body of an article has.
+const bodyShare = 0.4
+
+// rankByCoverage puts those hits first that have the telling words of a query: a
+// word counts as much as it is rare among the hits (inverse document frequency),
+// and less in the body than in the title, lead and tags.
+func rankByCoverage(hits []search.Hit, q search.Query) {
+	wanted := q.Wanted()
+	has := make([][]float64, len(hits))
+	with := make([]float64, len(wanted))
+	for i, h := range hits {
+		head := h.Document
+		head.Body = ""
+		titles, all := search.NewText(head), search.NewText(h.Document)
+		has[i] = make([]float64, len(wanted))
+		for j, t := range wanted {
+			switch {
+			case titles.Has(t):
+				has[i][j] = 1
+			case all.Has(t):
+				has[i][j] = bodyShare
+			}
+			if has[i][j] > 0 {
+				with[j]++
+			}
+		}
+	}
+	most := 0.0
+	for i := range hits {
+		score := 0.0
+		for j, share := range has[i] {
+			score += share * math.Log(1+float64(len(hits))/(1+with[j]))
+		}
+		hits[i].Score = score
+		most = max(most, score)
+	}
+	if most == 0 {
+		return
+	}
+	for i := range hits {
+		hits[i].Score /= most
+	}
+	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Score, a.Score) })
+}

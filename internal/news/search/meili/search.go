@@ -1,0 +1,212 @@
+package meili
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/meilisearch/meilisearch-go"
+
+	"dateline/internal/news/search"
+)
+
+// mostCounted is what Meilisearch counts to; there may be more.
+const mostCounted = search.MaxOffset + search.MaxLimit
+
+// few is how many must have all words, lest those follow that lack some.
+const few = 5
+
+// maxWords is how many words of a query Meilisearch reads; it ignores the rest
+// (https://www.meilisearch.com/docs/resources/help/known_limitations).
+const maxWords = 10
+
+// patience is how long a search may take in all.
+const patience = 5 * time.Second
+
+// Search finds articles.
+func (e *Engine) Search(ctx context.Context, r search.Request) (search.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r = r.Bounded()
+	q := search.Parse(r.Text)
+	request := &meilisearch.SearchRequest{Offset: int64(r.Offset), Limit: int64(r.Limit), ShowMatchesPosition: true, ShowRankingScore: true, MatchingStrategy: meilisearch.All}
+	if f := filter(r.Filters); len(f) > 0 {
+		request.Filter = f
+	}
+	if r.Facets {
+		request.Facets = facetAttributes()
+	}
+	if r.Sort == search.ByTime || len(q.Wanted()) == 0 {
+		request.Sort = []string{"published:desc"}
+		return e.verified(ctx, request, q, r, text(q, strict), q.Matches)
+	}
+	if q.Prefixed() {
+		return e.verified(ctx, request, q, r, text(q, loose), q.HasPrefixes)
+	}
+	if err := e.mean(ctx, request, q, r); err != nil {
+		return search.Answer{}, err
+	}
+	marked := slices.ContainsFunc(q.Wanted(), func(t search.Term) bool { return slices.ContainsFunc(t.Words, search.Token.HasMarks) })
+	if marked = marked && r.Offset+r.Limit <= search.MaxLimit; marked {
+		request.Offset, request.Limit = 0, search.MaxLimit
+	}
+	long := len(q.Wanted()) > maxWords && request.Hybrid == nil
+	var a search.Answer
+	var err error
+	if !long {
+		a, err = e.ask(ctx, request, q, text(q, loose))
+	}
+	if err == nil && a.Total < few && len(q.Wanted()) > 2 && request.Hybrid == nil {
+		if request.Offset > 0 && !long { // all that have all words come before the others
+			request.Offset, request.Limit = 0, few
+			a, err = e.ask(ctx, request, q, text(q, loose))
+		}
+		if err == nil {
+			a, err = e.relaxed(ctx, q, r, a)
+			marked = true
+		}
+	}
+	if marked {
+		a.Hits = writtenFirst(a.Hits, q)
+		a.Hits = a.Hits[min(r.Offset, len(a.Hits)):min(r.Offset+r.Limit, len(a.Hits))]
+	}
+	return a, err
+}
+
+// mean lets the meaning count, as far as the kind of query wants it.
+func (e *Engine) mean(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request) error {
+	if r.Mode == search.Keyword || e.o.Embedder == nil && e.o.Own == nil {
+		return nil
+	}
+	ratio := 1.0
+	if r.Mode == search.Hybrid {
+		ratio = q.SemanticRatio()
+	}
+	if ratio == 0 {
+		return nil // 0 is not sent, and Meilisearch would take 0.5
+	}
+	if e.o.Embedder != nil {
+		vectors, err := e.o.Embedder.Embed(ctx, []string{q.Text})
+		if err != nil && r.Mode == search.Hybrid {
+			e.o.Log.Warn("a search went by words only", "error", err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		request.Vector = vectors[0]
+	}
+	request.Hybrid = &meilisearch.SearchRequestHybrid{SemanticRatio: ratio, Embedder: embedderName}
+	return nil
+}
+
+// verified reads page by page, and drops the hits that keep refuses:
+// Meilisearch does not tell diacritics apart, and forgives typos in prefixes too.
+func (e *Engine) verified(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, r search.Request, words string, keep func(*search.Text) bool) (a search.Answer, err error) {
+	var hits []search.Hit
+	request.Limit = search.MaxLimit
+	for request.Offset = 0; ; request.Offset += search.MaxLimit {
+		page, err := e.ask(ctx, request, q, words)
+		if err != nil {
+			return a, err
+		}
+		if request.Offset == 0 {
+			a = page
+		}
+		for _, h := range page.Hits {
+			if keep(search.NewText(h.Document)) {
+				hits = append(hits, h)
+			} else {
+				a.Total--
+			}
+		}
+		request.Facets = nil
+		if len(page.Hits) < search.MaxLimit || len(hits) >= r.Offset+r.Limit || request.Offset >= search.MaxOffset {
+			break
+		}
+	}
+	a.Hits = hits[min(r.Offset, len(hits)):min(r.Offset+r.Limit, len(hits))]
+	return a, nil
+}
+
+// writtenFirst puts what has the words as they are written before the rest.
+func writtenFirst(hits []search.Hit, q search.Query) []search.Hit {
+	slices.SortStableFunc(hits, func(a, b search.Hit) int {
+		x, y := q.Matches(search.NewText(a.Document)), q.Matches(search.NewText(b.Document))
+		switch {
+		case x && !y:
+			return -1
+		case y && !x:
+			return 1
+		}
+		return 0
+	})
+	return hits
+}
+
+func (e *Engine) ask(ctx context.Context, request *meilisearch.SearchRequest, q search.Query, words string) (a search.Answer, err error) {
+	answer, err := e.client.Index(e.o.Index).SearchWithContext(ctx, words, request)
+	if request.Hybrid != nil && request.Hybrid.SemanticRatio < 1 && refusedWith(err) == "invalid_search_embedder" {
+		// The index waits to be built anew with its embedder; see Engine.embedders.
+		request.Hybrid, request.Vector = nil, nil
+		answer, err = e.client.Index(e.o.Index).SearchWithContext(ctx, words, request)
+	}
+	if err != nil {
+		return a, plain("searching", err)
+	}
+	var found []document
+	if err := answer.Hits.DecodeInto(&found); err != nil {
+		return a, plain("reading what was found", err)
+	}
+	a.Total = int(answer.EstimatedTotalHits)
+	a.Estimated = a.Total >= mostCounted
+	for _, d := range found {
+		m := search.NewMarker(q, d.matched()...)
+		a.Hits = append(a.Hits, search.Hit{Document: d.article(), Score: d.Score, Heading: m.All(d.Title), Snippet: m.Snippet(d.Lead, d.Body)})
+	}
+	if len(request.Facets) > 0 {
+		a.Facets, err = facets(answer.FacetDistribution)
+	}
+	return a, err
+}
+
+// matched gives the words that Meilisearch found, with their typos.
+func (d document) matched() (words []string) {
+	for field, text := range map[string]string{"title": d.Title, "lead": d.Lead, "body": d.Body} {
+		for _, p := range d.Matches[field] {
+			if p.Start >= 0 && p.Length > 0 && p.Start+p.Length <= len(text) && len(words) < 50 {
+				words = append(words, text[p.Start:p.Start+p.Length])
+			}
+		}
+	}
+	return words
+}
+
+func facetAttributes() []string { return []string{"domain", "language", "section", "tags", "authors"} }
+
+func facets(raw json.RawMessage) ([]search.Facet, error) {
+	var counts map[string]map[string]int
+	if err := json.Unmarshal(raw, &counts); err != nil {
+		return nil, err
+	}
+	var out []search.Facet
+	for _, f := range []struct{ field, attribute string }{{search.FieldDomain, "domain"}, {search.FieldLanguage, "language"}, {search.FieldSection, "section"},
+		{search.FieldTag, "tags"}, {search.FieldAuthor, "authors"}} {
+		facet := search.Facet{Field: f.field}
+		for value, n := range counts[f.attribute] {
+			if value != "" {
+				facet.Values = append(facet.Values, search.FacetValue{Value: value, Count: n})
+			}
+		}
+		slices.SortFunc(facet.Values, func(a, b search.FacetValue) int {
+			if a.Count != b.Count {
+				return b.Count - a.Count
+			}
+			return strings.Compare(a.Value, b.Value)
+		})
+		out = append(out, facet)
+	}
+	return out, nil
+}

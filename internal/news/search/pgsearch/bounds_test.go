@@ -1,0 +1,173 @@
+package pgsearch_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"dateline/internal/news/search"
+	"dateline/internal/news/search/pgsearch"
+	"dateline/internal/news/search/searchtest"
+	"dateline/internal/testing/enginetest"
+)
+
+func exec(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+	if _, err := pool.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lock keeps everybody else from a table until the test calls what it gives.
+func lock(t *testing.T, pool *pgxpool.Pool, table string) (unlock func()) {
+	t.Helper()
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "lock table "+pgx.Identifier{table}.Sanitize()+" in access exclusive mode"); err != nil {
+		t.Fatal(err)
+	}
+	return func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }
+}
+
+func bounded(t *testing.T, o pgsearch.Options) (*pgsearch.Engine, *pgxpool.Pool) {
+	pool := enginetest.Store(t).Pool()
+	o.Log = slog.New(slog.DiscardHandler)
+	e := pgsearch.New(pool, o)
+	searchtest.Fill(t, e, 0)
+	return e, pool
+}
+
+func ask(t *testing.T, e *pgsearch.Engine, text string) (search.Answer, error) {
+	t.Helper()
+	return e.Search(t.Context(), search.Request{Text: text, Now: searchtest.Now()})
+}
+
+// Whatever holds a search up, it ends: with what is found among the newest, or
+// by saying that there is too much to do.
+func TestASearchThatTakesTooLongEnds(t *testing.T) {
+	e, pool := bounded(t, pgsearch.Options{Limit: 100 * time.Millisecond})
+	unlock := lock(t, pool, "search_words") // of which typos are corrected
+	a, err := ask(t, e, "giá vàng")
+	if err != nil || !a.Partial || !a.Estimated || len(a.Hits) == 0 || !strings.HasPrefix(a.Hits[0].Title, "Giá vàng") {
+		t.Errorf("without a table: %v, %+v", err, a)
+	}
+	unlock()
+	if a, err := ask(t, e, "giá vàng"); err != nil || a.Partial {
+		t.Errorf("with it: %v, partial %v", err, a.Partial)
+	}
+	unlock = lock(t, pool, "search_documents")
+	if _, err := ask(t, e, "giá vàng"); !errors.Is(err, search.ErrBusy) {
+		t.Errorf("without all: %v", err)
+	}
+	unlock()
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := e.Search(gone, search.Request{Text: "giá vàng"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("who went away is told %v", err)
+	}
+}
+
+func TestSoManySearchAtOnceAndNoMore(t *testing.T) {
+	e, pool := bounded(t, pgsearch.Options{AtOnce: 1, Wait: time.Millisecond, Limit: time.Minute})
+	unlock := lock(t, pool, "search_documents")
+	first := make(chan error)
+	go func() {
+		_, err := e.Search(t.Context(), search.Request{Text: "giá vàng"})
+		first <- err
+	}()
+	for waits := false; !waits; { // until it has the only turn
+		if err := pool.QueryRow(t.Context(), "select exists (select from pg_locks where not granted)").Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ask(t, e, "giá vàng"); !errors.Is(err, search.ErrBusy) {
+		t.Errorf("the second: %v", err)
+	}
+	unlock()
+	if err := <-first; err != nil {
+		t.Errorf("the first: %v", err)
+	}
+	if _, err := ask(t, e, "giá vàng"); err != nil {
+		t.Errorf("the third: %v", err)
+	}
+}
+
+// What an earlier version has stored is found until it is stored anew.
+func TestRowsOfAnEarlierVersionAreFound(t *testing.T) {
+	_, pool := bounded(t, pgsearch.Options{})
+	exec(t, pool, `update search_documents set paired = false, dated = false, words = ts_delete(words, array(select lexeme from unnest(words) where lexeme like '+%' or lexeme like '@%'))`)
+	e := pgsearch.New(pool, pgsearch.Options{Log: slog.New(slog.DiscardHandler)})
+	for range 2 {
+		for text, want := range map[string]int{`"fish and chips"`: 1, `"chips and fish"`: 0, "covid-19 bệnh": 1} {
+			if a, err := ask(t, e, text); err != nil || a.Total != want {
+				t.Errorf("%s finds %d, want %d, %v", text, a.Total, want, err)
+			}
+		}
+		searchtest.Fill(t, e, 0)
+	}
+	var left int
+	if err := pool.QueryRow(t.Context(), "select count(*) from search_documents where not paired or not dated").Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d rows are as they were, %v", left, err)
+	}
+}
+
+// Of what very many articles match, the newest are looked at. Postgres knows how
+// many match, and when they were published.
+func TestVeryManyMatches(t *testing.T) {
+	e, pool := bounded(t, pgsearch.Options{})
+	exec(t, pool, `insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, head, words, paired)
+		select md5('many' || i)::uuid, 1, $1::timestamptz - make_interval(mins => i), 'many.example', '', '', '{}', '{}', '{}', '''common'':1A', 
+			((case when i > 12000 then '''former'':2 ' else '' end) || '''common'':1A')::tsvector, true from generate_series(1, 20000) i`, searchtest.Now())
+	exec(t, pool, `insert into search_texts (id, url, title, lead, body, image_url, group_id) select id, 'https://many.example/x', 'Common', '', '', '', id from search_documents where domain = 'many.example'`)
+	exec(t, pool, "analyze search_documents")
+	many := func() {
+		t.Helper()
+		for _, sort := range []search.Sort{search.ByRelevance, search.ByTime} {
+			a, err := e.Search(t.Context(), search.Request{Text: "common", Sort: sort, Now: searchtest.Now(), Facets: true, Offset: 30})
+			if err != nil || !a.Estimated || a.Partial || a.Total < 16_000 || a.Total > 24_000 || len(a.Hits) != 20 {
+				t.Fatalf("%s: %v, %d of %d, estimated %v", sort, err, len(a.Hits), a.Total, a.Estimated)
+			}
+			if sort == search.ByTime && !a.Hits[0].Published.Equal(searchtest.Now().Add(-31*time.Minute)) {
+				t.Errorf("the 31st newest is of %v", a.Hits[0].Published)
+			}
+			if n := a.Facets[0].Values[0].Count; n < 1000 {
+				t.Errorf("facets are of %d", n)
+			}
+		}
+		// None of the newest has it: not spread as was thought.
+		a, err := e.Search(t.Context(), search.Request{Text: "former", Sort: search.ByTime})
+		if err != nil || a.Total != 8000 || !a.Estimated || len(a.Hits) != 20 || !a.Hits[0].Published.Equal(searchtest.Now().Add(-12_001*time.Minute)) {
+			t.Errorf("old ones: %v, %d, %v", err, a.Total, a.Hits[0].Published)
+		}
+	}
+	many()
+	// The same with rows as this version makes them.
+	exec(t, pool, `update search_documents set dated = true, words = words || array_to_tsvector(array(
+		select '@' || l || (floor(extract(epoch from published_at) / 3600)::bigint >> (3 * l)) from generate_series(0, 5) l)) where not dated`)
+	exec(t, pool, "analyze search_documents")
+	many()
+}
+
+// A page may have more words than Postgres can index.
+func TestEndlessTextsAreIndexedAsFarAsTheyGo(t *testing.T) {
+	e, _ := bounded(t, pgsearch.Options{})
+	var body strings.Builder
+	for i := range 40_000 {
+		body.WriteString("ế" + strings.Repeat("z", 40) + strings.Repeat(string(rune('a'+i%26)), 1+i%7) + string(rune('a'+i/26%26)) + string(rune('a'+i/676%26)) + " ")
+	}
+	d := search.Document{ID: searchtest.ID("endless"), Version: 1, Title: "Endless", Lead: body.String(), Body: body.String(), URL: "https://x.example/endless", Domain: "x.example", Published: searchtest.Now()}
+	if err := e.Index(t.Context(), []search.Document{d}); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := ask(t, e, "endless"); err != nil || a.Total != 1 {
+		t.Errorf("%d are found, %v", a.Total, err)
+	}
+}

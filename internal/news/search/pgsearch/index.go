@@ -1,0 +1,200 @@
+package pgsearch
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/news/search"
+)
+
+const putDocument = `
+with put as (
+    insert into search_documents (id, version, published_at, domain, language, section, tags, authors, keys, head, words, paired, dated)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::tsvector, $11::text::tsvector, true, true)
+    on conflict (id) do update set version = excluded.version, published_at = excluded.published_at, indexed_at = clock_timestamp(),
+        domain = excluded.domain, language = excluded.language, section = excluded.section, tags = excluded.tags, authors = excluded.authors,
+        keys = excluded.keys, head = excluded.head, words = excluded.words, paired = true, dated = true
+    where search_documents.version <= excluded.version
+    returning id)
+insert into search_texts (id, url, title, lead, body, image_url, group_id)
+select put.id, $12, $13, $14, $15, $16, $17 from put
+on conflict (id) do update set url = excluded.url, title = excluded.title, lead = excluded.lead, body = excluded.body,
+    image_url = excluded.image_url, group_id = excluded.group_id`
+
+// Index stores documents. When the embedder fails, they are found by their words
+// until it works again.
+func (e *Engine) Index(ctx context.Context, docs []search.Document) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	// In one order, so that two writers wait for each other instead of blocking each other.
+	docs = slices.Clone(docs)
+	slices.SortFunc(docs, func(a, b search.Document) int { return strings.Compare(a.ID.String(), b.ID.String()) })
+	seen := map[string]struct{}{}
+	var batch pgx.Batch
+	for _, d := range docs {
+		d = clean(d)
+		head, words, lexemes := vectors(d)
+		for _, l := range lexemes {
+			if correctable(l) {
+				seen[l] = struct{}{}
+			}
+		}
+		batch.Queue(putDocument, d.ID, d.Version, d.Published, d.Domain, d.Language, d.Section, orEmpty(d.Tags), orEmpty(d.Authors), keys(d), head, words,
+			d.URL, d.Title, d.Lead, d.Body, d.Image, d.Group)
+	}
+	fresh := e.unknown(seen)
+	if len(fresh) > 0 {
+		batch.Queue(`insert into search_words (word, grams) select w, string_to_array(g, ' ') from unnest($1::text[], $2::text[]) as t (w, g) on conflict do nothing`,
+			fresh, joinedGrams(fresh))
+	}
+	err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &batch).Close() })
+	if err != nil {
+		return err
+	}
+	e.learn(fresh)
+	if _, err := e.embed(ctx, docs); err != nil {
+		e.o.Log.Warn("articles are found by their words only until they are embedded", "articles", len(docs), "error", err)
+	}
+	return nil
+}
+
+// Delete forgets documents.
+func (e *Engine) Delete(ctx context.Context, ids []uuid.UUID) error {
+	_, err := e.pool.Exec(ctx, "delete from search_documents where id = any($1)", ids)
+	return err
+}
+
+// inPlace names a rebuild: rows are replaced one by one, and what was not is
+// dropped at the end.
+const inPlace = "in-place/"
+
+// BeginRebuild notes when it began.
+func (e *Engine) BeginRebuild(ctx context.Context) (string, error) {
+	var at string
+	err := e.pool.QueryRow(ctx, "select clock_timestamp()::text").Scan(&at)
+	return inPlace + at, err
+}
+
+// Fill stores documents. The index that is built is the one that answers: a row
+// is replaced as a whole, so no search sees half of it.
+func (e *Engine) Fill(ctx context.Context, _ string, docs []search.Document) error {
+	return e.Index(ctx, docs)
+}
+
+// Empty forgets documents.
+func (e *Engine) Empty(ctx context.Context, _ string, ids []uuid.UUID) error {
+	return e.Delete(ctx, ids)
+}
+
+// FinishRebuild drops what the rebuild has not come across, and has Postgres
+// count anew what its plans go by.
+func (e *Engine) FinishRebuild(ctx context.Context, rebuild string) error {
+	if _, err := e.pool.Exec(ctx, "delete from search_documents where indexed_at < $1::text::timestamptz", strings.TrimPrefix(rebuild, inPlace)); err != nil {
+		return err
+	}
+	_, err := e.pool.Exec(ctx, "analyze search_documents")
+	return err
+}
+
+// embed makes the vectors of documents that have none of their text yet.
+func (e *Engine) embed(ctx context.Context, docs []search.Document) (made int, err error) {
+	if e.o.Embedder == nil || len(docs) == 0 {
+		return 0, nil
+	}
+	ids, sources := make([]uuid.UUID, len(docs)), make([]uuid.UUID, len(docs))
+	for i, d := range docs {
+		ids[i], sources[i] = d.ID, e.source(d)
+	}
+	rows, err := e.pool.Query(ctx, "select v.id from search_vectors v join unnest($1::uuid[], $2::uuid[]) as w (id, source) on v.id = w.id and v.source = w.source", ids, sources)
+	if err != nil {
+		return 0, err
+	}
+	have, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return 0, err
+	}
+	var texts []string
+	var of []int
+	for i, d := range docs {
+		if !slices.Contains(have, d.ID) {
+			texts, of = append(texts, search.EmbeddingText(d)), append(of, i)
+		}
+	}
+	if len(texts) == 0 {
+		return 0, nil
+	}
+	vectors, err := e.o.Embedder.Embed(ctx, texts)
+	if err != nil {
+		return 0, err
+	}
+	var batch pgx.Batch
+	for i, v := range vectors {
+		normalise(v)
+		// Not for a document that was replaced meanwhile.
+		batch.Queue(`insert into search_vectors (id, source, signs, vector) select d.id, $3, $4::text::varbit, $5 from search_documents d where d.id = $1 and d.version = $2
+			on conflict (id) do update set source = excluded.source, signs = excluded.signs, vector = excluded.vector`,
+			docs[of[i]].ID, docs[of[i]].Version, sources[of[i]], signs(v), v)
+	}
+	return len(vectors), e.pool.SendBatch(ctx, &batch).Close()
+}
+
+// source names what a vector is made of.
+func (e *Engine) source(d search.Document) uuid.UUID {
+	sum := sha256.Sum256([]byte(e.o.Model + "\x00" + search.EmbeddingText(d)))
+	return uuid.UUID(sum[:16])
+}
+
+// EmbedMissing makes vectors of up to most documents that have none, since the
+// embedder was away or is new. It gives how many.
+func (e *Engine) EmbedMissing(ctx context.Context, most int) (int, error) {
+	if e.o.Embedder == nil {
+		return 0, nil
+	}
+	rows, err := e.pool.Query(ctx, `select d.id, d.version, t.title, t.lead, t.body from search_documents d join search_texts t using (id)
+		where not exists (select 1 from search_vectors v where v.id = d.id) order by d.published_at desc limit $1`, most)
+	if err != nil {
+		return 0, err
+	}
+	docs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d search.Document, err error) {
+		err = row.Scan(&d.ID, &d.Version, &d.Title, &d.Lead, &d.Body)
+		return d, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return e.embed(ctx, docs)
+}
+
+// clean takes out what Postgres cannot keep.
+func clean(d search.Document) search.Document {
+	for _, s := range []*string{&d.URL, &d.Domain, &d.Title, &d.Lead, &d.Body, &d.Section, &d.Language, &d.Image} {
+		*s = storable(*s)
+	}
+	d.Tags, d.Authors = storables(d.Tags), storables(d.Authors)
+	return d
+}
+
+func storables(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = storable(s)
+	}
+	return out
+}
+
+func storable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+}
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

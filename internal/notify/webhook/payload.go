@@ -1,0 +1,146 @@
+package webhook
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+)
+
+// payload is what is sent. It names things and says nothing of their content.
+type payload struct {
+	Type      string `json:"type"`
+	Timestamp millis `json:"timestamp"`
+	Data      any    `json:"data"`
+}
+
+type postData struct {
+	PostID        *uuid.UUID `json:"post_id,omitempty"`
+	TargetID      *uuid.UUID `json:"target_id,omitempty"`
+	AccountID     *uuid.UUID `json:"account_id,omitempty"`
+	Network       string     `json:"network,omitempty"`
+	Handle        string     `json:"handle,omitempty"`
+	URL           string     `json:"url,omitempty"` // of the post at the network
+	ScheduledTime *millis    `json:"scheduled_time,omitempty"`
+	SentAt        *millis    `json:"sent_at,omitempty"`
+	LateMS        *int64     `json:"late_ms,omitempty"`
+	Error         *errorData `json:"error,omitempty"`
+	By            string     `json:"by,omitempty"`      // who submitted or decided: user:<id>, operator or dateline
+	Note          string     `json:"note,omitempty"`    // why a post is rejected
+	EndsAt        *millis    `json:"ends_at,omitempty"` // access to the account
+	Days          int        `json:"days,omitempty"`    // at most so many until then
+	Domain        string     `json:"domain,omitempty"`
+	Version       *int       `json:"version,omitempty"`  // of the selectors in use; 0: none
+	Previous      int        `json:"previous,omitempty"` // that were in use until now
+	Field         string     `json:"field,omitempty"`    // that the selectors did not find any more
+	Reason        string     `json:"reason,omitempty"`
+	Problem       string     `json:"problem,omitempty"` // why no better ones were learned
+	Link          string     `json:"link,omitempty"`    // in the API
+	SavedSearchID *uuid.UUID `json:"saved_search_id,omitempty"`
+	ArticleID     *uuid.UUID `json:"article_id,omitempty"`
+}
+
+type errorData struct {
+	Class   string `json:"class,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// millis is a time to the millisecond.
+type millis time.Time
+
+func (m millis) MarshalText() ([]byte, error) {
+	return []byte(time.Time(m).UTC().Format("2006-01-02T15:04:05.000Z07:00")), nil
+}
+
+func orNone(t *time.Time) *millis {
+	if t == nil {
+		return nil
+	}
+	m := millis(*t)
+	return &m
+}
+
+// recorded is what the timeline says of an outcome, as far as it is passed on.
+type recorded struct {
+	URL     string     `json:"url"`
+	Sent    *time.Time `json:"sent"`
+	LateMS  *int64     `json:"late_ms"`
+	Seconds *int64     `json:"seconds"` // that a late post was late when it was noticed
+	Class   string     `json:"class"`
+	Code    string     `json:"code"`
+	Message string     `json:"message"`
+	EndsAt  *time.Time `json:"ends_at"`
+	Days    int        `json:"days"`
+	Note    string     `json:"note"`
+
+	Domain        string     `json:"domain"`
+	Version       *int       `json:"version"`
+	Previous      int        `json:"previous"`
+	Field         string     `json:"field"`
+	Reason        string     `json:"reason"`
+	Problem       string     `json:"problem"`
+	SavedSearchID *uuid.UUID `json:"saved_search_id"`
+	ArticleID     *uuid.UUID `json:"article_id"`
+}
+
+// Body builds what is sent for an event. publicURL is where people find the API.
+func (e Event) Body(publicURL string) (string, error) {
+	var r recorded
+	if len(e.Data) > 0 {
+		if err := json.Unmarshal(e.Data, &r); err != nil {
+			return "", err
+		}
+	}
+	base := strings.TrimSuffix(publicURL, "/") + "/api/v1/"
+	d := postData{PostID: e.PostID, TargetID: e.TargetID, Network: e.Network, Handle: e.Handle, ScheduledTime: orNone(e.Scheduled)}
+	if e.AccountID != uuid.Nil {
+		d.AccountID = &e.AccountID
+	}
+	switch e.Type {
+	case post.EventNeedsReconnect, post.EventExpiring:
+		d.Link, d.EndsAt, d.Days = base+"accounts/"+e.AccountID.String(), orNone(r.EndsAt), r.Days
+	case post.EventSelectorsLearned, post.EventSelectorsRolledBack, post.EventSelectorsFailed:
+		d.Domain, d.Version, d.Previous, d.Field, d.Reason, d.Problem = r.Domain, r.Version, r.Previous, r.Field, r.Reason, r.Problem
+		d.Link = base + "domains/" + url.PathEscape(r.Domain) + "/selectors"
+	case post.EventArticleMatched:
+		d.SavedSearchID, d.ArticleID, d.URL = r.SavedSearchID, r.ArticleID, r.URL
+		if r.ArticleID != nil {
+			d.Link = base + "articles/" + r.ArticleID.String()
+		}
+	default:
+		if e.PostID != nil {
+			d.Link = base + "posts/" + e.PostID.String()
+		}
+		d.LateMS = r.LateMS
+		switch e.Type {
+		case post.EventSubmitted, post.EventApproved, post.EventRejected:
+			d.By, d.Note = e.Actor, r.Note
+		}
+		if e.Type == post.EventLate && r.Seconds != nil {
+			late := *r.Seconds * 1000
+			d.LateMS = &late
+		}
+		if e.Type == post.EventPosted {
+			d.URL, d.SentAt = e.RemoteURL, orNone(e.SentAt)
+			if r.URL != "" {
+				d.URL = r.URL
+			}
+			if r.Sent != nil {
+				d.SentAt = orNone(r.Sent)
+			}
+		} else if r.Class != "" || r.Code != "" || r.Message != "" {
+			d.Error = &errorData{Class: r.Class, Code: r.Code, Message: r.Message}
+		}
+	}
+	return encode(TypeOf(e.Type), e.At, d)
+}
+
+func encode(kind string, at time.Time, data any) (string, error) {
+	raw, err := json.Marshal(payload{Type: kind, Timestamp: millis(at), Data: data})
+	return string(raw), err
+}

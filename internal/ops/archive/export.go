@@ -1,0 +1,174 @@
+package archive
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/zstd"
+
+	"dateline/internal/publishing/media/metadata"
+	"dateline/internal/storage/objects"
+)
+
+// pieceSize is how much of a section is in one entry: a tar wants to know sizes
+// ahead.
+const pieceSize = 1 << 20
+
+// Exported counts what an archive holds.
+type Exported map[Section]int
+
+// writer writes an archive.
+type writer struct {
+	tar     *tar.Writer
+	now     time.Time
+	section Section
+	part    int
+	lines   bytes.Buffer
+}
+
+// From is what is exported.
+type From struct {
+	Source    Source
+	Objects   Objects
+	Workspace uuid.UUID
+	Version   string               // of the program that does it
+	Note      func(Progress) error // told again and again how far it is, and at the end; nil: nobody
+}
+
+// Export writes everything that a workspace owns. Files that the object store
+// does not have are left out.
+func Export(ctx context.Context, w io.Writer, from From) (Exported, error) {
+	z, err := zstd.NewWriter(w)
+	if err != nil {
+		return nil, err
+	}
+	out := &writer{tar: tar.NewWriter(z), now: time.Now().UTC()}
+	manifest, err := json.Marshal(Manifest{Format: Format, Version: from.Version, ExportedAt: out.now})
+	if err != nil {
+		return nil, err
+	}
+	if err := out.entry("manifest.json", manifest); err != nil {
+		return nil, err
+	}
+	counts, files := Exported{}, []mediaRow{}
+	at := Progress{Rows: counts}
+	note := func() error {
+		if from.Note == nil {
+			return nil
+		}
+		return from.Note(at)
+	}
+	err = from.Source.ExportWorkspace(ctx, from.Workspace, func(s Section, row json.RawMessage) error {
+		counts[s]++
+		if err := note(); err != nil {
+			return err
+		}
+		if s == Media {
+			var m mediaRow
+			if err := json.Unmarshal(row, &m); err != nil {
+				return err
+			}
+			files = append(files, m)
+		}
+		return out.line(s, row)
+	})
+	if err = errors.Join(err, out.flush()); err != nil {
+		return counts, err
+	}
+	at.FilesTotal = len(files)
+	written := map[string]bool{}
+	for _, m := range files {
+		if !written[m.SHA256] {
+			written[m.SHA256] = true
+			if err := out.file(ctx, from.Objects, m); err != nil {
+				return counts, err
+			}
+		}
+		at.Files++
+		if err := note(); err != nil {
+			return counts, err
+		}
+	}
+	return counts, errors.Join(out.tar.Close(), z.Close(), note())
+}
+
+// mediaRow is what an archive says of a file.
+type mediaRow struct {
+	ID        uuid.UUID `json:"id"`
+	ObjectKey string    `json:"object_key"`
+	SHA256    string    `json:"sha256"`
+	Bytes     int64     `json:"bytes"`
+	FileName  string    `json:"file_name"`
+	AltText   string    `json:"alt_text"`
+	Removed   []string  `json:"metadata_removed"`
+}
+
+// removed are the categories that are known.
+func (m mediaRow) removed() (known []metadata.Category) {
+	for _, c := range metadata.Categories() {
+		if slices.Contains(m.Removed, string(c)) {
+			known = append(known, c)
+		}
+	}
+	return known
+}
+
+func (w *writer) entry(name string, raw []byte) error {
+	if err := w.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(raw)), ModTime: w.now}); err != nil {
+		return err
+	}
+	_, err := w.tar.Write(raw)
+	return err
+}
+
+func (w *writer) line(s Section, row json.RawMessage) error {
+	if s != w.section || w.lines.Len() >= pieceSize {
+		if err := w.flush(); err != nil {
+			return err
+		}
+		if s != w.section {
+			w.section, w.part = s, 0
+		}
+	}
+	w.lines.Write(row)
+	return w.lines.WriteByte('\n')
+}
+
+func (w *writer) flush() error {
+	if w.lines.Len() == 0 {
+		return nil
+	}
+	err := w.entry(fmt.Sprintf("%s/%06d.jsonl", w.section, w.part), w.lines.Bytes())
+	w.part++
+	w.lines.Reset()
+	return err
+}
+
+func (w *writer) file(ctx context.Context, from Objects, m mediaRow) error {
+	body, err := from.Get(ctx, m.ObjectKey)
+	if errors.Is(err, objects.ErrNone) {
+		return nil // lost already; the row tells of it
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	if err := w.tar.WriteHeader(&tar.Header{Name: filePrefix + m.SHA256, Mode: 0o600, Size: m.Bytes, ModTime: w.now}); err != nil {
+		return err
+	}
+	if _, err := io.Copy(w.tar, io.LimitReader(body, m.Bytes)); err != nil {
+		return fmt.Errorf("reading %s: %w", m.ObjectKey, err)
+	}
+	return nil
+}
+
+// filePrefix begins the names of the media themselves.
+const filePrefix = "files/"

@@ -1,0 +1,74 @@
+package archive_test
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/ops/archive"
+)
+
+// told is Temporal as an export sees it.
+type told struct{ ids []uuid.UUID }
+
+func (w *told) StartWorkspaceExport(_ context.Context, id uuid.UUID) error {
+	w.ids = append(w.ids, id)
+	return nil
+}
+
+// An export that a workflow carries out tells how far it is, outlasts an object
+// store that is away, and leaves the archive that a command would have written.
+func TestAnExportByAWorkflow(t *testing.T) {
+	from, to := open(t), open(t)
+	from.Connect("desk")
+	for range 3 {
+		from.Schedule()
+	}
+	_, err := from.Media.Upload(t.Context(), from.Owner, "chart.png", "Biểu đồ", picture(t))
+	from.Must(err)
+	temporal := &told{}
+	archives := &archive.Archives{Store: from.Store, Objects: from.Objects, Workflows: temporal, Version: "test"}
+	job, err := archives.Begin(t.Context(), from.Owner)
+	from.Must(err)
+	again, err := archives.Begin(t.Context(), from.Owner)
+	from.Must(err)
+	// Told twice: it may have been lost the first time.
+	if again.ID != job.ID || len(temporal.ids) != 2 || temporal.ids[1] != job.ID {
+		t.Errorf("%s, %s, Temporal was told of %v", job.ID, again.ID, temporal.ids)
+	}
+
+	away := &archive.Archives{Store: from.Store, Objects: to.Objects} // a store that lacks the file is none that is away
+	to.StopObjects()
+	if _, err := away.Write(t.Context(), job.ID); err == nil {
+		t.Error("it was written to a store that is away")
+	}
+	if job, err = archives.Get(t.Context(), from.Owner, job.ID); err != nil || job.Status != archive.JobWriting {
+		t.Fatalf("%+v %v", job, err)
+	}
+	job, err = archives.Write(t.Context(), job.ID)
+	from.Must(err)
+	if job.Status != archive.JobDone || job.Progress.Rows[archive.Posts] != 3 || job.Progress.Files != 1 || job.Progress.FilesTotal != 1 {
+		t.Errorf("%+v", job)
+	}
+	if _, err := archives.Get(t.Context(), to.Owner, job.ID); err == nil {
+		t.Error("another workspace finds it")
+	}
+	_, body, err := archives.Open(t.Context(), from.Owner, job.ID)
+	from.Must(err)
+	raw, err := io.ReadAll(body)
+	from.Must(err)
+	from.Must(body.Close())
+	if lines := shape(t, raw); len(lines[archive.Posts]) != 3 || len(lines[archive.Media]) != 1 || int64(len(raw)) != job.Bytes {
+		t.Errorf("%d bytes of %d: %v", len(raw), job.Bytes, lines)
+	}
+	// One that is over is not written again.
+	if got, err := archives.Write(t.Context(), job.ID); err != nil || got.Status != archive.JobDone {
+		t.Errorf("%+v %v", got, err)
+	}
+	from.Must(archives.Expire(t.Context(), job.ID))
+	if _, err := from.Objects.Size(t.Context(), "exports/workspaces/"+from.Workspace.ID.String()+"/"+job.ID.String()+".tar.zst"); err == nil {
+		t.Error("the archive is still there")
+	}
+}

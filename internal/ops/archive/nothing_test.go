@@ -1,0 +1,23 @@
+package archive_test
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/ops/archive"
+)
+
+// nothing is a database that forgets everything, for what is read before it.
+type nothing struct{}
+
+func (nothing) ImportRows(context.Context, archive.Table, []map[string]any) (int64, error) {
+	return 0, nil
+}
+
+func (nothing) NoteMoved(context.Context, uuid.UUID, audit.Action, map[string]any) error { return nil }
+
+func (nothing) AccountsByRemote(context.Context, uuid.UUID) (map[archive.RemoteAccount]uuid.UUID, error) {
+	return nil, nil
+}

@@ -1,0 +1,147 @@
+package archive
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+)
+
+// posts takes posts in with their targets, oldest first, so that a post is there
+// before its answers.
+func (i *importer) posts(ctx context.Context) error {
+	if err := i.each(Posts, func(row map[string]any) error { _, err := i.fresh(row, "post_id"); return err }); err != nil {
+		return err
+	}
+	if err := i.each(Posts, func(row map[string]any) error {
+		if parent := i.ours(row["thread_parent_id"]); parent != nil {
+			i.first = append(i.first, row)
+			return nil
+		}
+		return i.post(ctx, row)
+	}); err != nil {
+		return err
+	}
+	for _, row := range i.first { // by their age, so that answers to answers come last
+		if err := i.post(ctx, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *importer) post(ctx context.Context, row map[string]any) error {
+	id, err := i.fresh(row, "post_id")
+	if err != nil {
+		return err
+	}
+	targets, _ := row["targets"].([]any)
+	row["post_id"] = id
+	for _, k := range []string{"thread_id", "thread_parent_id", "series_id"} {
+		row[k] = i.ours(row[k])
+	}
+	if row["thread_id"] == nil {
+		row["thread_parent_id"] = nil
+	}
+	if row["series_id"] == nil {
+		row["occurrence"] = nil
+	}
+	row["thread"] = i.renamed(row["thread"])
+	i.attachments(row)
+	status := quiet(row, targets)
+	if text, _ := row["content"].(string); text == "" && len(row["attachment_ids"].([]string)) == 0 && status != "draft" && status != "cancelled" {
+		row["content"] = "…" // its files are lost, and every post that was published says something
+	}
+	i.own(row)
+	if _, err := i.add(ctx, Posts, PostRows, row); err != nil {
+		return err
+	}
+	for _, one := range targets {
+		target, ok := one.(map[string]any)
+		if !ok {
+			continue
+		}
+		if err := i.target(ctx, id, target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attachments names files by their new ids, and says where they lie.
+func (i *importer) attachments(row map[string]any) {
+	ids, urls := []string{}, []string{}
+	old, _ := row["attachment_ids"].([]any)
+	for _, v := range old {
+		text, _ := i.ours(v).(string)
+		id, err := uuid.Parse(text)
+		if key, ok := i.keys[id]; err == nil && ok {
+			ids, urls = append(ids, text), append(urls, i.Objects.URL(key))
+		}
+	}
+	row["attachment_ids"], row["attachment_urls"] = ids, urls
+}
+
+// quiet takes from a post what would have it published by itself, and gives its
+// status.
+func quiet(row map[string]any, targets []any) string {
+	status, _ := row["status"].(string)
+	switch status {
+	case "scheduled":
+		status = "draft"
+	case "publishing":
+		status = "cancelled"
+	}
+	posted := false
+	for _, one := range targets {
+		t, ok := one.(map[string]any)
+		if !ok {
+			continue
+		}
+		switch t["status"] {
+		case "posted":
+			posted = true
+		case "scheduled", "publishing", "uncertain":
+			if status != "draft" {
+				t["status"] = "cancelled"
+			}
+		case "failed":
+			if t["error_class"] == "auth" { // comes back when its account is connected
+				t["status"] = "cancelled"
+			}
+		}
+	}
+	if status == "cancelled" && posted {
+		status = "partly_posted"
+	}
+	row["status"] = status
+	return status
+}
+
+func (i *importer) target(ctx context.Context, postID uuid.UUID, t map[string]any) error {
+	id, err := i.fresh(t, "id")
+	if err != nil {
+		return err
+	}
+	account := i.ours(t["account_id"])
+	if account == nil {
+		return errors.New("a post goes to an account that the archive does not have")
+	}
+	published, _ := t["published"].([]any)
+	t["id"], t["post_id"], t["account_id"] = id, postID, account
+	t["override"] = i.renamed(t["override"])
+	if _, err := i.add(ctx, "", TargetRows, t); err != nil {
+		return err
+	}
+	for _, one := range published {
+		r, ok := one.(map[string]any)
+		if !ok {
+			continue
+		}
+		r["target_id"], r["account_id"] = id, account
+		if _, err := i.add(ctx, "", RemoteRows, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/storage/postgres"
+)
+
+// Hold says which waiting posts a restore keeps from going out by themselves.
+// A backup does not know what was published after it was taken, and a post must
+// never be published twice.
+type Hold string
+
+// The choices.
+const (
+	// HoldDue holds the posts that were due before the restore: they may be out.
+	HoldDue Hold = "due"
+	// HoldAll holds every post that waits: also those of later, which somebody may
+	// have published ahead of time since the backup.
+	HoldAll Hold = "all"
+	// HoldLook has posts that were due looked for at their network. What is found
+	// is posted; what the network provably lacks goes out; all else is held.
+	HoldLook Hold = "look"
+)
+
+// Target is where an archive is restored to.
+type Target struct {
+	Database string // URL; it has to be empty
+	Bucket   Bucket // nil: files of the archive are left out
+	Hold     Hold   // empty: due
+	Replace  bool   // a database that is not empty loses what it has
+	Log      *slog.Logger
+}
+
+// Restored says what a restore did.
+type Restored struct {
+	At      time.Time // by the database
+	Rows    int64
+	Objects int64
+	Held    int64 // accounts of posts that wait for a person
+	Looked  int64 // accounts of posts that are looked for first
+	Waiting int64 // posts that go out at their time
+	Tokens  int64 // API tokens that are in force again
+}
+
+// ErrNotEmpty says that the database has rows of its own.
+var ErrNotEmpty = errors.New("the database is not empty; restore into an empty one, or give up what it has with --replace")
+
+// Restore loads the rest of an archive. Nothing else may use the database
+// meanwhile, and the installation that the backup is of must not run any more.
+// It is done or not done: when it fails, the database has its tables and no row.
+func (a *Archive) Restore(ctx context.Context, t Target) (r Restored, err error) {
+	if t.Hold == "" {
+		t.Hold = HoldDue
+	}
+	if !slices.Contains([]Hold{HoldDue, HoldAll, HoldLook}, t.Hold) {
+		return r, fmt.Errorf("%q is no way to hold posts: due, all or look", t.Hold)
+	}
+	if err := a.prepare(ctx, t); err != nil {
+		return r, err
+	}
+	conn, err := connect(ctx, t.Database)
+	if err != nil {
+		return r, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if err := a.alone(ctx, tx, t.Replace); err != nil {
+			return err
+		}
+		counts := map[string]Count{}
+		if err := a.loadTables(ctx, tx, counts, &r); err != nil {
+			return err
+		}
+		if r.Objects, err = a.loadObjects(ctx, t.Bucket); err != nil {
+			return err
+		}
+		if err := a.ended(counts); err != nil {
+			return err
+		}
+		for _, s := range a.Manifest.Sequences {
+			if _, err := tx.Exec(ctx, "select setval(to_regclass(quote_ident($1))::regclass, $2, $3) where to_regclass(quote_ident($1)) is not null", s.Name, s.Last, s.Called); err != nil {
+				return err
+			}
+		}
+		return settle(ctx, tx, a.Manifest, t.Hold, &r)
+	})
+	if err != nil {
+		return r, err
+	}
+	return r, t.migrate(ctx, func(s *postgres.Store) error { return s.Migrate(ctx, t.Log) })
+}
+
+// prepare builds the schema that the archive was made of.
+func (a *Archive) prepare(ctx context.Context, t Target) error {
+	return t.migrate(ctx, func(s *postgres.Store) error {
+		newest, err := postgres.NewestMigration()
+		if err != nil {
+			return err
+		}
+		if a.Manifest.Schema > newest {
+			return fmt.Errorf("the backup was made by a later version (%s); restore it with that one", a.Manifest.Version)
+		}
+		there, err := s.SchemaVersion(ctx)
+		if err != nil {
+			return err
+		}
+		if there > a.Manifest.Schema {
+			return fmt.Errorf("the database has the tables of a later version than the backup (%d, %d): restore into a new database", there, a.Manifest.Schema)
+		}
+		return s.MigrateTo(ctx, t.Log, a.Manifest.Schema)
+	})
+}
+
+func (t Target) migrate(ctx context.Context, do func(*postgres.Store) error) error {
+	s, err := postgres.Open(ctx, t.Database)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return do(s)
+}
+
+// alone makes sure that nobody loses anything unasked, and empties the tables:
+// migrations leave a few rows in them.
+func (a *Archive) alone(ctx context.Context, tx pgx.Tx, replace bool) error {
+	var used bool
+	if err := tx.QueryRow(ctx, "select exists (select 1 from users) or exists (select 1 from crawl_domains) or exists (select 1 from view_pages)").Scan(&used); err != nil {
+		return err
+	}
+	if used && !replace {
+		return ErrNotEmpty
+	}
+	names, err := collect[string](ctx, tx, `select quote_ident(c.relname) from pg_class c
+		where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> $1`, schemaTable)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, "truncate "+strings.Join(names, ", ")+" restart identity")
+	return err
+}
+
+func (a *Archive) loadTables(ctx context.Context, tx pgx.Tx, counts map[string]Count, r *Restored) error {
+	for _, p := range a.Manifest.Partitions {
+		if !bound.MatchString(p.Bound) {
+			return damaged("the partition %s", p.Name)
+		}
+		if _, err := tx.Exec(ctx, "create table if not exists "+quoted(p.Name)+" partition of "+quoted(p.Of)+" "+p.Bound); err != nil {
+			return err
+		}
+	}
+	for _, t := range a.Manifest.Tables {
+		body := &table{archive: a, name: t.Name, hash: sha256.New()}
+		tag, err := tx.Conn().PgConn().CopyFrom(ctx, body, t.copyIn())
+		if body.err != nil {
+			return body.err
+		}
+		if err != nil {
+			return fmt.Errorf("loading the table %s: %w", t.Name, err)
+		}
+		counts[t.Name] = Count{Rows: tag.RowsAffected(), Bytes: body.bytes, SHA256: hex.EncodeToString(body.hash.Sum(nil))}
+		r.Rows += tag.RowsAffected()
+	}
+	return nil
+}
+
+// table reads the pieces of one table as if they were one.
+type table struct {
+	archive *Archive
+	name    string
+	bytes   int64
+	hash    interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+	err error // that is not the database's
+}
+
+func (t *table) Read(to []byte) (int, error) {
+	for {
+		if t.archive.next == nil || !strings.HasPrefix(t.archive.next.Name, tablePrefix+t.name+"/") {
+			return 0, io.EOF
+		}
+		n, err := t.archive.tar.Read(to)
+		t.bytes += int64(n)
+		_, _ = t.hash.Write(to[:n]) // a hash takes everything
+		if errors.Is(err, io.EOF) {
+			err = t.archive.advance()
+		} else if err != nil {
+			err = damaged("%s", err)
+		}
+		if err != nil {
+			t.err = err
+			return n, err
+		}
+		if n > 0 {
+			return n, nil
+		}
+	}
+}
+
+// ended compares what was loaded with what was written.
+func (a *Archive) ended(counts map[string]Count) error {
+	if a.next == nil || a.next.Name != endName {
+		return damaged("its end is missing")
+	}
+	var end End
+	if err := a.read(&end); err != nil {
+		return err
+	}
+	for _, t := range a.Manifest.Tables {
+		if counts[t.Name] != end.Tables[t.Name] {
+			return damaged("the table %s has %d rows of %d", t.Name, counts[t.Name].Rows, end.Tables[t.Name].Rows)
+		}
+	}
+	return nil
+}
+
+// Verify reads an archive to its end without restoring anything.
+func (a *Archive) Verify() (End, error) {
+	counts := map[string]Count{}
+	for _, t := range a.Manifest.Tables {
+		body := &table{archive: a, name: t.Name, hash: sha256.New()}
+		lines := &lineCounter{}
+		if _, err := io.Copy(lines, body); err != nil {
+			return End{}, err
+		}
+		counts[t.Name] = Count{Rows: lines.n, Bytes: body.bytes, SHA256: hex.EncodeToString(body.hash.Sum(nil))}
+	}
+	if _, err := a.loadObjects(context.Background(), nil); err != nil {
+		return End{}, err
+	}
+	return End{Tables: counts}, a.ended(counts)
+}
+
+// lineCounter counts rows: in COPY's text format a line break ends a row and is
+// written as \n inside of one.
+type lineCounter struct{ n int64 }
+
+func (l *lineCounter) Write(raw []byte) (int, error) {
+	l.n += int64(bytes.Count(raw, []byte{'\n'}))
+	return len(raw), nil
+}

@@ -1,0 +1,123 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/identity/secret"
+)
+
+// Bucket is where files lie.
+type Bucket interface {
+	Size(ctx context.Context, key string) (int64, error)
+	Get(ctx context.Context, key string) (io.ReadCloser, error)
+	Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error
+}
+
+// Which files of the bucket an archive holds.
+const (
+	NoObjects    = "none"
+	MediaObjects = "media" // what people uploaded, and what was made of it
+	AllObjects   = "all"   // crawled pages, too
+)
+
+// Source is what is backed up.
+type Source struct {
+	Database   string      // URL
+	Version    string      // of the program
+	Keyset     secret.Text // empty: it is not to be in the archive
+	KeyIDs     []uint32    // secret.Export
+	Passphrase secret.Text // that seals the keyset
+	Bucket     Bucket      // needed unless Objects is none
+	Objects    string      // none, media or all; empty: none
+}
+
+// Write writes an archive. Everybody may go on working meanwhile.
+func Write(ctx context.Context, w io.Writer, s Source) (Manifest, End, error) {
+	m := Manifest{Format: Format, Version: s.Version, Keyset: !s.Keyset.Empty(), KeyIDs: s.KeyIDs, Objects: s.Objects}
+	end := End{Tables: map[string]Count{}}
+	if m.Objects == "" {
+		m.Objects = NoObjects
+	}
+	conn, err := connect(ctx, s.Database)
+	if err != nil {
+		return m, end, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return m, end, err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	// The transaction's time is not later than its snapshot.
+	if err := tx.QueryRow(ctx, "select transaction_timestamp(), current_setting('server_version'), coalesce((select max(version_id) from "+schemaTable+" where is_applied), 0)").
+		Scan(&m.TakenAt, &m.Server, &m.Schema); err != nil {
+		return m, end, fmt.Errorf("this is no database of Dateline: %w", err)
+	}
+	m.TakenAt = m.TakenAt.UTC()
+	if err := describe(ctx, tx, &m); err != nil {
+		return m, end, err
+	}
+	to, err := newArchive(w, time.Now())
+	if err != nil {
+		return m, end, err
+	}
+	if err := s.write(ctx, to, tx, m, &end); err != nil {
+		return m, end, errors.Join(err, to.close())
+	}
+	return m, end, to.close()
+}
+
+func (s Source) write(ctx context.Context, to *archive, tx pgx.Tx, m Manifest, end *End) error {
+	if err := to.document(manifestName, m); err != nil {
+		return err
+	}
+	if !s.Keyset.Empty() {
+		sealed, err := sealKeyset(s.Keyset, s.Passphrase)
+		if err != nil {
+			return err
+		}
+		if err := to.bytes(keysetName, sealed); err != nil {
+			return err
+		}
+	}
+	for _, t := range m.Tables {
+		p := newPieces(to, t.Name)
+		tag, err := tx.Conn().PgConn().CopyTo(ctx, p, t.copyOut())
+		if err != nil {
+			return fmt.Errorf("reading the table %s: %w", t.Name, err)
+		}
+		if end.Tables[t.Name], err = p.count(tag.RowsAffected()); err != nil {
+			return err
+		}
+	}
+	if m.Objects != NoObjects {
+		if err := s.writeObjects(ctx, to, tx, m.Objects, end); err != nil {
+			return err
+		}
+	}
+	return to.document(endName, end)
+}
+
+// connect opens a connection that writes and reads times and bounds in the same
+// way everywhere.
+func connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL cannot be read")
+	}
+	for name, value := range map[string]string{"timezone": "UTC", "datestyle": "ISO, MDY", "intervalstyle": "postgres", "application_name": "dateline backup",
+		"extra_float_digits": "3", "bytea_output": "hex", "statement_timeout": "0", "lock_timeout": "30s", "idle_in_transaction_session_timeout": "0"} {
+		cfg.RuntimeParams[name] = value
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("the database does not answer: %w", err)
+	}
+	return conn, nil
+}

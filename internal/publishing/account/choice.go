@@ -1,0 +1,185 @@
+package account
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
+)
+
+const choiceLife = 15 * time.Minute
+
+func choiceName(id uuid.UUID) string { return "choice/" + id.String() }
+
+// Choice is a login that may post as several accounts, for somebody to say which
+// of them are to be connected.
+type Choice struct {
+	ID        uuid.UUID
+	Network   string
+	Accounts  []Candidate
+	ExpiresAt time.Time
+	// Key proves the right to choose without an API token, to the browser that
+	// came back from the network. It is known to the one who made the choice.
+	Key string
+}
+
+// Candidate is an account that may be connected.
+type Candidate struct {
+	RemoteID string
+	Handle   string
+	Name     string
+	Kind     network.Kind
+}
+
+// kept is a candidate as it is sealed.
+type kept struct {
+	BaseURL          string            `json:"base_url,omitempty"`
+	RemoteID         string            `json:"remote_id"`
+	Handle           string            `json:"handle"`
+	Name             string            `json:"name"`
+	Kind             network.Kind      `json:"kind,omitempty"`
+	Scopes           []string          `json:"scopes,omitempty"`
+	Settings         map[string]string `json:"settings,omitempty"`
+	Tokens           tokens            `json:"tokens"`
+	ExpiresAt        time.Time         `json:"expires_at,omitzero"`
+	RefreshExpiresAt time.Time         `json:"refresh_expires_at,omitzero"`
+}
+
+// offer keeps accounts for a choice.
+func (s *Service) offer(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account) (*Choice, error) {
+	c := &Choice{ID: uuid.Must(uuid.NewV7()), Network: networkName, ExpiresAt: time.Now().Add(choiceLife).UTC(), Key: randomText()}
+	var list []kept
+	for _, a := range found {
+		c.Accounts = append(c.Accounts, Candidate{RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind})
+		list = append(list, kept{BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes,
+			Settings: a.Settings, Tokens: tokens{Access: a.Token.Reveal(), Refresh: a.Refresh.Reveal()}, ExpiresAt: a.ExpiresAt, RefreshExpiresAt: a.RefreshExpiresAt})
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := s.Sealer.Seal(secret.NewText(string(raw)), choiceName(c.ID))
+	if err != nil {
+		return nil, err
+	}
+	return c, s.Store.SaveChoice(ctx, PendingChoice{ID: c.ID, WorkspaceID: who.WorkspaceID, UserID: who.UserID, Network: networkName, App: app,
+		KeyHash: hash(c.Key), SealedAccounts: sealed, ExpiresAt: c.ExpiresAt})
+}
+
+// Choice reads a choice of the workspace that is still to be made.
+func (s *Service) Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (Choice, error) {
+	pending, list, err := s.pending(ctx, id)
+	if err == nil && pending.WorkspaceID != who.WorkspaceID {
+		err = NoSuchChoice()
+	}
+	if err != nil {
+		return Choice{}, err
+	}
+	return choiceOf(pending, list), nil
+}
+
+// ChoiceWithKey is Choice for the browser that came back from the network.
+func (s *Service) ChoiceWithKey(ctx context.Context, id uuid.UUID, key string) (Choice, error) {
+	pending, list, err := s.pendingWithKey(ctx, id, key)
+	if err != nil {
+		return Choice{}, err
+	}
+	c := choiceOf(pending, list)
+	c.Key = key
+	return c, nil
+}
+
+func choiceOf(pending PendingChoice, list []kept) Choice {
+	c := Choice{ID: pending.ID, Network: pending.Network, ExpiresAt: pending.ExpiresAt}
+	for _, k := range list {
+		c.Accounts = append(c.Accounts, Candidate{RemoteID: k.RemoteID, Handle: k.Handle, Name: k.Name, Kind: k.Kind})
+	}
+	return c
+}
+
+// Choose connects the accounts of a choice that remoteIDs name.
+func (s *Service) Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]Account, error) {
+	pending, list, err := s.pending(ctx, id)
+	if err == nil && pending.WorkspaceID != who.WorkspaceID {
+		err = NoSuchChoice()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.choose(ctx, who, pending, list, remoteIDs)
+}
+
+// ChooseWithKey is Choose for the browser that came back from the network.
+func (s *Service) ChooseWithKey(ctx context.Context, id uuid.UUID, key string, remoteIDs []string) ([]Account, error) {
+	pending, list, err := s.pendingWithKey(ctx, id, key)
+	if err != nil {
+		return nil, err
+	}
+	return s.choose(ctx, workspace.Principal{WorkspaceID: pending.WorkspaceID, UserID: pending.UserID}, pending, list, remoteIDs)
+}
+
+func (s *Service) choose(ctx context.Context, who workspace.Principal, pending PendingChoice, list []kept, remoteIDs []string) ([]Account, error) {
+	if len(remoteIDs) == 0 {
+		return nil, invalid("remote_ids", "required", "Choose at least one account.")
+	}
+	var chosen []kept
+	for _, id := range remoteIDs {
+		at := slices.IndexFunc(list, func(k kept) bool { return k.RemoteID == id })
+		if at < 0 {
+			return nil, invalid("remote_ids", "unknown", "One of these accounts is not part of this choice.")
+		}
+		chosen = append(chosen, list[at])
+	}
+	var saved []Account
+	for _, k := range chosen {
+		a, err := s.save(ctx, who, pending.Network, pending.App, network.Account{BaseURL: k.BaseURL, RemoteID: k.RemoteID, Handle: k.Handle,
+			Name: k.Name, Kind: k.Kind, Scopes: k.Scopes, Settings: k.Settings, Token: secret.NewText(k.Tokens.Access), Refresh: secret.NewText(k.Tokens.Refresh),
+			ExpiresAt: k.ExpiresAt, RefreshExpiresAt: k.RefreshExpiresAt})
+		if err != nil {
+			return nil, err // the choice stays: making it again stores the same
+		}
+		saved = append(saved, a)
+	}
+	return saved, s.Store.EndChoice(ctx, pending.ID)
+}
+
+func (s *Service) pending(ctx context.Context, id uuid.UUID) (PendingChoice, []kept, error) {
+	pending, err := s.Store.Choice(ctx, id)
+	if err != nil {
+		return PendingChoice{}, nil, err
+	}
+	plain, err := s.Sealer.Open(pending.SealedAccounts, choiceName(id))
+	if err != nil {
+		return PendingChoice{}, nil, err
+	}
+	var list []kept
+	if json.Unmarshal([]byte(plain.Reveal()), &list) != nil {
+		return PendingChoice{}, nil, unreadable()
+	}
+	return pending, list, nil
+}
+
+func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) (PendingChoice, []kept, error) {
+	pending, list, err := s.pending(ctx, id)
+	if err == nil && subtle.ConstantTimeCompare(pending.KeyHash, hash(key)) != 1 {
+		err = NoSuchChoice()
+	}
+	if err != nil {
+		return PendingChoice{}, nil, err
+	}
+	return pending, list, nil
+}
+
+// NoSuchChoice is the answer for a choice that is not there, was made or is over.
+func NoSuchChoice() error {
+	return &post.Error{Kind: post.NotFound, Code: "choice_not_found",
+		Message: "There is no such choice: it was made already, or took longer than 15 minutes. Connect the account again."}
+}

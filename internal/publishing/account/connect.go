@@ -1,0 +1,273 @@
+package account
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
+)
+
+const attemptLife = 10 * time.Minute
+
+// attemptName binds a verifier to its row, which holds the state's hash alone.
+func attemptName(stateHash []byte) string { return "attempt/" + hex.EncodeToString(stateHash) }
+
+// Place says at which copy of a network an account is.
+type Place struct {
+	Network string
+	BaseURL string // of an instance; empty for central networks
+	Sandbox bool   // the sandbox's copy; BaseURL is empty then
+}
+
+// Connection is what came of a connection: an account, or a choice to make.
+type Connection struct {
+	Account Account
+	Choice  *Choice
+}
+
+// ConnectWithToken connects the account that a token belongs to.
+func (s *Service) ConnectWithToken(ctx context.Context, who workspace.Principal, networkName, baseURL string, token secret.Text) (Account, error) {
+	at := Place{Network: networkName, BaseURL: baseURL}
+	connector, base, err := s.connector(at)
+	if err != nil {
+		return Account{}, err
+	}
+	if token.Empty() {
+		return Account{}, invalid("access_token", "required", "Give the access token of the account.")
+	}
+	found, err := connector.Accounts(ctx, network.Account{BaseURL: base, Token: token})
+	if err != nil {
+		return Account{}, refusal(err, "access_token")
+	}
+	if len(found) == 0 {
+		return Account{}, invalid("access_token", "nobody", "This token may post as nobody.")
+	}
+	return s.save(ctx, who, networkName, "", found[0])
+}
+
+// ConnectForm connects what the values of a network's form may post as.
+func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at Place, values map[string]secret.Text) (Connection, error) {
+	form, ok := s.Connectors.Form(at.Network)
+	if !ok {
+		return Connection{}, invalid("network", "unknown", "There is no network of this name here whose accounts are connected by a form.")
+	}
+	base, err := s.base(at)
+	if err != nil {
+		return Connection{}, err
+	}
+	if err := checkForm(form.Fields(), values); err != nil {
+		return Connection{}, err
+	}
+	found, err := form.ConnectForm(ctx, base, values)
+	if err != nil {
+		return Connection{}, formRefusal(err, form.Fields())
+	}
+	return s.settle(ctx, who, at.Network, "", found, "values")
+}
+
+func checkForm(fields []network.Field, values map[string]secret.Text) error {
+	var problems []post.Problem
+	for _, f := range fields {
+		if !f.Optional && values[f.Name].Empty() {
+			problems = append(problems, post.Problem{Field: "values." + f.Name, Code: "required", Message: "Fill in: " + f.Label + "."})
+		}
+	}
+	for name := range values {
+		if !slices.ContainsFunc(fields, func(f network.Field) bool { return f.Name == name }) {
+			problems = append(problems, post.Problem{Field: "values." + name, Code: "unknown_field", Message: "There is no such field in this form."})
+		}
+	}
+	if len(problems) > 0 {
+		return post.InvalidFields(problems...)
+	}
+	return nil
+}
+
+// formRefusal names fields of the form as the request does.
+func formRefusal(err error, fields []network.Field) error {
+	if e := network.AsError(err); slices.ContainsFunc(fields, func(f network.Field) bool { return f.Name == e.Field }) {
+		named := *e
+		named.Field = "values." + e.Field
+		return refusal(&named, "values")
+	}
+	return refusal(err, "values")
+}
+
+// Begin sends a person to the network's consent page; the answer comes to the
+// callback, see Complete.
+func (s *Service) Begin(ctx context.Context, who workspace.Principal, at Place) (authorizeURL string, err error) {
+	connector, base, err := s.connector(at)
+	if err != nil {
+		return "", err
+	}
+	return s.begin(ctx, who, connector, at.Network, base, nil)
+}
+
+// Reconnect begins to connect an account anew: only itself is taken back.
+func (s *Service) Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error) {
+	a, err := s.Get(ctx, who, id)
+	if err != nil {
+		return "", err
+	}
+	connector, ok := s.Connectors.Connector(a.Network)
+	if !ok {
+		return "", &post.Error{Kind: post.Conflict, Code: "connected_by_form",
+			Message: "Accounts of this network are connected by its form. Fill it in again with the same account, and it is connected anew."}
+	}
+	return s.begin(ctx, who, connector, a.Network, a.BaseURL, &a.ID)
+}
+
+func (s *Service) begin(ctx context.Context, who workspace.Principal, connector network.Connector, networkName, base string, account *uuid.UUID) (string, error) {
+	app, err := s.register(ctx, connector, networkName, base)
+	if err != nil {
+		return "", err
+	}
+	state, verifier := randomText(), randomText()
+	sealed, err := s.Sealer.Seal(secret.NewText(verifier), attemptName(hash(state)))
+	if err != nil {
+		return "", err
+	}
+	err = s.Store.SaveAttempt(ctx, Attempt{StateHash: hash(state), WorkspaceID: who.WorkspaceID, UserID: who.UserID, Network: networkName,
+		BaseURL: base, RedirectURI: s.RedirectURI, SealedVerifier: sealed, AccountID: account, SessionID: who.SessionID, ExpiresAt: time.Now().Add(attemptLife)})
+	if err != nil {
+		return "", err
+	}
+	// RFC 7636, 4.2: S256.
+	return connector.AuthorizeURL(app, state, base64.RawURLEncoding.EncodeToString(hash(verifier))), nil
+}
+
+// Callback is what a browser brings back from a network's consent page.
+type Callback struct {
+	State, Code string
+	SessionID   uuid.UUID // that the browser is in; Nil: none
+}
+
+// Complete ends what Begin began. What a session of a browser began ends in the
+// same session: nobody can have somebody else's browser connect an account, or
+// take over what another began (RFC 6749, 10.12).
+func (s *Service) Complete(ctx context.Context, back Callback) (Connection, error) {
+	attempt, known, err := s.Store.TakeAttempt(ctx, hash(back.State))
+	if err != nil {
+		return Connection{}, err
+	}
+	if !known {
+		return Connection{}, invalid("state", "unknown", "This connection was not started here or took longer than 10 minutes. Start it again.")
+	}
+	if attempt.SessionID != uuid.Nil && attempt.SessionID != back.SessionID {
+		return Connection{}, invalid("state", "other_session",
+			"This connection was started in another browser, or before you logged in. Start it again here.")
+	}
+	connector, ok := s.Connectors.Connector(attempt.Network)
+	if !ok {
+		return Connection{}, invalid("network", "unknown", "This network is not available any more.")
+	}
+	app, err := s.register(ctx, connector, attempt.Network, attempt.BaseURL)
+	if err != nil {
+		return Connection{}, err
+	}
+	verifier, err := s.Sealer.Open(attempt.SealedVerifier, attemptName(attempt.StateHash))
+	if err != nil {
+		return Connection{}, err
+	}
+	connected, err := connector.Exchange(ctx, app, back.Code, verifier.Reveal())
+	if err != nil {
+		return Connection{}, refusal(err, "code")
+	}
+	// Exchange gives the tokens only.
+	found, err := connector.Accounts(ctx, connected)
+	if err != nil {
+		return Connection{}, refusal(err, "code")
+	}
+	who := workspace.Principal{WorkspaceID: attempt.WorkspaceID, UserID: attempt.UserID}
+	if attempt.AccountID != nil {
+		return s.takeBack(ctx, who, *attempt.AccountID, found)
+	}
+	return s.settle(ctx, who, attempt.Network, s.RedirectURI, found, "code")
+}
+
+// settle stores the one account that was found, or keeps several for somebody
+// to choose from.
+func (s *Service) settle(ctx context.Context, who workspace.Principal, networkName, app string, found []network.Account, field string) (Connection, error) {
+	switch len(found) {
+	case 0:
+		return Connection{}, invalid(field, "nobody", "Nobody can be posted as with this access.")
+	case 1:
+		a, err := s.save(ctx, who, networkName, app, found[0])
+		return Connection{Account: a}, err
+	default:
+		choice, err := s.offer(ctx, who, networkName, app, found)
+		return Connection{Choice: choice}, err
+	}
+}
+
+// takeBack stores new tokens of an account, which has to be among those found.
+func (s *Service) takeBack(ctx context.Context, who workspace.Principal, id uuid.UUID, found []network.Account) (Connection, error) {
+	want, err := s.Get(ctx, who, id)
+	if err != nil {
+		return Connection{}, err
+	}
+	var handles []string
+	for _, a := range found {
+		if a.RemoteID == want.RemoteID {
+			saved, err := s.save(ctx, who, want.Network, s.RedirectURI, a)
+			return Connection{Account: saved}, err
+		}
+		handles = append(handles, a.Handle)
+	}
+	came := "nobody"
+	if len(handles) > 0 {
+		came = strings.Join(handles, ", ")
+	}
+	return Connection{}, &post.Error{Kind: post.Conflict, Code: "other_identity", Message: fmt.Sprintf(
+		"Access was allowed for %s, and the account to connect again is %s. Nothing was changed. Log in at the network as %s first, or connect %s as an account of its own.",
+		came, want.Handle, want.Handle, came)}
+}
+
+func (s *Service) connector(at Place) (network.Connector, string, error) {
+	connector, ok := s.Connectors.Connector(at.Network)
+	if !ok {
+		return nil, "", invalid("network", "unknown", "There is no network of this name here.")
+	}
+	base, err := s.base(at)
+	return connector, base, err
+}
+
+// base is the address of the copy of a network that is meant.
+func (s *Service) base(at Place) (string, error) {
+	given, box := strings.TrimSpace(at.BaseURL), s.sandbox(at.Network)
+	if at.Sandbox {
+		switch {
+		case box == "":
+			return "", invalid("sandbox", "unavailable", "The sandbox is off, or does not have this network.")
+		case given != "" && given != box:
+			return "", invalid("base_url", "invalid", "Leave the address out: the sandbox's is known.")
+		}
+		return box, nil
+	}
+	adapter, _ := s.Connectors.Get(at.Network)
+	federated, many := adapter.(network.Federated)
+	switch {
+	case given != "" && given == box:
+		return box, nil
+	case given == "" && !many:
+		return "", nil
+	case given == "" && federated.Instance() != "":
+		return federated.Instance(), nil
+	}
+	u, err := url.Parse(given)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
+		return "", invalid("base_url", "invalid", "Give the address of the instance, like https://social.example.")
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+}

@@ -1,0 +1,221 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
+)
+
+// Change is what people may choose for an account; nil leaves it as it is.
+type Change struct {
+	Default  *bool
+	Settings map[string]*string // a nil value takes a setting back
+}
+
+const (
+	mostSettings   = 20
+	longestSetting = 200
+)
+
+// Change stores what people chose for an account.
+func (s *Service) Change(ctx context.Context, who workspace.Principal, id uuid.UUID, c Change) (Account, error) {
+	a, err := s.Get(ctx, who, id)
+	if err != nil {
+		return Account{}, err
+	}
+	if err := checkSettings(a.Settings, c.Settings); err != nil {
+		return Account{}, err
+	}
+	return s.Store.ChangeAccount(ctx, who.WorkspaceID, id, c.Default, c.Settings)
+}
+
+func checkSettings(stored map[string]string, change map[string]*string) error {
+	named := regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+	var problems []post.Problem
+	after := len(stored)
+	for name, value := range change {
+		_, there := stored[name]
+		switch {
+		case !named.MatchString(name):
+			problems = append(problems, post.Problem{Field: "settings", Code: "invalid", Message: "Names of settings have up to 40 lower-case letters, digits and underscores."})
+		case value != nil && len(*value) > longestSetting:
+			problems = append(problems, post.Problem{Field: "settings." + name, Code: "too_long", Message: fmt.Sprintf("At most %d bytes.", longestSetting)})
+		case value != nil && !there:
+			after++
+		case value == nil && there:
+			after--
+		}
+	}
+	if after > mostSettings {
+		problems = append(problems, post.Problem{Field: "settings", Code: "too_many", Message: fmt.Sprintf("An account has at most %d settings.", mostSettings)})
+	}
+	if len(problems) > 0 {
+		return post.InvalidFields(problems...)
+	}
+	return nil
+}
+
+// Check asks the network who an account is, and notes what it says. A token that
+// is refused is renewed first where that is possible.
+func (s *Service) Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (Account, error) {
+	for try := 1; ; try++ {
+		if _, err := s.Get(ctx, who, id); err != nil {
+			return Account{}, err
+		}
+		a, use, err := s.Open(ctx, id)
+		if err != nil {
+			return Account{}, err
+		}
+		if a.Status == Disconnected {
+			return Account{}, &post.Error{Kind: post.Conflict, Code: "disconnected", Message: "This account is disconnected. Connect it again first."}
+		}
+		known, err := s.identify(ctx, a, use)
+		if err == nil {
+			a.Handle, a.Name = known.Handle, known.Name
+			if err := s.Store.NoteAccountWell(ctx, a); err != nil {
+				return Account{}, err
+			}
+			return s.Store.Account(ctx, id)
+		}
+		var e *network.Error
+		if !errors.As(err, &e) || e.Code == network.CodeUnsupported {
+			return Account{}, err
+		}
+		if e.Class == network.Auth && a.Renewable && a.Status == Connected && try == 1 {
+			if r, err := s.Renew(ctx, id, a.TokenVersion); err != nil || r.Outcome == Renewed {
+				if err != nil {
+					return Account{}, err
+				}
+				continue
+			}
+			return s.Store.Account(ctx, id) // with what the renewal has noted
+		}
+		if err := s.noteTrouble(ctx, a, e); err != nil {
+			return Account{}, err
+		}
+		return s.Store.Account(ctx, id)
+	}
+}
+
+func (s *Service) noteTrouble(ctx context.Context, a Account, e *network.Error) error {
+	if e.Class != network.Auth {
+		return s.Store.NoteAccountTrouble(ctx, a.ID, a.TokenVersion, troubleOf(e))
+	}
+	_, err := s.Refused(ctx, a.ID, a.TokenVersion, e)
+	return err
+}
+
+// Refused notes that the network refuses an account's token for good; false:
+// there is a newer one, or it was noted before.
+func (s *Service) Refused(ctx context.Context, id uuid.UUID, version int64, e *network.Error) (bool, error) {
+	noted, err := s.Store.RefuseAccount(ctx, id, version, troubleOf(e))
+	if noted {
+		s.announce()
+	}
+	return noted, err
+}
+
+func troubleOf(e *network.Error) Trouble {
+	return Trouble{Class: e.Class, Code: e.Code, Message: e.Message}
+}
+
+// identify asks the network for the account as it knows it now.
+func (s *Service) identify(ctx context.Context, a Account, use network.Account) (network.Account, error) {
+	adapter, ok := s.Connectors.Get(a.Network)
+	if !ok {
+		return network.Account{}, post.Missing("network")
+	}
+	if i, ok := adapter.(network.Identifier); ok {
+		known, err := i.Identify(ctx, use)
+		if err == nil && known.RemoteID != a.RemoteID {
+			err = otherIdentity(a, known.Handle)
+		}
+		return known, err
+	}
+	connector, ok := s.Connectors.Connector(a.Network)
+	if !ok {
+		return network.Account{}, &post.Error{Kind: post.Conflict, Code: "cannot_be_asked",
+			Message: "This network cannot be asked whether an account is still connected. The next post will tell."}
+	}
+	found, err := connector.Accounts(ctx, use)
+	if err != nil {
+		return network.Account{}, err
+	}
+	for _, one := range found {
+		if one.RemoteID == a.RemoteID {
+			return one, nil
+		}
+	}
+	return network.Account{}, otherIdentity(a, "another account")
+}
+
+func otherIdentity(a Account, came string) error {
+	return &network.Error{Class: network.Auth, Code: "other_identity",
+		Message: fmt.Sprintf("The token of %s belongs to %s now. Connect the account again.", a.Handle, came)}
+}
+
+// Farewell is how a disconnection went.
+type Farewell struct {
+	Account Account
+	Revoked bool   // at the network; else its token is forgotten here only
+	Advice  string // what to do where it is not revoked
+}
+
+const revokePatience = 15 * time.Second
+
+// Disconnect gives an account's tokens back to its network and forgets them,
+// also where the network cannot be reached. Posts that wait for the account
+// stay: those that come due meanwhile wait as dead letters, and go out when it
+// is connected again.
+func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (Farewell, error) {
+	if _, err := s.Get(ctx, who, id); err != nil {
+		return Farewell{}, err
+	}
+	a, use, err := s.Open(ctx, id)
+	if err != nil && a.ID == uuid.Nil {
+		return Farewell{}, err
+	}
+	// A token that cannot be opened any more can still be forgotten.
+	opened := err == nil
+	if err := s.Store.DisconnectAccount(ctx, a, who.Actor()); err != nil {
+		return Farewell{}, err
+	}
+	s.announce()
+	out := Farewell{Advice: "The network could not be told. Take Dateline's access back in the account's settings at the network."}
+	switch {
+	case a.Status == Disconnected:
+		out.Advice = ""
+	case opened && s.revoke(context.WithoutCancel(ctx), a, use):
+		out.Revoked, out.Advice = true, ""
+	}
+	out.Account, err = s.Store.Account(ctx, id)
+	return out, err
+}
+
+// revoke tells the network that tokens are not used any more.
+func (s *Service) revoke(ctx context.Context, a Account, use network.Account) bool {
+	adapter, _ := s.Connectors.Get(a.Network)
+	revoker, ok := adapter.(network.Revoker)
+	if !ok {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, revokePatience)
+	defer cancel()
+	app, err := s.appOf(ctx, a)
+	if err == nil {
+		err = revoker.Revoke(ctx, app, use)
+	}
+	if err != nil {
+		e := network.AsError(err)
+		s.log().Warn("tokens were not revoked", "account_id", a.ID, "network", a.Network, "class", e.Class, "code", e.Code)
+	}
+	return err == nil
+}

@@ -1,0 +1,295 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/internal/testing/newsroomtest"
+	"dateline/platforms"
+	"dateline/platforms/fake"
+	"dateline/platforms/mastodon"
+	"dateline/platforms/network"
+)
+
+func code(err error) string {
+	var e *post.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+func TestACheckAsksTheNetwork(t *testing.T) {
+	n, a := expiring(t)
+	checked := func() account.Account {
+		t.Helper()
+		now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID)
+		n.Must(err)
+		return now
+	}
+	n.Exec("update accounts set handle = 'old', checked_at = null")
+	if now := checked(); now.Handle != a.Handle || now.CheckedAt.IsZero() || now.Trouble != nil {
+		t.Errorf("well: %+v", now)
+	}
+	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.Status, Status: 502, Path: "/api/v1/accounts/verify_credentials"}))
+	if now := checked(); now.Status != account.Connected || now.Trouble == nil || now.Trouble.Class != network.Transient || now.CheckedAt.IsZero() {
+		t.Errorf("away: %+v", now)
+	}
+	// Refused once: renewed, and asked again.
+	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials"}))
+	if now := checked(); now.Status != account.Connected || now.Trouble != nil || now.TokenVersion != a.TokenVersion+1 {
+		t.Errorf("renewed: %+v", now)
+	}
+	n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Path: "/api/v1/accounts/verify_credentials", Count: -1}))
+	if now := checked(); now.Status != account.NeedsReconnect || now.Trouble == nil || now.Trouble.Class != network.Auth {
+		t.Errorf("refused for good: %+v", now)
+	}
+	n.Fake.ClearFaults()
+	if now := checked(); now.Status != account.Connected {
+		t.Errorf("well again: %+v", now)
+	}
+	if _, err := n.Accounts.Check(t.Context(), workspace.Principal{WorkspaceID: uuid.New()}, a.ID); code(err) != "account_not_found" {
+		t.Errorf("another workspace: %v", err)
+	}
+}
+
+func TestOnlyTheSameIdentityIsTakenBack(t *testing.T) {
+	n := newsroomtest.Open(t)
+	first := n.Allow("desk") // the consent page allows as the first account
+	other := n.Connect("sports")
+	reconnect := func(id uuid.UUID) (account.Connection, error) {
+		t.Helper()
+		link, err := n.Accounts.Reconnect(t.Context(), n.Owner, id)
+		n.Must(err)
+		back := newsroomtest.Consent(t, link)
+		return n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	}
+	before := read(n, other)
+	_, err := reconnect(other.ID)
+	if code(err) != "other_identity" || !strings.Contains(err.Error(), first.Handle) || !strings.Contains(err.Error(), other.Handle) {
+		t.Errorf("another identity: %v", err)
+	}
+	if now := read(n, other); now.TokenVersion != before.TokenVersion || read(n, first).TokenVersion != first.TokenVersion {
+		t.Errorf("something was changed: %+v", now)
+	}
+	n.Exec("update accounts set status = 'needs_reconnect', settings = '{\"tier\":\"premium\"}' where id = $1", first.ID)
+	made, err := reconnect(first.ID)
+	if err != nil || made.Account.ID != first.ID || made.Account.Status != account.Connected || made.Account.Settings["tier"] != "premium" {
+		t.Errorf("the same: %+v, %v", made, err)
+	}
+}
+
+func TestDisconnectingRevokesAndForgets(t *testing.T) {
+	n, a := expiring(t)
+	_, use, err := n.Accounts.Open(t.Context(), a.ID)
+	n.Must(err)
+	f, err := n.Accounts.Disconnect(t.Context(), n.Owner, a.ID)
+	if err != nil || !f.Revoked || f.Advice != "" || f.Account.Status != account.Disconnected || len(f.Account.SealedToken) != 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if accepted(n, use.Token.Reveal()) {
+		t.Error("the network still takes the token")
+	}
+	if events(n, a, "disconnected") != 1 {
+		t.Error("the workspace was not told")
+	}
+	again, err := n.Accounts.Disconnect(t.Context(), n.Owner, a.ID)
+	if err != nil || again.Account.Status != account.Disconnected || events(n, a, "disconnected") != 1 {
+		t.Errorf("again %+v, %v", again, err)
+	}
+	if _, err := n.Accounts.Check(t.Context(), n.Owner, a.ID); code(err) != "disconnected" {
+		t.Errorf("checked: %v", err)
+	}
+}
+
+func TestATokenIsForgottenAlsoWhenTheNetworkIsAway(t *testing.T) {
+	n, a := expiring(t)
+	resume, err := n.Fake.Refuse(time.Minute)
+	n.Must(err)
+	f, err := n.Accounts.Disconnect(t.Context(), n.Owner, a.ID)
+	n.Must(resume())
+	if err != nil || f.Revoked || f.Advice == "" || f.Account.Status != account.Disconnected || len(read(n, a).SealedToken) != 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestSettingsAreChangedOneByOne(t *testing.T) {
+	n := newsroomtest.Open(t)
+	a := n.Connect("desk")
+	text := func(s string) *string { return &s }
+	no := false
+	got, err := n.Accounts.Change(t.Context(), n.Owner, a.ID, account.Change{Default: &no, Settings: map[string]*string{"tier": text("premium"), "region": text("vn")}})
+	if err != nil || got.Default || got.Settings["tier"] != "premium" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got, err = n.Accounts.Change(t.Context(), n.Owner, a.ID, account.Change{Settings: map[string]*string{"tier": nil}})
+	if _, there := got.Settings["tier"]; err != nil || there || got.Settings["region"] != "vn" || got.Default {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, use, err := n.Accounts.Open(t.Context(), a.ID); err != nil || use.Settings["region"] != "vn" {
+		t.Errorf("adapters see %v, %v", use.Settings, err)
+	}
+	_, err = n.Accounts.Change(t.Context(), n.Owner, a.ID, account.Change{Settings: map[string]*string{"Tier!": text("x")}})
+	if p := refusal(t, err); p.Field != "settings" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// withPages is a network whose logins may post as three pages.
+type withPages struct {
+	*mastodon.Mastodon
+	tokens map[string]secret.Text // by name; filled in before the login
+}
+
+func (p withPages) Accounts(_ context.Context, a network.Account) ([]network.Account, error) {
+	var all []network.Account
+	for _, name := range []string{"desk", "sports", "weather"} {
+		one := a
+		one.RemoteID, one.Handle, one.Name, one.Kind, one.Token = name, "@"+name, name, network.Page, p.tokens[name]
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+type registry struct {
+	platforms.Registry
+	network withPages
+}
+
+func (r registry) Get(string) (network.Network, bool)         { return r.network, true }
+func (r registry) Connector(string) (network.Connector, bool) { return r.network, true }
+
+func TestALoginWithSeveralAccountsWaitsForAChoice(t *testing.T) {
+	n := newsroomtest.Open(t)
+	_, err := n.Fake.AddAccount("desk")
+	n.Must(err)
+	adapter, _ := n.Networks.Get("mastodon")
+	tokens := map[string]secret.Text{"desk": secret.NewText("token-1"), "sports": secret.NewText("token-2"), "weather": secret.NewText("token-3")}
+	n.Accounts.Connectors = registry{n.Networks, withPages{adapter.(*mastodon.Mastodon), tokens}}
+	begin := func() account.Choice {
+		t.Helper()
+		link, err := n.Accounts.Begin(t.Context(), n.Owner, account.Place{Network: "mastodon", Sandbox: true})
+		n.Must(err)
+		back := newsroomtest.Consent(t, link)
+		made, err := n.Accounts.Complete(t.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+		n.Must(err)
+		if made.Choice == nil || len(made.Choice.Accounts) != 3 || n.Count("select count(*) from accounts where name <> 'x'") > 2 {
+			t.Fatalf("%+v", made)
+		}
+		return *made.Choice
+	}
+	c := begin()
+	if rows := n.Count("select count(*) from account_choices where encode(accounts, 'escape') like '%token-2%' or encode(key, 'escape') = $1", c.Key); rows != 0 {
+		t.Error("the choice shows what it keeps")
+	}
+	if seen, err := n.Accounts.Choice(t.Context(), n.Owner, c.ID); err != nil || len(seen.Accounts) != 3 || seen.Key != "" {
+		t.Errorf("%+v, %v", seen, err)
+	}
+	stranger := workspace.Principal{WorkspaceID: uuid.New(), UserID: n.Owner.UserID}
+	if _, err := n.Accounts.Choice(t.Context(), stranger, c.ID); code(err) != "choice_not_found" {
+		t.Errorf("a stranger reads: %v", err)
+	}
+	if _, err := n.Accounts.Choose(t.Context(), stranger, c.ID, []string{"desk"}); code(err) != "choice_not_found" {
+		t.Errorf("a stranger chooses: %v", err)
+	}
+	if _, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, "guess", []string{"desk"}); code(err) != "choice_not_found" {
+		t.Errorf("a wrong key: %v", err)
+	}
+	_, err = n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"desk", "nobody"})
+	if p := refusal(t, err); p.Field != "remote_ids" || n.Count("select count(*) from accounts") != 0 {
+		t.Errorf("somebody who is not there: %+v", p)
+	}
+	made, err := n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"desk", "weather"})
+	if err != nil || len(made) != 2 || made[1].Handle != "@weather" || made[1].Kind != network.Page || !made[0].Default || made[1].Default {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	if _, use, err := n.Accounts.Open(t.Context(), made[1].ID); err != nil || use.Token.Reveal() != "token-3" {
+		t.Errorf("the token of another page, %v", err)
+	}
+	if _, err := n.Accounts.Choose(t.Context(), n.Owner, c.ID, []string{"sports"}); code(err) != "choice_not_found" {
+		t.Errorf("a second time: %v", err)
+	}
+	c = begin()
+	n.Exec("update account_choices set expires_at = now() - interval '1 second'")
+	if _, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, c.Key, []string{"sports"}); code(err) != "choice_not_found" {
+		t.Errorf("too late: %v", err)
+	}
+	c = begin()
+	if made, err := n.Accounts.ChooseWithKey(t.Context(), c.ID, c.Key, []string{"sports"}); err != nil || len(made) != 1 {
+		t.Errorf("%+v, %v", made, err)
+	}
+	if n.Count("select count(*) from account_choices") != 0 {
+		t.Error("a choice that is over is kept")
+	}
+}
+
+func TestAFormConnectsItsAccount(t *testing.T) {
+	n := newsroomtest.Open(t)
+	there, err := n.Fake.AddAccount("desk")
+	n.Must(err)
+	at := account.Place{Network: "mastodon", Sandbox: true}
+	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText(there.Token)})
+	if err != nil || made.Choice != nil || made.Account.RemoteID != there.ID || !n.Accounts.InSandbox(made.Account) {
+		t.Errorf("%+v, %v", made, err)
+	}
+	_, err = n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText("wrong-horse")})
+	if p := refusal(t, err); p.Code != "auth" || strings.Contains(err.Error(), "wrong-horse") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	n.Accounts.Sandbox = nil
+	_, err = n.Accounts.ConnectForm(t.Context(), n.Owner, at, map[string]secret.Text{"access_token": secret.NewText(there.Token)})
+	if p := refusal(t, err); p.Field != "sandbox" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Every network can be asked how an account of it is, however it was connected.
+func TestEveryNetworkCanBeAskedHowAnAccountIs(t *testing.T) {
+	n := newsroomtest.Open(t)
+	asked := map[string]bool{}
+	for _, a := range n.Everywhere() {
+		n.Exec("update accounts set checked_at = null, name = 'before' where id = $1", a.ID)
+		now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID)
+		if err != nil || now.Status != account.Connected || now.CheckedAt.IsZero() || now.Trouble != nil || now.Name == "before" || now.Handle != a.Handle {
+			t.Errorf("%s: %+v, %v", a.Network, now, err)
+		}
+		n.Must(n.Fake.Inject(fake.Fault{Kind: fake.TokenExpired, Network: a.Network, Count: -1}))
+		if now, err := n.Accounts.Check(t.Context(), n.Owner, a.ID); err != nil || now.Trouble == nil || !a.Renewable && now.Status != account.NeedsReconnect {
+			t.Errorf("%s, refused: %+v, %v", a.Network, now, err)
+		}
+		n.Fake.ClearFaults()
+		asked[a.Network] = true
+	}
+	if len(asked) != len(n.Networks.Names()) {
+		t.Errorf("asked %v", asked)
+	}
+}
+
+// Who names the server of an account is taken at their word; who does not is led
+// there by the entryway.
+func TestServersOfOnesOwnAreOffered(t *testing.T) {
+	n := newsroomtest.Open(t)
+	offers, err := n.Accounts.Networks(t.Context())
+	n.Must(err)
+	for _, o := range offers {
+		if want := o.Name == "mastodon" || o.Name == "bluesky"; o.Instances != want {
+			t.Errorf("%s: instances %v", o.Name, o.Instances)
+		}
+	}
+	_, err = n.Fake.Add(fake.Account{Network: "bluesky", Name: "desk"})
+	n.Must(err)
+	made, err := n.Accounts.ConnectForm(t.Context(), n.Owner, account.Place{Network: "bluesky", BaseURL: n.Fake.NetworkURL("bluesky")},
+		map[string]secret.Text{"handle": secret.NewText("desk.test"), "app_password": secret.NewText(fake.BlueskyAppPassword)})
+	if err != nil || made.Account.BaseURL != n.Fake.NetworkURL("bluesky") {
+		t.Errorf("%+v, %v", made.Account, err)
+	}
+}

@@ -1,0 +1,248 @@
+package account
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/secret"
+	"dateline/platforms/network"
+)
+
+// Outcome is what came of a renewal.
+type Outcome string
+
+// The outcomes of a renewal.
+const (
+	Renewed    Outcome = "renewed"    // there is a newer token, whoever got it
+	Impossible Outcome = "impossible" // the token cannot be renewed
+	Refused    Outcome = "refused"    // only its owner can connect the account anew
+	Later      Outcome = "later"      // the network could not be asked; the account stays connected
+)
+
+// Renewal tells what came of Renew. Trouble says why, where it is not renewed.
+type Renewal struct {
+	Outcome Outcome
+	RetryAt time.Time // Later
+	Trouble Trouble
+}
+
+// Pace are the pauses of renewals. A zero field has the default that suits real
+// networks; tests shorten them.
+type Pace struct {
+	Lease   time.Duration // how long a renewal keeps others away; 2 min
+	Call    time.Duration // how long the network may take; 45 s
+	Look    time.Duration // between looks while somebody else renews; 200 ms
+	Backoff time.Duration // after the first failure, doubled after each up to 100 times as much; 15 s
+}
+
+func (p Pace) orDefaults() Pace {
+	for field, fallback := range map[*time.Duration]time.Duration{&p.Lease: 2 * time.Minute, &p.Call: 45 * time.Second,
+		&p.Look: 200 * time.Millisecond, &p.Backoff: 15 * time.Second} {
+		if *field <= 0 {
+			*field = fallback
+		}
+	}
+	return p
+}
+
+// Renew renews the token of an account whose version is the one given. Of many
+// that ask at once, in whatever process, one asks the network: a refresh token
+// that rotates is good for one use, and using it twice may end the access for
+// good. The others wait for what comes of it.
+func (s *Service) Renew(ctx context.Context, id uuid.UUID, version int64) (Renewal, error) {
+	pace := s.Pace.orDefaults()
+	owner := uuid.New()
+	for {
+		a, err := s.Store.Account(ctx, id)
+		if err != nil {
+			return Renewal{}, err
+		}
+		switch {
+		case a.Status != Connected:
+			return Renewal{Outcome: Refused, Trouble: troubled(a)}, nil
+		case a.TokenVersion != version:
+			return Renewal{Outcome: Renewed}, nil
+		case !a.Renewable:
+			return Renewal{Outcome: Impossible}, nil
+		}
+		leased, ok, err := s.Store.LeaseRefresh(ctx, id, version, owner, pace.Lease)
+		if err != nil {
+			return Renewal{}, err
+		}
+		if ok {
+			// What the network gives is stored also when whoever asked has left.
+			return s.renew(context.WithoutCancel(ctx), leased, owner, pace)
+		}
+		if err := pause(ctx, pace.Look+time.Duration(rand.Int64N(int64(pace.Look)))); err != nil { //nolint:gosec // not a secret
+			return Renewal{}, err
+		}
+	}
+}
+
+func troubled(a Account) Trouble {
+	if a.Trouble != nil {
+		return *a.Trouble
+	}
+	return Trouble{Class: network.Auth, Code: string(a.Status), Message: "The account must be connected again."}
+}
+
+// renew asks the network, holding the lease.
+func (s *Service) renew(ctx context.Context, a Account, owner uuid.UUID, pace Pace) (Renewal, error) {
+	access, refresh, err := s.unseal(a)
+	if err != nil {
+		return Renewal{}, err
+	}
+	refresher, ok := s.refresher(a.Network)
+	if !ok || refresh.Empty() {
+		return Renewal{Outcome: Impossible}, s.Store.FailRefresh(ctx, a.ID, a.TokenVersion, Failure{Owner: owner,
+			Trouble: Trouble{Class: network.Rejected, Code: "not_renewable", Message: "This version of Dateline cannot renew the account's token."}})
+	}
+	app, err := s.appOf(ctx, a)
+	if err != nil {
+		return s.notRenewed(ctx, a, owner, network.AsError(err), pace)
+	}
+	var refused *network.Error
+	// Twice where the answer to the first call was lost: a network that gives the
+	// same successor again cures that, and one that does not has ended the access
+	// already.
+	for range 2 {
+		// A process that was frozen since it took the lease may have lost it.
+		held, err := s.Store.HoldRefresh(ctx, a.ID, a.TokenVersion, owner, pace.Lease)
+		if err != nil {
+			return Renewal{}, err
+		}
+		if !held {
+			return Renewal{Outcome: Later, RetryAt: time.Now().Add(pace.Look)}, nil
+		}
+		fresh, err := s.ask(ctx, refresher, app, opened(a, access, refresh), pace)
+		if err == nil {
+			return s.keep(ctx, a, fresh, refresh)
+		}
+		if refused = network.AsError(err); refused.Class != network.Ambiguous {
+			break
+		}
+	}
+	return s.notRenewed(ctx, a, owner, refused, pace)
+}
+
+func (s *Service) ask(ctx context.Context, refresher network.Refresher, app network.App, use network.Account, pace Pace) (network.Account, error) {
+	ctx, cancel := context.WithTimeout(ctx, pace.Call)
+	defer cancel()
+	return refresher.Refresh(ctx, app, use)
+}
+
+// keep stores a new pair. It is all there is of the account's access, so a
+// database that is away for a moment is waited for.
+func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, before secret.Text) (Renewal, error) {
+	if fresh.Refresh.Empty() {
+		fresh.Refresh = before // a network whose refresh tokens stay need not repeat them
+		if fresh.RefreshExpiresAt.IsZero() {
+			fresh.RefreshExpiresAt = a.RefreshExpiresAt
+		}
+	}
+	sealed, err := s.seal(a.ID, fresh)
+	if err != nil {
+		return Renewal{}, err
+	}
+	next := a
+	next.SealedToken, next.Renewable = sealed, true
+	next.ExpiresAt, next.RefreshExpiresAt, next.RefreshDueAt = fresh.ExpiresAt, fresh.RefreshExpiresAt, refreshDue(fresh, time.Now())
+	if len(fresh.Scopes) > 0 {
+		next.Scopes = fresh.Scopes
+	}
+	var stored bool
+	for try := range 8 {
+		if stored, err = s.Store.StoreRefreshed(ctx, next); err == nil {
+			break
+		}
+		s.log().Error("renewed tokens are not stored yet", "account_id", a.ID, "error", err)
+		if errPause := pause(ctx, 100*time.Millisecond<<try); errPause != nil {
+			return Renewal{}, errPause
+		}
+	}
+	if err != nil {
+		return Renewal{}, err
+	}
+	if stored {
+		s.announce()
+		return Renewal{Outcome: Renewed}, nil
+	}
+	// Connected anew meanwhile, or disconnected: then nobody is to have these.
+	now, err := s.Store.Account(ctx, a.ID)
+	if err == nil && now.Status == Disconnected {
+		s.revoke(ctx, a, fresh)
+		return Renewal{Outcome: Refused, Trouble: troubled(now)}, nil
+	}
+	return Renewal{Outcome: Renewed}, err
+}
+
+// notRenewed notes why a token could not be renewed. Only a network that refuses
+// the refresh token itself ends the connection.
+func (s *Service) notRenewed(ctx context.Context, a Account, owner uuid.UUID, e *network.Error, pace Pace) (Renewal, error) {
+	s.log().Warn("a token was not renewed", "account_id", a.ID, "network", a.Network, "class", e.Class, "code", e.Code, "status", e.Status)
+	if e.Class == network.Auth {
+		_, err := s.Refused(ctx, a.ID, a.TokenVersion, e)
+		return Renewal{Outcome: Refused, Trouble: troubleOf(e)}, err
+	}
+	wait := pace.Backoff << min(a.RefreshFailures, 20)
+	wait = min(wait, 100*pace.Backoff)
+	at := time.Now().Add(wait + time.Duration(rand.Int64N(int64(wait)/5+1))) //nolint:gosec // not a secret
+	if e.RetryAt.After(at) {
+		at = e.RetryAt
+	}
+	err := s.Store.FailRefresh(ctx, a.ID, a.TokenVersion, Failure{Trouble: troubleOf(e), Owner: owner, RetryAt: at})
+	return Renewal{Outcome: Later, RetryAt: at, Trouble: troubleOf(e)}, err
+}
+
+// RenewDue renews a token whose time for that has come, see Account.RefreshDueAt.
+// wait is until when it is to be looked at again; 0: nothing is to be done.
+func (s *Service) RenewDue(ctx context.Context, id uuid.UUID) (r Renewal, wait time.Duration, err error) {
+	a, err := s.Store.Account(ctx, id)
+	if err != nil {
+		return Renewal{}, 0, err
+	}
+	now := time.Now()
+	if a.Status != Connected || !a.Renewable || a.RefreshDueAt.IsZero() || a.RefreshDueAt.After(now.Add(time.Second)) {
+		return Renewal{Outcome: Impossible}, 0, nil
+	}
+	r, err = s.Renew(ctx, id, a.TokenVersion)
+	if err == nil && r.Outcome == Later {
+		wait = max(r.RetryAt.Sub(now), time.Second)
+	}
+	return r, wait, err
+}
+
+// Stale says whether an account's token should be renewed before a post that is
+// due at the time given: less than ten minutes of its life would be left, or less
+// than half of a short one.
+func (a Account) Stale(due, now time.Time) bool {
+	if !a.Renewable || a.Status != Connected || a.ExpiresAt.IsZero() {
+		return false
+	}
+	margin := 10 * time.Minute
+	since := a.LastRefreshAt
+	if since.IsZero() {
+		since = a.CreatedAt
+	}
+	if half := a.ExpiresAt.Sub(since) / 2; half > 0 && half < margin {
+		margin = half
+	}
+	if due.Before(now) {
+		due = now
+	}
+	return a.ExpiresAt.Sub(due) < margin
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

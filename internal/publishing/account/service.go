@@ -1,0 +1,187 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/identity/secret"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
+)
+
+// Store keeps accounts, registrations and what is under way.
+type Store interface {
+	SaveAccount(ctx context.Context, a Account, seal func(id uuid.UUID) ([]byte, error)) (Account, error)
+	Account(ctx context.Context, id uuid.UUID) (Account, error)
+	ChangeAccount(ctx context.Context, workspace, id uuid.UUID, isDefault *bool, settings map[string]*string) (Account, error)
+	DisconnectAccount(ctx context.Context, a Account, actor string) error
+	NoteAccountWell(ctx context.Context, a Account) error
+	NoteAccountTrouble(ctx context.Context, id uuid.UUID, version int64, t Trouble) error
+
+	App(ctx context.Context, network, baseURL, redirectURI string) (App, bool, error)
+	SaveApp(ctx context.Context, a App) error
+	SaveAttempt(ctx context.Context, a Attempt) error
+	TakeAttempt(ctx context.Context, stateHash []byte) (Attempt, bool, error)
+	SaveChoice(ctx context.Context, c PendingChoice) error
+	Choice(ctx context.Context, id uuid.UUID) (PendingChoice, error)
+	EndChoice(ctx context.Context, id uuid.UUID) error
+
+	LeaseRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (Account, bool, error)
+	HoldRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error)
+	StoreRefreshed(ctx context.Context, a Account) (bool, error)
+	FailRefresh(ctx context.Context, id uuid.UUID, version int64, f Failure) error
+	RefuseAccount(ctx context.Context, id uuid.UUID, version int64, t Trouble) (bool, error)
+}
+
+// Connectors finds networks and their ways to connect accounts.
+type Connectors interface {
+	Get(name string) (network.Network, bool)
+	Connector(name string) (network.Connector, bool)
+	Form(name string) (network.FormConnector, bool)
+	Names() []string
+}
+
+// Announcer wakes those who wait for events of the workspace.
+type Announcer interface {
+	Announce()
+}
+
+// Service connects accounts and opens their tokens for the moment of use.
+type Service struct {
+	Store       Store
+	Connectors  Connectors
+	Sealer      *secret.Sealer
+	RedirectURI string // of our OAuth callback
+	// Sandbox gives the address of a network's copy in the sandbox, or "";
+	// nil: there is none.
+	Sandbox func(network string) string
+	Live    Announcer    // nil: events are found a little later
+	Log     *slog.Logger // nil: nothing is told
+	Pace    Pace
+}
+
+// Open reads an account with its tokens, ready for an adapter. Those of one that
+// is disconnected are empty.
+func (s *Service) Open(ctx context.Context, id uuid.UUID) (Account, network.Account, error) {
+	a, err := s.Store.Account(ctx, id)
+	if err != nil {
+		return Account{}, network.Account{}, err
+	}
+	access, refresh, err := s.unseal(a)
+	return a, opened(a, access, refresh), err
+}
+
+// Get reads an account of the workspace.
+func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Account, error) {
+	a, err := s.Store.Account(ctx, id)
+	if err == nil && a.WorkspaceID != who.WorkspaceID {
+		return Account{}, post.Missing("account")
+	}
+	return a, err
+}
+
+func (s *Service) sandbox(networkName string) string {
+	if s.Sandbox == nil {
+		return ""
+	}
+	return s.Sandbox(networkName)
+}
+
+// InSandbox says whether an account is one of the sandbox.
+func (s *Service) InSandbox(a Account) bool {
+	return a.BaseURL != "" && a.BaseURL == s.sandbox(a.Network)
+}
+
+func (s *Service) announce() {
+	if s.Live != nil {
+		s.Live.Announce()
+	}
+}
+
+func (s *Service) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
+}
+
+// save stores an account that is identified and has tokens. app is the redirect
+// address of the registration that they were given to.
+func (s *Service) save(ctx context.Context, who workspace.Principal, networkName, app string, a network.Account) (Account, error) {
+	row := Account{WorkspaceID: who.WorkspaceID, Network: networkName, BaseURL: a.BaseURL, RemoteID: a.RemoteID,
+		Handle: a.Handle, Name: a.Name, Kind: a.Kind, Scopes: a.Scopes, Settings: a.Settings, App: app,
+		Renewable: s.renewable(networkName, a), ExpiresAt: a.ExpiresAt, RefreshExpiresAt: a.RefreshExpiresAt}
+	if row.Renewable {
+		row.RefreshDueAt = refreshDue(a, time.Now())
+	}
+	if who.UserID != uuid.Nil {
+		row.ConnectedBy = &who.UserID
+	}
+	// Who comes back from a network brings no token: the attempt says who it is.
+	saved, err := s.Store.SaveAccount(audit.ByUser(ctx, who.UserID), row, func(id uuid.UUID) ([]byte, error) { return s.seal(id, a) })
+	if err == nil {
+		s.announce()
+	}
+	return saved, err
+}
+
+// renewable says whether tokens can be renewed without their owner.
+func (s *Service) renewable(networkName string, a network.Account) bool {
+	_, ok := s.refresher(networkName)
+	return ok && !a.Refresh.Empty()
+}
+
+func (s *Service) refresher(networkName string) (network.Refresher, bool) {
+	adapter, _ := s.Connectors.Get(networkName)
+	r, ok := adapter.(network.Refresher)
+	return r, ok
+}
+
+// refusal turns a network's answer into an error for the person who connects.
+// field is what they gave, where the network names nothing.
+func refusal(err error, field string) error {
+	var e *network.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	if e.Field != "" {
+		field = e.Field
+	}
+	switch {
+	case e.Class == network.NotSent:
+		// The cause names addresses, which may be those of our own network.
+		return &post.Error{Kind: post.Invalid, Code: "network_unreachable", Message: "The network cannot be reached. Check the address; private addresses are not allowed.",
+			Problems: []post.Problem{{Field: "base_url", Code: string(e.Class), Message: "This address cannot be reached."}}}
+	case e.Code == network.CodeNotConfigured:
+		return &post.Error{Kind: post.Invalid, Code: network.CodeNotConfigured, Message: e.Message,
+			Problems: []post.Problem{{Field: "network", Code: network.CodeNotConfigured, Message: e.Message}}}
+	}
+	return &post.Error{Kind: post.Invalid, Code: "network_refused", Message: "The network did not accept this: " + e.Message,
+		Problems: []post.Problem{{Field: field, Code: string(e.Class), Message: e.Message}}}
+}
+
+func invalid(field, code, message string) error {
+	return post.InvalidFields(post.Problem{Field: field, Code: code, Message: message})
+}
+
+// randomText gives 256 random bits; RFC 7636, 4.1 wants at least 43 characters
+// of this alphabet for a verifier.
+func randomText() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails, see crypto/rand
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func hash(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return sum[:]
+}

@@ -1,0 +1,72 @@
+package account
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/secret"
+	"dateline/platforms/network"
+)
+
+// tokens is what is sealed for an account.
+type tokens struct {
+	Access  string `json:"access"`
+	Refresh string `json:"refresh,omitempty"`
+}
+
+// tokenName binds sealed tokens to their account. Tokens of installations
+// before migration 10 are sealed bare, under bareTokenName.
+func tokenName(id uuid.UUID) string     { return "account/" + id.String() + "/tokens" }
+func bareTokenName(id uuid.UUID) string { return "account/" + id.String() }
+
+func (s *Service) seal(id uuid.UUID, a network.Account) ([]byte, error) {
+	raw, err := json.Marshal(tokens{Access: a.Token.Reveal(), Refresh: a.Refresh.Reveal()})
+	if err != nil {
+		return nil, err
+	}
+	return s.Sealer.Seal(secret.NewText(string(raw)), tokenName(id))
+}
+
+// unseal gives the tokens of an account; none when it is disconnected.
+func (s *Service) unseal(a Account) (access, refresh secret.Text, err error) {
+	if len(a.SealedToken) == 0 {
+		return secret.Text{}, secret.Text{}, nil
+	}
+	plain, err := s.Sealer.Open(a.SealedToken, tokenName(a.ID))
+	if err != nil {
+		bare, errBare := s.Sealer.Open(a.SealedToken, bareTokenName(a.ID))
+		if errBare != nil {
+			return secret.Text{}, secret.Text{}, err
+		}
+		return bare, secret.Text{}, nil
+	}
+	var t tokens
+	if err := json.Unmarshal([]byte(plain.Reveal()), &t); err != nil {
+		return secret.Text{}, secret.Text{}, unreadable()
+	}
+	return secret.NewText(t.Access), secret.NewText(t.Refresh), nil
+}
+
+// opened is an account as adapters need it.
+func opened(a Account, access, refresh secret.Text) network.Account {
+	return network.Account{ID: a.ID.String(), BaseURL: a.BaseURL, RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: a.Kind,
+		Token: access, Scopes: a.Scopes, Refresh: refresh, ExpiresAt: a.ExpiresAt, RefreshExpiresAt: a.RefreshExpiresAt, Settings: a.Settings}
+}
+
+// refreshDue is when a token is renewed: after 50 to 80 % of what is left of its
+// life, so that accounts which were connected together are not renewed together.
+func refreshDue(a network.Account, now time.Time) time.Time {
+	if a.Refresh.Empty() || a.ExpiresAt.IsZero() {
+		return time.Time{}
+	}
+	left := max(a.ExpiresAt.Sub(now), 0)
+	return now.Add(left/2 + time.Duration(rand.Float64()*0.3*float64(left))) //nolint:gosec // not a secret
+}
+
+// unreadable says that the right keys opened something that is not ours. What it
+// holds stays untold.
+func unreadable() error { return errors.New("what was sealed cannot be read") }

@@ -1,0 +1,168 @@
+// Package hostguard keeps one slow or broken network host from delaying the
+// posts to others: it bounds how many calls hang there at once, and stops
+// calling a host that fails, but for a probe now and then.
+//
+// It knows of this process only. What it holds back costs a host nothing, so
+// there is nothing that processes would have to agree on.
+package hostguard
+
+import (
+	"sync"
+	"time"
+)
+
+// Options of a Bulkhead. A zero field has the default.
+type Options struct {
+	// MaxCalls is how many calls to one host may be planned or under way; 10,000,
+	// which is what a worker arms at most: a crowded second has thousands.
+	MaxCalls int
+	// MaxSlow is how many of them may have been for longer than Slow; 200 and
+	// 5 s. A healthy host has none, however crowded the second.
+	MaxSlow int
+	Slow    time.Duration
+	// Failures in a row open the breaker; 10.
+	Failures int
+	// Pause is how long it stays open at first, doubled with every probe that
+	// fails up to MaxPause; 2 s and 1 min.
+	Pause, MaxPause time.Duration
+}
+
+func (o Options) orDefaults() Options {
+	for field, fallback := range map[*int]int{&o.MaxCalls: 10_000, &o.MaxSlow: 200, &o.Failures: 10} {
+		if *field <= 0 {
+			*field = fallback
+		}
+	}
+	for field, fallback := range map[*time.Duration]time.Duration{&o.Slow: 5 * time.Second, &o.Pause: 2 * time.Second, &o.MaxPause: time.Minute} {
+		if *field <= 0 {
+			*field = fallback
+		}
+	}
+	return o
+}
+
+// Bulkhead has a compartment for every host. The zero value works, and it is
+// safe for concurrent use.
+type Bulkhead struct {
+	Options Options
+
+	mu    sync.Mutex
+	hosts map[string]*host
+}
+
+type host struct {
+	calls map[*Call]struct{}
+	slow  int // of them, when they were last looked at
+	seen  time.Time
+
+	failures int           // in a row
+	pause    time.Duration // 0: the breaker is closed
+	until    time.Time     // open until then, afterwards one probe per pause
+}
+
+// Verdict says how a call went, as far as the host is concerned.
+type Verdict int
+
+// The verdicts.
+const (
+	Unknown Verdict = iota // nothing was asked of the host, or it says nothing about it
+	Worked                 // it answered, whatever it said
+	Failed                 // it could not be reached, broke off, or said that it is broken
+)
+
+// Reason is why a call may not be made now.
+type Reason string
+
+// The reasons.
+const (
+	Broken Reason = "network_unavailable" // too many calls in a row have failed
+	Full   Reason = "network_slow"        // too many calls hang there already
+)
+
+// Call is a call that is under way.
+type Call struct {
+	bulkhead *Bulkhead
+	host     string
+	from     time.Time // when it begins to count as running
+	once     sync.Once
+}
+
+// Enter asks to call a host. planned is when the call will be made. probe says
+// that its outcome tells whether the host works; a breaker that is open lets
+// only such calls try. call is nil when it may not be made before retry.
+func (b *Bulkhead) Enter(name string, planned time.Time, probe bool) (call *Call, retry time.Time, reason Reason) {
+	o, now := b.Options.orDefaults(), time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.hosts[name]
+	if h == nil {
+		h = &host{calls: map[*Call]struct{}{}}
+		if b.hosts == nil {
+			b.hosts = map[string]*host{}
+		}
+		b.hosts[name] = h
+	}
+	if h.pause > 0 && now.Before(h.until) {
+		return nil, h.until, Broken
+	}
+	if h.countSlow(now, o); h.slow >= o.MaxSlow || len(h.calls) >= o.MaxCalls {
+		return nil, now.Add(o.Slow), Full
+	}
+	if h.pause > 0 && probe {
+		// The others wait for this one, but not for longer than a pause: the
+		// call may hang.
+		h.until = now.Add(h.pause)
+	}
+	if planned.Before(now) {
+		planned = now
+	}
+	call = &Call{bulkhead: b, host: name, from: planned}
+	h.calls[call] = struct{}{}
+	return call, time.Time{}, ""
+}
+
+// countSlow counts the calls that hang, not for every call of a crowd anew.
+func (h *host) countSlow(now time.Time, o Options) {
+	if len(h.calls) >= o.MaxSlow && now.Sub(h.seen) < o.Slow/20 {
+		return
+	}
+	h.slow, h.seen = 0, now
+	if len(h.calls) < o.MaxSlow {
+		return
+	}
+	for c := range h.calls {
+		if now.Sub(c.from) > o.Slow {
+			h.slow++
+		}
+	}
+}
+
+// Leave ends the call. Only the first Leave of a call counts.
+func (c *Call) Leave(v Verdict) {
+	c.once.Do(func() { c.bulkhead.leave(c, v) })
+}
+
+func (b *Bulkhead) leave(c *Call, v Verdict) {
+	o, now := b.Options.orDefaults(), time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.hosts[c.host]
+	delete(h.calls, c)
+	switch {
+	case v == Worked:
+		h.failures, h.pause = 0, 0
+	case v == Failed && h.pause > 0:
+		// Those that were under way when the breaker opened tell nothing new.
+		if !c.from.Before(h.until.Add(-h.pause)) {
+			h.pause = min(2*h.pause, o.MaxPause)
+			h.until = now.Add(h.pause)
+		}
+	case v == Failed:
+		if h.failures++; h.failures >= o.Failures {
+			h.pause, h.until = o.Pause, now.Add(o.Pause)
+		}
+	}
+	if len(h.calls) == 0 && h.failures == 0 && h.pause == 0 {
+		delete(b.hosts, c.host)
+	}
+}

@@ -1,0 +1,171 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/media/metadata"
+)
+
+// CreditStore knows whether a workspace keeps the credit of its images.
+type CreditStore interface {
+	KeepsMediaCredit(ctx context.Context, workspace uuid.UUID) (bool, error)
+}
+
+// cleaned is a file as it is stored: without metadata, and upright.
+type cleaned struct {
+	Facts
+	body    io.ReadSeeker
+	bytes   int64
+	sum     []byte // SHA-256
+	changed bool   // it is not what arrived
+	removed []metadata.Category
+}
+
+// clean finds out what a file is, and removes its metadata: nothing of it is
+// stored, let alone published. The picture is not re-encoded unless it has to
+// be turned.
+func (s *Service) clean(ctx context.Context, workspace uuid.UUID, arrived spooled) (c cleaned, err error) {
+	if c.Facts, err = inspectFile(ctx, arrived.file, arrived.bytes); err != nil {
+		return c, err
+	}
+	var o metadata.Options
+	if o.KeepCredit, err = s.Store.KeepsMediaCredit(ctx, workspace); err != nil {
+		return c, err
+	}
+	plan, err := scan(arrived, c.MIMEType, o)
+	if err != nil {
+		return c, err
+	}
+	c.removed = plan.Removed
+	if plan.Orientation > 1 {
+		// Viewers turn other images than JPEG too.
+		if c.Orientation == 1 && plan.Orientation >= 5 {
+			c.Width, c.Height = c.Height, c.Width
+		}
+		c.Orientation = plan.Orientation
+		content, ok, err := s.turn(arrived.file, arrived.bytes, c.Facts, plan)
+		if err != nil {
+			return c, err
+		}
+		if ok {
+			c.Orientation = 1
+			err := c.take(bytes.NewReader(content), int64(len(content)))
+			return c, err
+		}
+		o.KeepOrientation = true
+		if plan, err = scan(arrived, c.MIMEType, o); err != nil {
+			return c, err
+		}
+	}
+	if !plan.Changed() {
+		c.body, c.bytes, c.sum = arrived.file, arrived.bytes, arrived.sum
+		return c, nil
+	}
+	body := plan.NewReader(arrived.file)
+	// A file that is not what it was would be noticed by readers only.
+	after, err := Inspect(body, plan.Size())
+	if err != nil || after.Kind != c.Kind || after.Frames != c.Frames {
+		return c, damaged("The metadata of the file cannot be removed: its structure is damaged. Export it again, then upload it.")
+	}
+	err = c.take(body, plan.Size())
+	return c, err
+}
+
+func scan(arrived spooled, mimeType string, o metadata.Options) (*metadata.Plan, error) {
+	plan, err := metadata.Scan(arrived.file, arrived.bytes, mimeType, o)
+	if errors.Is(err, metadata.ErrMalformed) {
+		return nil, damaged("The metadata of the file cannot be removed: %s. Export it again, then upload it.", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the metadata of a file: %w", err)
+	}
+	return plan, nil
+}
+
+// take makes a body what is stored.
+func (c *cleaned) take(body io.ReadSeeker, size int64) error {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, body); err != nil {
+		return fmt.Errorf("reading a file without its metadata: %w", err)
+	}
+	c.body, c.bytes, c.sum, c.changed = body, size, sum.Sum(nil), true
+	return nil
+}
+
+// item fills in what is known of the file.
+func (c *cleaned) item(item Item) Item {
+	item.Facts, item.Bytes, item.SHA256, item.ObjectKey = c.Facts, c.bytes, c.sum, objectKey(c.sum)
+	for _, category := range metadata.Categories() {
+		if slices.Contains(c.removed, category) && !slices.Contains(item.MetadataRemoved, category) {
+			item.MetadataRemoved = append(item.MetadataRemoved, category)
+		}
+	}
+	return item
+}
+
+// store puts the file into the bucket.
+func (s *Service) store(ctx context.Context, item Item, c cleaned) error {
+	if _, err := c.body.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return s.Objects.Put(ctx, item.ObjectKey, item.MIMEType, item.Bytes, c.body)
+}
+
+// spooled is a file that has arrived and lies on this machine's disk until it
+// is closed.
+type spooled struct {
+	file  *os.File
+	bytes int64
+	sum   []byte // SHA-256
+}
+
+func (f spooled) close() { _ = f.file.Close(); _ = os.Remove(f.file.Name()) }
+
+// spool writes what arrives to disk and hashes it on the way, at most one byte
+// more than limit.
+func spool(body io.Reader, limit int64) (f spooled, err error) {
+	file, err := os.CreateTemp("", "dateline-upload-*")
+	if err != nil {
+		return f, storing(err)
+	}
+	f.file = file
+	sum, disk := sha256.New(), &diskWriter{file: file}
+	f.bytes, err = io.Copy(io.MultiWriter(disk, sum), io.LimitReader(body, limit+1))
+	if err != nil {
+		f.close()
+		if disk.err != nil {
+			return f, storing(disk.err)
+		}
+		return f, arrivalError{err}
+	}
+	f.sum = sum.Sum(nil)
+	return f, nil
+}
+
+// diskWriter tells a disk that fails from a sender that does.
+type diskWriter struct {
+	file *os.File
+	err  error
+}
+
+func (w *diskWriter) Write(p []byte) (int, error) {
+	n, err := w.file.Write(p)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// arrivalError says that what was read from failed.
+type arrivalError struct{ error }
+
+func (e arrivalError) Unwrap() error { return e.error }

@@ -1,0 +1,182 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/objects"
+)
+
+// CompleteUpload makes a file of what has arrived. It reads the object once, to
+// this machine's disk. Repeating it is harmless.
+func (s *Service) CompleteUpload(ctx context.Context, who workspace.Principal, id uuid.UUID) (item Item, err error) {
+	u, err := s.Store.Upload(ctx, who.WorkspaceID, id)
+	if err != nil {
+		return Item{}, err
+	}
+	taken, err := s.Store.TakeUpload(ctx, who.WorkspaceID, id, uploadLife, completeFor)
+	if err != nil {
+		return Item{}, err
+	}
+	if !taken {
+		return s.completed(ctx, who, id)
+	}
+	done := false
+	defer func() {
+		if !done { // also when the request was given up
+			if e := s.Store.ReturnUpload(context.WithoutCancel(ctx), id); e != nil {
+				err = errors.Join(err, e)
+			}
+		}
+	}()
+	if item, err = s.Store.MediaItem(ctx, who.WorkspaceID, id); err != nil { // not made by a request that broke off
+		if err := s.assemble(ctx, u); err != nil {
+			return Item{}, err
+		}
+		if item, err = s.promote(ctx, u); err != nil {
+			return Item{}, err
+		}
+	}
+	if err := s.Store.FinishUpload(ctx, u.ID, item.ID); err != nil {
+		return Item{}, err
+	}
+	done = true
+	if err := s.clear(context.WithoutCancel(ctx), u); err != nil {
+		s.log().Warn("a completed upload could not be cleared; a later sweep does it", "upload_id", u.ID, "error", err)
+	}
+	return item, nil
+}
+
+// completed is the file that an upload has become, or says why there is none.
+func (s *Service) completed(ctx context.Context, who workspace.Principal, id uuid.UUID) (Item, error) {
+	u, err := s.Store.Upload(ctx, who.WorkspaceID, id)
+	switch {
+	case err != nil:
+		return Item{}, err
+	case u.MediaID != nil:
+		return s.Store.MediaItem(ctx, who.WorkspaceID, *u.MediaID)
+	case time.Now().After(u.ExpiresAt()):
+		return Item{}, &post.Error{Kind: post.Conflict, Code: "upload_expired", Message: "This upload was not completed in time. Begin a new one."}
+	default:
+		return Item{}, &post.Error{Kind: post.Conflict, Code: "upload_busy", Message: "This upload is being completed by another request. Ask again."}
+	}
+}
+
+// assemble puts an upload's parts together.
+func (s *Service) assemble(ctx context.Context, u Upload) error {
+	if u.PartsID == "" {
+		return nil
+	}
+	arrived, err := s.arrived(ctx, u)
+	if errors.Is(err, objects.ErrNone) {
+		return nil // an earlier request did; whether the object is there is seen next
+	}
+	if err != nil {
+		return err
+	}
+	var parts []objects.Part
+	var missing []string
+	for number, at := 1, int64(0); at < u.Bytes; number, at = number+1, at+u.PartBytes {
+		part, ok := arrived[number]
+		if !ok || part.Bytes != min(u.PartBytes, u.Bytes-at) {
+			missing = append(missing, strconv.Itoa(number))
+			continue
+		}
+		parts = append(parts, part)
+	}
+	if len(missing) > 0 {
+		return incomplete("Parts are missing: " + shorten(missing) + ". Read the upload to get their addresses, send them, then complete it.")
+	}
+	if err := s.Objects.CompleteParts(ctx, u.ObjectKey, u.PartsID, parts); !errors.Is(err, objects.ErrNone) {
+		return storing(err)
+	}
+	return nil
+}
+
+// clear removes the bytes of an upload.
+func (s *Service) clear(ctx context.Context, u Upload) error {
+	return errors.Join(s.Objects.Delete(ctx, u.ObjectKey), s.Objects.Delete(ctx, u.sealedKey()))
+}
+
+func shorten(list []string) string {
+	if len(list) > 10 {
+		return strings.Join(list[:10], ", ") + fmt.Sprintf(" and %d more", len(list)-10)
+	}
+	return strings.Join(list, ", ")
+}
+
+func incomplete(message string) *post.Error {
+	return &post.Error{Kind: post.Conflict, Code: "upload_incomplete", Message: message}
+}
+
+// promote verifies what has arrived, and copies it to where its content says.
+// What came in one piece can be replaced by whoever has the address for as long
+// as that is good, so a copy of it is verified that nobody has an address of.
+func (s *Service) promote(ctx context.Context, u Upload) (Item, error) {
+	key := u.ObjectKey
+	if u.PartsID == "" {
+		key = u.sealedKey()
+		if err := s.Objects.Copy(ctx, u.ObjectKey, key, "application/octet-stream"); err != nil && !errors.Is(err, objects.ErrNone) {
+			return Item{}, storing(err)
+		}
+	}
+	size, err := s.Objects.Size(ctx, key)
+	if errors.Is(err, objects.ErrNone) {
+		return Item{}, incomplete("Nothing has arrived yet. Send the file to the address first, then complete the upload.")
+	}
+	if err != nil {
+		return Item{}, err
+	}
+	if size != u.Bytes {
+		return Item{}, wrongContent("bytes", "wrong_size", fmt.Sprintf("%d bytes have arrived, not %d.", size, u.Bytes))
+	}
+	arrived, err := s.fromBucket(ctx, key, size)
+	if err != nil {
+		return Item{}, err
+	}
+	defer arrived.close()
+	if u.SHA256 != nil && !bytes.Equal(u.SHA256, arrived.sum) {
+		return Item{}, wrongContent("sha256", "wrong_hash", fmt.Sprintf("What has arrived has the SHA-256 %x.", arrived.sum))
+	}
+	c, err := s.clean(ctx, u.WorkspaceID, arrived)
+	if err != nil {
+		return Item{}, err
+	}
+	// The id is the upload's, so that a repetition makes no second file.
+	item := c.item(Item{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName, AltText: u.AltText})
+	item, _, err = s.keep(ctx, item, idempotency.Key{}, func() error {
+		if c.changed {
+			return s.store(ctx, item, c)
+		}
+		return s.Objects.Copy(ctx, key, item.ObjectKey, item.MIMEType)
+	})
+	return item, err
+}
+
+// fromBucket brings an object to this machine's disk, where it is looked at from
+// its beginning to its end.
+func (s *Service) fromBucket(ctx context.Context, key string, size int64) (spooled, error) {
+	body := objects.NewReader(ctx, s.Objects, key, size)
+	defer func() { _ = body.Close() }()
+	arrived, err := spool(body, size)
+	var arrival arrivalError
+	if errors.As(err, &arrival) {
+		return arrived, fmt.Errorf("reading what was uploaded: %w", err)
+	}
+	return arrived, err
+}
+
+func wrongContent(field, code, message string) *post.Error {
+	return &post.Error{Kind: post.Invalid, Code: "upload_mismatch", Message: "What has arrived is not what was announced. Send it again, or begin a new upload.",
+		Problems: []post.Problem{{Field: field, Code: code, Message: message}}}
+}

@@ -1,0 +1,201 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"sync/atomic"
+	"time"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/ssrf"
+	"dateline/internal/publishing/post"
+)
+
+const maxRedirects = 3
+
+// Pace bounds how slow a server may be that a file is fetched from: whoever
+// asked for the file waits for it. Zero values are 30 seconds for everything,
+// and 16 KiB a second, measured over 5 seconds.
+type Pace struct {
+	Total   time.Duration
+	MinRate int64 // bytes a second
+	MinOver time.Duration
+}
+
+func (p Pace) withDefaults() Pace {
+	if p.Total == 0 {
+		p.Total = 30 * time.Second
+	}
+	if p.MinRate == 0 {
+		p.MinRate = 16 << 10
+	}
+	if p.MinOver == 0 {
+		p.MinOver = 5 * time.Second
+	}
+	return p
+}
+
+// Fetch takes a file from an address on the web. The client that makes the
+// request looks at each address after name resolution, also of redirects.
+func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, altText, idempotencyKey string) (Item, bool, error) {
+	u, err := url.Parse(address)
+	if problem := checkAddress(u, err); problem != nil {
+		return Item{}, false, post.InvalidFields(*problem)
+	}
+	if s.Web == nil {
+		return Item{}, false, errors.New("this process does not fetch from the web")
+	}
+	pace := s.FetchPace.withDefaults()
+	// They bound the server, and not what is done with the file afterwards.
+	giveUp, abandon := context.WithCancelCause(ctx)
+	defer abandon(nil)
+	asking, cancel := context.WithTimeoutCause(giveUp, pace.Total, fetchFailed("timeout", fmt.Sprintf("The server did not send the whole file within %v.", pace.Total)))
+	defer cancel()
+	request, err := http.NewRequestWithContext(asking, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return Item{}, false, post.InvalidFields(post.Problem{Field: "url", Code: "invalid", Message: "That is no address."})
+	}
+	request.Header.Set("User-Agent", "Dateline")
+	request.Header.Set("Accept", "image/*, video/*")
+	request.Header.Set("Accept-Encoding", "identity") // nothing grows on the way
+	response, err := s.follower().Do(request)
+	if err != nil {
+		return Item{}, false, unfetched(asking, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return Item{}, false, fetchFailed("refused", fmt.Sprintf("The server answers %d.", response.StatusCode))
+	}
+	if response.ContentLength > 0 {
+		if err := s.checkSize(response.ContentLength); err != nil {
+			return Item{}, false, err
+		}
+	}
+	body := newFetched(asking, abandon, response.Body, pace)
+	defer body.stop()
+	return s.Take(ctx, who, Incoming{FileName: nameOf(response), AltText: altText, Body: body, IdempotencyKey: idempotencyKey})
+}
+
+// follower is the client, with redirects as they are allowed here.
+func (s *Service) follower() *http.Client {
+	client := *s.Web
+	client.Timeout = 0 // the context has one
+	client.Jar = nil
+	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return fetchFailed("redirects", fmt.Sprintf("The address redirects more than %d times.", maxRedirects))
+		}
+		if problem := checkAddress(r.URL, nil); problem != nil {
+			return fetchFailed(problem.Code, "It redirects to where nothing is fetched from. "+problem.Message)
+		}
+		r.Header.Del("Referer") // the address may hold a secret
+		return nil
+	}
+	return &client
+}
+
+func checkAddress(u *url.URL, err error) *post.Problem {
+	switch {
+	case err == nil && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
+		return &post.Problem{Field: "url", Code: "unsupported_scheme", Message: "Only http and https addresses are fetched."}
+	case err != nil || u.Scheme == "" || u.Hostname() == "":
+		return &post.Problem{Field: "url", Code: "invalid", Message: "That is no address. Write it like https://example.org/photo.jpg."}
+	case u.User != nil:
+		return &post.Problem{Field: "url", Code: "credentials", Message: "Leave user name and password out of the address."}
+	}
+	return nil
+}
+
+func fetchFailed(code, message string) *post.Error {
+	return &post.Error{Kind: post.Invalid, Code: "fetch_failed", Message: "The file could not be fetched.",
+		Problems: []post.Problem{{Field: "url", Code: code, Message: message}}}
+}
+
+// unfetched says why in words that tell neither the address, which may hold a
+// secret, nor what a name resolved to, which may be of the operator's network.
+func unfetched(ctx context.Context, err error) error {
+	var known *post.Error
+	var dns *net.DNSError
+	switch {
+	case ctx.Err() != nil && errors.As(context.Cause(ctx), &known):
+		return known
+	case errors.As(err, &known):
+		return known
+	case ssrf.Prohibited(err):
+		return fetchFailed("private_address", "The address is private or its port unusual; nothing is fetched from there.")
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return fetchFailed("timeout", "The server took too long to answer.")
+	case errors.As(err, &dns):
+		return fetchFailed("unknown_host", "The name of the server cannot be resolved.")
+	default:
+		return fetchFailed("unreachable", "The server cannot be reached, or does not speak HTTP.")
+	}
+}
+
+// fetched is a download. It ends one that is too slow, and tells one that breaks
+// off from an upload that does.
+type fetched struct {
+	ctx    context.Context //nolint:containedctx // io.Reader takes none
+	cancel context.CancelCauseFunc
+	body   io.Reader
+	pace   Pace
+	passed atomic.Int64 // bytes since the last look
+	timer  *time.Timer
+}
+
+func newFetched(ctx context.Context, cancel context.CancelCauseFunc, body io.Reader, pace Pace) *fetched {
+	f := &fetched{ctx: ctx, cancel: cancel, body: body, pace: pace}
+	f.timer = time.AfterFunc(time.Hour, f.look)
+	f.timer.Reset(pace.MinOver)
+	return f
+}
+
+// look ends the download, also while a Read waits, unless enough has come since
+// the last look.
+func (f *fetched) look() {
+	if f.passed.Swap(0) < max(1, int64(float64(f.pace.MinRate)*f.pace.MinOver.Seconds())) {
+		f.cancel(fetchFailed("too_slow", fmt.Sprintf("The server sends less than %d bytes a second.", f.pace.MinRate)))
+		return
+	}
+	f.timer.Reset(f.pace.MinOver)
+}
+
+func (f *fetched) stop() { f.timer.Stop() }
+
+func (f *fetched) Read(p []byte) (int, error) {
+	n, err := f.body.Read(p)
+	f.passed.Add(int64(n))
+	if err == nil {
+		return n, nil
+	}
+	f.stop()
+	if errors.Is(err, io.EOF) {
+		return n, err
+	}
+	var known *post.Error
+	switch {
+	case f.ctx.Err() != nil && errors.As(context.Cause(f.ctx), &known):
+		return n, known
+	case errors.Is(err, context.Canceled):
+		return n, context.Canceled
+	}
+	return n, fetchFailed("incomplete", "The server did not send the whole file.")
+}
+
+// nameOf takes the file's name from what the server says, else from where it
+// lay.
+func nameOf(r *http.Response) string {
+	if _, params, err := mime.ParseMediaType(r.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
+		return params["filename"]
+	}
+	return path.Base(r.Request.URL.Path)
+}

@@ -1,0 +1,275 @@
+package media
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"dateline/internal/publishing/post"
+)
+
+// Rules are what somebody takes. Zero values allow everything.
+type Rules struct {
+	By            string // who sets them, for messages
+	Types         []string
+	MaxImageBytes int64
+	MaxVideoBytes int64
+	MaxPixels     int64 // of images, width times height
+	MaxWidth      int   // of images
+	MaxHeight     int
+	MinRatio      float64 // of images, width by height
+	MaxRatio      float64
+	MinDuration   time.Duration // of videos
+	MaxDuration   time.Duration
+}
+
+// Spec is an image that is to be made of another one.
+type Spec struct {
+	MIMEType string // image/jpeg or image/png
+	OrJPEG   bool   // image/jpeg where MaxBytes is not met otherwise
+	Width    int    // at most; smaller where MaxBytes is not met otherwise
+	Height   int
+	MaxBytes int64 // 0: any number
+}
+
+func (s Spec) key() string {
+	return fmt.Sprintf("1 %s %t %dx%d %d", s.MIMEType, s.OrJPEG, s.Width, s.Height, s.MaxBytes)
+}
+
+// Plan says how a file comes to fit.
+type Plan struct {
+	Convert  *Spec          // nil: as it is, or not at all
+	Changes  []string       // what the conversion changes, in sentences
+	Problems []post.Problem // why it does not fit; none where it does
+}
+
+// Fits says that the file fits, as it is or converted.
+func (p Plan) Fits() bool { return len(p.Problems) == 0 }
+
+// maxRenderPixels bounds the memory that a conversion takes.
+const maxRenderPixels = 50_000_000
+
+// Fit plans how a file comes to fit the rules. Stills are made smaller and
+// converted; what moves is not, and no picture is cropped.
+func Fit(item Item, rules Rules) Plan {
+	f := fitter{item: item, rules: rules}
+	if f.rules.By == "" {
+		f.rules.By = "the network"
+	}
+	switch item.Kind {
+	case Video:
+		f.video()
+	case Animation:
+		f.animation()
+	default:
+		f.image()
+	}
+	return f.plan
+}
+
+type fitter struct {
+	item  Item
+	rules Rules
+	plan  Plan
+}
+
+func (f *fitter) problem(code, format string, args ...any) {
+	f.plan.Problems = append(f.plan.Problems, post.Problem{Field: "file", Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+func (f *fitter) change(format string, args ...any) {
+	f.plan.Changes = append(f.plan.Changes, fmt.Sprintf(format, args...))
+}
+
+func (f *fitter) takes(mimeType string) bool {
+	return len(f.rules.Types) == 0 || slices.Contains(f.rules.Types, mimeType)
+}
+
+func (f *fitter) video() {
+	r := f.rules
+	if !f.takes(f.item.MIMEType) {
+		f.problem("unsupported_type", "It is %s, which %s does not take. Upload it as %s.", TypeName(f.item.MIMEType), r.By, f.typeNames("video/"))
+	}
+	if r.MaxVideoBytes > 0 && f.item.Bytes > r.MaxVideoBytes {
+		f.problem("too_large", "The video has %s; %s takes %s.", size(f.item.Bytes), r.By, size(r.MaxVideoBytes))
+	}
+	if r.MaxDuration > 0 && f.item.Duration > r.MaxDuration {
+		f.problem("too_long", "The video lasts %s; %s takes at most %s.", length(f.item.Duration), r.By, length(r.MaxDuration))
+	}
+	if f.item.Duration > 0 && f.item.Duration < r.MinDuration {
+		f.problem("too_short", "The video lasts %s; %s takes no shorter one than %s.", length(f.item.Duration), r.By, length(r.MinDuration))
+	}
+}
+
+func (f *fitter) animation() {
+	r := f.rules
+	f.ratio()
+	if !f.takes(f.item.MIMEType) {
+		f.problem("unsupported_type", "It is an animated %s, which %s does not take. Upload it as %s.", TypeName(f.item.MIMEType), r.By, f.typeNames(""))
+	}
+	if r.MaxImageBytes > 0 && f.item.Bytes > r.MaxImageBytes {
+		f.problem("too_large", "The animation has %s; %s takes %s. Animations are not made smaller here.", size(f.item.Bytes), r.By, size(r.MaxImageBytes))
+	}
+	if width, height := f.scaled(); width < f.item.Width {
+		f.problem("too_many_pixels", "The animation has %d × %d pixels; %s takes at most %d × %d of this shape. Animations are not made smaller here.",
+			f.item.Width, f.item.Height, r.By, width, height)
+	}
+}
+
+func (f *fitter) ratio() {
+	if f.item.Width == 0 || f.item.Height == 0 {
+		return
+	}
+	ratio := float64(f.item.Width) / float64(f.item.Height)
+	switch {
+	case f.rules.MinRatio > 0 && ratio < f.rules.MinRatio:
+		f.problem("ratio", "At %d × %d pixels the image is too tall; %s takes images of at least %s (width to height). Crop it.",
+			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MinRatio))
+	case f.rules.MaxRatio > 0 && ratio > f.rules.MaxRatio:
+		f.problem("ratio", "At %d × %d pixels the image is too wide; %s takes images of at most %s (width to height). Crop it.",
+			f.item.Width, f.item.Height, f.rules.By, ratioName(f.rules.MaxRatio))
+	}
+}
+
+// scaled is the largest size of the image's shape that the rules take.
+func (f *fitter) scaled() (width, height int) {
+	w, h := float64(f.item.Width), float64(f.item.Height)
+	scale := 1.0
+	if f.rules.MaxWidth > 0 {
+		scale = min(scale, float64(f.rules.MaxWidth)/w)
+	}
+	if f.rules.MaxHeight > 0 {
+		scale = min(scale, float64(f.rules.MaxHeight)/h)
+	}
+	if f.rules.MaxPixels > 0 {
+		scale = min(scale, math.Sqrt(float64(f.rules.MaxPixels)/(w*h)))
+	}
+	if scale >= 1 {
+		return f.item.Width, f.item.Height
+	}
+	width, height = max(1, int(w*scale)), max(1, int(h*scale))
+	// Pixels are whole: at the edge of the rules, rounding may overstep them.
+	for f.rules.MaxRatio > 0 && width > 1 && float64(width)/float64(height) > f.rules.MaxRatio {
+		width--
+	}
+	for f.rules.MinRatio > 0 && height > 1 && float64(width)/float64(height) < f.rules.MinRatio {
+		height--
+	}
+	return width, height
+}
+
+func (f *fitter) image() {
+	f.ratio()
+	width, height := f.scaled()
+	smaller, fewer := width < f.item.Width, f.rules.MaxImageBytes > 0 && f.item.Bytes > f.rules.MaxImageBytes
+	if f.takes(f.item.MIMEType) && !smaller && !fewer {
+		return
+	}
+	spec := Spec{Width: width, Height: height, MaxBytes: f.rules.MaxImageBytes}
+	// What was drawn stays sharp as PNG; of the others, JPEG is far smaller.
+	drawn := f.item.MIMEType == typePNG || f.item.MIMEType == typeGIF
+	switch {
+	case drawn && f.takes(typePNG):
+		spec.MIMEType, spec.OrJPEG = typePNG, f.takes(typeJPEG)
+	case f.takes(typeJPEG):
+		spec.MIMEType = typeJPEG
+	case f.takes(typePNG):
+		spec.MIMEType = typePNG
+	default:
+		f.problem("unsupported_type", "It is a %s image, which %s does not take, and it takes neither JPEG nor PNG.", TypeName(f.item.MIMEType), f.rules.By)
+		return
+	}
+	if int64(f.item.Width)*int64(f.item.Height) > maxRenderPixels {
+		f.problem("too_many_pixels", "At %d × %d pixels the image is too large to be converted here. Upload a smaller one.", f.item.Width, f.item.Height)
+		return
+	}
+	if !f.plan.Fits() {
+		return
+	}
+	f.plan.Convert = &spec
+	f.describe(spec, smaller, fewer)
+}
+
+func (f *fitter) describe(spec Spec, smaller, fewer bool) {
+	if smaller {
+		f.change("It is made smaller: from %d × %d to %d × %d pixels.", f.item.Width, f.item.Height, spec.Width, spec.Height)
+	}
+	if spec.MIMEType != f.item.MIMEType {
+		f.change("It is converted from %s to %s.", TypeName(f.item.MIMEType), TypeName(spec.MIMEType))
+	}
+	if fewer {
+		f.change("It is compressed from %s to at most %s.", size(f.item.Bytes), size(spec.MaxBytes))
+		if spec.OrJPEG {
+			f.change("Where that is not enough, it becomes a JPEG.")
+		}
+	}
+	if (spec.MIMEType == typeJPEG && f.item.MIMEType != typeJPEG) || (spec.OrJPEG && fewer) {
+		f.change("In a JPEG, what is see-through becomes white.")
+	}
+	f.change("Metadata, such as where it was taken, is left out.")
+}
+
+// typeNames lists what is taken instead.
+func (f *fitter) typeNames(prefix string) string {
+	var names []string
+	for _, t := range f.rules.Types {
+		if strings.HasPrefix(t, prefix) && slices.Contains(Accepted(), t) {
+			names = append(names, TypeName(t))
+		}
+	}
+	if len(names) == 0 {
+		return "something else"
+	}
+	return strings.Join(names, " or ")
+}
+
+// TypeName is how people call a type.
+func TypeName(mimeType string) string {
+	switch mimeType {
+	case typeJPEG:
+		return "JPEG"
+	case typePNG:
+		return "PNG"
+	case typeGIF:
+		return "GIF"
+	case typeWebP:
+		return "WebP"
+	case typeMP4:
+		return "MP4"
+	case typeMOV:
+		return "MOV"
+	case typeWebM:
+		return "WebM"
+	}
+	return mimeType
+}
+
+func size(bytes int64) string {
+	switch {
+	case bytes < 10_000:
+		return fmt.Sprintf("%d bytes", bytes)
+	case bytes < 1_000_000:
+		return fmt.Sprintf("%.0f kB", float64(bytes)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+}
+
+func length(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%g s", math.Round(d.Seconds()*10)/10)
+	}
+	return d.Round(time.Second).String()
+}
+
+// ratioName writes a ratio as people do: 4:5, 1.91:1.
+func ratioName(ratio float64) string {
+	for below := 1; below <= 16; below++ {
+		above := ratio * float64(below)
+		if math.Abs(above-math.Round(above)) < 1e-6 {
+			return fmt.Sprintf("%.0f:%d", math.Round(above), below)
+		}
+	}
+	return fmt.Sprintf("%.2f:1", ratio)
+}

@@ -1,0 +1,113 @@
+package media
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/objects"
+)
+
+// Filter chooses files of one workspace, newest first. Zero values choose all.
+type Filter struct {
+	WorkspaceID uuid.UUID
+	Kind        Kind
+	Search      string // words of file name or description, with or without diacritics
+	BeforeTime  *time.Time
+	BeforeID    *uuid.UUID
+	Limit       int
+}
+
+// Edit changes what people say of a file; nil leaves a field as it is.
+type Edit struct {
+	FileName *string
+	AltText  *string
+
+	Actor  string // in timelines
+	Author bool   // whoever edits needs approval, where the workspace says so
+}
+
+// Get reads what is known of a file.
+func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Item, error) {
+	return s.Store.MediaItem(ctx, who.WorkspaceID, id)
+}
+
+// List lists files.
+func (s *Service) List(ctx context.Context, f Filter) ([]Item, error) {
+	if strings.ContainsRune(f.Search, 0) || len(f.Search) > maxFileName || f.Search != strings.ToValidUTF8(f.Search, "") {
+		return nil, post.InvalidFields(post.Problem{Field: "q", Code: "invalid", Message: "Search for words, of at most 200 bytes."})
+	}
+	return s.Store.ListMedia(ctx, f)
+}
+
+// Change edits a file's name and description. Posts that are not out yet say
+// the new one; posts lists those on the schedule.
+func (s *Service) Change(ctx context.Context, who workspace.Principal, id uuid.UUID, e Edit) (item Item, posts []uuid.UUID, err error) {
+	if e.AltText != nil {
+		if problem := checkAltText(*e.AltText); problem != nil {
+			return Item{}, nil, post.InvalidFields(*problem)
+		}
+	}
+	if e.FileName != nil {
+		name := cleanName(*e.FileName)
+		if name == "" {
+			return Item{}, nil, post.InvalidFields(post.Problem{Field: "file_name", Code: "invalid", Message: "That is no file name."})
+		}
+		e.FileName = &name
+	}
+	e.Actor, e.Author = who.Actor(), !who.Role.AtLeast(workspace.Editor)
+	return s.Store.EditMedia(ctx, who.WorkspaceID, id, e)
+}
+
+// Delete takes a file out of the library, unless a post needs it that is not
+// out yet. Its bytes go when nothing refers to them any more (Sweep).
+func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.UUID) error {
+	return s.Store.DeleteMedia(ctx, who.WorkspaceID, id)
+}
+
+// InUse refuses to delete a file.
+func InUse(by uuid.UUID) *post.Error {
+	return &post.Error{Kind: post.Conflict, Code: "media_in_use",
+		Message: "The file cannot be deleted: " + by.String() + " uses it, which is not published yet, or may be sent again. Cancel or discard that first, or take the file out of it."}
+}
+
+// Open reads a stored file from any place in it. The caller closes it.
+func (s *Service) Open(ctx context.Context, item Item) (io.ReadSeekCloser, error) {
+	// Whoever streams it says with its first byte that all is well.
+	if _, err := s.Objects.Size(ctx, item.ObjectKey); err != nil {
+		return nil, fmt.Errorf("the file %s cannot be read: %w", item.ID, err)
+	}
+	return objects.NewReader(ctx, s.Objects, item.ObjectKey, item.Bytes), nil
+}
+
+// Fold brings text into the form in which it is searched: without case and
+// diacritics, so that "bai bien" finds "Bãi biển".
+func Fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+			return -1
+		case r == 'đ' || r == 'Đ': // not composed
+			return 'd'
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKD.String(text))
+}
+
+// Patterns are what the folded text must be like, one for each word of a search.
+func Patterns(search string) []string {
+	escape := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+	patterns := []string{}
+	for _, word := range strings.Fields(Fold(search)) {
+		patterns = append(patterns, "%"+escape.Replace(word)+"%")
+	}
+	return patterns
+}

@@ -1,0 +1,226 @@
+package media
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/media/metadata"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/objects"
+)
+
+// Objects is the S3 bucket.
+type Objects interface {
+	Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error
+	Get(ctx context.Context, key string) (io.ReadCloser, error)
+	GetRange(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error)
+	Size(ctx context.Context, key string) (int64, error)
+	Copy(ctx context.Context, from, to, contentType string) error
+	Delete(ctx context.Context, key string) error
+	URL(key string) string
+
+	PresignPut(ctx context.Context, key string, bytes int64, life time.Duration) (objects.Signed, error)
+	PresignPart(ctx context.Context, key, upload string, number int, bytes int64, life time.Duration) (objects.Signed, error)
+	BeginParts(ctx context.Context, key string) (upload string, err error)
+	Parts(ctx context.Context, key, upload string) ([]objects.Part, error)
+	CompleteParts(ctx context.Context, key, upload string, parts []objects.Part) error
+	AbandonParts(ctx context.Context, key, upload string) error
+}
+
+// ErrUnclaimed says that an object may be gone, because nobody has referred to
+// it since it was stored: store it again.
+var ErrUnclaimed = errors.New("the object was not claimed, or no more")
+
+// Store keeps what is known of the files.
+type Store interface {
+	// ClaimObject keeps an object that is about to be stored from being deleted
+	// for a while. It waits for a deletion that is under way.
+	ClaimObject(ctx context.Context, key string, life time.Duration) error
+	// SaveMedia notes a file whose object was claimed and stored; else
+	// ErrUnclaimed. replayed says that an earlier request did.
+	SaveMedia(ctx context.Context, m Item, key idempotency.Key) (saved Item, replayed bool, err error)
+	MediaItem(ctx context.Context, workspace, id uuid.UUID) (Item, error)
+	ListMedia(ctx context.Context, f Filter) ([]Item, error)
+	EditMedia(ctx context.Context, workspace, id uuid.UUID, e Edit) (item Item, posts []uuid.UUID, err error)
+	DeleteMedia(ctx context.Context, workspace, id uuid.UUID) error
+
+	UploadStore
+	RenditionStore
+	SweepStore
+	CreditStore
+}
+
+// Service keeps the media library. Objects, Store and MaxBytes must be set.
+type Service struct {
+	Objects  Objects
+	Store    Store
+	MaxBytes int64 // of a file
+
+	Web       *http.Client  // fetches by URL; it has to refuse private addresses. nil: no fetching
+	Retention time.Duration // of files that no post uses; 0: for ever
+	Log       *slog.Logger  // nil: slog's default
+
+	FetchPace Pace // of the servers that files are fetched from
+
+	PartsFrom int64 // an upload of more bytes goes to the bucket in parts; 0: 100 MiB
+	PartBytes int64 // how large these are at least; 0: 32 MiB
+
+	rendering sync.Mutex
+}
+
+const (
+	maxAltText  = 10_000 // bytes; every network allows less
+	maxFileName = 200    // bytes
+
+	// claimFor is longer than it takes to store the largest object.
+	claimFor = time.Hour
+)
+
+func (s *Service) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.Default()
+	}
+	return s.Log
+}
+
+// Incoming is a file as it arrives.
+type Incoming struct {
+	FileName       string
+	AltText        string
+	Body           io.Reader
+	IdempotencyKey string
+	// MetadataRemoved is what was removed from the file before it came: of an
+	// archive of a workspace.
+	MetadataRemoved []metadata.Category
+}
+
+// Upload stores a file.
+func (s *Service) Upload(ctx context.Context, who workspace.Principal, fileName, altText string, body io.Reader) (Item, error) {
+	item, _, err := s.Take(ctx, who, Incoming{FileName: fileName, AltText: altText, Body: body})
+	return item, err
+}
+
+// Take stores a file without its metadata. It is written to disk first, hashed
+// and inspected on the way, so that memory stays bounded and the object's key is
+// its content's.
+func (s *Service) Take(ctx context.Context, who workspace.Principal, in Incoming) (item Item, replayed bool, err error) {
+	if problem := checkAltText(in.AltText); problem != nil {
+		return Item{}, false, post.InvalidFields(*problem)
+	}
+	arrived, err := spool(in.Body, s.MaxBytes)
+	if err != nil {
+		return Item{}, false, broken(err)
+	}
+	defer arrived.close()
+	if err := s.checkSize(arrived.bytes); err != nil {
+		return Item{}, false, err
+	}
+	c, err := s.clean(ctx, who.WorkspaceID, arrived)
+	if err != nil {
+		return Item{}, false, err
+	}
+	item = c.item(Item{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
+		FileName: cleanName(in.FileName), AltText: in.AltText, MetadataRemoved: in.MetadataRemoved})
+	key := idempotency.Key{UserID: who.UserID, Key: in.IdempotencyKey}
+	if key.Key != "" {
+		// The hash is of what was sent: it does not depend on the workspace's settings.
+		request := sha256.Sum256([]byte(fmt.Sprintf("media\n%x\n%q\n%q", arrived.sum, item.FileName, item.AltText)))
+		key.RequestHash = request[:]
+	}
+	return s.keep(ctx, item, key, func() error { return s.store(ctx, item, c) })
+}
+
+// keep stores the object of a file, then notes the file.
+func (s *Service) keep(ctx context.Context, item Item, key idempotency.Key, put func() error) (saved Item, replayed bool, err error) {
+	for range 10 {
+		if err := s.Store.ClaimObject(ctx, item.ObjectKey, claimFor); err != nil {
+			return Item{}, false, err
+		}
+		if err := put(); err != nil {
+			return Item{}, false, storing(err)
+		}
+		saved, replayed, err = s.Store.SaveMedia(ctx, item, key)
+		if !errors.Is(err, ErrUnclaimed) {
+			break
+		}
+	}
+	return saved, replayed, err
+}
+
+// broken says of an upload that it ended early. Other errors are passed on.
+func broken(err error) error {
+	var known *post.Error
+	var arrival arrivalError
+	if !errors.As(err, &arrival) {
+		return err
+	}
+	if errors.As(err, &known) {
+		return known
+	}
+	return &post.Error{Kind: post.Invalid, Code: "upload_broken", Message: "The upload ended before its end. Send the file again.",
+		Problems: []post.Problem{{Field: "file", Code: "incomplete", Message: "The file did not arrive whole."}}}
+}
+
+func (s *Service) checkSize(n int64) error {
+	if n > s.MaxBytes {
+		return &post.Error{Kind: post.TooLarge, Code: "too_large", Message: fmt.Sprintf("The file is larger than %d bytes.", s.MaxBytes),
+			Problems: []post.Problem{{Field: "file", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", s.MaxBytes)}}}
+	}
+	if n == 0 {
+		return post.InvalidFields(post.Problem{Field: "file", Code: "empty", Message: "The file is empty."})
+	}
+	return nil
+}
+
+func checkAltText(text string) *post.Problem {
+	switch {
+	case len(text) > maxAltText:
+		return &post.Problem{Field: "alt_text", Code: "too_long", Message: "The description is longer than 10,000 bytes."}
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return &post.Problem{Field: "alt_text", Code: "invalid", Message: "The description holds bytes that are no characters."}
+	}
+	return nil
+}
+
+func objectKey(sum []byte) string {
+	h := hex.EncodeToString(sum)
+	return "media/" + h[:2] + "/" + h
+}
+
+// cleanName keeps the last path element, without control characters, for the
+// networks that show it.
+func cleanName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, ""), "\\", "/")))
+	if len(name) > maxFileName {
+		name = name[len(name)-maxFileName:]
+	}
+	if name == "." || name == ".." || name == "/" {
+		return ""
+	}
+	return strings.ToValidUTF8(name, "") // the cut may have split a character
+}
+
+// Reader opens a stored file; the bytes are read as they are asked for.
+func Reader(objects Objects, item Item) func(ctx context.Context) (io.ReadCloser, error) {
+	return func(ctx context.Context) (io.ReadCloser, error) { return objects.Get(ctx, item.ObjectKey) }
+}

@@ -1,0 +1,153 @@
+package media
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"dateline/internal/publishing/post"
+)
+
+// The types that some network takes.
+const (
+	typeJPEG = "image/jpeg"
+	typePNG  = "image/png"
+	typeGIF  = "image/gif"
+	typeWebP = "image/webp"
+	typeMP4  = "video/mp4"
+	typeMOV  = "video/quicktime"
+	typeWebM = "video/webm"
+)
+
+// Accepted lists the types that are taken.
+func Accepted() []string {
+	return []string{typeJPEG, typePNG, typeGIF, typeWebP, typeMP4, typeMOV, typeWebM}
+}
+
+const (
+	maxImageBytes = 100 << 20 // no network takes images of this size
+	// A file of a few kilobytes may claim to be an image of gigabytes. No network
+	// takes this many pixels either.
+	maxImageSide   = 30_000
+	maxImagePixels = 200_000_000
+)
+
+// Inspect finds out what a file is. r may be an object that lies elsewhere: it
+// is read in few and short stretches, but for GIF, whose frames have to be
+// walked. An error of r's own is passed on; every other one is a *post.Error.
+func Inspect(r io.ReaderAt, size int64) (Facts, error) {
+	watched := &watchedReader{ReaderAt: r}
+	facts, err := inspect(watched, size)
+	if watched.err != nil {
+		return Facts{}, fmt.Errorf("reading the file: %w", watched.err)
+	}
+	return facts, err
+}
+
+// watchedReader tells a reader that fails from a file that is broken.
+type watchedReader struct {
+	io.ReaderAt
+	err error
+}
+
+func (w *watchedReader) ReadAt(p []byte, at int64) (int, error) {
+	n, err := w.ReaderAt.ReadAt(p, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.err = err
+	}
+	return n, err
+}
+
+func inspect(r io.ReaderAt, size int64) (facts Facts, err error) {
+	head := make([]byte, min(512, size))
+	if n, err := r.ReadAt(head, 0); err != nil && n < len(head) {
+		return Facts{}, err
+	}
+	facts.MIMEType, err = sniff(head)
+	if err != nil {
+		return Facts{}, err
+	}
+	if strings.HasPrefix(facts.MIMEType, "image/") {
+		return inspectImage(r, size, facts.MIMEType)
+	}
+	var found Facts
+	if facts.MIMEType == typeWebM {
+		found, err = inspectWebM(r, size)
+	} else {
+		found, err = inspectMP4(r, size)
+	}
+	if err != nil {
+		return Facts{}, damaged("The video cannot be read: %s.", err)
+	}
+	if found.VideoCodec == "" {
+		return Facts{}, unsupported("The file holds sound only, and no picture.")
+	}
+	found.MIMEType, found.Kind, found.Orientation = facts.MIMEType, Video, 1
+	if found.Rotation%180 != 0 {
+		found.Width, found.Height = found.Height, found.Width
+	}
+	if found.Duration > 0 {
+		found.BitRate = int64(float64(size) * 8 / found.Duration.Seconds())
+	}
+	return found, nil
+}
+
+// sniff tells the type from the first bytes: the WHATWG algorithm of net/http,
+// and more exactly for what it takes for one thing.
+func sniff(head []byte) (string, error) {
+	if len(head) >= 12 && string(head[4:8]) == "ftyp" {
+		return sniffBrands(head)
+	}
+	// QuickTime before 2001 begins without ftyp.
+	// https://developer.apple.com/documentation/quicktime-file-format/movie_atom
+	if len(head) >= 8 && slices.Contains([]string{"moov", "mdat", "wide", "free", "skip"}, string(head[4:8])) {
+		return typeMOV, nil
+	}
+	kind, _, _ := strings.Cut(http.DetectContentType(head), ";")
+	if kind == typeWebM && !bytes.Contains(head, []byte("webm")) {
+		return "", unsupported("The file is a Matroska video; of these only WebM is taken.")
+	}
+	if !slices.Contains(Accepted(), kind) {
+		return "", unsupported("The file is no JPEG, PNG, GIF, WebP, MP4, MOV or WebM.")
+	}
+	return kind, nil
+}
+
+// sniffBrands tells the members of the ISO base media family by their brands
+// (ISO/IEC 14496-12, 4.3; registered at https://mp4ra.org/registered-types/brands).
+func sniffBrands(head []byte) (string, error) {
+	end := min(int(min(binary.BigEndian.Uint32(head), 1<<16)), len(head))
+	brands := []string{string(head[8:12])}
+	for at := 16; at+4 <= end; at += 4 {
+		brands = append(brands, string(head[at:at+4]))
+	}
+	switch major := brands[0]; {
+	case major == "qt  ":
+		return typeMOV, nil
+	case slices.Contains([]string{"M4A ", "M4B ", "M4P "}, major):
+		return "", unsupported("The file holds sound only, and no picture.")
+	case slices.Contains([]string{"heic", "heix", "hevc", "hevx", "mif1", "msf1", "avif", "avis"}, major):
+		return "", unsupported("HEIC and AVIF images are not taken by the networks. Export the image as JPEG.")
+	}
+	for _, brand := range brands {
+		for _, known := range []string{"iso", "mp4", "avc1", "hvc1", "av01", "M4V", "MSNV", "dash", "cmf", "3gp", "3g2", "qt  "} {
+			if strings.HasPrefix(brand, known) {
+				return typeMP4, nil
+			}
+		}
+	}
+	return "", unsupported("The file is no JPEG, PNG, GIF, WebP, MP4, MOV or WebM.")
+}
+
+func unsupported(message string) *post.Error {
+	return post.InvalidFields(post.Problem{Field: "file", Code: "unsupported_type", Message: message})
+}
+
+func damaged(format string, args ...any) *post.Error {
+	return post.InvalidFields(post.Problem{Field: "file", Code: "damaged", Message: fmt.Sprintf(format, args...)})
+}

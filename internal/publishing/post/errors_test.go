@@ -1,0 +1,48 @@
+package post_test
+
+import (
+	"strings"
+	"testing"
+
+	"dateline/internal/publishing/post"
+)
+
+func TestTooLateGivesAReasonForEveryStatusThatRefuses(t *testing.T) {
+	for _, s := range post.Statuses() {
+		e := post.TooLate(post.Post{Status: s})
+		if e.Kind != post.Conflict || e.Code != "too_late" || strings.HasSuffix(e.Message, ": .") {
+			t.Errorf("%s: %+v", s, e)
+		}
+	}
+}
+
+func TestTooLateNamesTheAccountsThatWaitForADecision(t *testing.T) {
+	p := post.Post{Status: post.Publishing, Targets: []post.Target{{Status: post.TargetPosted, Handle: "a"}, {Status: post.TargetUncertain, Handle: "b"}, {Status: post.TargetUncertain, Handle: "@c"}}}
+	if m := post.TooLate(p).Message; !strings.Contains(m, "waits for a decision about @b and @c;") {
+		t.Error(m)
+	}
+	// While it still goes out somewhere, that is what keeps it from being changed.
+	p.Targets[0].Status = post.TargetPublishing
+	if m := post.TooLate(p).Message; !strings.Contains(m, "being published right now") {
+		t.Error(m)
+	}
+}
+
+func TestAnErrorNamesEveryFieldThatIsAtFault(t *testing.T) {
+	e := post.InvalidFields(post.Problem{Field: "content", Code: "too_long", Message: "Too long."}, post.Problem{Field: "accounts[1]", Code: "unknown", Message: "Not here."})
+	if s := e.Error(); !strings.Contains(s, "content: Too long.") || !strings.Contains(s, "accounts[1]: Not here.") {
+		t.Error(s)
+	}
+}
+
+func TestFinalStatusesAreThoseThatNothingFollows(t *testing.T) {
+	var final []string
+	for _, s := range post.Statuses() {
+		if s.Final() {
+			final = append(final, string(s))
+		}
+	}
+	if got := strings.Join(final, " "); got != "posted partly_posted failed cancelled" {
+		t.Error(got)
+	}
+}

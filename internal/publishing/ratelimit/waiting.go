@@ -1,0 +1,73 @@
+package ratelimit
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"dateline/platforms/network"
+)
+
+// waitingKey ends the key of those who wait for a bucket, see note.lua.
+const waitingKey = ":waiting"
+
+// Refusal is why a post waits, and until when.
+type Refusal struct {
+	Scope  network.Scope
+	Bucket string // empty: all buckets of the scope that the call falls in
+	Until  time.Time
+}
+
+type waiting struct {
+	caller Caller
+	use    network.Use
+	Refusal
+	post uuid.UUID
+}
+
+// Wait registers a post that asks again only at a later time, so that Observe
+// can name it when it may ask sooner. That it is not registered, because Redis
+// is away, costs only that.
+func (l *Limiter) Wait(ctx context.Context, c Caller, use network.Use, r Refusal, post uuid.UUID) {
+	if l.resting() || !r.Until.After(time.Now()) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if _, err := l.waits.Do(ctx, waiting{c, use, r, post}); err != nil {
+		l.failed(err)
+	}
+}
+
+func (l *Limiter) registerAll(ctx context.Context, all []waiting) ([]struct{}, error) {
+	last := map[string]time.Time{}
+	members := map[string][]redis.Z{}
+	for _, w := range all {
+		for _, b := range w.caller.buckets(w.use) {
+			if b.Scope != w.Scope || w.Bucket != "" && b.Bucket != w.Bucket {
+				continue
+			}
+			key := b.key + waitingKey
+			members[key] = append(members[key], redis.Z{Score: float64(w.Until.UnixMilli()), Member: w.post.String()})
+			if w.Until.After(last[key]) {
+				last[key] = w.Until
+			}
+		}
+	}
+	_, err := l.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for key, posts := range members {
+			// Who was told an earlier time than now has come, or will.
+			p.ZRemRangeByScore(ctx, key, "-inf", formatMillis(time.Now()))
+			p.ZAdd(ctx, key, posts...)
+			p.ExpireGT(ctx, key, time.Until(last[key])+time.Minute)
+			p.ExpireNX(ctx, key, time.Until(last[key])+time.Minute)
+		}
+		return nil
+	})
+	return make([]struct{}, len(all)), err
+}
+
+func formatMillis(t time.Time) string { return "(" + strconv.FormatInt(t.UnixMilli(), 10) }

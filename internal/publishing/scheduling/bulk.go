@@ -1,0 +1,221 @@
+package scheduling
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+// BulkStore keeps many posts at once.
+type BulkStore interface {
+	ReplayedBulk(ctx context.Context, workspace uuid.UUID, key postgres.Idempotency) (answer json.RawMessage, found bool, err error)
+	CreatePosts(ctx context.Context, workspace, user uuid.UUID, actor string, posts []postgres.NewPost, key postgres.Idempotency, answer json.RawMessage) (earlier json.RawMessage, err error)
+}
+
+// Row is one post of a bulk request. Problems are those found while reading it;
+// a row that has some is not looked at any further.
+type Row struct {
+	Number   int
+	Draft    Draft
+	Problems []post.Problem
+}
+
+// RowResult is what became of a row: a post, or problems.
+type RowResult struct {
+	Row      int                `json:"row"`
+	PostID   uuid.UUID          `json:"post_id"`
+	Draft    bool               `json:"draft"`
+	Problems []post.Problem     `json:"problems"`
+	Approval post.ApprovalState `json:"approval,omitempty"`
+	Warnings []post.Warning     `json:"warnings,omitempty"`
+	Price    post.Price         `json:"price,omitzero"`
+}
+
+// BulkPosts is what a bulk request did.
+type BulkPosts struct {
+	Rows     []RowResult `json:"rows"`
+	Right    int         `json:"right"`
+	Stored   bool        `json:"stored"` // the right rows are posts now
+	Replayed bool        `json:"-"`
+}
+
+// BulkOptions say what to do with rows.
+type BulkOptions struct {
+	Partly bool // store the right rows although others are wrong
+	DryRun bool
+}
+
+// ScheduleRows stores many posts, in one transaction. Without Partly, one wrong
+// row keeps all from being stored.
+func (d *Desk) ScheduleRows(ctx context.Context, who workspace.Principal, rows []Row, o BulkOptions, key postgres.Idempotency) (BulkPosts, error) {
+	if !o.DryRun {
+		if raw, found, err := d.Store.ReplayedBulk(ctx, who.WorkspaceID, key); err != nil || found {
+			return replayedBulk(raw, err)
+		}
+	}
+	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
+	if err != nil {
+		return BulkPosts{}, err
+	}
+	c := d.check(workspace)
+	if err := c.foresee(ctx, rows); err != nil {
+		return BulkPosts{}, err
+	}
+	done := BulkPosts{Rows: make([]RowResult, 0, len(rows))}
+	posts := make([]postgres.NewPost, 0, len(rows))
+	right := make([]sheetRow, 0, len(rows))
+	for _, row := range rows {
+		result := RowResult{Row: row.Number, Draft: row.Draft.Unfinished, Problems: row.Problems}
+		if len(row.Problems) == 0 {
+			c = c.next()
+			n, err := c.examine(ctx, who, row.Draft)
+			if err != nil {
+				return BulkPosts{}, err
+			}
+			if result.Problems = c.problems; len(c.problems) == 0 {
+				result.PostID, result.Draft = n.Post.ID, n.Post.Status == post.Draft
+				result.Approval = n.Post.Approval.State
+				posts = append(posts, n)
+				accounts, err := c.known.accounts(ctx, n.AccountIDs) // remembered by now
+				if err != nil {
+					return BulkPosts{}, err
+				}
+				stored := asStored(n, accounts)
+				right = append(right, sheetRow{number: row.Number, at: len(done.Rows), post: stored})
+				result.Warnings, result.Price = c.oddities(stored), c.price(ctx, stored)
+			}
+		}
+		done.Rows = append(done.Rows, result)
+	}
+	done.Right = len(posts)
+	if err := c.warnRows(ctx, right, done.Rows); err != nil {
+		return BulkPosts{}, err
+	}
+	if o.DryRun || len(posts) == 0 || len(posts) < len(rows) && !o.Partly {
+		return done.notStored(), nil
+	}
+	done.Stored = true
+	answer, err := json.Marshal(done)
+	if err != nil {
+		return BulkPosts{}, err
+	}
+	earlier, err := d.Store.CreatePosts(ctx, who.WorkspaceID, who.UserID, who.Actor(), posts, key, answer)
+	if err != nil || earlier != nil {
+		return replayedBulk(earlier, err)
+	}
+	d.accepted(ctx, len(posts))
+	return done, nil
+}
+
+func replayedBulk(raw json.RawMessage, err error) (done BulkPosts, _ error) {
+	if err == nil {
+		err = json.Unmarshal(raw, &done)
+	}
+	done.Replayed = true
+	return done, err
+}
+
+// notStored takes the ids back of posts that were never made.
+func (b BulkPosts) notStored() BulkPosts {
+	for i := range b.Rows {
+		b.Rows[i].PostID = uuid.Nil
+	}
+	return b
+}
+
+// foresee looks up at once what the rows name, and puts ids in the place of
+// handles.
+func (c *check) foresee(ctx context.Context, rows []Row) error {
+	all, err := c.desk.Store.Accounts(ctx, c.workspace.ID)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		c.known.accountByID[a.ID] = &a
+	}
+	var files, parents []uuid.UUID
+	note := func(into *[]uuid.UUID, texts ...string) {
+		for _, text := range texts {
+			if id, err := uuid.Parse(text); err == nil {
+				*into = append(*into, id)
+			}
+		}
+	}
+	handles := byHandle(all)
+	for i := range rows {
+		d := &rows[i].Draft
+		rows[i].Problems = append(rows[i].Problems, resolve(d.Accounts, handles)...)
+		note(&files, d.Attachments...)
+		note(&parents, d.ThreadParentID)
+		for _, s := range d.Thread {
+			note(&files, s.Attachments...)
+		}
+		for _, o := range d.Overrides {
+			if o.Attachments != nil {
+				note(&files, *o.Attachments...)
+			}
+			if o.Thread != nil {
+				for _, s := range *o.Thread {
+					note(&files, s.Attachments...)
+				}
+			}
+		}
+	}
+	if _, err := c.known.files(ctx, files); err != nil {
+		return err
+	}
+	_, err = c.known.posts(ctx, parents)
+	return err
+}
+
+// byHandle lists accounts by their handle, with and without the network before
+// it. A disconnected account gives way to a connected one.
+func byHandle(all []account.Account) map[string][]account.Account {
+	handles := map[string][]account.Account{}
+	for _, connected := range []bool{true, false} {
+		for _, a := range all {
+			if (a.Status == account.Connected) != connected {
+				continue
+			}
+			handle := strings.ToLower(strings.TrimPrefix(a.Handle, "@"))
+			for _, name := range []string{handle, a.Network + ":" + handle} {
+				if connected || len(handles[name]) == 0 {
+					handles[name] = append(handles[name], a)
+				}
+			}
+		}
+	}
+	return handles
+}
+
+// resolve puts ids in the place of handles, such as @desk@social.example or
+// mastodon:@desk@social.example.
+func resolve(accounts []string, handles map[string][]account.Account) (problems []post.Problem) {
+	for i, text := range accounts {
+		if _, err := uuid.Parse(text); err == nil {
+			continue
+		}
+		name := strings.ToLower(strings.TrimPrefix(text, "@"))
+		if network, handle, ok := strings.Cut(name, ":@"); ok {
+			name = network + ":" + handle
+		}
+		field := fmt.Sprintf("accounts[%d]", i)
+		switch found := handles[name]; len(found) {
+		case 1:
+			accounts[i] = found[0].ID.String()
+		case 0:
+			problems = append(problems, post.Problem{Field: field, Code: "unknown", Message: fmt.Sprintf("There is no account %q.", text)})
+		default:
+			problems = append(problems, post.Problem{Field: field, Code: "ambiguous", Message: fmt.Sprintf("Several accounts are called %q. Name the network too, like %s:%s, or the account's id.", text, found[0].Network, text)})
+		}
+	}
+	return problems
+}

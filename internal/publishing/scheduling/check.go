@@ -1,0 +1,289 @@
+package scheduling
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+)
+
+// check collects everything that is wrong with a request, so that a person
+// hears it all at once.
+type check struct {
+	desk      *Desk
+	workspace workspace.Workspace
+	known     *known
+	files     map[uuid.UUID]media.Item // that the request names
+	settled   map[uuid.UUID]bool       // accounts on which nothing can be changed any more
+	problems  []post.Problem
+	targets   []account.Account // that the content was checked for
+}
+
+func (d *Desk) check(w workspace.Workspace) *check {
+	return &check{desk: d, workspace: w, known: newKnown(d, w.ID), files: map[uuid.UUID]media.Item{}}
+}
+
+// next begins anew with what the last check has found out.
+func (c *check) next() *check {
+	return &check{desk: c.desk, workspace: c.workspace, known: c.known, files: map[uuid.UUID]media.Item{}}
+}
+
+func (c *check) add(field, code, format string, args ...any) {
+	c.problems = append(c.problems, post.Problem{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
+// when reads the scheduled time and the zone it is meant in.
+func (c *check) when(text, zoneName string) (time.Time, string) {
+	zoneName = c.zoneOr(zoneName)
+	zone, err := c.known.zone(zoneName)
+	if err != nil {
+		c.add("time_zone", "unknown", "%s.", err)
+		return time.Time{}, zoneName
+	}
+	if text == "" {
+		c.future(time.Time{})
+		return time.Time{}, zoneName
+	}
+	at, err := post.ParseWhen(text, zone)
+	if err != nil {
+		c.add("scheduled_time", "invalid", "%s.", err)
+		return at, zoneName
+	}
+	c.future(at)
+	return at, zoneName
+}
+
+func (c *check) zoneOr(name string) string {
+	if name == "" {
+		return c.workspace.TimeZone
+	}
+	return name
+}
+
+// zone checks the name of a zone that no time is read in.
+func (c *check) zone(name string) string {
+	if _, err := post.LoadZone(name); err != nil {
+		c.add("time_zone", "unknown", "%s.", err)
+	}
+	return name
+}
+
+func (c *check) future(at time.Time) {
+	switch {
+	case at.IsZero():
+		c.add("scheduled_time", "required", "Name the time at which it is to be published.")
+	case !at.After(c.desk.now()):
+		c.add("scheduled_time", "in_the_past", "%s is in the past. Name a later time, or use publish-now.", at.Format(time.RFC3339))
+	case at.After(c.desk.now().Add(post.Horizon)):
+		c.add("scheduled_time", "too_far", "Posts can be scheduled at most five years ahead.")
+	}
+}
+
+// longestLateLimit keeps the number of minutes within reason.
+const longestLateLimit = 366 * 24 * 60
+
+func (c *check) lateLimit(minutes int) time.Duration {
+	if minutes < 0 || minutes > longestLateLimit {
+		c.add("drop_if_late_minutes", "invalid", "Name a number of minutes from 1 to %d, or 0 for no limit.", longestLateLimit)
+	}
+	return time.Duration(minutes) * time.Minute
+}
+
+// linkBase is what the short links of a post begin with; "": they are not
+// tracked. What a post has already, it keeps: some of its links may be out.
+func (c *check) linkBase(track bool, had string) string {
+	switch {
+	case !track:
+		return ""
+	case had != "":
+		return had
+	case c.desk.LinkBase == "":
+		c.add("track_links", "unsupported", "This installation makes no short links: set DATELINE_PUBLIC_URL.")
+	}
+	return c.desk.LinkBase
+}
+
+// listed is an id with its path in the request.
+type listed struct {
+	id uuid.UUID
+	at string
+}
+
+// ids parses a list of ids, naming those that are none or stand twice.
+func (c *check) ids(field string, texts []string) []listed {
+	seen := make(map[uuid.UUID]bool, len(texts))
+	out := make([]listed, 0, len(texts))
+	for i, text := range texts {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		id, err := uuid.Parse(text)
+		switch {
+		case err != nil:
+			c.add(at, "invalid", "%q is no id.", text)
+		case seen[id]:
+			c.add(at, "duplicate", "%s stands here twice.", id)
+		default:
+			seen[id] = true
+			out = append(out, listed{id, at})
+		}
+	}
+	return out
+}
+
+func bare(list []listed) []uuid.UUID {
+	ids := make([]uuid.UUID, len(list))
+	for i, l := range list {
+		ids[i] = l.id
+	}
+	return ids
+}
+
+// attachments finds the uploaded files that a list names. It never returns a nil
+// list: in an override, an empty list means no media and nil means the post's.
+func (c *check) attachments(ctx context.Context, field string, texts []string) ([]uuid.UUID, error) {
+	ids := c.ids(field, texts)
+	if len(ids) == 0 {
+		return []uuid.UUID{}, nil
+	}
+	known, err := c.known.files(ctx, bare(ids))
+	if err != nil {
+		return nil, err
+	}
+	found := make([]uuid.UUID, 0, len(ids))
+	for _, l := range ids {
+		item, ok := known[l.id]
+		if !ok || item.Deleted {
+			c.add(l.at, "unknown", "There is no uploaded file %s. Upload it to /api/v1/media first.", l.id)
+			continue
+		}
+		c.files[l.id] = item
+		found = append(found, l.id)
+	}
+	return found, nil
+}
+
+// loadFiles reads what a stored post names.
+func (c *check) loadFiles(ctx context.Context, p post.Post) error {
+	known, err := c.desk.Store.MediaByID(ctx, p.WorkspaceID, p.MediaIDs())
+	for id, item := range known {
+		c.files[id] = item
+	}
+	return err
+}
+
+func (c *check) urls(ids []uuid.UUID) []string {
+	urls := make([]string, len(ids))
+	for i, id := range ids {
+		urls[i] = c.desk.ObjectURL(c.files[id].ObjectKey)
+	}
+	return urls
+}
+
+// parent finds the post that this one answers.
+func (c *check) parent(ctx context.Context, text string, at time.Time) (*post.Post, error) {
+	if text == "" {
+		return nil, nil
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		c.add("thread_parent_id", "invalid", "%q is no id.", text)
+		return nil, nil //nolint:nilerr // the problem is noted
+	}
+	parents, err := c.known.posts(ctx, []uuid.UUID{id})
+	if err != nil {
+		return nil, err
+	}
+	parent, ok := parents[id]
+	if !ok {
+		c.add("thread_parent_id", "unknown", "There is no post %s.", id)
+		return nil, nil
+	}
+	c.answerable(parent, at)
+	return &parent, nil
+}
+
+// answerable says whether a post can be answered, at the time given.
+func (c *check) answerable(parent post.Post, at time.Time) {
+	switch parent.Status {
+	case post.Failed, post.Cancelled:
+		c.add("thread_parent_id", "not_published", "The post %s is %s, so nothing can answer it.", parent.ID, parent.Status)
+	default:
+		c.notBefore(parent, at)
+	}
+}
+
+// notBefore holds a reply's time against the post that it answers. A time that
+// could not be read is zero; that has been said already.
+func (c *check) notBefore(parent post.Post, at time.Time) {
+	if !at.IsZero() && !parent.Status.Final() && at.Before(parent.ScheduledTime) {
+		c.add("scheduled_time", "before_parent", "The post that this one answers is scheduled for %s; name the same or a later time.", parent.ScheduledTime.Format(time.RFC3339))
+	}
+}
+
+// accounts finds the accounts that a request names, or else means. A draft may
+// do without.
+func (c *check) accounts(ctx context.Context, texts []string, parent *post.Post, unfinished bool) ([]account.Account, error) {
+	ids := c.ids("accounts", texts)
+	if len(texts) == 0 && parent != nil {
+		for _, t := range parent.Targets {
+			ids = append(ids, listed{t.AccountID, "accounts"})
+		}
+	}
+	if len(texts) == 0 && parent == nil {
+		found, err := c.known.defaults(ctx)
+		if err == nil && len(found) == 0 && !unfinished {
+			c.add("accounts", "required", "No default account is connected. Connect one, or name accounts.")
+		}
+		return found, err
+	}
+	known, err := c.known.accounts(ctx, bare(ids))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]account.Account, 0, len(ids))
+	for _, l := range ids {
+		a, ok := known[l.id]
+		switch {
+		case !ok:
+			c.add(l.at, "unknown", "There is no account %s.", l.id)
+		case !c.connected(l.at, a):
+		case parent != nil && !onAccount(*parent, l.id):
+			c.add(l.at, "not_in_thread", "The post that this one answers does not go to %s.", a.Handle)
+		default:
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+func (c *check) connected(field string, a account.Account) bool {
+	if a.Status == account.Connected {
+		return true
+	}
+	c.add(field, "not_connected", "The account %s must be connected again first.", a.Handle)
+	return false
+}
+
+func onAccount(p post.Post, id uuid.UUID) bool {
+	for _, t := range p.Targets {
+		if t.AccountID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// language is ISO 639-1, with 639-3 codes let through as Mastodon does.
+var language = regexp.MustCompile(`^[a-z]{2,3}$`)
+
+func (c *check) language(text string) {
+	if text != "" && !language.MatchString(text) {
+		c.add("language", "invalid", "%q is no language code; write one like vi or en.", text)
+	}
+}

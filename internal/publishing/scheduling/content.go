@@ -1,0 +1,102 @@
+package scheduling
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
+)
+
+// content lets every target's network count the post as it counts.
+func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
+	c.targets = accounts
+	seen := map[post.Problem]bool{}
+	add := func(problem post.Problem) {
+		if !seen[problem] {
+			seen[problem] = true
+			c.problems = append(c.problems, problem)
+		}
+	}
+	if p.Content == "" && len(p.AttachmentIDs) == 0 {
+		// Also when every account has a text of its own: accounts may be added.
+		add(post.Problem{Field: "content", Code: "empty", Message: "Write something, or attach a file."})
+	}
+	for _, a := range accounts {
+		o := overrides[a.ID]
+		segments := p.Segments(post.Target{AccountID: a.ID, Override: o})
+		if !c.readable(segments, a, o, add) {
+			continue
+		}
+		adapter, ok := c.desk.Networks.Get(a.Network)
+		if !ok {
+			c.add("accounts", "unsupported", "This installation cannot publish to %s.", a.Network)
+			continue
+		}
+		limits, err := c.known.limits(ctx, adapter, a)
+		if err != nil {
+			// Nobody should have to wait for an instance to come back before a
+			// post can be scheduled: it is checked again before it is sent.
+			continue
+		}
+		for i, s := range segments {
+			for _, found := range adapter.Check(c.asSeen(p, i, s, limits), limits) {
+				add(post.Problem{Field: fieldOf(i, a.ID, o, found.Field), Code: found.Code, Message: found.Message})
+			}
+		}
+	}
+}
+
+// readable says whether a post can be shown to a network at all.
+func (c *check) readable(segments []post.Segment, a account.Account, o *post.Override, add func(post.Problem)) bool {
+	ok := true
+	for i, s := range segments {
+		switch {
+		case !isText(s.Content): // storable says so
+		case s.Content == "" && len(s.AttachmentIDs) == 0:
+			add(post.Problem{Field: fieldOf(i, a.ID, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
+		default:
+			continue
+		}
+		ok = false
+	}
+	return ok
+}
+
+// isText says whether the database can keep it: Postgres has no NUL.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+func (c *check) items(ids []uuid.UUID) []media.Item {
+	items := make([]media.Item, len(ids))
+	for i, id := range ids {
+		items[i] = c.files[id]
+	}
+	return items
+}
+
+// limitsPatience is how long a person waits for an instance to say its limits.
+const limitsPatience = 3 * time.Second
+
+// MediaInfos describes files for an adapter.
+func MediaInfos(files []media.Item) []network.MediaInfo {
+	infos := make([]network.MediaInfo, len(files))
+	for i, f := range files {
+		infos[i] = network.MediaInfo{MIMEType: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height, Duration: durationOf(f), AltText: f.AltText}
+	}
+	return infos
+}
+
+// durationOf is the time that a video takes. What else moves is an image to
+// networks.
+func durationOf(f media.Item) time.Duration {
+	if f.Kind != media.Video {
+		return 0
+	}
+	return f.Duration
+}

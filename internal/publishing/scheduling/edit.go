@@ -1,0 +1,200 @@
+package scheduling
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+)
+
+// change reads an edit against the post as it is.
+func (c *check) change(ctx context.Context, edit Edit, current post.Post) (change post.Change, err error) {
+	change = post.Change{Content: edit.Content, Language: edit.Language}
+	begun := current.Status.Final() // it failed, and some of it may be out
+	partlyOut := begun && slices.ContainsFunc(current.Targets, func(t post.Target) bool { return t.RemoteID != "" })
+	if begun {
+		// What is out, or given up, is neither checked nor changed any more.
+		c.settled = map[uuid.UUID]bool{}
+		for _, t := range current.Targets {
+			c.settled[t.AccountID] = t.Status != post.TargetFailed
+		}
+		current.Targets = slices.DeleteFunc(slices.Clone(current.Targets), func(t post.Target) bool { return t.Status != post.TargetFailed })
+	}
+	parent, err := c.answered(ctx, current)
+	if err != nil {
+		return change, err
+	}
+	if begun && edit.Accounts != nil {
+		c.add("accounts", "too_late", "The accounts of a post that went out cannot be changed any more.")
+	}
+	if partlyOut && edit.ScheduledTime != nil {
+		c.add("scheduled_time", "too_late", "A post of which a part is out has no new time; what failed is sent again at once.")
+	}
+	c.changedTime(edit, current, parent, &change)
+	if err := c.loadFiles(ctx, current); err != nil {
+		return change, err
+	}
+	next := current // as it will be
+	if edit.Content != nil {
+		next.Content = *edit.Content
+	}
+	if edit.Attachments != nil {
+		if next.AttachmentIDs, err = c.attachments(ctx, "attachments", *edit.Attachments); err != nil {
+			return change, err
+		}
+		change.AttachmentIDs = &next.AttachmentIDs
+	}
+	if edit.Thread != nil {
+		if next.Thread, err = c.thread(ctx, "thread", *edit.Thread); err != nil {
+			return change, err
+		}
+		change.Thread = &next.Thread
+	}
+	accounts, err := c.changedAccounts(ctx, edit, current, parent, &change)
+	if err != nil {
+		return change, err
+	}
+	overrides, err := c.changedOverrides(ctx, edit, current, accounts, &change)
+	if err != nil {
+		return change, err
+	}
+	if edit.LateLimit != nil {
+		limit := c.lateLimit(*edit.LateLimit)
+		change.LateLimit = &limit
+	}
+	if edit.TrackLinks != nil {
+		next.LinkBase = c.linkBase(*edit.TrackLinks, current.LinkBase)
+		change.LinkBase = &next.LinkBase
+	}
+	if change.Empty() && len(c.problems) == 0 {
+		c.add("", "empty", "Name at least one field to change.")
+	}
+	if edit.Language != nil {
+		c.language(*edit.Language)
+	}
+	c.storable(next, overrides)
+	if current.Status != post.Draft || current.Waiting() {
+		c.content(ctx, next, overrides, accounts)
+	}
+	return change, nil
+}
+
+// changedTime reads a new time, zone or both. A new zone alone keeps the
+// instant: it only changes how the time is shown.
+func (c *check) changedTime(edit Edit, current post.Post, parent *post.Post, change *post.Change) {
+	zone := current.TimeZone
+	if edit.TimeZone != nil {
+		zone = *edit.TimeZone
+		change.TimeZone = &zone
+	}
+	if edit.ScheduledTime != nil {
+		var at time.Time
+		at, zone = c.when(*edit.ScheduledTime, zone)
+		change.ScheduledTime = &at
+		if parent != nil {
+			c.notBefore(*parent, at)
+		}
+		return
+	}
+	c.zone(zone)
+}
+
+// answered reads the post that one answers; nil when it answers none.
+func (c *check) answered(ctx context.Context, current post.Post) (*post.Post, error) {
+	if current.ThreadParentID == nil {
+		return nil, nil
+	}
+	parent, err := c.desk.Store.PostInWorkspace(ctx, current.WorkspaceID, *current.ThreadParentID)
+	return &parent, err
+}
+
+// changedOverrides reads changed overrides, and gives all that will hold.
+func (c *check) changedOverrides(ctx context.Context, edit Edit, current post.Post, accounts []account.Account, change *post.Change) (map[uuid.UUID]*post.Override, error) {
+	all := overridesOf(current)
+	if len(edit.Overrides) == 0 {
+		return all, nil
+	}
+	ids := make([]uuid.UUID, 0, len(accounts))
+	for _, a := range accounts {
+		ids = append(ids, a.ID)
+	}
+	kept := make(map[string]Override, len(edit.Overrides))
+	change.Overrides = map[uuid.UUID]*post.Override{}
+	for _, text := range slices.Sorted(maps.Keys(edit.Overrides)) {
+		o := edit.Overrides[text]
+		if o != nil {
+			kept[text] = *o
+		} else if id, ok := c.overridden(text, ids); ok {
+			change.Overrides[id] = nil
+			delete(all, id)
+		}
+	}
+	changed, err := c.overrides(ctx, kept, ids)
+	for id, o := range changed {
+		change.Overrides[id], all[id] = o, o
+	}
+	return all, err
+}
+
+func overridesOf(p post.Post) map[uuid.UUID]*post.Override {
+	all := map[uuid.UUID]*post.Override{}
+	for _, t := range p.Targets {
+		if t.Override != nil {
+			all[t.AccountID] = t.Override
+		}
+	}
+	return all
+}
+
+// targetAccounts reads the accounts that a post goes to.
+func (c *check) targetAccounts(ctx context.Context, p post.Post) ([]account.Account, error) {
+	ids := make([]uuid.UUID, 0, len(p.Targets))
+	for _, t := range p.Targets {
+		ids = append(ids, t.AccountID)
+	}
+	if len(ids) == 0 {
+		c.add("accounts", "required", "Name at least one account.")
+		return nil, nil
+	}
+	return c.desk.Store.AccountsByID(ctx, p.WorkspaceID, ids)
+}
+
+func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Post, parent *post.Post, change *post.Change) ([]account.Account, error) {
+	if edit.Accounts == nil {
+		if len(current.Targets) == 0 && current.Status == post.Draft {
+			return nil, nil
+		}
+		return c.targetAccounts(ctx, current)
+	}
+	if len(*edit.Accounts) == 0 {
+		change.AccountIDs = &[]uuid.UUID{}
+		c.add("accounts", "required", "Name at least one account, or leave the field out.")
+		return nil, nil
+	}
+	accounts, err := c.accounts(ctx, *edit.Accounts, parent, false)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]uuid.UUID, 0, len(accounts))
+	for _, a := range accounts {
+		ids = append(ids, a.ID)
+	}
+	change.AccountIDs = &ids
+	return accounts, nil
+}
+
+func isStale(err error) bool {
+	var e *post.Error
+	return errors.As(err, &e) && e.Kind == post.PreconditionFailed
+}
+
+func isConflict(err error) bool {
+	var e *post.Error
+	return errors.As(err, &e) && e.Kind == post.Conflict
+}

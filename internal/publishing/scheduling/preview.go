@@ -1,0 +1,109 @@
+package scheduling
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/platforms/network"
+)
+
+// Shown is what would come of a draft.
+type Shown struct {
+	Targets  []ShownTarget
+	Problems []post.Problem // that keep it from being scheduled
+	Warnings []post.Warning
+	Price    post.Price
+	TimeZone string // that the post would have
+}
+
+// ShownTarget is a draft on one account.
+type ShownTarget struct {
+	Account  account.Account
+	Segments []ShownSegment
+	Price    post.Price
+}
+
+// ShownSegment is one piece of a draft on one account.
+type ShownSegment struct {
+	Characters int
+	Allowed    int  // 0: any number
+	Known      bool // the account's limits are; else nothing is counted
+	Problems   []post.Problem
+	Network    network.Preview
+	Price      post.Price
+}
+
+// Show says what would come of a draft, and stores nothing.
+func (d *Desk) Show(ctx context.Context, who workspace.Principal, draft Draft) (Shown, error) {
+	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
+	if err != nil {
+		return Shown{}, err
+	}
+	c := d.check(workspace)
+	n, err := c.examine(ctx, who, draft)
+	if err != nil {
+		return Shown{}, err
+	}
+	n.Post.ID = uuid.Nil // there is no such post
+	accounts, err := c.known.accounts(ctx, n.AccountIDs)
+	if err != nil {
+		return Shown{}, err
+	}
+	p := asStored(n, accounts)
+	shown := Shown{Problems: c.problems, TimeZone: n.Post.TimeZone}
+	c.targets = nil
+	for _, t := range p.Targets {
+		a := accounts[t.AccountID]
+		c.targets = append(c.targets, a)
+		one := c.show(ctx, p, t, a)
+		shown.Targets = append(shown.Targets, one)
+		shown.Price.Add(one.Price)
+	}
+	p.Status, p.Approval = post.Scheduled, post.Approval{} // as it will be
+	shown.Warnings = c.warn(ctx, p)
+	return shown, nil
+}
+
+// show counts and draws a post on one account.
+func (c *check) show(ctx context.Context, p post.Post, t post.Target, a account.Account) ShownTarget {
+	one := ShownTarget{Account: a}
+	adapter, supported := c.desk.Networks.Get(a.Network)
+	var limits network.Limits
+	known := false
+	if supported {
+		var err error
+		limits, err = c.known.limits(ctx, adapter, a)
+		known = err == nil
+	}
+	for i, s := range p.Segments(t) {
+		seen := ShownSegment{Known: known, Network: network.Preview{Text: s.Content}}
+		add := func(found post.Problem) { seen.Problems = append(seen.Problems, found) }
+		readable := c.readable([]post.Segment{s}, a, t.Override, func(found post.Problem) {
+			found.Field = fieldOf(i, a.ID, t.Override, "content")
+			add(found)
+		})
+		if !isText(s.Content) {
+			add(post.Problem{Field: fieldOf(i, a.ID, t.Override, "content"), Code: "invalid", Message: "The text holds bytes that are no characters."})
+		}
+		if readable && known {
+			content := c.asSeen(p, i, s, limits)
+			seen.Characters, seen.Allowed = adapter.Count(s.Content, limits), limits.MaxCharacters
+			for _, found := range adapter.Check(content, limits) {
+				add(post.Problem{Field: fieldOf(i, a.ID, t.Override, found.Field), Code: found.Code, Message: found.Message})
+			}
+			if previewer, ok := adapter.(network.Previewer); ok {
+				seen.Network = previewer.Preview(content, limits)
+			}
+		}
+		if pricer, ok := adapter.(network.Pricer); ok && readable {
+			seen.Price = priceOf(pricer, c.asSeen(p, i, s, limits))
+			one.Price.Add(seen.Price)
+		}
+		one.Segments = append(one.Segments, seen)
+	}
+	return one
+}

@@ -1,0 +1,142 @@
+package scheduling
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+// Draft is what a person asks to be published, as it arrives.
+type Draft struct {
+	Content        string              `json:"content,omitempty"`
+	ScheduledTime  string              `json:"-"` // RFC 3339, or local together with TimeZone; may be empty for an unfinished draft
+	TimeZone       string              `json:"-"` // IANA; empty: the workspace's
+	Attachments    []string            `json:"attachments,omitempty"`
+	Thread         []Segment           `json:"thread,omitempty"`    // what follows the first segment
+	Overrides      map[string]Override `json:"overrides,omitempty"` // by account id
+	Accounts       []string            `json:"accounts,omitempty"`  // empty: the parent's, else the default ones
+	ThreadParentID string              `json:"-"`
+	Language       string              `json:"language,omitempty"`
+	LateLimit      int                 `json:"drop_if_late_minutes,omitempty"` // minutes; 0: none
+	TrackLinks     bool                `json:"track_links,omitempty"`          // send short links in the place of addresses
+	Unfinished     bool                `json:"-"`                              // keep it as a draft; nothing about its content is checked yet
+}
+
+// Segment is one more piece of a thread, as it arrives.
+type Segment struct {
+	Content     string   `json:"content"`
+	Attachments []string `json:"attachments,omitempty"`
+}
+
+// Override is what a post says differently on one account; nil leaves a field
+// as it is for all.
+type Override struct {
+	Content     *string    `json:"content,omitempty"`
+	Attachments *[]string  `json:"attachments,omitempty"`
+	Thread      *[]Segment `json:"thread,omitempty"`
+}
+
+// Schedule stores a post. replayed says that the same request was carried out
+// before.
+func (d *Desk) Schedule(ctx context.Context, who workspace.Principal, draft Draft, key postgres.Idempotency) (p post.Post, replayed bool, err error) {
+	// Before anything is checked: what was right when the request first came may
+	// not be any more, its time for instance.
+	if p, found, err := d.Store.ReplayedPost(ctx, who.WorkspaceID, key); err != nil || found {
+		return p, found, err
+	}
+	n, c, err := d.examine(ctx, who, draft)
+	if err != nil {
+		return post.Post{}, false, err
+	}
+	n.Idempotency = key
+	p, replayed, err = d.Store.CreatePost(ctx, n)
+	if err == nil {
+		d.Live.Changed(ctx, p.ID)
+		if !replayed {
+			d.accepted(ctx, 1)
+			p = c.told(ctx, p)
+		}
+	}
+	return p, replayed, err
+}
+
+// Examine checks a draft as it would be scheduled, and gives what would be
+// stored. A refusal names every field that is at fault.
+func (d *Desk) Examine(ctx context.Context, who workspace.Principal, draft Draft) (postgres.NewPost, error) {
+	n, _, err := d.examine(ctx, who, draft)
+	return n, err
+}
+
+func (d *Desk) examine(ctx context.Context, who workspace.Principal, draft Draft) (postgres.NewPost, *check, error) {
+	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
+	if err != nil {
+		return postgres.NewPost{}, nil, err
+	}
+	c := d.check(workspace)
+	n, err := c.examine(ctx, who, draft)
+	if err != nil {
+		return postgres.NewPost{}, nil, err
+	}
+	if len(c.problems) > 0 {
+		return postgres.NewPost{}, nil, post.InvalidFields(c.problems...)
+	}
+	return n, c, nil
+}
+
+// examine checks a draft and gives what would be stored; c.problems says what
+// is wrong with it.
+func (c *check) examine(ctx context.Context, who workspace.Principal, draft Draft) (_ postgres.NewPost, err error) {
+	n := postgres.NewPost{Actor: who.Actor(), Post: post.Post{
+		ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, UserID: who.UserID,
+		Content: draft.Content, Language: draft.Language, Status: post.Scheduled}}
+	if draft.Unfinished {
+		n.Post.Status = post.Draft
+	}
+	if draft.ScheduledTime == "" && draft.Unfinished {
+		n.Post.TimeZone = c.zone(c.zoneOr(draft.TimeZone))
+	} else {
+		n.Post.ScheduledTime, n.Post.TimeZone = c.when(draft.ScheduledTime, draft.TimeZone)
+	}
+	n.Post.LateLimit = c.lateLimit(draft.LateLimit)
+	n.Post.LinkBase = c.linkBase(draft.TrackLinks, "")
+	if n.Post.AttachmentIDs, err = c.attachments(ctx, "attachments", draft.Attachments); err != nil {
+		return postgres.NewPost{}, err
+	}
+	n.Post.AttachmentURLs = c.urls(n.Post.AttachmentIDs)
+	if n.Post.Thread, err = c.thread(ctx, "thread", draft.Thread); err != nil {
+		return postgres.NewPost{}, err
+	}
+	parent, err := c.parent(ctx, draft.ThreadParentID, n.Post.ScheduledTime)
+	if err != nil {
+		return postgres.NewPost{}, err
+	}
+	if parent != nil {
+		n.Post.ThreadParentID, n.Post.ThreadID = &parent.ID, parent.ThreadID
+		if parent.ThreadID == nil {
+			n.Post.ThreadID = &parent.ID
+		}
+	}
+	accounts, err := c.accounts(ctx, draft.Accounts, parent, draft.Unfinished)
+	if err != nil {
+		return postgres.NewPost{}, err
+	}
+	for _, a := range accounts {
+		n.AccountIDs = append(n.AccountIDs, a.ID)
+	}
+	if n.Overrides, err = c.overrides(ctx, draft.Overrides, n.AccountIDs); err != nil {
+		return postgres.NewPost{}, err
+	}
+	if n.Post.Status == post.Scheduled && c.waits(who.Role == workspace.Author) {
+		n.Post.Status, n.Post.Approval.State = post.Draft, post.Pending
+	}
+	c.language(draft.Language)
+	c.storable(n.Post, n.Overrides)
+	if !draft.Unfinished {
+		c.content(ctx, n.Post, n.Overrides, accounts)
+	}
+	return n, nil
+}

@@ -1,0 +1,299 @@
+package scheduling
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/publishing/recurrence"
+	"dateline/internal/storage/postgres"
+)
+
+// SeriesStore keeps series and the posts that they make.
+type SeriesStore interface {
+	ReplayedSeries(ctx context.Context, workspace uuid.UUID, key postgres.Idempotency) (s post.Series, found bool, err error)
+	CreateSeries(ctx context.Context, s post.Series, key postgres.Idempotency) (created post.Series, replayed bool, err error)
+	Series(ctx context.Context, id uuid.UUID) (post.Series, error)
+	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
+	EditSeries(ctx context.Context, g post.Guard, c postgres.SeriesChange) (post.Series, error)
+	SetSeriesStatus(ctx context.Context, g post.Guard, status post.SeriesStatus) (post.Series, error)
+	Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error)
+	SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]post.Post, error)
+	SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error)
+	CreateOccurrence(ctx context.Context, s post.Series, name string, n postgres.NewPost, problem string) (p post.Post, ok bool, err error)
+	ReviseOccurrence(ctx context.Context, s post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error)
+	WithdrawOccurrence(ctx context.Context, s post.Series, g post.Guard) (ok bool, err error)
+	SeriesLooked(ctx context.Context, s post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error)
+}
+
+// SeriesDraft is what a person asks to recur, as it arrives.
+type SeriesDraft struct {
+	Rule     string
+	Starts   string // on the wall clock of TimeZone
+	TimeZone string // IANA; empty: the workspace's
+	Template Draft  // without times
+}
+
+// SeriesEdit is a change as it arrives; nil leaves a field as it is.
+type SeriesEdit struct {
+	Rule, Starts, TimeZone *string
+	Template               *Draft
+}
+
+// CreateSeries stores a series and makes its first posts. changed lists them.
+func (d *Desk) CreateSeries(ctx context.Context, who workspace.Principal, in SeriesDraft, key postgres.Idempotency) (s post.Series, changed []uuid.UUID, replayed bool, err error) {
+	if s, found, err := d.Store.ReplayedSeries(ctx, who.WorkspaceID, key); err != nil || found {
+		return s, nil, found, err
+	}
+	workspace, err := d.Store.Workspace(ctx, who.WorkspaceID)
+	if err != nil {
+		return s, nil, false, err
+	}
+	c := d.check(workspace)
+	in.TimeZone = c.zoneOr(in.TimeZone)
+	if s, err = c.series(ctx, who, in); err != nil {
+		return s, nil, false, err
+	}
+	s.ID = uuid.Must(uuid.NewV7())
+	if s, replayed, err = d.Store.CreateSeries(ctx, s, key); err != nil {
+		return s, nil, false, err
+	}
+	s, changed, err = d.materialised(ctx, s)
+	return s, changed, replayed, err
+}
+
+// series checks a series as it would be stored.
+func (c *check) series(ctx context.Context, who workspace.Principal, in SeriesDraft) (post.Series, error) {
+	s := post.Series{WorkspaceID: who.WorkspaceID, UserID: who.UserID, Rule: in.Rule, TimeZone: in.TimeZone, ByAuthor: who.Role == workspace.Author}
+	zone, err := c.known.zone(in.TimeZone)
+	if err != nil {
+		c.add("time_zone", "unknown", "%s.", err)
+	}
+	rule, err := recurrence.Parse(in.Rule)
+	if err != nil {
+		c.add("rule", "unsupported", "%s.", err)
+	}
+	starts, err := recurrence.ParseLocal(in.Starts)
+	if err != nil {
+		c.add("starts", "invalid", "%s.", err)
+	} else if distance := starts.Sub(c.desk.now()); distance > post.Horizon || distance < -post.Horizon {
+		c.add("starts", "too_far", "A series starts at most five years ago or ahead.")
+	}
+	if len(c.problems) > 0 {
+		return s, post.InvalidFields(c.problems...)
+	}
+	s.Starts = recurrence.Name(starts)
+	next, ok := nextOccurrence(rule, starts, zone, c.desk.now())
+	if !ok || next.At.Sub(c.desk.now()) > post.Horizon {
+		c.add("rule", "never", "This rule has no occurrence within the next five years.")
+		return s, post.InvalidFields(c.problems...)
+	}
+	in.Template.ScheduledTime, in.Template.TimeZone = next.At.Format(time.RFC3339), in.TimeZone
+	if _, err := c.examine(ctx, who, in.Template); err != nil {
+		return s, err
+	}
+	if len(c.problems) > 0 {
+		for i := range c.problems {
+			c.problems[i].Field = "template." + c.problems[i].Field
+		}
+		return s, post.InvalidFields(c.problems...)
+	}
+	s.Template, err = json.Marshal(in.Template)
+	return s, err
+}
+
+func nextOccurrence(rule recurrence.Rule, starts time.Time, zone *time.Location, after time.Time) (recurrence.Occurrence, bool) {
+	for o := range rule.Occurrences(starts, zone) {
+		if o.At.After(after) {
+			return o, true
+		}
+	}
+	return recurrence.Occurrence{}, false
+}
+
+// ChangeSeries edits a series and those of its posts that nobody else changed
+// and that are not yet being published.
+func (d *Desk) ChangeSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit SeriesEdit) (post.Series, []uuid.UUID, error) {
+	current, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
+	if err != nil {
+		return post.Series{}, nil, err
+	}
+	if current.Status == post.SeriesEnded {
+		return post.Series{}, nil, post.SeriesHasEnded()
+	}
+	// What has passed until now was missed under the rule that is about to go.
+	if _, err := d.Materialise(ctx, current.ID); err != nil {
+		return post.Series{}, nil, err
+	}
+	workspace, err := d.Store.Workspace(ctx, g.WorkspaceID)
+	if err != nil {
+		return post.Series{}, nil, err
+	}
+	in := SeriesDraft{Rule: current.Rule, Starts: current.Starts, TimeZone: current.TimeZone}
+	if err := json.Unmarshal(current.Template, &in.Template); err != nil {
+		return post.Series{}, nil, err
+	}
+	for from, to := range map[*string]*string{edit.Rule: &in.Rule, edit.Starts: &in.Starts, edit.TimeZone: &in.TimeZone} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	if edit.Template != nil {
+		in.Template = *edit.Template
+	}
+	next, err := d.check(workspace).series(ctx, who, in)
+	if err != nil {
+		return post.Series{}, nil, err
+	}
+	s, err := d.Store.EditSeries(ctx, g, postgres.SeriesChange{Rule: next.Rule, Starts: next.Starts, TimeZone: next.TimeZone, Template: next.Template,
+		// An editor who writes the posts anew answers for them.
+		ByAuthor: next.ByAuthor || current.ByAuthor && edit.Template == nil})
+	if err != nil {
+		return s, nil, err
+	}
+	return d.materialised(ctx, s)
+}
+
+// PauseSeries takes back what a series has scheduled and makes it rest;
+// ResumeSeries makes it go on with what is still ahead.
+func (d *Desk) PauseSeries(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error) {
+	status := post.SeriesActive
+	if pause {
+		status = post.SeriesPaused
+		if _, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID); err != nil {
+			return post.Series{}, nil, err
+		}
+		if _, err := d.Materialise(ctx, g.PostID); err != nil { // notes what was missed
+			return post.Series{}, nil, err
+		}
+	}
+	s, err := d.Store.SetSeriesStatus(ctx, g, status)
+	if err != nil {
+		return s, nil, err
+	}
+	return d.materialised(ctx, s)
+}
+
+// EndSeries stops a series for good. Its posts stay scheduled unless cancel
+// says otherwise.
+func (d *Desk) EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error) {
+	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
+	if err != nil {
+		return s, nil, err
+	}
+	if s.Status != post.SeriesEnded {
+		s, err = d.Store.SetSeriesStatus(ctx, g, post.SeriesEnded)
+	}
+	if err != nil || !cancel {
+		return s, nil, err
+	}
+	posts, err := d.Store.SeriesPosts(ctx, s.ID, recurrence.Name(d.now().AddDate(0, 0, -2)))
+	if err != nil {
+		return s, nil, err
+	}
+	var changed []uuid.UUID
+	for _, p := range posts {
+		if p.Status != post.Scheduled && p.Status != post.Draft {
+			continue
+		}
+		_, err := d.Cancel(ctx, post.Guard{WorkspaceID: s.WorkspaceID, PostID: p.ID, Actor: g.Actor})
+		if isConflict(err) {
+			continue // being published by now
+		}
+		if err != nil {
+			return s, changed, err
+		}
+		changed = append(changed, p.ID)
+	}
+	return s, changed, nil
+}
+
+// Skip leaves one occurrence out; its post, if there is one, is cancelled.
+// Without skip, it lets the occurrence in again.
+func (d *Desk) Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, []uuid.UUID, error) {
+	s, err := d.Store.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
+	if err != nil {
+		return s, nil, err
+	}
+	name, err := ahead(s, occurrence, d.now())
+	if err != nil {
+		return s, nil, err
+	}
+	posts, err := d.Store.SeriesPosts(ctx, s.ID, name)
+	if err != nil {
+		return s, nil, err
+	}
+	var made *post.Post
+	for _, p := range posts {
+		if p.Series.Name == name && p.Status != post.Cancelled {
+			made = &p
+		}
+	}
+	if skip && made != nil && made.Status != post.Scheduled && made.Status != post.Draft {
+		return s, nil, post.TooLate(*made)
+	}
+	if s, err = d.Store.Skip(ctx, g, name, skip); err != nil || !skip || made == nil {
+		if err != nil {
+			return s, nil, err
+		}
+		return d.materialised(ctx, s)
+	}
+	ok, err := d.Store.WithdrawOccurrence(ctx, s, post.Guard{WorkspaceID: s.WorkspaceID, PostID: made.ID, Actor: g.Actor})
+	if err != nil {
+		return s, nil, err
+	}
+	if !ok { // claimed meanwhile
+		if _, err := d.Store.Skip(ctx, g, name, false); err != nil {
+			return s, nil, err
+		}
+		return s, nil, post.TooLate(post.Post{Status: post.Publishing})
+	}
+	d.Live.Changed(ctx, made.ID)
+	s, changed, err := d.materialised(ctx, s)
+	return s, append(changed, made.ID), err
+}
+
+// ahead gives the name of a coming occurrence.
+func ahead(s post.Series, text string, now time.Time) (string, error) {
+	refuse := func(code, format string, args ...any) error {
+		return post.InvalidFields(post.Problem{Field: "occurrence", Code: code, Message: fmt.Sprintf(format, args...)})
+	}
+	local, err := recurrence.ParseLocal(text)
+	if err != nil {
+		return "", refuse("invalid", "%s.", err)
+	}
+	rule, starts, zone, err := expandable(s)
+	if err != nil {
+		return "", err
+	}
+	for o := range rule.Occurrences(starts, zone) {
+		if o.Local.Before(local) {
+			continue
+		}
+		if !o.Local.Equal(local) {
+			break
+		}
+		if !o.At.After(now) {
+			return "", refuse("in_the_past", "%s has passed.", recurrence.Name(local))
+		}
+		return o.Name(), nil
+	}
+	return "", refuse("unknown", "The series does not occur at %s; see its occurrences.", recurrence.Name(local))
+}
+
+// expandable reads what was checked when it was stored.
+func expandable(s post.Series) (rule recurrence.Rule, starts time.Time, zone *time.Location, err error) {
+	if rule, err = recurrence.Parse(s.Rule); err != nil {
+		return rule, starts, nil, fmt.Errorf("series %s: %w", s.ID, err)
+	}
+	if starts, err = recurrence.ParseLocal(s.Starts); err != nil {
+		return rule, starts, nil, fmt.Errorf("series %s: %w", s.ID, err)
+	}
+	zone, err = post.LoadZone(s.TimeZone)
+	return rule, starts, zone, err
+}

@@ -1,0 +1,89 @@
+package scheduling
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+)
+
+// thread reads what follows the first segment.
+func (c *check) thread(ctx context.Context, field string, segments []Segment) ([]post.Segment, error) {
+	out := make([]post.Segment, 0, len(segments))
+	for i, s := range segments {
+		ids, err := c.attachments(ctx, fmt.Sprintf("%s[%d].attachments", field, i), s.Attachments)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, post.Segment{Content: s.Content, AttachmentIDs: ids})
+	}
+	return out, nil
+}
+
+// overrides reads what a post says differently on some of its accounts.
+func (c *check) overrides(ctx context.Context, in map[string]Override, accounts []uuid.UUID) (map[uuid.UUID]*post.Override, error) {
+	out := make(map[uuid.UUID]*post.Override, len(in))
+	for _, text := range slices.Sorted(maps.Keys(in)) {
+		o := in[text]
+		id, ok := c.overridden(text, accounts)
+		if !ok {
+			continue
+		}
+		if out[id] != nil { // an id can be written in several ways
+			c.add("overrides."+id.String(), "duplicate", "The account %s stands here twice.", id)
+			continue
+		}
+		field := "overrides." + id.String()
+		read := &post.Override{Content: o.Content}
+		if o.Attachments != nil {
+			ids, err := c.attachments(ctx, field+".attachments", *o.Attachments)
+			if err != nil {
+				return nil, err
+			}
+			read.AttachmentIDs = &ids
+		}
+		if o.Thread != nil {
+			thread, err := c.thread(ctx, field+".thread", *o.Thread)
+			if err != nil {
+				return nil, err
+			}
+			read.Thread = &thread
+		}
+		out[id] = read
+	}
+	return out, nil
+}
+
+// overridden reads the account that an override is for.
+func (c *check) overridden(text string, accounts []uuid.UUID) (uuid.UUID, bool) {
+	id, err := uuid.Parse(text)
+	switch {
+	case err != nil:
+		c.add("overrides", "invalid", "%q is no account's id.", text)
+	case c.settled[id]:
+		c.add("overrides."+id.String(), "too_late", "On the account %s there is nothing to change any more.", id)
+	case !slices.Contains(accounts, id):
+		c.add("overrides."+id.String(), "unknown", "The post does not go to the account %s.", id)
+	default:
+		return id, true
+	}
+	return uuid.Nil, false
+}
+
+// fieldOf is the path in the request of a field of one account's segment, as
+// the network names it.
+func fieldOf(segment int, account uuid.UUID, o *post.Override, field string) string {
+	prefix := ""
+	if segment > 0 {
+		prefix = fmt.Sprintf("thread[%d].", segment-1)
+	}
+	overrides := o != nil && (segment > 0 && o.Thread != nil || segment == 0 && (o.Content != nil && field == "content" || o.AttachmentIDs != nil && field != "content"))
+	if overrides {
+		prefix = "overrides." + account.String() + "." + prefix
+	}
+	return prefix + field
+}

@@ -1,0 +1,178 @@
+package scheduling
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+)
+
+// Posts that are due in these hours of their own zone are rarely meant to be.
+const nightEnds = 5 // from midnight
+
+// warn says what a person should know of a post: nothing in it is an error, and
+// nothing that goes wrong here keeps a post from being stored.
+func (c *check) warn(ctx context.Context, p post.Post) []post.Warning {
+	out := append(c.forecast(ctx, p), c.oddities(p)...)
+	spots := spotsOf(p)
+	if len(spots) == 0 {
+		return out
+	}
+	near, err := c.desk.Store.Neighbours(ctx, p.WorkspaceID, spots)
+	if err != nil {
+		c.desk.Log.WarnContext(ctx, "other posts are not compared", "post_id", p.ID, "error", err)
+		return out
+	}
+	for _, n := range near {
+		out = append(out, about(n, p, handleOn(p, spots[n.Spot].AccountID), spots[n.Spot].AccountID))
+	}
+	return out
+}
+
+// toGoOut says of a post that it goes out unless somebody keeps it from it.
+func toGoOut(p post.Post) bool { return p.Status == post.Scheduled || p.Waiting() }
+
+// spotsOf lists where a post is to go out.
+func spotsOf(p post.Post) []post.Spot {
+	if !toGoOut(p) || p.ScheduledTime.IsZero() {
+		return nil
+	}
+	var spots []post.Spot
+	for _, t := range p.Targets {
+		if t.Status != post.TargetScheduled {
+			continue
+		}
+		at := post.Spot{PostID: p.ID, AccountID: t.AccountID, At: p.ScheduledTime, Fingerprint: p.Fingerprint(t)}
+		if p.Series != nil {
+			at.SeriesID = p.Series.SeriesID
+		}
+		spots = append(spots, at)
+	}
+	return spots
+}
+
+func handleOn(p post.Post, account uuid.UUID) string {
+	for _, t := range p.Targets {
+		if t.AccountID == account {
+			return t.Handle
+		}
+	}
+	return account.String()
+}
+
+func about(n post.Neighbour, p post.Post, handle string, account uuid.UUID) post.Warning {
+	at := moment(n.At, p.TimeZone)
+	w := post.Warning{Code: post.WarnConflict, AccountID: account, PostID: &n.PostID, At: &n.At,
+		Message: fmt.Sprintf("Another post on %s is scheduled for %s, less than %d minutes away: %s.", handle, at, int(post.ConflictWithin.Minutes()), n.PostID)}
+	switch {
+	case n.Same && n.Published:
+		w.Code, w.Message = post.WarnDuplicate, fmt.Sprintf("The same text was published on %s at %s: post %s.", handle, at, n.PostID)
+	case n.Same:
+		w.Code, w.Message = post.WarnDuplicate, fmt.Sprintf("The same text is scheduled to %s for %s: post %s.", handle, at, n.PostID)
+	case n.Published:
+		w.Message = fmt.Sprintf("Another post was published on %s at %s, less than %d minutes away: %s.", handle, at, int(post.ConflictWithin.Minutes()), n.PostID)
+	}
+	return w
+}
+
+func moment(at time.Time, zone string) string {
+	if z, err := post.LoadZone(zone); err == nil {
+		at = at.In(z)
+	}
+	return at.Format("15:04 on 2 January 2006")
+}
+
+// oddities warns of what can be seen without looking at other posts.
+func (c *check) oddities(p post.Post) (out []post.Warning) {
+	if zone, err := post.LoadZone(p.TimeZone); err == nil && toGoOut(p) && !p.ScheduledTime.IsZero() && p.ScheduledTime.In(zone).Hour() < nightEnds {
+		out = append(out, post.Warning{Code: post.WarnNight,
+			Message: fmt.Sprintf("It goes out in the night: at %s in %s.", moment(p.ScheduledTime, p.TimeZone), p.TimeZone)})
+	}
+	bare := 0
+	for _, id := range p.MediaIDs() {
+		if f, ok := c.files[id]; ok && strings.HasPrefix(f.MIMEType, "image/") && f.AltText == "" {
+			bare++
+		}
+	}
+	switch {
+	case bare == 1:
+		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: "A picture has no description for people who cannot see it."})
+	case bare > 1:
+		out = append(out, post.Warning{Code: post.WarnNoAltText, Message: fmt.Sprintf("%d pictures have no description for people who cannot see them.", bare)})
+	}
+	return out
+}
+
+// sheetRow is a right row of a bulk request, with what is known of it.
+type sheetRow struct {
+	number int
+	at     int // in the results
+	post   post.Post
+}
+
+// warnRows does for thousands of rows what warn does for one post, but for the
+// forecast: the database is asked once in a while, and rows are compared with
+// one another.
+func (c *check) warnRows(ctx context.Context, rows []sheetRow, results []RowResult) error {
+	var spots []post.Spot
+	var of []sheetRow // of each spot
+	for _, row := range rows {
+		for _, at := range spotsOf(row.post) {
+			spots, of = append(spots, at), append(of, row)
+		}
+	}
+	if len(spots) == 0 {
+		return nil
+	}
+	add := func(row sheetRow, w post.Warning) { results[row.at].Warnings = append(results[row.at].Warnings, w) }
+	near, err := c.desk.Store.Neighbours(ctx, c.workspace.ID, spots)
+	if err != nil {
+		return err
+	}
+	for _, n := range near {
+		row, account := of[n.Spot], spots[n.Spot].AccountID
+		add(row, about(n, row.post, handleOn(row.post, account), account))
+	}
+	order := make([]int, len(spots))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(slices.Compare(spots[a].AccountID[:], spots[b].AccountID[:]), spots[a].At.Compare(spots[b].At))
+	})
+	said := map[string]int{} // account and words → the spot before
+	for i, this := range order {
+		s, row := spots[this], of[this]
+		if i > 0 {
+			before := order[i-1]
+			if b := spots[before]; b.AccountID == s.AccountID && s.At.Sub(b.At) < post.ConflictWithin {
+				add(row, amongRows(post.WarnConflict, of[before], s, row))
+			}
+		}
+		if len(s.Fingerprint) == 0 {
+			continue
+		}
+		key := string(s.AccountID[:]) + string(s.Fingerprint)
+		if before, ok := said[key]; ok && s.At.Sub(spots[before].At) <= post.DuplicateWithin {
+			add(row, amongRows(post.WarnDuplicate, of[before], s, row))
+		}
+		said[key] = this
+	}
+	return nil
+}
+
+// amongRows warns of another row of the same request.
+func amongRows(code string, other sheetRow, at post.Spot, row sheetRow) post.Warning {
+	what := "The same text stands in"
+	if code == post.WarnConflict {
+		what = fmt.Sprintf("Less than %d minutes before, there is", int(post.ConflictWithin.Minutes()))
+	}
+	return post.Warning{Code: code, AccountID: at.AccountID, At: &other.post.ScheduledTime,
+		Message: fmt.Sprintf("%s row %d, for %s at %s.", what, other.number, handleOn(row.post, at.AccountID), moment(other.post.ScheduledTime, row.post.TimeZone))}
+}

@@ -1,0 +1,181 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+	"dateline/platforms/network"
+)
+
+// SaveAccount stores a connected account, or refreshes the one that this
+// workspace already has of the same person at the same network. The tokens are
+// sealed for the account's id, which seal is therefore given.
+func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id uuid.UUID) ([]byte, error)) (account.Account, error) {
+	settings, err := settingsJSON(a.Settings)
+	if err != nil {
+		return account.Account{}, err
+	}
+	for {
+		id, err := s.q.AccountIDByRemote(ctx, db.AccountIDByRemoteParams{WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL, RemoteID: a.RemoteID})
+		if noRows(err) {
+			id = newID()
+		} else if err != nil {
+			return account.Account{}, err
+		}
+		token, err := seal(id)
+		if err != nil {
+			return account.Account{}, err
+		}
+		var row db.Account
+		err = s.inTx(ctx, func(q *db.Queries) (err error) {
+			row, err = q.UpsertAccount(ctx, db.UpsertAccountParams{ID: id, WorkspaceID: a.WorkspaceID, Network: a.Network, BaseUrl: a.BaseURL,
+				RemoteID: a.RemoteID, Handle: a.Handle, Name: a.Name, Kind: string(a.Kind), Token: token, Scopes: orEmpty(a.Scopes),
+				Renewable: a.Renewable, ExpiresAt: timeOrNil(a.ExpiresAt), RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt),
+				Settings: settings, App: a.App, ConnectedBy: a.ConnectedBy})
+			if err != nil {
+				return err
+			}
+			return record(ctx, q, a.WorkspaceID, audit.AccountConnected, "account", id, map[string]any{"network": a.Network, "handle": a.Handle})
+		})
+		if noRows(err) {
+			continue // connected by another request meanwhile: seal for its id
+		}
+		return accountFromRow(row), err
+	}
+}
+
+// Account reads an account, whatever its workspace.
+func (s *Store) Account(ctx context.Context, id uuid.UUID) (account.Account, error) {
+	row, err := s.q.GetAccount(ctx, id)
+	if noRows(err) {
+		return account.Account{}, post.Missing("account")
+	}
+	return accountFromRow(row), err
+}
+
+// Accounts lists a workspace's accounts, oldest first.
+func (s *Store) Accounts(ctx context.Context, workspaceID uuid.UUID) ([]account.Account, error) {
+	rows, err := s.q.ListAccounts(ctx, workspaceID)
+	return accountsFromRows(rows), err
+}
+
+// AccountsByID reads those of the ids that belong to the workspace.
+func (s *Store) AccountsByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) ([]account.Account, error) {
+	rows, err := s.q.AccountsByID(ctx, db.AccountsByIDParams{WorkspaceID: workspaceID, Ids: ids})
+	return accountsFromRows(rows), err
+}
+
+// DefaultAccounts lists the accounts that a post goes to when it names none.
+func (s *Store) DefaultAccounts(ctx context.Context, workspaceID uuid.UUID) ([]account.Account, error) {
+	rows, err := s.q.DefaultAccounts(ctx, workspaceID)
+	return accountsFromRows(rows), err
+}
+
+// ChangeAccount stores what people chose: nil leaves the default as it is, and
+// a setting that is nil is taken back.
+func (s *Store) ChangeAccount(ctx context.Context, workspaceID, id uuid.UUID, isDefault *bool, settings map[string]*string) (account.Account, error) {
+	set, drop := map[string]string{}, []string{}
+	for name, value := range settings {
+		if value == nil {
+			drop = append(drop, name)
+		} else {
+			set[name] = *value
+		}
+	}
+	raw, err := settingsJSON(set)
+	if err != nil {
+		return account.Account{}, err
+	}
+	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspaceID, IsDefault: isDefault, SetSettings: raw, DropSettings: drop})
+	if noRows(err) {
+		return account.Account{}, post.Missing("account")
+	}
+	return accountFromRow(row), err
+}
+
+// DisconnectAccount forgets an account's tokens.
+func (s *Store) DisconnectAccount(ctx context.Context, a account.Account, actor string) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		changed, err := q.DisconnectAccount(ctx, db.DisconnectAccountParams{ID: a.ID, Actor: actor})
+		if err != nil || changed == 0 {
+			return err
+		}
+		return record(ctx, q, a.WorkspaceID, audit.AccountDisconnected, "account", a.ID, map[string]any{"network": a.Network, "handle": a.Handle})
+	})
+}
+
+// NoteAccountWell notes that the network knows the account by this token.
+func (s *Store) NoteAccountWell(ctx context.Context, a account.Account) error {
+	return s.q.NoteAccountWell(ctx, db.NoteAccountWellParams{ID: a.ID, TokenVersion: a.TokenVersion, Handle: a.Handle, Name: a.Name})
+}
+
+// NoteAccountTrouble notes what the network said when this token was tried.
+func (s *Store) NoteAccountTrouble(ctx context.Context, id uuid.UUID, version int64, t account.Trouble) error {
+	return s.q.NoteAccountTrouble(ctx, db.NoteAccountTroubleParams{ID: id, TokenVersion: version,
+		Class: orNil(string(t.Class)), Code: orNil(t.Code), Message: orNil(t.Message)})
+}
+
+func settingsJSON(settings map[string]string) (json.RawMessage, error) {
+	if settings == nil {
+		settings = map[string]string{}
+	}
+	return json.Marshal(settings)
+}
+
+func accountsFromRows(rows []db.Account) []account.Account {
+	out := make([]account.Account, len(rows))
+	for i, r := range rows {
+		out[i] = accountFromRow(r)
+	}
+	return out
+}
+
+func accountFromRow(r db.Account) account.Account {
+	a := account.Account{ID: r.ID, WorkspaceID: r.WorkspaceID, Network: r.Network, BaseURL: r.BaseUrl, RemoteID: r.RemoteID,
+		Handle: r.Handle, Name: r.Name, Kind: network.Kind(r.Kind), Status: account.Status(r.Status), Default: r.IsDefault,
+		SealedToken: r.Token, TokenVersion: r.TokenVersion, Renewable: r.Renewable, ExpiresAt: orZero(r.ExpiresAt),
+		RefreshExpiresAt: orZero(r.RefreshExpiresAt), RefreshRolls: r.RefreshRolls, RefreshDueAt: orZero(r.RefreshDueAt),
+		RefreshFailures: int(r.RefreshFailures), LastRefreshAt: orZero(r.LastRefreshAt), CheckedAt: orZero(r.CheckedAt),
+		Scopes: r.Scopes, App: r.App, ConnectedBy: r.ConnectedBy, CreatedAt: r.CreatedAt.UTC()}
+	_ = json.Unmarshal(r.Settings, &a.Settings) // the database checks that it is an object
+	if r.ErrorClass != nil {
+		a.Trouble = &account.Trouble{Class: network.Class(*r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage), At: orZero(r.ErrorAt)}
+	}
+	return a
+}
+
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+const sandboxURLKey = "sandbox_url"
+
+// MoveSandbox notes where the sandbox is this time. Its accounts move along
+// when it had to take another port.
+func (s *Store) MoveSandbox(ctx context.Context, url string) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		before, err := q.GetSetting(ctx, sandboxURLKey)
+		if err != nil && !noRows(err) {
+			return err
+		}
+		if before == url {
+			return nil
+		}
+		if before != "" {
+			if err := q.MoveAccounts(ctx, db.MoveAccountsParams{OldUrl: before, NewUrl: url}); err != nil {
+				return err
+			}
+		}
+		return q.PutSetting(ctx, db.PutSettingParams{Key: sandboxURLKey, Value: url})
+	})
+}

@@ -1,0 +1,186 @@
+package postgres_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/post"
+)
+
+// refuse makes the network refuse an account's token.
+func (n *newsroom) refuse(a account.Account) {
+	n.t.Helper()
+	noted, err := n.RefuseAccount(n.t.Context(), a.ID, a.TokenVersion, account.Trouble{Class: "auth", Message: "The token is revoked."})
+	if err != nil || !noted {
+		n.t.Fatal(noted, err)
+	}
+}
+
+func TestConnectingAnAccountAgainKeepsItsIDAndDefault(t *testing.T) {
+	n := open(t)
+	n.refuse(n.account)
+	again, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: n.workspace.ID, Network: "mastodon", BaseURL: "https://social.example",
+		RemoteID: "desk", Handle: "@newsdesk@social.example", Name: "News desk", Scopes: []string{"write"}}, sealed)
+	n.must(err)
+	if again.ID != n.account.ID || !again.Default || again.Status != account.Connected {
+		t.Errorf("reconnected as %+v", again)
+	}
+	if again.Handle != "@newsdesk@social.example" || again.Name != "News desk" || !slices.Equal(again.Scopes, []string{"write"}) {
+		t.Errorf("reconnected as %+v", again)
+	}
+	if want, _ := sealed(again.ID); !bytes.Equal(again.SealedToken, want) {
+		t.Errorf("the token is %q", again.SealedToken)
+	}
+	if all, err := n.Accounts(t.Context(), n.workspace.ID); err != nil || len(all) != 1 {
+		t.Errorf("%d accounts, %v", len(all), err)
+	}
+}
+
+// Two callbacks may arrive at once. Whichever is second must not leave a token
+// that is sealed for an id which was never stored.
+func TestConcurrentConnectionsOfOneAccountAgree(t *testing.T) {
+	n := open(t)
+	var looked, all sync.WaitGroup
+	looked.Add(2)
+	for range 2 {
+		var once sync.Once
+		all.Go(func() {
+			_, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: n.workspace.ID, Network: "mastodon", BaseURL: "https://social.example",
+				RemoteID: "new", Handle: "@new@social.example", Name: "New"}, func(id uuid.UUID) ([]byte, error) {
+				once.Do(func() { looked.Done(); looked.Wait() }) // both have seen that there is no such account yet
+				return sealed(id)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	accounts, err := n.Accounts(t.Context(), n.workspace.ID)
+	n.must(err)
+	for _, a := range accounts {
+		if want, _ := sealed(a.ID); !bytes.Equal(a.SealedToken, want) {
+			t.Errorf("the token of the account %s is %q", a.ID, a.SealedToken)
+		}
+	}
+	if len(accounts) != 2 {
+		t.Errorf("%d accounts", len(accounts))
+	}
+}
+
+func TestTheFirstAccountIsTheDefault(t *testing.T) {
+	n := open(t)
+	second := n.connect("sports")
+	if !n.account.Default || second.Default {
+		t.Errorf("first %v, second %v", n.account.Default, second.Default)
+	}
+	defaults, err := n.DefaultAccounts(t.Context(), n.workspace.ID)
+	if err != nil || len(defaults) != 1 || defaults[0].ID != n.account.ID {
+		t.Errorf("%v %v", defaults, err)
+	}
+	n.refuse(n.account)
+	if defaults, err = n.DefaultAccounts(t.Context(), n.workspace.ID); err != nil || len(defaults) != 0 {
+		t.Errorf("an account that needs to be reconnected is still a default: %v %v", defaults, err)
+	}
+}
+
+func TestTheSamePersonMayBeConnectedInTwoWorkspaces(t *testing.T) {
+	n := open(t)
+	w, _, _ := n.found("Rivals")
+	theirs, err := n.SaveAccount(t.Context(), account.Account{WorkspaceID: w.ID, Network: "mastodon", BaseURL: "https://social.example",
+		RemoteID: "desk", Handle: "@desk@social.example", Name: "desk"}, sealed)
+	if err != nil || theirs.ID == n.account.ID || !theirs.Default {
+		t.Errorf("%+v %v", theirs, err)
+	}
+}
+
+func TestAMissingAccountIsNotFound(t *testing.T) {
+	n := open(t)
+	_, err := n.Account(t.Context(), newID())
+	if e := refused(t, err); e.Kind != post.NotFound || e.Code != "account_not_found" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestTheFirstRegistrationAtAnInstanceStays(t *testing.T) {
+	n := open(t)
+	app := account.App{Network: "mastodon", BaseURL: "https://social.example", RedirectURI: "https://d.example/cb", ClientID: "first", SealedSecret: []byte("1")}
+	n.must(n.SaveApp(t.Context(), app))
+	second := app
+	second.ClientID = "second"
+	n.must(n.SaveApp(t.Context(), second))
+	got, found, err := n.App(t.Context(), app.Network, app.BaseURL, app.RedirectURI)
+	if err != nil || !found || got.ClientID != "first" {
+		t.Errorf("%+v %v %v", got, found, err)
+	}
+	if _, found, err := n.App(t.Context(), app.Network, app.BaseURL, "https://elsewhere.example/cb"); found || err != nil {
+		t.Errorf("found for another address (%v)", err)
+	}
+}
+
+func (n *newsroom) attempt(state string, life time.Duration) account.Attempt {
+	sum := sha256.Sum256([]byte(state))
+	return account.Attempt{StateHash: sum[:], WorkspaceID: n.workspace.ID, UserID: n.user, Network: "mastodon", BaseURL: "https://social.example",
+		RedirectURI: "https://d.example/cb", SealedVerifier: []byte("v"), ExpiresAt: time.Now().Add(life).Truncate(time.Millisecond).UTC()}
+}
+
+func TestAConnectAttemptIsGoodForOneCallback(t *testing.T) {
+	n := open(t)
+	a := n.attempt("state", time.Minute)
+	n.must(n.SaveAttempt(t.Context(), a))
+	var mu sync.Mutex
+	taken := 0
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			got, found, err := n.TakeAttempt(t.Context(), a.StateHash)
+			if err != nil {
+				t.Error(err)
+			}
+			if found {
+				mu.Lock()
+				defer mu.Unlock()
+				taken++
+				if got.UserID != a.UserID || got.BaseURL != a.BaseURL || !got.ExpiresAt.Equal(a.ExpiresAt) || string(got.SealedVerifier) != "v" {
+					t.Errorf("got %+v", got)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if taken != 1 {
+		t.Errorf("taken %d times", taken)
+	}
+}
+
+func TestAConnectAttemptExpires(t *testing.T) {
+	n := open(t)
+	old := n.attempt("old", -time.Second)
+	n.must(n.SaveAttempt(t.Context(), old))
+	if _, found, err := n.TakeAttempt(t.Context(), old.StateHash); found || err != nil {
+		t.Errorf("an expired attempt was found (%v)", err)
+	}
+	n.must(n.SaveAttempt(t.Context(), old))
+	n.must(n.SaveAttempt(t.Context(), n.attempt("new", time.Minute)))
+	var rows int
+	n.query(&rows, "select count(*) from connect_attempts")
+	if rows != 1 {
+		t.Errorf("%d attempts are kept, want the one that is not over", rows)
+	}
+}
+
+func TestAccountsMoveAlongWithTheirInstance(t *testing.T) {
+	n := open(t)
+	n.must(n.MoveSandbox(t.Context(), "https://social.example")) // the first time: nothing to move
+	n.must(n.MoveSandbox(t.Context(), "http://127.0.0.1:4002"))
+	if a, err := n.Account(t.Context(), n.account.ID); err != nil || a.BaseURL != "http://127.0.0.1:4002" {
+		t.Errorf("the account is at %s, %v", a.BaseURL, err)
+	}
+}

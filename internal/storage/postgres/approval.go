@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// Submit makes a draft wait for approval. It has to have a time, or be given
+// one: of change, only time and zone count.
+func (s *Store) Submit(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
+	return s.change(ctx, g, post.EventSubmitted, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+		return q.SubmitPost(ctx, db.SubmitPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+			SubmittedBy: idOrNull(g.UserID), ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone})
+	})
+}
+
+// Approve puts a post that waits on the schedule. When its time has passed, it
+// goes on waiting and says so.
+func (s *Store) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
+	p, err := s.change(ctx, g, post.EventApproved, nil, func(q *db.Queries) (db.ScheduledPost, error) {
+		row, err := q.ApprovePost(ctx, db.ApprovePostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})
+		if err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostApproved, nil)
+	})
+	if err == nil {
+		return p, nil
+	}
+	return p, s.whyUndecided(ctx, g, err)
+}
+
+// Reject sends a post that waits back to whoever submitted it.
+func (s *Store) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
+	p, err := s.change(ctx, g, post.EventRejected, map[string]any{"note": note}, func(q *db.Queries) (db.ScheduledPost, error) {
+		row, err := q.RejectPost(ctx, db.RejectPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID), Note: note})
+		if err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostRejected, nil)
+	})
+	if err == nil {
+		return p, nil
+	}
+	return p, s.whyUndecided(ctx, g, err)
+}
+
+// whyUndecided says what is wrong with a post that could not be decided on.
+func (s *Store) whyUndecided(ctx context.Context, g post.Guard, err error) error {
+	if !isTooLate(err) {
+		return err
+	}
+	current, read := s.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
+	switch {
+	case read != nil:
+		return read
+	case current.Waiting():
+		return s.overdue(ctx, g, current)
+	default:
+		return post.NotPending(current)
+	}
+}
+
+// overdue notes at the post, once, that its time has passed.
+func (s *Store) overdue(ctx context.Context, g post.Guard, p post.Post) error {
+	refusal := post.Overdue(p.ScheduledTime)
+	g.IfVersion = 0
+	_, err := s.change(ctx, g, post.EventRefused, map[string]any{"asked": "approve", "code": refusal.Code, "reason": refusal.Message}, func(q *db.Queries) (db.ScheduledPost, error) {
+		return q.NoteOverdue(ctx, db.NoteOverdueParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, Note: refusal.Message})
+	})
+	if err != nil && !isTooLate(err) {
+		return err
+	}
+	return refusal
+}
+
+func isTooLate(err error) bool {
+	var e *post.Error
+	return errors.As(err, &e) && e.Kind == post.Conflict
+}

@@ -1,0 +1,84 @@
+package postgres_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+// An author edits an approved post at the moment in which publishers claim it.
+// Either the edit comes too late, or nothing is ever claimed.
+func TestAPostThatGoesBackToItsApproversIsNeverClaimed(t *testing.T) {
+	n := open(t)
+	edits, claims := 0, 0
+	for round := range 40 {
+		p := n.create()
+		text := "Not approved"
+		var edited, claimed bool
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		act := func(what func() error) {
+			wait := time.Duration(rand.IntN(3_000)) * time.Microsecond
+			all.Go(func() {
+				<-start
+				time.Sleep(wait)
+				if err := what(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		act(func() error {
+			got, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text, NeedsApproval: true}, nil)
+			if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				edited = got.Waiting()
+			}
+			return tooLate(err)
+		})
+		for range 4 {
+			act(func() error {
+				read, err := n.Acknowledge(t.Context(), p.ID)
+				if err != nil {
+					return err
+				}
+				_, ok, err := n.Claim(t.Context(), call(read, 0, 1), time.Minute)
+				mu.Lock()
+				defer mu.Unlock()
+				claimed = claimed || ok
+				return err
+			})
+		}
+		close(start)
+		all.Wait()
+		end, err := n.Post(t.Context(), p.ID)
+		n.must(err)
+		if edited == claimed || edited != end.Waiting() || claimed != (end.Status == post.Publishing && end.Content == "Hello") {
+			t.Fatalf("round %d: edited %v, claimed %v, and the post is %+v", round, edited, claimed, end)
+		}
+		if edited {
+			edits++
+		} else {
+			claims++
+		}
+	}
+	t.Logf("%d edits and %d claims won", edits, claims)
+}
+
+// The last line of defence: no statement whatever schedules what nobody approved.
+func TestTheDatabaseKeepsWhatWaitsOffTheSchedule(t *testing.T) {
+	n := open(t)
+	p := n.create(func(d *postgres.NewPost) { d.Post.Status, d.Post.Approval.State = post.Draft, post.Pending })
+	for _, status := range []string{"scheduled", "publishing", "posted"} {
+		tx := n.begin()
+		if _, err := tx.Exec(t.Context(), "update scheduled_posts set status = $1::post_status where post_id = $2", status, p.ID); err == nil {
+			t.Errorf("a post that waits became %s", status)
+		}
+		_ = tx.Rollback(t.Context())
+	}
+}

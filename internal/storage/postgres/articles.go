@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"dateline/internal/news/article/selector"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/change"
+	"dateline/internal/news/crawl/weburl"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/storage/postgres/db"
+)
+
+// RenewCrawled keeps pages for whoever reads them.
+func (s *Store) RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration) error {
+	return s.q.RenewCrawled(ctx, db.RenewCrawledParams{Ids: ids, Seconds: ttl.Seconds()})
+}
+
+// ReleaseCrawled hands a page out again after a while.
+func (s *Store) ReleaseCrawled(ctx context.Context, c crawl.Crawled, wait time.Duration) error {
+	return s.q.ReleaseCrawled(ctx, db.ReleaseCrawledParams{ID: c.ID, Tries: int16(c.Tries), Seconds: wait.Seconds()}) //nolint:gosec // a few
+}
+
+// CrawledWaiting counts pages that wait to be read, up to most.
+func (s *Store) CrawledWaiting(ctx context.Context, most int) (int, error) {
+	n, err := s.q.CrawledWaiting(ctx, int32(most)) //nolint:gosec // thousands
+	return int(n), err
+}
+
+// PageOf tells how a page was served. Its version may have been swept.
+func (s *Store) PageOf(ctx context.Context, c crawl.Crawled) (p pipeline.Page, rules weburl.Rules, err error) {
+	row, err := s.q.PageHeader(ctx, db.PageHeaderParams{DomainID: c.DomainID, UrlID: c.URLID, FetchedAt: c.FetchedAt})
+	if err != nil {
+		return p, rules, err
+	}
+	p = pipeline.Page{Crawled: c, Domain: row.Domain, Final: row.FinalUrl}
+	if p.Final == "" {
+		p.Final = c.URL
+	}
+	var header map[string][]string
+	if err := json.Unmarshal(row.Header, &header); err != nil {
+		return p, rules, err
+	}
+	if types := header["Content-Type"]; len(types) > 0 {
+		p.ContentType = types[0]
+	}
+	if json.Unmarshal(row.Rules, &rules) != nil {
+		rules = weburl.Rules{}
+	}
+	return p, rules, nil
+}
+
+// KeepReading stores what came of a page, takes the page off the list, and notes
+// how the selectors of its site did, all of it or nothing. Whoever lost the
+// page's lease changes nothing.
+func (s *Store) KeepReading(ctx context.Context, r pipeline.Read) (k pipeline.Kept, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		k = pipeline.Kept{}
+		if r.Article != nil && r.SimHash != 0 {
+			if err := q.LockSimilar(ctx, parts(r.SimHash)); err != nil {
+				return err
+			}
+		}
+		row, err := q.LockMonitor(ctx, r.Page.DomainID)
+		if err != nil {
+			return err
+		}
+		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: r.Page.ID, Tries: int16(r.Page.Tries)}) //nolint:gosec // a few
+		if err != nil {
+			return err
+		}
+		if k.Lost = done == 0; k.Lost {
+			return nil
+		}
+		if err := q.CountPages(ctx, counted(r)); err != nil {
+			return err
+		}
+		if r.Article == nil {
+			return nil
+		}
+		if err := watch(ctx, q, row, r, &k); err != nil {
+			return err
+		}
+		return keepArticle(ctx, q, r, &k)
+	})
+	return k, err
+}
+
+// KeepGone marks the articles of a page that is not there any more, and has the
+// search forget them. What the page said before comes first: a page that waits
+// to be read makes it wait.
+func (s *Store) KeepGone(ctx context.Context, c crawl.Crawled) (k pipeline.KeptGone, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		k = pipeline.KeptGone{}
+		if _, err := q.LockMonitor(ctx, c.DomainID); err != nil {
+			return err
+		}
+		if k.Later, err = q.OlderCrawled(ctx, db.OlderCrawledParams{DomainID: c.DomainID, UrlID: c.URLID, ID: c.ID}); err != nil || k.Later {
+			return err
+		}
+		done, err := q.FinishCrawled(ctx, db.FinishCrawledParams{ID: c.ID, Tries: int16(c.Tries)}) //nolint:gosec // a few
+		if k.Lost = done == 0; err != nil || k.Lost {
+			return err
+		}
+		ids, err := q.MarkGone(ctx, db.MarkGoneParams{DomainID: c.DomainID, PageID: c.URLID, GoneAt: c.FetchedAt, MovedTo: idOrNull(c.MovedTo)})
+		for _, id := range ids {
+			if err := q.NoteArticleChange(ctx, db.NoteArticleChangeParams{ArticleID: id, Kind: db.ChangeKindUpsert}); err != nil {
+				return err
+			}
+		}
+		k.Articles = len(ids)
+		return err
+	})
+	return k, err
+}
+
+// parts are the locks of a SimHash, see LockSimilar.
+func parts(simhash int64) []int32 {
+	out := make([]int32, 0, 4)
+	for i, b := range change.SimHash(simhash).Blocks() { //nolint:gosec // bits, whatever the sign
+		out = append(out, int32(i)<<16|int32(b)) //nolint:gosec // four
+	}
+	return out
+}
+
+func counted(r pipeline.Read) db.CountPagesParams {
+	p := db.CountPagesParams{DomainID: r.Page.DomainID}
+	switch {
+	case r.Failed:
+		p.Failed, p.Problem = 1, clip(r.Problem)
+	case r.Article == nil:
+		p.Others = 1
+	default:
+		p.Articles = 1
+	}
+	return p
+}
+
+// clip bounds what is told of a problem.
+func clip(s string) string {
+	const most = 500
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")
+}
+
+// watch notes how the selectors did, and what is to be done about them. What
+// older selectors read says nothing of those in use.
+func watch(ctx context.Context, q *db.Queries, row db.SiteMonitor, r pipeline.Read, k *pipeline.Kept) error {
+	var m selector.Monitor
+	if err := json.Unmarshal(row.Monitor, &m); err != nil {
+		return err
+	}
+	if r.SelectorVersion == m.Version {
+		m = m.Saw(r.Outcome)
+		raw, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		if err := q.SaveMonitor(ctx, db.SaveMonitorParams{DomainID: row.DomainID, Monitor: raw}); err != nil {
+			return err
+		}
+	}
+	k.Version, k.Pages = m.Version, m.Pages
+	d := m.Decide()
+	if d.Action == selector.Keep || row.Wish != db.SelectorWishNone || d.Action == selector.Learn && !row.Learning {
+		return nil
+	}
+	k.Wish = true
+	return q.WishSelectors(ctx, db.WishSelectorsParams{DomainID: row.DomainID, Wish: db.SelectorWish(d.Action), Field: string(d.Field), Why: d.Reason})
+}

@@ -1,0 +1,249 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// Edit applies a change to a post that is not yet being published, or whose
+// publishing has failed: then what failed goes out again. attachmentURLs belong
+// to change.AttachmentIDs. A refusal is a *post.Error.
+func (s *Store) Edit(ctx context.Context, g post.Guard, change post.Change, attachmentURLs []string) (post.Post, error) {
+	params, err := editParams(g, change, attachmentURLs)
+	if err != nil {
+		return post.Post{}, err
+	}
+	data := map[string]any{}
+	return s.change(ctx, g, post.EventEdited, data, func(q *db.Queries) (db.ScheduledPost, error) {
+		if err := holdMedia(ctx, q, mediaOfChange(change)); err != nil {
+			return db.ScheduledPost{}, err
+		}
+		row, err := q.EditPost(ctx, params)
+		if err != nil {
+			return row, err
+		}
+		maps.Copy(data, editedFields(row, change))
+		if err := editTargets(ctx, q, row, change); err != nil {
+			return row, err
+		}
+		if post.Status(row.Status).Final() {
+			return redrive(ctx, q, row, nil, true, g.Actor, "edited")
+		}
+		if change.NeedsApproval && row.Status == db.PostStatusDraft && row.Approval == db.ApprovalStatePending {
+			return row, addEvent(ctx, q, row, nil, post.EventSubmitted, g.Actor, nil)
+		}
+		return row, nil
+	})
+}
+
+// editTargets makes the accounts of a post follow an edit of it.
+func editTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, change post.Change) error {
+	if change.AccountIDs != nil {
+		if err := changeTargets(ctx, q, row, change); err != nil {
+			return err
+		}
+	}
+	if err := setOverrides(ctx, q, row.PostID, change.Overrides); err != nil {
+		return err
+	}
+	if !changesText(change) {
+		return nil
+	}
+	p, err := withTargets(ctx, q, row, nil)
+	if err != nil {
+		return err
+	}
+	if err := putLinks(ctx, q, p, p.Targets); err != nil {
+		return err
+	}
+	ids, fingerprints := fingerprintsOf(p)
+	return q.SetFingerprints(ctx, db.SetFingerprintsParams{Ids: ids, Fingerprints: fingerprints})
+}
+
+func fingerprintsOf(p post.Post) (targets []uuid.UUID, fingerprints [][]byte) {
+	for _, t := range p.Targets {
+		targets, fingerprints = append(targets, t.ID), append(fingerprints, orEmpty(p.Fingerprint(t)))
+	}
+	return targets, fingerprints
+}
+
+// changesText says whether a change may be of what a target is sent.
+func changesText(c post.Change) bool {
+	return c.Content != nil || c.Thread != nil || len(c.Overrides) > 0 || c.LinkBase != nil
+}
+
+func editParams(g post.Guard, change post.Change, attachmentURLs []string) (db.EditPostParams, error) {
+	p := db.EditPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		Content: change.Content, ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone, Language: change.Language,
+		NeedsApproval: change.NeedsApproval, SubmittedBy: idOrNull(g.UserID),
+		MediaChanged: change.AttachmentIDs != nil || change.Thread != nil || len(change.Overrides) > 0}
+	if change.AttachmentIDs != nil {
+		p.AttachmentIds, p.AttachmentUrls = orEmpty(*change.AttachmentIDs), orEmpty(attachmentURLs)
+	}
+	if change.LinkBase != nil {
+		p.SetLinkBase, p.LinkBase = true, orNil(*change.LinkBase)
+	}
+	if change.LateLimit != nil {
+		p.SetLateLimit, p.LateLimitMinutes = true, minutes(*change.LateLimit)
+	}
+	var err error
+	if change.Thread != nil {
+		p.Thread, err = threadJSON(*change.Thread)
+	}
+	return p, err
+}
+
+// changeTargets makes the accounts of a post those of the change.
+func changeTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, change post.Change) error {
+	postID := row.PostID
+	if err := q.DeleteTargets(ctx, db.DeleteTargetsParams{PostID: postID, KeepAccountIds: *change.AccountIDs}); err != nil {
+		return err
+	}
+	kept, err := q.TargetsOfPosts(ctx, []uuid.UUID{postID})
+	if err != nil {
+		return err
+	}
+	have := map[uuid.UUID]bool{}
+	for _, t := range kept {
+		have[t.AccountID] = true
+	}
+	var added []uuid.UUID
+	for _, id := range *change.AccountIDs {
+		if !have[id] {
+			added = append(added, id)
+		}
+	}
+	return insertTargets(ctx, q, fromRow(row), added, nil)
+}
+
+func setOverrides(ctx context.Context, q *db.Queries, postID uuid.UUID, overrides map[uuid.UUID]*post.Override) error {
+	if len(overrides) == 0 {
+		return nil
+	}
+	p := db.SetOverridesParams{PostID: postID}
+	for account, o := range overrides {
+		text, err := overrideJSON(o)
+		if err != nil {
+			return err
+		}
+		p.AccountIds, p.Overrides = append(p.AccountIds, account), append(p.Overrides, text)
+	}
+	return q.SetOverrides(ctx, p)
+}
+
+// editedFields is what the event of an edit says. Other windows follow the events
+// of drafts too, but the timeline leaves them out: drafts are saved while somebody
+// types.
+func editedFields(row db.ScheduledPost, c post.Change) map[string]any {
+	data := changedFields(c)
+	if row.Status == db.PostStatusDraft && row.Approval != db.ApprovalStatePending {
+		data[post.EditedDraft] = true
+	}
+	return data
+}
+
+func changedFields(c post.Change) map[string]any {
+	data := map[string]any{}
+	if c.Content != nil {
+		data["content"] = true
+	}
+	if c.ScheduledTime != nil {
+		data["scheduled_time"] = *c.ScheduledTime
+	}
+	if c.TimeZone != nil {
+		data["time_zone"] = *c.TimeZone
+	}
+	if c.Language != nil {
+		data["language"] = *c.Language
+	}
+	if c.AttachmentIDs != nil {
+		data["attachments"] = true
+	}
+	if c.AccountIDs != nil {
+		data["accounts"] = *c.AccountIDs
+	}
+	if c.Thread != nil {
+		data["thread"] = len(*c.Thread)
+	}
+	if len(c.Overrides) > 0 {
+		data["overrides"] = len(c.Overrides)
+	}
+	if c.LinkBase != nil {
+		data["track_links"] = *c.LinkBase != ""
+	}
+	if c.LateLimit != nil {
+		data["drop_if_late_minutes"] = int(*c.LateLimit / time.Minute)
+	}
+	return data
+}
+
+// Cancel takes back a post that is not yet being published.
+func (s *Store) Cancel(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.change(ctx, g, post.EventCancelled, nil, func(q *db.Queries) (db.ScheduledPost, error) {
+		row, err := q.CancelPost(ctx, db.CancelPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
+		if err != nil {
+			return row, err
+		}
+		if err := q.CancelTargets(ctx, g.PostID); err != nil {
+			return row, err
+		}
+		return row, recordPost(ctx, q, row, g.Actor, audit.PostCancelled, nil)
+	})
+}
+
+// ScheduleDraft makes a draft a scheduled post. It has to have a time, or be
+// given one: of change, only time and zone count.
+func (s *Store) ScheduleDraft(ctx context.Context, g post.Guard, change post.Change) (post.Post, error) {
+	return s.change(ctx, g, post.EventScheduled, changedFields(change), func(q *db.Queries) (db.ScheduledPost, error) {
+		return q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID),
+			ScheduledTime: change.ScheduledTime, TimeZone: change.TimeZone})
+	})
+}
+
+// PublishNow makes a waiting post, or a draft, due at once.
+func (s *Store) PublishNow(ctx context.Context, g post.Guard) (post.Post, error) {
+	return s.change(ctx, g, post.EventPublishNow, nil, func(q *db.Queries) (db.ScheduledPost, error) {
+		return q.PublishNow(ctx, db.PublishNowParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion, Approver: idOrNull(g.UserID)})
+	})
+}
+
+// change runs one guarded statement with its event, and says why when the
+// guard refused.
+func (s *Store) change(ctx context.Context, g post.Guard, event string, data map[string]any, update func(*db.Queries) (db.ScheduledPost, error)) (changed post.Post, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := update(q)
+		if err != nil {
+			return err
+		}
+		if err := addEvent(ctx, q, row, nil, event, g.Actor, data); err != nil {
+			return err
+		}
+		changed, err = withTargets(ctx, q, row, nil)
+		return err
+	})
+	if noRows(err) {
+		return post.Post{}, s.whyRefused(ctx, g)
+	}
+	if err != nil {
+		return post.Post{}, err
+	}
+	return changed, nil
+}
+
+func (s *Store) whyRefused(ctx context.Context, g post.Guard) error {
+	current, err := s.PostInWorkspace(ctx, g.WorkspaceID, g.PostID)
+	if err != nil {
+		return err
+	}
+	if g.IfVersion != 0 && g.IfVersion != current.Version {
+		return post.Stale(current.Version)
+	}
+	return post.TooLate(current)
+}

@@ -1,0 +1,295 @@
+package postgres_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+func TestOneOfTwentyConcurrentClaimsWins(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	var mu sync.Mutex
+	var won []post.Call
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			c, ok, err := n.Claim(t.Context(), call(p, 0, 1), time.Minute)
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				mu.Lock()
+				defer mu.Unlock()
+				won = append(won, c)
+			}
+		})
+	}
+	all.Wait()
+	if len(won) != 1 {
+		t.Fatalf("%d claims won", len(won))
+	}
+	var rows int
+	n.query(&rows, "select count(*) from operations")
+	if rows != 1 {
+		t.Errorf("the ledger has %d rows", rows)
+	}
+	if events := n.events(p); !slices.Equal(events, []string{post.EventCreated, post.EventSending}) {
+		t.Errorf("timeline %v", events)
+	}
+}
+
+func TestAClaimWritesTheLedgerBeforeAnythingIsSent(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	want := call(p, 0, 1)
+	want.Prepared = json.RawMessage(`{"media": ["7"]}`)
+	claimed, ok, err := n.Claim(t.Context(), want, time.Minute)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	// The call is planned for the post's time; the lease runs from now on.
+	if claimed.Fence != 1 || !claimed.SentAt.Equal(p.ScheduledTime) || time.Until(claimed.ClaimedUntil).Round(10*time.Second) != time.Minute {
+		t.Errorf("claimed %+v", claimed)
+	}
+	open, found, err := n.OpenCall(t.Context(), want.TargetID)
+	if err != nil || !found {
+		t.Fatal(found, err)
+	}
+	if open.OperationID != want.OperationID || open.IdempotencyKey != want.IdempotencyKey || !bytes.Equal(open.Fingerprint, want.Fingerprint) ||
+		open.Revision != 1 || open.Epoch != 1 || open.Fence != 1 || !open.SentAt.Equal(claimed.SentAt) || string(open.Prepared) != string(want.Prepared) {
+		t.Errorf("the ledger says %+v", open)
+	}
+	got, err := n.Post(t.Context(), p.ID)
+	n.must(err)
+	if got.Status != post.Publishing || got.Targets[0].Status != post.TargetPublishing || !got.Targets[0].SentAt.Equal(claimed.SentAt) {
+		t.Errorf("the post is %+v", got)
+	}
+	if epoch, err := n.LastEpoch(t.Context(), want.TargetID, 0, 1); err != nil || epoch != 1 {
+		t.Errorf("last epoch %d, %v", epoch, err)
+	}
+	if epoch, err := n.LastEpoch(t.Context(), want.TargetID, 0, 2); err != nil || epoch != 0 {
+		t.Errorf("last epoch of another revision %d, %v", epoch, err)
+	}
+}
+
+func TestAClaimNamesTheNewestRevision(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	text := "Corrected"
+	edited, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
+	n.must(err)
+	if _, ok, err := n.Claim(t.Context(), call(p, 0, 1), time.Minute); ok || err != nil {
+		t.Errorf("the revision before the edit was claimed (%v, %v)", ok, err)
+	}
+	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Scheduled {
+		t.Errorf("the refused claim left %+v, %v", now, err)
+	}
+	n.claim(edited, 0, 1, time.Minute)
+}
+
+func TestACancelledPostIsNotClaimed(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	cancelled, err := n.Cancel(t.Context(), n.guard(p))
+	n.must(err)
+	for _, version := range []post.Post{p, cancelled} {
+		if _, ok, err := n.Claim(t.Context(), call(version, 0, 1), time.Minute); ok || err != nil {
+			t.Errorf("revision %d was claimed (%v, %v)", version.Revision, ok, err)
+		}
+	}
+	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Cancelled || now.Version != cancelled.Version {
+		t.Errorf("the post is %+v, %v", now, err)
+	}
+}
+
+func TestTwoTargetsAreClaimedSideBySide(t *testing.T) {
+	n := open(t)
+	sports := n.connect("sports")
+	p := n.create(func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
+	n.claim(p, 0, 1, time.Minute)
+	n.claim(p, 1, 1, time.Minute)
+}
+
+func TestAClaimIsTakenOverOnlyAfterItsLease(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	first := n.claim(p, 0, 1, time.Minute)
+	if _, ok, err := n.TakeOver(t.Context(), first.TargetID, first.Fence, time.Minute); ok || err != nil {
+		t.Fatalf("taken over while the lease runs (%v)", err)
+	}
+	n.exec("update post_targets set claimed_until = now() - interval '1 second'")
+	var mu sync.Mutex
+	var fences []int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			fence, ok, err := n.TakeOver(t.Context(), first.TargetID, first.Fence, time.Minute)
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				mu.Lock()
+				defer mu.Unlock()
+				fences = append(fences, fence)
+			}
+		})
+	}
+	all.Wait()
+	if !slices.Equal(fences, []int64{first.Fence + 1}) {
+		t.Fatalf("taken over with the fences %v", fences)
+	}
+
+	// The earlier holder wakes late: nothing that it says counts any more.
+	if _, ok, err := n.Finish(t.Context(), outcome(first, "1")); ok || err != nil {
+		t.Errorf("the earlier holder's outcome was taken (%v)", err)
+	}
+	if ok, err := n.RenewClaim(t.Context(), first.TargetID, first.Fence, time.Minute); ok || err != nil {
+		t.Errorf("the earlier holder renewed its claim (%v)", err)
+	}
+	second := first
+	second.Fence = fences[0]
+	if got := n.finish(outcome(second, "1")); got.Status != post.Posted || got.Targets[0].RemoteID != "1" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestARenewedClaimHoldsLonger(t *testing.T) {
+	n := open(t)
+	c := n.claim(n.create(), 0, 1, time.Second)
+	ok, err := n.RenewClaim(t.Context(), c.TargetID, c.Fence, time.Hour)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	n.exec("update post_targets set claimed_until = claimed_until - interval '30 minutes'")
+	if _, ok, err := n.TakeOver(t.Context(), c.TargetID, c.Fence, time.Minute); ok || err != nil {
+		t.Errorf("taken over before the renewed lease ran out (%v)", err)
+	}
+	n.finish(outcome(c, "1"))
+	if ok, err := n.RenewClaim(t.Context(), c.TargetID, c.Fence, time.Hour); ok || err != nil {
+		t.Errorf("a finished claim was renewed (%v)", err)
+	}
+}
+
+func TestAnOutcomeForAnOlderRevisionIsRefused(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	text := "Corrected"
+	_, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
+	n.must(err)
+	// What preparing the older text found wrong does not concern the new one.
+	o := post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetFailed, ErrorClass: "rejected", Error: "Too long.", Event: post.EventFailed}
+	if _, ok, err := n.Finish(t.Context(), o); ok || err != nil {
+		t.Errorf("it was taken (%v)", err)
+	}
+	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Status != post.Scheduled {
+		t.Errorf("the post is %+v, %v", now, err)
+	}
+}
+
+func TestARefusedOutcomeLeavesNothingBehind(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	c := n.claim(p, 0, 1, time.Minute)
+	before := n.events(p)
+	late := outcome(c, "1")
+	late.Fence--
+	if _, ok, err := n.Finish(t.Context(), late); ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if after := n.events(p); !slices.Equal(before, after) {
+		t.Errorf("timeline %v, before %v", after, before)
+	}
+	var state string
+	n.query(&state, "select state from operations")
+	if state != post.CallSending {
+		t.Errorf("the ledger says %s", state)
+	}
+}
+
+func TestARetryClaimsAnewUnderAnotherEpoch(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	first := n.claim(p, 0, 1, time.Minute)
+	o := failure(first)
+	o.Status, o.Event, o.ErrorClass = post.TargetScheduled, post.EventRetrying, "transient"
+	got := n.finish(o)
+	if got.Status != post.Publishing || got.RetryCount != 1 || got.Targets[0].Attempts != 1 || got.Targets[0].ClaimedUntil != nil {
+		t.Errorf("after the first try %+v", got)
+	}
+	// It takes nobody else's claim with it.
+	other := n.create()
+	if _, ok, err := n.ClaimMany(t.Context(), []post.Call{call(got, 0, 1), call(other, 0, 1)}, time.Minute); err != nil || ok[0] || !ok[1] {
+		t.Errorf("the same epoch once more, and another post's first: %v, %v", ok, err)
+	}
+	second := n.claim(got, 0, 2, time.Minute)
+	if second.Fence <= first.Fence {
+		t.Errorf("fence %d after %d", second.Fence, first.Fence)
+	}
+	if got = n.finish(outcome(second, "1")); got.Status != post.Posted || got.Targets[0].Attempts != 2 || got.RetryCount != 1 || got.Targets[0].ErrorMessage != "" {
+		t.Errorf("after the second try %+v", got)
+	}
+	if _, found, err := n.OpenCall(t.Context(), second.TargetID); found || err != nil {
+		t.Errorf("a call is still open (%v)", err)
+	}
+}
+
+func TestAnAmbiguousCallStaysOpenUntilItIsReconciled(t *testing.T) {
+	n := open(t)
+	c := n.claim(n.create(), 0, 1, time.Minute)
+	n.must(n.SetCallState(t.Context(), c.OperationID, post.CallAmbiguous, map[string]any{"first": "timeout"}))
+	if open, found, err := n.OpenCall(t.Context(), c.TargetID); err != nil || !found || open.OperationID != c.OperationID {
+		t.Fatalf("open %+v %v %v", open, found, err)
+	}
+	n.must(n.SetCallState(t.Context(), c.OperationID, post.CallReconciledAbsent, map[string]any{"second": "not found"}))
+	if _, found, err := n.OpenCall(t.Context(), c.TargetID); err != nil || found {
+		t.Errorf("still open (%v)", err)
+	}
+	var evidence string
+	n.query(&evidence, "select evidence::text from operations")
+	if evidence != `{"first": "timeout", "second": "not found"}` {
+		t.Errorf("evidence %s", evidence)
+	}
+}
+
+func TestARemotePostBelongsToOneTargetOnly(t *testing.T) {
+	n := open(t)
+	since := time.Now().Add(-time.Minute)
+	n.finish(outcome(n.claim(n.create(), 0, 1, time.Minute), "77"))
+	known, err := n.ClaimedRemoteIDs(t.Context(), n.account.ID, since)
+	if err != nil || !known["77"] || len(known) != 1 {
+		t.Errorf("known %v, %v", known, err)
+	}
+	found := outcome(n.claim(n.create(), 0, 1, time.Minute), "77")
+	found.Operation = post.CallReconciledOK
+	if _, ok, err := n.Finish(t.Context(), found); ok || err == nil {
+		t.Errorf("a remote post was found for two posts (%v)", err)
+	}
+	// What the network itself answers is recorded as it says.
+	if _, ok, err := n.Finish(t.Context(), outcome(n.claim(n.create(), 0, 1, time.Minute), "77")); !ok || err != nil {
+		t.Errorf("an accepted call was not recorded: %v %v", ok, err)
+	}
+}
+
+func TestParentTellsWhereAReplyHangs(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	if status, id, err := n.Parent(t.Context(), p.ID, n.account.ID); err != nil || status != post.TargetScheduled || id != "" {
+		t.Errorf("%s %q %v", status, id, err)
+	}
+	n.finish(outcome(n.claim(p, 0, 1, time.Minute), "5"))
+	if status, id, err := n.Parent(t.Context(), p.ID, n.account.ID); err != nil || status != post.TargetPosted || id != "5" {
+		t.Errorf("%s %q %v", status, id, err)
+	}
+	if status, _, err := n.Parent(t.Context(), p.ID, newID()); err != nil || status != post.TargetCancelled {
+		t.Errorf("on another account: %s %v", status, err)
+	}
+}

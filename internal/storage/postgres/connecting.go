@@ -1,0 +1,75 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/account"
+	"dateline/internal/storage/postgres/db"
+)
+
+// App reads Dateline's registration at an instance.
+func (s *Store) App(ctx context.Context, network, baseURL, redirectURI string) (app account.App, found bool, err error) {
+	row, err := s.q.GetNetworkApp(ctx, db.GetNetworkAppParams{Network: network, BaseUrl: baseURL, RedirectUri: redirectURI})
+	if noRows(err) {
+		return account.App{}, false, nil
+	}
+	return account.App{Network: row.Network, BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, ClientID: row.ClientID, SealedSecret: row.ClientSecret}, err == nil, err
+}
+
+// SaveApp keeps a registration; the first one of an instance stays.
+func (s *Store) SaveApp(ctx context.Context, a account.App) error {
+	return s.q.InsertNetworkApp(ctx, db.InsertNetworkAppParams{Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI,
+		ClientID: a.ClientID, ClientSecret: a.SealedSecret})
+}
+
+// SaveAttempt keeps what a callback needs until it comes.
+func (s *Store) SaveAttempt(ctx context.Context, a account.Attempt) error {
+	if err := s.q.DeleteStaleConnectAttempts(ctx); err != nil {
+		return err
+	}
+	return s.q.InsertConnectAttempt(ctx, db.InsertConnectAttemptParams{State: a.StateHash, WorkspaceID: a.WorkspaceID, UserID: a.UserID,
+		Network: a.Network, BaseUrl: a.BaseURL, RedirectUri: a.RedirectURI, Verifier: a.SealedVerifier, AccountID: a.AccountID, SessionID: orNone(a.SessionID), ExpiresAt: a.ExpiresAt})
+}
+
+// TakeAttempt gives an attempt to its callback, once.
+func (s *Store) TakeAttempt(ctx context.Context, stateHash []byte) (a account.Attempt, found bool, err error) {
+	row, err := s.q.TakeConnectAttempt(ctx, stateHash)
+	if noRows(err) {
+		return account.Attempt{}, false, nil
+	}
+	if err != nil {
+		return account.Attempt{}, false, err
+	}
+	if row.ExpiresAt.Before(time.Now()) {
+		return account.Attempt{}, false, nil
+	}
+	return account.Attempt{StateHash: row.State, WorkspaceID: row.WorkspaceID, UserID: row.UserID, Network: row.Network,
+		BaseURL: row.BaseUrl, RedirectURI: row.RedirectUri, SealedVerifier: row.Verifier, AccountID: row.AccountID, SessionID: idOrNil(row.SessionID), ExpiresAt: row.ExpiresAt}, true, nil
+}
+
+// SaveChoice keeps a login until somebody has chosen whom it is to post as.
+func (s *Store) SaveChoice(ctx context.Context, c account.PendingChoice) error {
+	if err := s.q.DeleteStaleAccountChoices(ctx); err != nil {
+		return err
+	}
+	return s.q.InsertAccountChoice(ctx, db.InsertAccountChoiceParams{ID: c.ID, WorkspaceID: c.WorkspaceID, UserID: c.UserID,
+		Network: c.Network, App: c.App, Key: c.KeyHash, Accounts: c.SealedAccounts, ExpiresAt: c.ExpiresAt})
+}
+
+// Choice reads a choice that is still open, whatever its workspace.
+func (s *Store) Choice(ctx context.Context, id uuid.UUID) (account.PendingChoice, error) {
+	row, err := s.q.GetAccountChoice(ctx, id)
+	if noRows(err) {
+		return account.PendingChoice{}, account.NoSuchChoice()
+	}
+	return account.PendingChoice{ID: row.ID, WorkspaceID: row.WorkspaceID, UserID: row.UserID, Network: row.Network, App: row.App,
+		KeyHash: row.Key, SealedAccounts: row.Accounts, ExpiresAt: row.ExpiresAt.UTC()}, err
+}
+
+// EndChoice forgets a choice that was made.
+func (s *Store) EndChoice(ctx context.Context, id uuid.UUID) error {
+	return s.q.DeleteAccountChoice(ctx, id)
+}

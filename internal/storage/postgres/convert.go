@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// approvalState gives none for a post that says nothing of it.
+func approvalState(s post.ApprovalState) db.ApprovalState {
+	if s == "" {
+		return db.ApprovalStateNone
+	}
+	return db.ApprovalState(s)
+}
+
+func idOrNull(id uuid.UUID) *uuid.UUID {
+	if id == uuid.Nil {
+		return nil
+	}
+	return &id
+}
+
+func threadJSON(thread []post.Segment) (json.RawMessage, error) {
+	return json.Marshal(orEmpty(thread))
+}
+
+// readThread reads what threadJSON wrote; the database checks that it is an array.
+func readThread(raw json.RawMessage) (thread []post.Segment) {
+	_ = json.Unmarshal(raw, &thread)
+	return thread
+}
+
+// overrideJSON gives the empty text for none.
+func overrideJSON(o *post.Override) (string, error) {
+	if o == nil || (o.Content == nil && o.AttachmentIDs == nil && o.Thread == nil) {
+		return "", nil
+	}
+	raw, err := json.Marshal(o)
+	return string(raw), err
+}
+
+func readOverride(raw json.RawMessage) *post.Override {
+	if len(raw) == 0 {
+		return nil
+	}
+	var o post.Override
+	if json.Unmarshal(raw, &o) != nil {
+		return nil
+	}
+	return &o
+}
+
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// minutes is how the database keeps a late limit; none is null.
+func minutes(d time.Duration) *int32 {
+	if d <= 0 {
+		return nil
+	}
+	m := int32(d / time.Minute) //nolint:gosec // the desk bounds it to a year
+	return &m
+}

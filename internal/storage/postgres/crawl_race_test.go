@@ -1,0 +1,84 @@
+package postgres_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/news/crawl"
+	"dateline/internal/storage/postgres"
+)
+
+// Seeds are planned and made while URLs of the same domains are leased and
+// recorded, in batches that mix the domains: nobody waits for who waits for him.
+func TestPlanningAndCrawlingDoNotLockEachOtherOut(t *testing.T) {
+	n := open(t)
+	var domains []crawl.Domain
+	for _, name := range []string{"c", "a", "d", "b"} {
+		s, d := n.seed(n.workspace.ID, "https://"+name+".example/")
+		n.discover(s, 300, 3)
+		domains = append(domains, d)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	run := func(what string, do func(ctx context.Context, i int) error) {
+		all.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				if err := do(ctx, i); err != nil && ctx.Err() == nil {
+					t.Errorf("%s: %v", what, err)
+					return
+				}
+			}
+		})
+	}
+	for worker := range 3 {
+		run("lease and record", func(ctx context.Context, i int) error {
+			var fetched []crawl.Fetched
+			for k := range 2 {
+				urls, err := n.LeaseURLs(ctx, crawl.Lease{Domain: domains[(worker+i+3*k)%4], ID: uuid.New(), Most: 8, TTL: time.Minute, Idle: time.Hour})
+				if err != nil {
+					return err
+				}
+				for _, u := range urls {
+					u.State = crawl.Kept
+					fetched = append(fetched, crawl.Fetched{URL: u, Requests: 1, Never: u.Kind.Hub()})
+				}
+			}
+			if len(fetched) == 0 {
+				return nil
+			}
+			_, err := n.RecordFetches(ctx, fetched)
+			return err
+		})
+	}
+	for range 2 {
+		run("plan", func(ctx context.Context, _ int) error {
+			planned, err := n.PlanSeeds(ctx, 100)
+			if planned > 0 { // due again at once
+				for _, d := range domains {
+					if _, err := n.ControlDomain(ctx, uuid.Nil, d.Name, crawl.RunNow, ""); err != nil {
+						return err
+					}
+				}
+			}
+			return err
+		})
+	}
+	run("make seeds", func(ctx context.Context, i int) error {
+		var list []crawl.Seed
+		for k := range 4 {
+			list = append(list, crawl.Seed{ID: newID(), WorkspaceID: n.workspace.ID, URL: webURL(t, "https://"+string("dbca"[(i+k)%4])+".example/"), Kind: crawl.Home,
+				Status: crawl.Active, Min: time.Minute, Max: time.Hour, Every: time.Minute, Rules: crawl.Rules{Depth: 1}})
+		}
+		_, _, err := n.CreateSeeds(ctx, list, postgres.Idempotency{})
+		return err
+	})
+	all.Wait()
+	if got := n.count("select count(*) from urls where last_crawl is not null"); got == 0 {
+		t.Error("nothing was crawled")
+	}
+}

@@ -1,0 +1,220 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/weburl"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// mostSeeds of one workspace.
+const mostSeeds = 20_000
+
+// CreateSeeds stores seeds, those that the workspace does not have yet, and
+// makes them due. created says of each whether it is new.
+func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempotency) (out []crawl.Seed, replayed bool, err error) {
+	if len(seeds) == 0 {
+		return nil, false, nil
+	}
+	workspaceID := seeds[0].WorkspaceID
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, workspaceID, key, seeds[0].ID)
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err := q.GetSeed(ctx, db.GetSeedParams{ID: earlier, WorkspaceID: workspaceID})
+			if err != nil {
+				return orMissing(err, "seed")
+			}
+			out = []crawl.Seed{seedFromRow(row.Seed, row.Domain)}
+			return nil
+		}
+		have, err := q.CountSeeds(ctx, workspaceID)
+		if err != nil {
+			return err
+		}
+		if int(have)+len(seeds) > mostSeeds {
+			return &post.Error{Kind: post.Conflict, Code: "too_many_seeds", Message: fmt.Sprintf("A workspace may have %d seeds. Delete some first.", mostSeeds)}
+		}
+		domains, err := domainsOf(ctx, q, seeds)
+		if err != nil {
+			return err
+		}
+		for _, n := range seeds {
+			d := domains[n.URL.Domain()]
+			row, err := q.InsertSeed(ctx, db.InsertSeedParams{ID: n.ID, WorkspaceID: workspaceID, DomainID: d.ID, UrlID: crawl.ID(n.URL), Url: n.URL.String(),
+				Kind: db.UrlKind(n.Kind), Title: n.Title, Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), //nolint:gosec // 0 to 100
+				MinSeconds: seconds(n.Min), MaxSeconds: seconds(n.Max), EverySeconds: seconds(n.Every),
+				Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.Depth), Budget: int32(n.Rules.Budget)}) //nolint:gosec // checked at the edge
+			if noRows(err) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			out = append(out, seedFromRow(row, d.Domain))
+			if err := record(ctx, q, workspaceID, audit.SeedCreated, "seed", row.ID, map[string]any{"domain": d.Domain}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, replayed, err
+}
+
+// domainsOf reads the domains of seeds, and makes those that are missing. It
+// locks them, in the order of LockDomains.
+func domainsOf(ctx context.Context, q *db.Queries, seeds []crawl.Seed) (map[string]db.CrawlDomain, error) {
+	all := map[string]db.CrawlDomain{}
+	for _, n := range seeds {
+		all[n.URL.Domain()] = db.CrawlDomain{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		d, err := q.CrawlDomain(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = d
+	}
+	return all, nil
+}
+
+// Seed reads a seed, if it belongs to workspace.
+func (s *Store) Seed(ctx context.Context, workspaceID, id uuid.UUID) (crawl.Seed, error) {
+	row, err := s.q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspaceID})
+	return seedFromRow(row.Seed, row.Domain), orMissing(err, "seed")
+}
+
+// Seeds lists a workspace's seeds, the oldest first. domain may be empty.
+func (s *Store) Seeds(ctx context.Context, workspaceID uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
+	rows, err := s.q.ListSeeds(ctx, db.ListSeedsParams{WorkspaceID: workspaceID, Domain: domain, AfterID: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
+	out := make([]crawl.Seed, len(rows))
+	for i, row := range rows {
+		out[i] = seedFromRow(row.Seed, row.Domain)
+	}
+	return out, err
+}
+
+// ChangeSeed changes a seed. ifVersion 0 takes any; change may refuse.
+func (s *Store) ChangeSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (changed crawl.Seed, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspaceID})
+		if err != nil {
+			return orMissing(err, "seed")
+		}
+		n := seedFromRow(row.Seed, row.Domain)
+		stale := &post.Error{Kind: post.PreconditionFailed, Code: "version_mismatch", Message: "The seed was changed since it was read. Read it again."}
+		if ifVersion != 0 && ifVersion != n.Version {
+			return stale
+		}
+		if err := change(&n); err != nil {
+			return err
+		}
+		updated, err := q.UpdateSeed(ctx, db.UpdateSeedParams{ID: id, WorkspaceID: workspaceID, Version: n.Version, Kind: db.UrlKind(n.Kind), Title: n.Title,
+			Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), MinSeconds: seconds(n.Min), MaxSeconds: seconds(n.Max), //nolint:gosec // 0 to 100
+			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.Depth), Budget: int32(n.Rules.Budget)}) //nolint:gosec // checked at the edge
+		if noRows(err) {
+			return stale
+		}
+		if err != nil {
+			return err
+		}
+		changed = seedFromRow(updated, row.Domain)
+		return record(ctx, q, workspaceID, audit.SeedChanged, "seed", id, map[string]any{"domain": row.Domain, "status": n.Status})
+	})
+	return changed, err
+}
+
+// DeleteSeed forgets a seed. What was found through it stays known.
+func (s *Store) DeleteSeed(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.DeleteSeed(ctx, db.DeleteSeedParams{ID: id, WorkspaceID: workspaceID}); err != nil {
+			return orMissing(err, "seed")
+		}
+		return record(ctx, q, workspaceID, audit.SeedDeleted, "seed", id, nil)
+	})
+}
+
+// PlanSeeds makes the URLs of seeds due that are due, and says how many.
+func (s *Store) PlanSeeds(ctx context.Context, batch int) (planned int, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		domains, err := q.DomainsToPlan(ctx, int32(batch)) //nolint:gosec // thousands
+		if err != nil || len(domains) == 0 {
+			return err
+		}
+		if err := q.LockDomains(ctx, domains); err != nil {
+			return err
+		}
+		rows, err := q.PlanSeeds(ctx, db.PlanSeedsParams{Domains: domains, Batch: int32(batch)}) //nolint:gosec // thousands
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		planned = len(rows)
+		var hubs db.PutHubsParams
+		seen := map[uuid.UUID]bool{} // a statement may touch a row once
+		for _, row := range rows {
+			if seen[row.UrlID] {
+				continue
+			}
+			seen[row.UrlID] = true
+			hubs.DomainIds, hubs.Ids, hubs.Urls = append(hubs.DomainIds, row.DomainID), append(hubs.Ids, row.UrlID), append(hubs.Urls, row.Url)
+			hubs.Kinds, hubs.SeedNos = append(hubs.Kinds, string(row.Kind)), append(hubs.SeedNos, row.No)
+			hubs.Ranks = append(hubs.Ranks, int16(crawl.HubRank(crawl.Kind(row.Kind)))) //nolint:gosec // 0 to 15
+		}
+		if err := q.PutHubs(ctx, hubs); err != nil {
+			return err
+		}
+		return q.DueNow(ctx, hubs.DomainIds)
+	})
+	return planned, err
+}
+
+// SeedsCrawled tells the seeds of a hub what its fetch brought: whether
+// something was found, or the problem that there was.
+func (s *Store) SeedsCrawled(ctx context.Context, domain int32, url uuid.UUID, found bool, problem string) error {
+	factor := 1.25
+	if found {
+		factor = 0.67
+	}
+	if problem != "" {
+		factor = 1
+	}
+	return s.q.SeedsCrawled(ctx, db.SeedsCrawledParams{DomainID: domain, UrlID: url, Found: found, Problem: problem, Factor: factor})
+}
+
+// SeedsOfDomain lists the active seeds of a domain, of all workspaces.
+func (s *Store) SeedsOfDomain(ctx context.Context, domain int32) ([]crawl.Seed, error) {
+	rows, err := s.q.SeedsOfDomain(ctx, domain)
+	out := make([]crawl.Seed, len(rows))
+	for i, row := range rows {
+		out[i] = seedFromRow(row, "")
+	}
+	return out, err
+}
+
+func seconds(d time.Duration) int32 { return int32(d / time.Second) } //nolint:gosec // intervals of hubs
+
+func seedFromRow(r db.Seed, domain string) crawl.Seed {
+	n := crawl.Seed{ID: r.ID, No: r.No, WorkspaceID: r.WorkspaceID, DomainID: r.DomainID, Domain: domain, Kind: crawl.Kind(r.Kind), Title: r.Title,
+		Status: crawl.Status(r.Status), Priority: int(r.Priority), Min: time.Duration(r.MinSeconds) * time.Second, Max: time.Duration(r.MaxSeconds) * time.Second,
+		Every: time.Duration(r.EverySeconds) * time.Second, Rules: crawl.Rules{Allow: r.Allow, Deny: r.Deny, Depth: int(r.Depth), Budget: int(r.Budget)},
+		NextCrawl: r.NextCrawl, LastCrawl: r.LastCrawl, LastFound: r.LastFound, LastProblem: r.LastProblem, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	n.URL = readURL(r.Url)
+	return n
+}
+
+// readURL reads a URL that was canonical when it was stored.
+func readURL(text string) (u weburl.URL) {
+	_ = u.UnmarshalText([]byte(text))
+	return u
+}

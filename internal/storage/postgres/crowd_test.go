@@ -1,0 +1,218 @@
+package postgres_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+	"dateline/internal/storage/postgres/db"
+)
+
+func TestACrowdIsClaimedAtOnceAndTheRestIsLeftAlone(t *testing.T) {
+	n := open(t)
+	second := n.connect("second")
+	due := n.create(func(d *postgres.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
+	cancelled, edited, held := n.create(), n.create(), n.create()
+	calls := []post.Call{call(due, 0, 1), call(cancelled, 0, 1), call(edited, 0, 1), call(held, 0, 1), call(due, 1, 1)}
+	_, err := n.Cancel(t.Context(), n.guard(cancelled))
+	n.must(err)
+	words := "Better words"
+	changed, err := n.Edit(t.Context(), n.guard(edited), post.Change{Content: &words}, nil)
+	n.must(err)
+	n.claim(held, 0, 1, time.Minute)
+	before := n.reread(held)
+
+	claimed, ok, err := n.ClaimMany(t.Context(), calls, time.Minute)
+	n.must(err)
+	if fmt.Sprint(ok) != "[true false false false true]" {
+		t.Fatalf("claimed %v", ok)
+	}
+	if claimed[0].Fence != 1 || claimed[4].Fence != 1 || claimed[0].ClaimedUntil.IsZero() {
+		t.Errorf("claimed %+v", claimed)
+	}
+	if p := n.reread(cancelled); p.Status != post.Cancelled {
+		t.Errorf("the cancelled post is %s", p.Status)
+	}
+	if p := n.reread(edited); p.Status != post.Scheduled || p.Version != changed.Version {
+		t.Errorf("a refused claim changed the post: %s, version %d", p.Status, p.Version)
+	}
+	if after := n.reread(held); after.Version != before.Version || after.Targets[0].Fence != before.Targets[0].Fence {
+		t.Error("a claim that somebody else holds was touched")
+	}
+	for _, i := range []int{0, 4} {
+		if _, found, err := n.OpenCall(t.Context(), calls[i].TargetID); err != nil || !found {
+			t.Errorf("call %d is not in the ledger: %v", i, err)
+		}
+	}
+}
+
+func TestOverlappingCrowdsClaimEachTargetOnce(t *testing.T) {
+	n := open(t)
+	posts := make([]post.Post, 40)
+	for i := range posts {
+		posts[i] = n.create()
+	}
+	wins := make(map[uuid.UUID]int)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for round := range 8 {
+		all.Go(func() {
+			calls := make([]post.Call, 0, len(posts))
+			for i := range posts { // in another order each, so that locks could cross
+				calls = append(calls, call(posts[(i*7+round*5)%len(posts)], 0, 1))
+			}
+			claimed, ok, err := n.ClaimMany(t.Context(), calls, time.Minute)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for i := range claimed {
+				if ok[i] {
+					wins[claimed[i].TargetID]++
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, p := range posts {
+		if wins[p.Targets[0].ID] != 1 {
+			t.Errorf("target of %s was claimed %d times", p.ID, wins[p.Targets[0].ID])
+		}
+	}
+}
+
+func TestACrowdsOutcomesAreRecordedAsOneByOne(t *testing.T) {
+	n := open(t)
+	second := n.connect("second")
+	whole := n.create(func(d *postgres.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
+	half := n.create(func(d *postgres.NewPost) { d.AccountIDs = append(d.AccountIDs, second.ID) })
+	lost := n.create()
+	outcomes := []post.Outcome{posted(n.claim(whole, 0, 1, time.Minute), "1"), posted(n.claim(whole, 1, 1, time.Minute), "2"),
+		posted(n.claim(half, 0, 1, time.Minute), "3"), posted(n.claim(lost, 0, 1, time.Minute), "4")}
+	outcomes[3].Fence-- // somebody else holds the claim by now
+
+	ok, err := n.FinishPosted(t.Context(), outcomes)
+	n.must(err)
+	if fmt.Sprint(ok) != "[true true true false]" {
+		t.Fatalf("recorded %v", ok)
+	}
+	p := n.reread(whole)
+	if p.Status != post.Posted || p.PostedAt == nil || p.Targets[0].RemoteID == "" || p.Targets[0].Attempts != 1 || p.Targets[0].ClaimedUntil != nil {
+		t.Errorf("the whole post: %+v", p)
+	}
+	if !p.Targets[0].SentAt.Equal(*outcomes[0].SentAt) && !p.Targets[1].SentAt.Equal(*outcomes[0].SentAt) {
+		t.Errorf("sent at %v, want %v", p.Targets[0].SentAt, outcomes[0].SentAt)
+	}
+	if p := n.reread(half); p.Status != post.Publishing || p.PostedAt != nil {
+		t.Errorf("the post with an open target is %s", p.Status)
+	}
+	if p := n.reread(lost); p.Status != post.Publishing || p.Targets[0].Status != post.TargetPublishing {
+		t.Errorf("an outcome without the claim was recorded: %s", p.Targets[0].Status)
+	}
+	events, err := n.Events(t.Context(), whole.ID, 0, 100)
+	n.must(err)
+	kinds := map[string]int{}
+	for _, e := range events {
+		kinds[e.Type]++
+	}
+	if kinds[post.EventPosted] != 2 || kinds[post.EventStatus] != 1 {
+		t.Errorf("the timeline has %v", kinds)
+	}
+	// Neither outcome brought evidence or event data: nothing of that may end up
+	// as null or an array.
+	if odd := n.count(`select count(*) from operations where jsonb_typeof(evidence) <> 'object'`) +
+		n.count(`select count(*) from post_events where jsonb_typeof(data) <> 'object'`); odd != 0 {
+		t.Errorf("%d rows hold something else than an object", odd)
+	}
+	if _, found, err := n.OpenCall(t.Context(), outcomes[0].TargetID); err != nil || found {
+		t.Errorf("the ledger still has an open call: %v", err)
+	}
+}
+
+func TestCountDueCountsWhatIsScheduledInAStretch(t *testing.T) {
+	n := open(t)
+	at := time.Now().Add(time.Hour).Truncate(10 * time.Second)
+	for _, off := range []time.Duration{-time.Millisecond, 0, 9 * time.Second, 10 * time.Second} {
+		n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = at.Add(off) })
+	}
+	gone := n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = at })
+	_, err := n.Cancel(t.Context(), n.guard(gone))
+	n.must(err)
+	if due, err := n.CountDue(t.Context(), at, at.Add(10*time.Second)); err != nil || due != 2 {
+		t.Errorf("%d are due, %v", due, err)
+	}
+}
+
+// posted is the outcome of a call that left a moment ago.
+func posted(c post.Call, remoteID string) post.Outcome {
+	o := outcome(c, remoteID)
+	sent := time.Now().UTC().Truncate(time.Millisecond)
+	o.SentAt = &sent
+	return o
+}
+
+// reread is a post as it stands now.
+func (n *newsroom) reread(p post.Post) post.Post {
+	n.t.Helper()
+	now, err := n.Post(n.t.Context(), p.ID)
+	n.must(err)
+	return now
+}
+
+func (n *newsroom) count(sql string) (rows int) {
+	n.t.Helper()
+	c, err := pgx.Connect(n.t.Context(), n.url)
+	n.must(err)
+	defer func() { _ = c.Close(n.t.Context()) }()
+	n.must(c.QueryRow(n.t.Context(), sql).Scan(&rows))
+	return rows
+}
+
+// What scheduling counts must not cost the more the more there is on the
+// account, also when Postgres last looked at its tables before a crowd came and
+// believes that nothing waits: the crowd was counted against itself.
+func TestACrowdIsNotCountedAgainstItself(t *testing.T) {
+	n := open(t)
+	const crowd = 200
+	var last post.Post
+	for range crowd {
+		last = n.create()
+	}
+	n.exec("update post_targets set status = 'cancelled'")
+	n.exec("update scheduled_posts set status = 'cancelled'")
+	n.exec("analyze")
+	n.exec("update post_targets set status = 'scheduled'")
+	n.exec("update scheduled_posts set status = 'scheduled'")
+
+	tx := n.begin()
+	q := db.New(tx)
+	read := func() (rows int) {
+		t.Helper()
+		const sql = "select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::int from pg_stat_xact_user_tables where relname in ('post_targets', 'scheduled_posts')"
+		n.must(tx.QueryRow(t.Context(), sql).Scan(&rows))
+		return rows
+	}
+	at := last.ScheduledTime
+	calls, err := q.CountPlanned(t.Context(), db.CountPlannedParams{WorkspaceID: n.workspace.ID, AccountID: n.account.ID,
+		FromTime: at.Add(-time.Hour), ToTime: at.Add(time.Hour), Most: 10 * crowd})
+	n.must(err)
+	counting := read()
+	if calls != crowd || counting > 10*crowd {
+		t.Errorf("counted %d calls of %d, and read %d rows for it", calls, crowd, counting)
+	}
+	near, err := q.Neighbours(t.Context(), db.NeighboursParams{Ns: []int32{0}, PostIds: []uuid.UUID{newID()}, SeriesIds: []uuid.UUID{newID()},
+		AccountIds: []uuid.UUID{n.account.ID}, Ats: []time.Time{at}, Fingerprints: [][]byte{last.Fingerprint(last.Targets[0])},
+		WorkspaceID: n.workspace.ID, SameSeconds: 86400, NearSeconds: 300})
+	n.must(err)
+	if looking := read() - counting; len(near) != 2 || looking > 10*crowd {
+		t.Errorf("found %d neighbours, and read %d rows for it", len(near), looking)
+	}
+}

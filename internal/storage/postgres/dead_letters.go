@@ -1,0 +1,255 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// Retry sends the failed targets of a post out again; none named means all. A
+// target that is uncertain is not among them: a person has to say first whether
+// it exists.
+func (s *Store) Retry(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
+	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
+		return redrive(ctx, q, row, targets, true, g.Actor, "asked")
+	})
+}
+
+// Return sends failed targets out again because their account is connected
+// once more. Their lateness still counts from the post's own time.
+func (s *Store) Return(ctx context.Context, postID uuid.UUID) (post.Post, error) {
+	g := post.Guard{PostID: postID, Actor: post.ActorDateline}
+	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
+		targets, err := q.ReconnectedTargets(ctx, postID)
+		if err != nil {
+			return row, err
+		}
+		if len(targets) == 0 {
+			return row, post.NotDead()
+		}
+		return redrive(ctx, q, row, targets, false, g.Actor, "reconnected")
+	})
+}
+
+// redrive makes failed targets of a locked post scheduled again.
+func redrive(ctx context.Context, q *db.Queries, row db.ScheduledPost, targets []uuid.UUID, byPerson bool, actor, reason string) (db.ScheduledPost, error) {
+	again, err := q.RedriveTargets(ctx, db.RedriveTargetsParams{PostID: row.PostID, TargetIds: orEmpty(targets)})
+	if err != nil {
+		return row, err
+	}
+	if len(again) == 0 {
+		return row, post.NotDead()
+	}
+	row, err = q.RedrivePost(ctx, db.RedrivePostParams{PostID: row.PostID, ByPerson: byPerson})
+	if err != nil {
+		return row, err
+	}
+	return row, addEvent(ctx, q, row, nil, post.EventRedriven, actor, map[string]any{"targets": again, "reason": reason})
+}
+
+// Discard gives dead letters of a post up; none named means all.
+func (s *Store) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error) {
+	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
+		gone, err := q.DiscardTargets(ctx, db.DiscardTargetsParams{PostID: g.PostID, TargetIds: orEmpty(targets)})
+		if err != nil {
+			return row, err
+		}
+		if len(gone) == 0 {
+			return row, post.NotDead()
+		}
+		if err := addEvent(ctx, q, row, nil, post.EventDiscarded, g.Actor, map[string]any{"targets": gone}); err != nil {
+			return row, err
+		}
+		if err := recordPost(ctx, q, row, g.Actor, audit.PostDiscarded, map[string]any{"targets": gone}); err != nil {
+			return row, err
+		}
+		return rollUp(ctx, q, row)
+	})
+}
+
+// Decision is a person's word on an uncertain target.
+type Decision struct {
+	TargetID  uuid.UUID
+	Exists    bool
+	RemoteID  string // with Exists
+	RemoteURL string
+}
+
+// Decide ends the uncertainty about a target: it exists, or it is to be sent
+// once more.
+func (s *Store) Decide(ctx context.Context, g post.Guard, d Decision) (post.Post, error) {
+	return s.onDead(ctx, g, func(q *db.Queries, row db.ScheduledPost) (db.ScheduledPost, error) {
+		call, err := q.UndecidedOperation(ctx, db.UndecidedOperationParams{PostID: g.PostID, TargetID: d.TargetID})
+		if noRows(err) {
+			return row, post.NotUncertain()
+		}
+		if err != nil {
+			return row, err
+		}
+		current, err := withTargets(ctx, q, row, nil)
+		if err != nil {
+			return row, err
+		}
+		if d.Exists {
+			err = s.confirm(ctx, q, current, call, d, g.Actor)
+		} else {
+			err = s.sendAgain(ctx, q, call, g.Actor)
+		}
+		if err != nil {
+			return row, err
+		}
+		kind, action, data := post.EventSendAgain, audit.PostSentAgain, map[string]any{"segment": call.Segment}
+		if d.Exists {
+			kind, action, data["url"], data["remote_id"] = post.EventConfirmed, audit.PostConfirmed, d.RemoteURL, d.RemoteID
+		}
+		if err := addEvent(ctx, q, row, &d.TargetID, kind, g.Actor, data); err != nil {
+			return row, err
+		}
+		if err := recordPost(ctx, q, row, g.Actor, action, map[string]any{"target": d.TargetID, "segment": call.Segment}); err != nil {
+			return row, err
+		}
+		if err := q.ForgetWorkflow(ctx, row.PostID); err != nil {
+			return row, err
+		}
+		return rollUp(ctx, q, row)
+	})
+}
+
+func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db.Operation, d Decision, actor string) error {
+	now := time.Now().UTC()
+	status, postedAt := post.TargetPosted, &now
+	for _, t := range p.Targets {
+		if t.ID == d.TargetID && int(call.Segment)+1 < len(p.Segments(t)) {
+			status, postedAt = post.TargetScheduled, nil // the rest of the thread follows
+		}
+	}
+	evidence, err := object(map[string]any{"decided_by": actor, "url": d.RemoteURL})
+	if err != nil {
+		return err
+	}
+	if err := q.DecideOperation(ctx, db.DecideOperationParams{ID: call.ID, State: db.OperationStateReconciledOk, RemoteID: &d.RemoteID, Evidence: evidence}); err != nil {
+		return err
+	}
+	o := post.Outcome{TargetID: d.TargetID, Segment: int(call.Segment), RemoteID: d.RemoteID, RemoteURL: d.RemoteURL, SentAt: call.SentAt, PostedAt: &now}
+	var remote db.InsertRemotePostsParams
+	addRemote(&remote, o)
+	added, err := q.InsertRemotePosts(ctx, remote)
+	if err != nil {
+		return err
+	}
+	if len(added) == 0 {
+		return post.InvalidFields(post.Problem{Field: "url", Code: "taken", Message: "That post belongs to another post of this workspace already."})
+	}
+	_, err = q.DecideTarget(ctx, db.DecideTargetParams{ID: d.TargetID, Status: db.TargetStatus(status),
+		RemoteID: firstOnly(o, d.RemoteID), RemoteUrl: firstOnly(o, d.RemoteURL), PostedAt: postedAt})
+	return err
+}
+
+func (s *Store) sendAgain(ctx context.Context, q *db.Queries, call db.Operation, actor string) error {
+	evidence, err := object(map[string]any{"decided_by": actor})
+	if err != nil {
+		return err
+	}
+	if err := q.DecideOperation(ctx, db.DecideOperationParams{ID: call.ID, State: db.OperationStateReconciledAbsent, Evidence: evidence}); err != nil {
+		return err
+	}
+	_, err = q.DecideTarget(ctx, db.DecideTargetParams{ID: call.TargetID, Status: db.TargetStatusScheduled})
+	return err
+}
+
+// onDead changes a post with dead letters under its lock.
+func (s *Store) onDead(ctx context.Context, g post.Guard, do func(*db.Queries, db.ScheduledPost) (db.ScheduledPost, error)) (changed post.Post, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockPost(ctx, g.PostID)
+		if noRows(err) || err == nil && g.WorkspaceID != uuid.Nil && row.WorkspaceID != g.WorkspaceID {
+			return post.Missing("post")
+		}
+		if err != nil {
+			return err
+		}
+		if g.IfVersion != 0 && g.IfVersion != row.Version {
+			return post.Stale(row.Version)
+		}
+		if row, err = do(q, row); err != nil {
+			return err
+		}
+		changed, err = withTargets(ctx, q, row, nil)
+		return err
+	})
+	return changed, err
+}
+
+func rollUp(ctx context.Context, q *db.Queries, before db.ScheduledPost) (db.ScheduledPost, error) {
+	rows, err := q.RollUpPosts(ctx, db.RollUpPostsParams{PostIds: []uuid.UUID{before.PostID}})
+	if err != nil {
+		return before, err
+	}
+	row := rows[0] // the post is locked, so it is there
+	if row.Status != before.Status && post.Status(row.Status).Final() {
+		err = addEvent(ctx, q, row, nil, post.EventStatus, post.ActorDateline, map[string]any{"status": row.Status})
+	}
+	return row, err
+}
+
+// DeadFilter chooses dead letters of one workspace. Zero values choose all.
+type DeadFilter struct {
+	WorkspaceID uuid.UUID
+	Reasons     []string // error classes
+	Networks    []string
+	AccountID   *uuid.UUID
+	PostIDs     []uuid.UUID
+	Status      post.TargetStatus // failed or uncertain
+	BeforeTime  *time.Time        // the cursor
+	BeforeID    *uuid.UUID
+	Limit       int
+}
+
+// DeadLetters lists dead letters, newest first.
+func (s *Store) DeadLetters(ctx context.Context, f DeadFilter) ([]post.DeadLetter, error) {
+	rows, err := s.q.DeadLetters(ctx, db.DeadLettersParams{WorkspaceID: f.WorkspaceID, Reasons: orEmpty(f.Reasons), Networks: orEmpty(f.Networks),
+		AccountID: f.AccountID, PostIds: orEmpty(f.PostIDs), TargetStatus: orNil(string(f.Status)),
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit
+	if err != nil {
+		return nil, err
+	}
+	letters := make([]post.DeadLetter, len(rows))
+	for i, r := range rows {
+		letters[i] = post.DeadLetter{TargetID: r.ID, PostID: r.PostID, AccountID: r.AccountID, Network: r.Network, Handle: r.Handle,
+			Status: post.TargetStatus(r.Status), Reason: deref(r.ErrorClass), Code: deref(r.ErrorCode), Message: deref(r.ErrorMessage),
+			Attempts: int(r.Attempts), Content: r.Content, TimeZone: r.TimeZone, Since: r.UpdatedAt.UTC()}
+		if r.ScheduledTime != nil {
+			letters[i].ScheduledTime = r.ScheduledTime.UTC()
+		}
+	}
+	return letters, nil
+}
+
+// CountDeadLetters counts a workspace's dead letters by what they are.
+func (s *Store) CountDeadLetters(ctx context.Context, workspaceID uuid.UUID) ([]post.DeadCount, error) {
+	rows, err := s.q.CountDeadLetters(ctx, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]post.DeadCount, len(rows))
+	for i, r := range rows {
+		counts[i] = post.DeadCount{Status: post.TargetStatus(r.Status), Reason: r.Reason, Network: r.Network, Letters: int(r.Letters), Oldest: r.Oldest.UTC()}
+	}
+	return counts, nil
+}
+
+// Reconnected lists posts that failed for want of access to an account that
+// was connected since.
+func (s *Store) Reconnected(ctx context.Context, limit int) ([]uuid.UUID, error) {
+	return s.q.ReconnectedPosts(ctx, int32(limit)) //nolint:gosec // hundreds
+}
+
+// NoteLate writes into the timeline of every post that is out of time by more
+// than after, and not out, that it is late; once each.
+func (s *Store) NoteLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error) {
+	return s.q.NoteLate(ctx, db.NoteLateParams{AfterSeconds: after.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
+}

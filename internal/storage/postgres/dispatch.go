@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/notify/webhook"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// WebhookWork says whether there are events to make deliveries of, and
+// deliveries to start.
+func (s *Store) WebhookWork(ctx context.Context, overdue time.Duration) (events, deliveries bool, err error) {
+	row, err := s.q.WebhookWork(ctx, overdue.Seconds())
+	return row.Events, row.Deliveries, err
+}
+
+// DispatchWebhooks writes the deliveries of up to limit events and moves the
+// cursor behind them, in one transaction, so that each event is dispatched
+// once. looked is how many events it passed; none when somebody else is at it.
+func (s *Store) DispatchWebhooks(ctx context.Context, limit int, body func(webhook.Event) (string, error)) (looked int, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		looked = 0
+		cursor, err := q.LockWebhookCursor(ctx)
+		if noRows(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := q.DueEvents(ctx, db.DueEventsParams{AfterTx: cursor.Tx, AfterID: cursor.EventID, PageSize: int32(limit)}) //nolint:gosec // hundreds
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		if err := insertDeliveries(ctx, q, rows, body); err != nil {
+			return err
+		}
+		last := rows[len(rows)-1]
+		looked = len(rows)
+		return q.MoveWebhookCursor(ctx, db.MoveWebhookCursorParams{Tx: last.Tx, EventID: last.ID})
+	})
+	return looked, err
+}
+
+func insertDeliveries(ctx context.Context, q *db.Queries, rows []db.DueEventsRow, body func(webhook.Event) (string, error)) error {
+	workspaces := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		workspaces[i] = r.WorkspaceID
+	}
+	found, err := q.EnabledWebhooks(ctx, workspaces)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	var p db.InsertDeliveriesParams
+	for _, r := range rows {
+		e := webhook.Event{Place: post.Place{Tx: r.Tx, ID: r.ID}, WorkspaceID: r.WorkspaceID, PostID: r.PostID, TargetID: r.TargetID,
+			AccountID: r.AccountID, Type: r.Type, Actor: r.Actor, Data: r.Data, At: r.At, Network: r.Network, Handle: r.Handle,
+			RemoteURL: r.RemoteUrl, SentAt: r.SentAt, Scheduled: r.ScheduledTime}
+		kind, text := webhook.TypeOf(r.Type), ""
+		for _, endpoint := range found {
+			if !endpointFromRow(endpoint).Wants(r.WorkspaceID, kind, r.At) {
+				continue
+			}
+			if text == "" {
+				if text, err = body(e); err != nil {
+					return err
+				}
+			}
+			p.Ids = append(p.Ids, newID())
+			p.EndpointIds = append(p.EndpointIds, endpoint.ID)
+			p.EventIds = append(p.EventIds, r.ID)
+			p.Types = append(p.Types, kind)
+			p.Bodies = append(p.Bodies, text)
+		}
+	}
+	return q.InsertDeliveries(ctx, p)
+}
+
+// DeliveriesToStart gives deliveries whose workflow is missing or did nothing
+// for long; to nobody else for a while.
+func (s *Store) DeliveriesToStart(ctx context.Context, most int, l webhook.Limits) ([]uuid.UUID, error) {
+	return s.q.DeliveriesToStart(ctx, db.DeliveriesToStartParams{Most: int32(most), PerEndpoint: int64(l.PerEndpoint), //nolint:gosec // dozens
+		AgainSeconds: l.Again.Seconds(), OverdueSeconds: l.Overdue.Seconds()})
+}
+
+// DeliveryStarted notes that a delivery has its workflow.
+func (s *Store) DeliveryStarted(ctx context.Context, id uuid.UUID) error {
+	return s.q.DeliveryStarted(ctx, id)
+}
+
+// PruneDeliveries forgets up to most of those that were delivered days ago.
+func (s *Store) PruneDeliveries(ctx context.Context, keepDays, most int) (int64, error) {
+	return s.q.PruneDeliveries(ctx, db.PruneDeliveriesParams{KeepDays: int32(keepDays), Most: int32(most)}) //nolint:gosec // small
+}

@@ -1,0 +1,123 @@
+package postgres_test
+
+import (
+	"crypto/sha256"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+func keyed(key, body string) func(*postgres.NewPost) {
+	sum := sha256.Sum256([]byte(body))
+	return func(d *postgres.NewPost) {
+		d.Idempotency = postgres.Idempotency{Key: key, RequestHash: sum[:]}
+		d.Post.Content = body
+	}
+}
+
+func TestTwentyConcurrentRequestsWithOneKeyMakeOnePost(t *testing.T) {
+	n := open(t)
+	var mu sync.Mutex
+	made := map[uuid.UUID]int{}
+	fresh := 0
+	var all sync.WaitGroup
+	for range 20 {
+		d := n.draft(keyed("key", "Hello"))
+		all.Go(func() {
+			p, replayed, err := n.CreatePost(t.Context(), d)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			made[p.ID]++
+			if !replayed {
+				fresh++
+			}
+			if len(p.Targets) != 1 || p.Content != "Hello" {
+				t.Errorf("answered with %+v", p)
+			}
+		})
+	}
+	all.Wait()
+	if len(made) != 1 || fresh != 1 {
+		t.Errorf("%d posts, %d of them new", len(made), fresh)
+	}
+	var rows int
+	n.query(&rows, "select count(*) from scheduled_posts")
+	if rows != 1 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+func TestAKeyUsedForAnotherRequestIsRefused(t *testing.T) {
+	n := open(t)
+	first := n.create(keyed("key", "Hello"))
+	_, _, err := n.CreatePost(t.Context(), n.draft(keyed("key", "Something else")))
+	if e := refused(t, err); e.Code != "idempotency_key_reused" || e.Problems[0].Field != "Idempotency-Key" {
+		t.Errorf("%+v", e)
+	}
+	_, _, err = n.ReplayedPost(t.Context(), n.workspace.ID, n.draft(keyed("key", "Something else")).Idempotency)
+	if e := refused(t, err); e.Code != "idempotency_key_reused" {
+		t.Errorf("%+v", e)
+	}
+	again, found, err := n.ReplayedPost(t.Context(), n.workspace.ID, n.draft(keyed("key", "Hello")).Idempotency)
+	if err != nil || !found || again.ID != first.ID {
+		t.Errorf("%v %v %v", again.ID, found, err)
+	}
+	if _, found, err := n.ReplayedPost(t.Context(), n.workspace.ID, n.draft(keyed("new", "Hello")).Idempotency); found || err != nil {
+		t.Errorf("an unused key was found (%v)", err)
+	}
+}
+
+func TestAReplayShowsThePostAsItIsNow(t *testing.T) {
+	n := open(t)
+	first := n.create(keyed("key", "Hello"))
+	_, err := n.Cancel(t.Context(), n.guard(first))
+	n.must(err)
+	again, replayed, err := n.CreatePost(t.Context(), n.draft(keyed("key", "Hello")))
+	if err != nil || !replayed || again.ID != first.ID || again.Status != post.Cancelled {
+		t.Errorf("%+v %v %v", again, replayed, err)
+	}
+}
+
+func TestKeysAreTheWorkspacesOwn(t *testing.T) {
+	n := open(t)
+	n.create(keyed("key", "Hello"))
+	other, owner, _ := n.found("Rivals")
+	p, replayed, err := n.CreatePost(t.Context(), n.draft(keyed("key", "Theirs"), func(d *postgres.NewPost) {
+		d.Post.WorkspaceID, d.Post.UserID, d.AccountIDs = other.ID, owner, nil
+	}))
+	if err != nil || replayed || p.Content != "Theirs" {
+		t.Errorf("%+v %v %v", p, replayed, err)
+	}
+}
+
+func TestAFailedRequestLeavesItsKeyUnused(t *testing.T) {
+	n := open(t)
+	broken := n.draft(keyed("key", "Hello"), func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{newID()} })
+	if _, _, err := n.CreatePost(t.Context(), broken); err == nil {
+		t.Fatal("a post to an account that does not exist was stored")
+	}
+	if _, replayed, err := n.CreatePost(t.Context(), n.draft(keyed("key", "Hello"))); err != nil || replayed {
+		t.Errorf("%v %v", replayed, err)
+	}
+}
+
+func TestKeysAreForgottenAfterAWeek(t *testing.T) {
+	n := open(t)
+	n.create(keyed("old", "Hello"))
+	n.exec("update idempotency_keys set created_at = now() - interval '8 days'")
+	n.create(keyed("new", "Hello"))
+	n.must(n.DropOldIdempotencyKeys(t.Context()))
+	for key, want := range map[string]bool{"old": false, "new": true} {
+		if _, found, err := n.ReplayedPost(t.Context(), n.workspace.ID, n.draft(keyed(key, "Hello")).Idempotency); err != nil || found != want {
+			t.Errorf("%s: %v %v", key, found, err)
+		}
+	}
+}

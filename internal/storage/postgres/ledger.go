@@ -1,0 +1,36 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// SimilarCalls reads what a search for the post of call has to know. since
+// bounds the remote posts, and the calls that a person has to decide on.
+func (s *Store) SimilarCalls(ctx context.Context, accountID uuid.UUID, call post.Call, since time.Time) (post.SimilarCalls, error) {
+	row, err := s.q.SimilarCalls(ctx, db.SimilarCallsParams{AccountID: accountID, ContentKey: call.ContentKey, OperationID: call.OperationID, Since: since})
+	if err != nil {
+		return post.SimilarCalls{}, err
+	}
+	out := post.SimilarCalls{Known: make(map[string]bool, len(row.Known)), InFlight: int(row.InFlight)}
+	for _, id := range row.Known {
+		out.Known[id] = true
+	}
+	return out, json.Unmarshal(row.Calls, &out.Calls)
+}
+
+// UnclearSince finds the first send of a segment, apart from one, that the
+// network may have acted on although it was not found there.
+func (s *Store) UnclearSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error) {
+	sent, err = s.q.UnclearSince(ctx, db.UnclearSinceParams{TargetID: targetID, Segment: int32(segment), OperationID: except}) //nolint:gosec // a handful
+	if noRows(err) {
+		return time.Time{}, false, nil
+	}
+	return sent, err == nil, err
+}

@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/storage/postgres/db"
+)
+
+// WhoIs tells who a user is, and the workspaces that they belong to, the first
+// joined first.
+func (s *Store) WhoIs(ctx context.Context, user uuid.UUID) (login.User, []login.Membership, error) {
+	row, err := s.q.UserByID(ctx, user)
+	if err != nil {
+		return login.User{}, nil, err
+	}
+	u := login.User{ID: row.ID, Name: row.Name}
+	if row.Email != nil {
+		u.Email = *row.Email
+	}
+	rows, err := s.q.Memberships(ctx, user)
+	memberships := make([]login.Membership, 0, len(rows))
+	for _, row := range rows {
+		memberships = append(memberships, login.Membership{WorkspaceID: row.ID, WorkspaceName: row.Name, Role: workspace.Role(row.Role)})
+	}
+	return u, memberships, err
+}
+
+// Admit finds the user that a person is: by issuer and subject, else by e-mail
+// address, which is then bound to them. A user whom the issuer has named before
+// is never found by e-mail: the address may have passed to somebody else. With
+// a role in join, a stranger becomes a user with it in the first workspace; a
+// user who was taken out of it stays out.
+func (s *Store) Admit(ctx context.Context, p login.Person, join workspace.Role) (user uuid.UUID, found bool, err error) {
+	user, err = s.q.UserByIdentity(ctx, db.UserByIdentityParams{Issuer: p.Issuer, Subject: p.Subject})
+	if !noRows(err) {
+		return user, err == nil, err
+	}
+	if p.Email == "" {
+		return uuid.Nil, false, nil
+	}
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		if err := q.LockAdmissions(ctx); err != nil {
+			return err
+		}
+		user, found, err = admit(ctx, q, p, join)
+		return err
+	})
+	return user, found && err == nil, err
+}
+
+// admit does it with all others locked out.
+func admit(ctx context.Context, q *db.Queries, p login.Person, join workspace.Role) (uuid.UUID, bool, error) {
+	user, err := q.UserByIdentity(ctx, db.UserByIdentityParams{Issuer: p.Issuer, Subject: p.Subject})
+	if !noRows(err) { // the same person was faster in another window
+		return user, err == nil, err
+	}
+	row, err := q.UserByEmail(ctx, &p.Email)
+	switch {
+	case err == nil:
+		user = row.ID
+		bound, err := q.HasIdentity(ctx, db.HasIdentityParams{Issuer: p.Issuer, UserID: user})
+		if err != nil || bound {
+			return uuid.Nil, false, err
+		}
+	case !noRows(err):
+		return uuid.Nil, false, err
+	case join == "":
+		return uuid.Nil, false, nil
+	default:
+		if user, err = joinFirst(ctx, q, p, join); err != nil || user == uuid.Nil {
+			return uuid.Nil, false, err
+		}
+	}
+	err = q.InsertIdentity(ctx, db.InsertIdentityParams{Issuer: p.Issuer, Subject: p.Subject, UserID: user})
+	return user, err == nil, err
+}
+
+// joinFirst makes a stranger a member of the first workspace, if there is one.
+func joinFirst(ctx context.Context, q *db.Queries, p login.Person, role workspace.Role) (uuid.UUID, error) {
+	first, err := q.FirstWorkspace(ctx)
+	if noRows(err) {
+		return uuid.Nil, nil
+	}
+	if err != nil {
+		return uuid.Nil, err
+	}
+	name := p.Name
+	if name == "" {
+		name = p.Email
+	}
+	user := uuid.Must(uuid.NewV7())
+	if _, err := q.InsertUser(ctx, db.InsertUserParams{ID: user, Name: name, Email: &p.Email}); err != nil {
+		return uuid.Nil, err
+	}
+	_, err = q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: first.ID, UserID: user, Role: db.MemberRole(role), Joined: true})
+	return user, err
+}
+
+// PutLoginLink keeps the hash of a user's login link; one made before ends.
+func (s *Store) PutLoginLink(ctx context.Context, user uuid.UUID, hash []byte, expires time.Time) error {
+	return s.q.PutLoginLink(ctx, db.PutLoginLinkParams{UserID: user, Hash: hash, ExpiresAt: expires})
+}
+
+// UseLoginLink takes a login link away and says whose it was and until when.
+func (s *Store) UseLoginLink(ctx context.Context, hash []byte) (user uuid.UUID, expires time.Time, found bool, err error) {
+	row, err := s.q.UseLoginLink(ctx, hash)
+	if noRows(err) {
+		return uuid.Nil, time.Time{}, false, nil
+	}
+	return row.UserID, row.ExpiresAt, err == nil, err
+}
+
+// UseLoginAnswer says whether an answer of a provider is used for the first
+// time, and forgets those used before a time.
+func (s *Store) UseLoginAnswer(ctx context.Context, hash []byte, now, forget time.Time) (first bool, err error) {
+	if err := s.q.DeleteOldLoginAnswers(ctx, forget); err != nil {
+		return false, err
+	}
+	n, err := s.q.UseLoginAnswer(ctx, db.UseLoginAnswerParams{Hash: hash, Now: now})
+	return n == 1, err
+}

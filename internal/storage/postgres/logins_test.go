@@ -1,0 +1,102 @@
+package postgres_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/workspace"
+)
+
+// sideBySide runs f in eight places at once and counts how often it says true.
+func sideBySide(n *newsroom, f func(i int) (bool, error)) (count int) {
+	n.t.Helper()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for i := range 8 {
+		wg.Go(func() {
+			yes, err := f(i)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				n.t.Error(err)
+			}
+			if yes {
+				count++
+			}
+		})
+	}
+	wg.Wait()
+	return count
+}
+
+func TestAStrangerWhoComesManyTimesAtOnceIsOneUser(t *testing.T) {
+	n := open(t)
+	var users sync.Map
+	admitted := sideBySide(n, func(int) (bool, error) {
+		user, found, err := n.Admit(t.Context(), login.Person{Issuer: "https://login.example", Subject: "ann", Email: "ann@news.example"}, workspace.Author)
+		users.Store(user, true)
+		return found, err
+	})
+	distinct := 0
+	users.Range(func(any, any) bool { distinct++; return true })
+	if admitted != 8 || distinct != 1 {
+		t.Errorf("%d were admitted as %d users", admitted, distinct)
+	}
+}
+
+func TestOneAddressIsOnePersonsOnly(t *testing.T) {
+	n := open(t)
+	admitted := sideBySide(n, func(i int) (bool, error) {
+		_, found, err := n.Admit(t.Context(), login.Person{Issuer: "https://login.example", Subject: string(rune('a' + i)), Email: "ann@news.example"}, workspace.Author)
+		return found, err
+	})
+	if admitted != 1 {
+		t.Errorf("%d people were taken for the owner of one address", admitted)
+	}
+	// Another provider may know the same user by a name of its own.
+	if _, found, err := n.Admit(t.Context(), login.Person{Issuer: "https://other.example", Subject: "ann", Email: "ann@news.example"}, ""); !found || err != nil {
+		t.Errorf("%v %v", found, err)
+	}
+}
+
+func TestLinksAndAnswersAreUsedOnceHoweverManyTry(t *testing.T) {
+	n := open(t)
+	hash, now := make([]byte, 32), time.Now()
+	n.must(n.PutLoginLink(t.Context(), n.user, hash, now.Add(time.Minute)))
+	if used := sideBySide(n, func(int) (bool, error) {
+		_, _, found, err := n.UseLoginLink(t.Context(), hash)
+		return found, err
+	}); used != 1 {
+		t.Errorf("a link was used %d times", used)
+	}
+	if used := sideBySide(n, func(int) (bool, error) { return n.UseLoginAnswer(t.Context(), hash, now, now.Add(-time.Minute)) }); used != 1 {
+		t.Errorf("an answer was used %d times", used)
+	}
+	if first, err := n.UseLoginAnswer(t.Context(), hash, now.Add(time.Hour), now.Add(time.Minute)); err != nil || !first {
+		t.Errorf("old answers are kept: %v %v", first, err)
+	}
+}
+
+func TestASessionIsItsOwnersOnly(t *testing.T) {
+	n := open(t)
+	now := time.Now()
+	limits := login.Limits{Created: now.Add(-time.Hour), Used: now.Add(-time.Hour)}
+	s := login.Session{ID: uuid.Must(uuid.NewV7()), UserID: n.user, WorkspaceID: n.workspace.ID, CreatedAt: now, LastUsedAt: now}
+	n.must(n.InsertSession(t.Context(), s, make([]byte, 32), limits))
+	if ended, err := n.EndSession(t.Context(), uuid.New(), s.ID); ended || err != nil {
+		t.Errorf("ended by another user (%v)", err)
+	}
+	if moved, err := n.MoveSession(t.Context(), uuid.New(), s.ID, n.workspace.ID); moved || err != nil {
+		t.Errorf("moved by another user (%v)", err)
+	}
+	if _, found, err := n.SessionByHash(t.Context(), make([]byte, 32), limits); !found || err != nil {
+		t.Errorf("not found (%v)", err)
+	}
+	if _, found, err := n.SessionByHash(t.Context(), make([]byte, 32), login.Limits{Created: now, Used: now.Add(-time.Hour)}); found || err != nil {
+		t.Errorf("found beyond its age (%v)", err)
+	}
+}

@@ -1,0 +1,159 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/media/metadata"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// ClaimObject keeps an object that is about to be stored from being deleted for
+// a while. It waits for a deletion that is under way.
+func (s *Store) ClaimObject(ctx context.Context, key string, life time.Duration) error {
+	return s.q.ClaimObject(ctx, db.ClaimObjectParams{ObjectKey: key, Seconds: life.Seconds()})
+}
+
+// SaveMedia notes an uploaded file.
+func (s *Store) SaveMedia(ctx context.Context, m media.Item, key idempotency.Key) (saved media.Item, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, m.WorkspaceID, key, m.ID)
+		if err != nil {
+			return err
+		}
+		var row db.Medium
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err = q.GetMedia(ctx, db.GetMediaParams{ID: earlier, WorkspaceID: m.WorkspaceID, DeletedToo: true})
+		} else {
+			row, err = q.InsertMedia(ctx, newMedia(m))
+		}
+		saved = mediaFromRow(row)
+		if err != nil || replayed {
+			return err
+		}
+		return recordMedia(ctx, q, saved, audit.MediaAdded, map[string]any{"mime_type": saved.MIMEType, "bytes": saved.Bytes})
+	})
+	return saved, replayed, unclaimed(err)
+}
+
+func newMedia(m media.Item) db.InsertMediaParams {
+	return db.InsertMediaParams{ID: m.ID, WorkspaceID: m.WorkspaceID, UserID: m.UserID, ObjectKey: m.ObjectKey,
+		Sha256: m.SHA256, MimeType: m.MIMEType, Bytes: m.Bytes, Kind: string(m.Kind),
+		Width: int32(m.Width), Height: int32(m.Height), Frames: int32(m.Frames), //nolint:gosec // bounded by media.Inspect
+		Rotation: int32(m.Rotation), Orientation: int32(m.Orientation), //nolint:gosec // likewise
+		DurationMs: m.Duration.Milliseconds(), FrameRate: m.FrameRate, BitRate: m.BitRate,
+		VideoCodec: m.VideoCodec, AudioCodec: m.AudioCodec,
+		FileName: m.FileName, AltText: m.AltText, SearchText: searchText(m), MetadataRemoved: categories(m.MetadataRemoved)}
+}
+
+func categories(removed []metadata.Category) []string {
+	names := make([]string, len(removed))
+	for i, c := range removed {
+		names[i] = string(c)
+	}
+	return names
+}
+
+// KeepsMediaCredit says whether a workspace keeps the credit of its images.
+func (s *Store) KeepsMediaCredit(ctx context.Context, workspaceID uuid.UUID) (bool, error) {
+	w, err := s.Workspace(ctx, workspaceID)
+	return w.KeepMediaCredit, err
+}
+
+// unclaimed tells a reference to an object that is not there.
+func unclaimed(err error) error {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == "23503" && (refused.ConstraintName == "media_held" || refused.TableName == "media_renditions") {
+		return media.ErrUnclaimed
+	}
+	return err
+}
+
+func searchText(m media.Item) string { return media.Fold(m.FileName + " " + m.AltText) }
+
+// MediaItem reads one file of a workspace.
+func (s *Store) MediaItem(ctx context.Context, workspaceID, id uuid.UUID) (media.Item, error) {
+	return readMedia(s.q.GetMedia(ctx, db.GetMediaParams{ID: id, WorkspaceID: workspaceID}))
+}
+
+func readMedia(row db.Medium, err error) (media.Item, error) {
+	if noRows(err) {
+		return media.Item{}, post.Missing("media")
+	}
+	return mediaFromRow(row), err
+}
+
+// MediaByID reads those of the ids that belong to the workspace, also deleted
+// ones that may still have to be published.
+func (s *Store) MediaByID(ctx context.Context, workspaceID uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]media.Item, error) {
+	rows, err := s.q.MediaByID(ctx, db.MediaByIDParams{WorkspaceID: workspaceID, Ids: ids})
+	if err != nil {
+		return nil, err
+	}
+	items := make(map[uuid.UUID]media.Item, len(rows))
+	for _, r := range rows {
+		items[r.ID] = mediaFromRow(r)
+	}
+	return items, nil
+}
+
+// ListMedia lists files, newest first.
+func (s *Store) ListMedia(ctx context.Context, f media.Filter) ([]media.Item, error) {
+	rows, err := s.q.ListMedia(ctx, db.ListMediaParams{WorkspaceID: f.WorkspaceID, Kind: string(f.Kind), Patterns: media.Patterns(f.Search),
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit at 200
+	items := make([]media.Item, len(rows))
+	for i, r := range rows {
+		items[i] = mediaFromRow(r)
+	}
+	return items, err
+}
+
+// recordMedia writes what somebody did to a file. Names and descriptions are
+// theirs, and stay out of the log.
+func recordMedia(ctx context.Context, q *db.Queries, m media.Item, action audit.Action, data map[string]any) error {
+	return record(ctx, q, m.WorkspaceID, action, "media", m.ID, data)
+}
+
+// DeleteMedia takes a file out of the library, unless a post needs it that is
+// not out yet. A post that is stored at the same moment keeps it: see
+// ReleaseDeleted.
+func (s *Store) DeleteMedia(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		item, err := readMedia(q.LockMedia(ctx, db.LockMediaParams{ID: id, WorkspaceID: workspaceID}))
+		if err != nil {
+			return err
+		}
+		needed, err := q.MediaNeeded(ctx, id)
+		if err != nil {
+			return err
+		}
+		if len(needed) > 0 {
+			return media.InUse(needed[0])
+		}
+		if _, err = q.DeleteMedia(ctx, id); err != nil {
+			return err
+		}
+		return recordMedia(ctx, q, item, audit.MediaDeleted, nil)
+	})
+}
+
+func mediaFromRow(r db.Medium) media.Item {
+	var removed []metadata.Category
+	for _, name := range r.MetadataRemoved {
+		removed = append(removed, metadata.Category(name))
+	}
+	return media.Item{MetadataRemoved: removed,
+		ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, ObjectKey: r.ObjectKey, SHA256: r.Sha256, Bytes: r.Bytes,
+		Facts: media.Facts{MIMEType: r.MimeType, Kind: media.Kind(r.Kind), Width: int(r.Width), Height: int(r.Height),
+			Frames: int(r.Frames), Orientation: int(r.Orientation), Duration: time.Duration(r.DurationMs) * time.Millisecond,
+			FrameRate: r.FrameRate, BitRate: r.BitRate, VideoCodec: r.VideoCodec, AudioCodec: r.AudioCodec, Rotation: int(r.Rotation)},
+		FileName: r.FileName, AltText: r.AltText, CreatedAt: r.CreatedAt.UTC(), Deleted: r.DeletedAt != nil}
+}

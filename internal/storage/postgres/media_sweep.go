@@ -1,0 +1,191 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/media"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// DeleteUnused takes files out of the library that no post has used.
+func (s *Store) DeleteUnused(ctx context.Context, age time.Duration, after uuid.UUID, limit int) (deleted int, last uuid.UUID, err error) {
+	ids, err := s.q.UnusedMedia(ctx, db.UnusedMediaParams{OlderThanSeconds: age.Seconds(), AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+	if err != nil {
+		return 0, uuid.Nil, err
+	}
+	for _, id := range ids {
+		n, err := s.q.DeleteMedia(ctx, id)
+		if err != nil {
+			return deleted, uuid.Nil, err
+		}
+		deleted += int(n)
+	}
+	return deleted, lastOf(ids, limit), nil
+}
+
+// lastOf names the end of a full page; uuid.Nil says that there is no next one.
+func lastOf(ids []uuid.UUID, limit int) uuid.UUID {
+	if len(ids) < limit {
+		return uuid.Nil
+	}
+	return ids[len(ids)-1]
+}
+
+// ReleaseDeleted lets go of deleted files that nothing which is to go out needs.
+func (s *Store) ReleaseDeleted(ctx context.Context, grace time.Duration, after uuid.UUID, limit int) (released int, last uuid.UUID, err error) {
+	ids, err := s.q.DeletedMedia(ctx, db.DeletedMediaParams{GraceSeconds: grace.Seconds(), AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+	if err != nil {
+		return 0, uuid.Nil, err
+	}
+	for _, id := range ids {
+		needed, err := s.q.MediaNeeded(ctx, id)
+		if err != nil {
+			return released, uuid.Nil, err
+		}
+		if len(needed) > 0 {
+			continue
+		}
+		n, err := s.q.ReleaseMedia(ctx, id)
+		if err != nil {
+			return released, uuid.Nil, err
+		}
+		released += int(n)
+	}
+	return released, lastOf(ids, limit), nil
+}
+
+// DropOldRenditions forgets what was made of images and not used for long.
+func (s *Store) DropOldRenditions(ctx context.Context, age time.Duration) (int, error) {
+	n, err := s.q.DropOldRenditions(ctx, age.Seconds())
+	return int(n), err
+}
+
+// UnheldObjects lists keys that nothing refers to.
+func (s *Store) UnheldObjects(ctx context.Context, after string, limit int) ([]string, error) {
+	return s.q.UnheldObjects(ctx, db.UnheldObjectsParams{AfterKey: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+}
+
+// DropObject removes an object that nothing refers to. The row is locked while
+// it does: whoever wants to store the same bytes waits in ClaimObject, and who
+// has stored them and notes a file waits for the lock, then finds the row gone.
+func (s *Store) DropObject(ctx context.Context, key string, remove func(ctx context.Context) error) (dropped bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.LockUnheldObject(ctx, key); noRows(err) {
+			return nil // gone, or in use right now
+		} else if err != nil {
+			return err
+		}
+		unheld, err := q.ObjectIsUnheld(ctx, key)
+		if err != nil || !unheld {
+			return err
+		}
+		if err := remove(ctx); err != nil {
+			return err
+		}
+		dropped = true
+		return q.DropObject(ctx, key)
+	})
+	return dropped && err == nil, err
+}
+
+// CreateUpload notes an upload that goes to the bucket directly.
+func (s *Store) CreateUpload(ctx context.Context, u media.Upload, key idempotency.Key) (made media.Upload, replayed bool, err error) {
+	params := db.InsertMediaUploadParams{ID: u.ID, WorkspaceID: u.WorkspaceID, UserID: u.UserID, FileName: u.FileName, AltText: u.AltText,
+		Bytes: u.Bytes, Sha256: u.SHA256, ObjectKey: u.ObjectKey}
+	if u.PartsID != "" {
+		params.PartsID, params.PartBytes = &u.PartsID, &u.PartBytes
+	}
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, u.WorkspaceID, key, u.ID)
+		if err != nil {
+			return err
+		}
+		var row db.MediaUpload
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err = q.GetMediaUpload(ctx, db.GetMediaUploadParams{ID: earlier, WorkspaceID: u.WorkspaceID})
+		} else {
+			row, err = q.InsertMediaUpload(ctx, params)
+		}
+		made = uploadFromRow(row)
+		return err
+	})
+	if noRows(err) {
+		return media.Upload{}, false, post.Missing("upload") // not completed in time, and dropped
+	}
+	return made, replayed, err
+}
+
+// Upload reads an upload of a workspace.
+func (s *Store) Upload(ctx context.Context, workspaceID, id uuid.UUID) (media.Upload, error) {
+	row, err := s.q.GetMediaUpload(ctx, db.GetMediaUploadParams{ID: id, WorkspaceID: workspaceID})
+	if noRows(err) {
+		return media.Upload{}, post.Missing("upload")
+	}
+	return uploadFromRow(row), err
+}
+
+// TakeUpload makes the caller the only one to complete an upload of at most a
+// certain age for a while.
+func (s *Store) TakeUpload(ctx context.Context, workspaceID, id uuid.UUID, age, life time.Duration) (bool, error) {
+	_, err := s.q.TakeMediaUpload(ctx, db.TakeMediaUploadParams{ID: id, WorkspaceID: workspaceID, YoungerThanSeconds: age.Seconds(), Seconds: life.Seconds()})
+	if noRows(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ReturnUpload lets others complete an upload.
+func (s *Store) ReturnUpload(ctx context.Context, id uuid.UUID) error {
+	return s.q.ReturnMediaUpload(ctx, id)
+}
+
+// FinishUpload notes what an upload became.
+func (s *Store) FinishUpload(ctx context.Context, id, item uuid.UUID) error {
+	return s.q.FinishMediaUpload(ctx, db.FinishMediaUploadParams{ID: id, MediaID: &item})
+}
+
+// OldUploads lists uploads of a certain age that nobody is completing.
+func (s *Store) OldUploads(ctx context.Context, age time.Duration, limit int) ([]media.Upload, error) {
+	rows, err := s.q.OldMediaUploads(ctx, db.OldMediaUploadsParams{OlderThanSeconds: age.Seconds(), Batch: int32(limit)}) //nolint:gosec // hundreds
+	uploads := make([]media.Upload, len(rows))
+	for i, r := range rows {
+		uploads[i] = uploadFromRow(r)
+	}
+	return uploads, err
+}
+
+// DropUpload forgets an upload.
+func (s *Store) DropUpload(ctx context.Context, id uuid.UUID) error {
+	return s.q.DropMediaUpload(ctx, id)
+}
+
+func uploadFromRow(r db.MediaUpload) media.Upload {
+	u := media.Upload{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, FileName: r.FileName, AltText: r.AltText, Bytes: r.Bytes,
+		SHA256: r.Sha256, ObjectKey: r.ObjectKey, PartsID: deref(r.PartsID), MediaID: r.MediaID, CreatedAt: r.CreatedAt.UTC()}
+	if r.PartBytes != nil {
+		u.PartBytes = *r.PartBytes
+	}
+	return u
+}
+
+// Rendition reads what was made of an object to a specification.
+func (s *Store) Rendition(ctx context.Context, source, spec string) (media.Rendition, bool, error) {
+	row, err := s.q.GetRendition(ctx, db.GetRenditionParams{SourceKey: source, Spec: spec})
+	if noRows(err) {
+		return media.Rendition{}, false, nil
+	}
+	return media.Rendition{ObjectKey: row.ObjectKey, SHA256: row.Sha256, MIMEType: row.MimeType, Bytes: row.Bytes,
+		Width: int(row.Width), Height: int(row.Height)}, err == nil, err
+}
+
+// SaveRendition notes what was made of an object. Both must be claimed or held;
+// else media.ErrUnclaimed.
+func (s *Store) SaveRendition(ctx context.Context, source, spec string, r media.Rendition) error {
+	return unclaimed(s.q.InsertRendition(ctx, db.InsertRenditionParams{SourceKey: source, Spec: spec, ObjectKey: r.ObjectKey, Sha256: r.SHA256,
+		MimeType: r.MIMEType, Bytes: r.Bytes, Width: int32(r.Width), Height: int32(r.Height)})) //nolint:gosec // bounded by media.Inspect
+}

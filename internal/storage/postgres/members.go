@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// Members lists a workspace's members, the oldest first.
+func (s *Store) Members(ctx context.Context, f workspace.MemberFilter) ([]workspace.Member, error) {
+	rows, err := s.q.ListMembers(ctx, db.ListMembersParams{WorkspaceID: f.WorkspaceID, AfterTime: f.AfterTime, AfterID: f.AfterID,
+		PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit
+	members := make([]workspace.Member, len(rows))
+	for i, r := range rows {
+		members[i] = memberFromRow(db.GetMemberRow(r))
+	}
+	return members, err
+}
+
+// Invite makes the user of an address a member. A user whom nobody knows is
+// made, and can log in only as the owner of that address.
+func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string, role workspace.Role, key Idempotency) (m workspace.Member, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		user, err := q.UserOfEmail(ctx, db.UserOfEmailParams{ID: newID(), Email: email})
+		if err != nil {
+			return err
+		}
+		earlier, err := claimKey(ctx, q, workspaceID, key, user.ID)
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			m, err = member(ctx, q, workspaceID, earlier)
+			return err
+		}
+		added, err := q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: workspaceID, UserID: user.ID, Role: db.MemberRole(role)})
+		if err != nil {
+			return err
+		}
+		if added == 0 {
+			return &post.Error{Kind: post.Conflict, Code: "already_member", Message: "The person of this address is a member already. To give them another role, change the member."}
+		}
+		if m, err = member(ctx, q, workspaceID, user.ID); err != nil {
+			return err
+		}
+		return record(ctx, q, workspaceID, audit.MemberInvited, "member", user.ID, map[string]any{"role": role})
+	})
+	return m, replayed, err
+}
+
+// ChangeRole gives a member another role. The last owner stays one.
+func (s *Store) ChangeRole(ctx context.Context, workspaceID, user uuid.UUID, role workspace.Role) (m workspace.Member, err error) {
+	err = s.onMember(ctx, workspaceID, user, func(q *db.Queries, before workspace.Member) error {
+		if m = before; m.Role == role {
+			return nil
+		}
+		m.Role = role
+		changed, err := q.SetRole(ctx, db.SetRoleParams{WorkspaceID: workspaceID, UserID: user, Role: db.MemberRole(role)})
+		if err != nil {
+			return err
+		}
+		if changed == 0 {
+			return lastOwner()
+		}
+		return record(ctx, q, workspaceID, audit.MemberRoleChanged, "member", user, map[string]any{"from": before.Role, "to": role})
+	})
+	return m, err
+}
+
+// RemoveMember ends a membership with everything that comes of it: API tokens,
+// and accounts that the member is about to connect. The last owner stays.
+func (s *Store) RemoveMember(ctx context.Context, workspaceID, user uuid.UUID) error {
+	return s.onMember(ctx, workspaceID, user, func(q *db.Queries, before workspace.Member) error {
+		// First: this waits for tokens that are just being made (HoldMember).
+		gone, err := q.DeleteMember(ctx, db.DeleteMemberParams{WorkspaceID: workspaceID, UserID: user})
+		if err != nil {
+			return err
+		}
+		if gone == 0 {
+			return lastOwner()
+		}
+		revoked, err := q.RevokeTokensOfMember(ctx, db.RevokeTokensOfMemberParams{WorkspaceID: workspaceID, UserID: user})
+		if err != nil {
+			return err
+		}
+		if err := q.DropAttemptsOfMember(ctx, db.DropAttemptsOfMemberParams{WorkspaceID: workspaceID, UserID: user}); err != nil {
+			return err
+		}
+		if err := q.DropChoicesOfMember(ctx, db.DropChoicesOfMemberParams{WorkspaceID: workspaceID, UserID: user}); err != nil {
+			return err
+		}
+		return record(ctx, q, workspaceID, audit.MemberRemoved, "member", user, map[string]any{"role": before.Role, "tokens_revoked": revoked})
+	})
+}
+
+// onMember changes a member while nobody else changes one of the workspace.
+func (s *Store) onMember(ctx context.Context, workspaceID, user uuid.UUID, do func(*db.Queries, workspace.Member) error) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.LockWorkspace(ctx, workspaceID); err != nil {
+			return orMissing(err, "workspace")
+		}
+		before, err := member(ctx, q, workspaceID, user)
+		if err != nil {
+			return err
+		}
+		return do(q, before)
+	})
+}
+
+func lastOwner() error {
+	return &post.Error{Kind: post.Conflict, Code: "last_owner",
+		Message: "A workspace keeps at least one owner who has logged in. Make another member owner first, and have them log in."}
+}
+
+func member(ctx context.Context, q *db.Queries, workspaceID, user uuid.UUID) (workspace.Member, error) {
+	row, err := q.GetMember(ctx, db.GetMemberParams{WorkspaceID: workspaceID, UserID: user})
+	return memberFromRow(row), orMissing(err, "member")
+}
+
+func memberFromRow(r db.GetMemberRow) workspace.Member {
+	return workspace.Member{User: workspace.User{ID: r.UserID, Name: r.Name, Email: deref(r.Email)}, Role: workspace.Role(r.Role),
+		CreatedAt: r.CreatedAt.UTC(), JoinedAt: inUTC(r.JoinedAt)}
+}
+
+func inUTC(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	u := t.UTC()
+	return &u
+}

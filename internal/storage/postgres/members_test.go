@@ -1,0 +1,185 @@
+package postgres_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+// join makes a new person a member who has logged in.
+func (n *newsroom) join(role workspace.Role) uuid.UUID {
+	n.t.Helper()
+	m, _, err := n.Invite(n.t.Context(), n.workspace.ID, newID().String()+"@news.example", role, postgres.Idempotency{})
+	n.must(err)
+	n.must(n.RecordLogin(n.t.Context(), m.User.ID, newID()))
+	return m.User.ID
+}
+
+func (n *newsroom) members() map[uuid.UUID]workspace.Member {
+	n.t.Helper()
+	list, err := n.Members(n.t.Context(), workspace.MemberFilter{WorkspaceID: n.workspace.ID, Limit: 100})
+	n.must(err)
+	members := map[uuid.UUID]workspace.Member{}
+	for _, m := range list {
+		members[m.User.ID] = m
+	}
+	return members
+}
+
+func TestTheLastOwnerIsNeitherRemovedNorDemoted(t *testing.T) {
+	n := open(t)
+	for _, role := range []workspace.Role{workspace.Editor, workspace.Author, workspace.Viewer} {
+		_, err := n.ChangeRole(t.Context(), n.workspace.ID, n.user, role)
+		if e := refused(t, err); e.Code != "last_owner" || e.Kind != post.Conflict {
+			t.Errorf("%s: %+v", role, e)
+		}
+	}
+	if e := refused(t, n.RemoveMember(t.Context(), n.workspace.ID, n.user)); e.Code != "last_owner" {
+		t.Errorf("%+v", e)
+	}
+	// An owner who never logged in may never do so.
+	invited, _, err := n.Invite(t.Context(), n.workspace.ID, "new@news.example", workspace.Owner, postgres.Idempotency{})
+	n.must(err)
+	if e := refused(t, n.RemoveMember(t.Context(), n.workspace.ID, n.user)); e.Code != "last_owner" {
+		t.Errorf("%+v", e)
+	}
+	n.must(n.RecordLogin(t.Context(), invited.User.ID, newID()))
+	n.must(n.RemoveMember(t.Context(), n.workspace.ID, n.user))
+	if left := n.members(); len(left) != 1 || left[invited.User.ID].Role != workspace.Owner {
+		t.Errorf("left are %+v", left)
+	}
+}
+
+// Two owners get rid of each other at the same moment, in all ways: one of them
+// stays.
+func TestTwoOwnersCannotGetRidOfEachOther(t *testing.T) {
+	n := open(t)
+	ways := map[string]func(user uuid.UUID) error{
+		"remove": func(user uuid.UUID) error { return n.RemoveMember(t.Context(), n.workspace.ID, user) },
+		"demote": func(user uuid.UUID) error {
+			_, err := n.ChangeRole(t.Context(), n.workspace.ID, user, workspace.Viewer)
+			return err
+		},
+	}
+	first := n.user
+	for range 10 {
+		for one, oneWay := range ways {
+			for other, otherWay := range ways {
+				second := n.join(workspace.Owner)
+				start := make(chan struct{})
+				errs := make([]error, 2)
+				var all sync.WaitGroup
+				all.Go(func() { <-start; errs[0] = oneWay(second) })
+				all.Go(func() { <-start; errs[1] = otherWay(first) })
+				close(start)
+				all.Wait()
+				done := 0
+				for _, err := range errs {
+					if err == nil {
+						done++
+					} else if e := refused(t, err); e.Code != "last_owner" {
+						t.Errorf("%s and %s: %v", one, other, err)
+					}
+				}
+				var owners []uuid.UUID
+				for id, m := range n.members() {
+					if m.Role == workspace.Owner {
+						owners = append(owners, id)
+					}
+				}
+				if done != 1 || len(owners) != 1 {
+					t.Fatalf("%s and %s: %d were done, and %d owners are left", one, other, done, len(owners))
+				}
+				first = owners[0]
+			}
+		}
+	}
+}
+
+func TestRemovingAMemberRevokesTheTokensOfThatWorkspace(t *testing.T) {
+	n := open(t)
+	user := n.join(workspace.Author)
+	elsewhere, _, _ := n.found("Elsewhere")
+	n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'viewer')", elsewhere.ID, user)
+	token := func(workspaceID, of uuid.UUID) string {
+		t.Helper()
+		made, plain := workspace.NewToken(workspaceID, of, "robot")
+		_, _, err := n.CreateToken(t.Context(), made, postgres.Idempotency{})
+		n.must(err)
+		return plain
+	}
+	here, there, mine := token(n.workspace.ID, user), token(elsewhere.ID, user), token(n.workspace.ID, n.user)
+	n.must(n.RemoveMember(t.Context(), n.workspace.ID, user))
+	if a, b, c := n.standing(here), n.standing(there), n.standing(mine); a != workspace.Revoked || b != workspace.Good || c != workspace.Good {
+		t.Errorf("here %d, elsewhere %d, another member's %d", a, b, c)
+	}
+	// Who comes back starts without tokens.
+	n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'owner')", n.workspace.ID, user)
+	if got := n.standing(here); got != workspace.Revoked {
+		t.Errorf("after coming back: %d", got)
+	}
+	if e := refused(t, n.RemoveMember(t.Context(), n.workspace.ID, newID())); e.Code != "member_not_found" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// A token that is made while its member is removed does not outlive that.
+func TestNoTokenSlipsThroughWhileItsMemberIsRemoved(t *testing.T) {
+	n := open(t)
+	for range 20 {
+		user := n.join(workspace.Author)
+		made, plain := workspace.NewToken(n.workspace.ID, user, "robot")
+		start := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			<-start
+			var e *post.Error
+			if _, _, err := n.CreateToken(t.Context(), made, postgres.Idempotency{}); err != nil && (!errors.As(err, &e) || e.Code != "member_not_found") {
+				t.Error(err)
+			}
+		})
+		all.Go(func() {
+			<-start
+			if err := n.RemoveMember(t.Context(), n.workspace.ID, user); err != nil {
+				t.Error(err)
+			}
+		})
+		close(start)
+		all.Wait()
+		n.exec("insert into members (workspace_id, user_id, role) values ($1, $2, 'author')", n.workspace.ID, user)
+		if got := n.standing(plain); got == workspace.Good {
+			t.Fatal("the token is good once its member is back")
+		}
+	}
+}
+
+func TestAnInvitationMakesAUserWhoIsShownByTheAddressAlone(t *testing.T) {
+	n := open(t)
+	elsewhere, owner, _ := n.found("Elsewhere")
+	n.exec("update users set name = 'Real Name', email = 'real@news.example' where id = $1", owner)
+	m, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author, postgres.Idempotency{Key: "k", RequestHash: []byte("h")})
+	if err != nil || replayed || m.User.ID != owner || m.User.Name != "real@news.example" || m.JoinedAt != nil || m.Role != workspace.Author {
+		t.Errorf("%+v %v %v", m, replayed, err)
+	}
+	if list, err := n.WorkspacesOf(t.Context(), owner); err != nil || len(list) != 2 || list[1].Workspace.ID != elsewhere.ID || list[0].Role != workspace.Author {
+		t.Errorf("%+v %v", list, err)
+	}
+	again, replayed, err := n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Author, postgres.Idempotency{Key: "k", RequestHash: []byte("h")})
+	if err != nil || !replayed || again.User.ID != m.User.ID {
+		t.Errorf("%+v %v %v", again, replayed, err)
+	}
+	_, _, err = n.Invite(t.Context(), n.workspace.ID, "real@news.example", workspace.Owner, postgres.Idempotency{})
+	if e := refused(t, err); e.Code != "already_member" || n.members()[owner].Role != workspace.Author {
+		t.Errorf("%+v", e)
+	}
+	n.must(n.RecordLogin(t.Context(), owner, newID()))
+	if joined := n.members()[owner]; joined.User.Name != "Real Name" || joined.JoinedAt == nil {
+		t.Errorf("%+v", joined)
+	}
+}

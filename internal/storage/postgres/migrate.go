@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"regexp"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// Migrate brings the schema up to this build's version. Concurrent callers
+// wait for one another on an advisory lock. Older builds may go on working
+// meanwhile: see the test of what a migration may do.
+func (s *Store) Migrate(ctx context.Context, log *slog.Logger) error {
+	newest, err := NewestMigration()
+	if err != nil {
+		return err
+	}
+	if err := s.MigrateTo(ctx, log, newest); err != nil {
+		return err
+	}
+	return s.noteRequired(ctx)
+}
+
+// MigrateTo brings the schema up to a version that is not the newest, for what
+// is restored from a backup of then. A schema that is further stays as it is.
+func (s *Store) MigrateTo(ctx context.Context, log *slog.Logger, version int64) error {
+	there, err := s.Schema(ctx)
+	if err == nil {
+		err = there.Migratable()
+	}
+	if err != nil {
+		return err
+	}
+	there.warnIfNewer(log)
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	// Whoever waits looks every second, for at most five minutes.
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
+	if err != nil {
+		return err
+	}
+	sqlDB := stdlib.OpenDBFromPool(s.pool)
+	defer func() { _ = sqlDB.Close() }()
+	provider, err := goose.NewProvider(goose.DialectPostgres, sqlDB, dir, goose.WithSessionLocker(locker))
+	if err != nil {
+		return err
+	}
+	results, err := provider.UpTo(ctx, version)
+	if err != nil {
+		return fmt.Errorf("migrating the database: %w", err)
+	}
+	for _, r := range results {
+		log.Info("migrated the database", "migration", r.Source.Path, "took", r.Duration)
+	}
+	newest, err := NewestMigration()
+	if err != nil || len(results) == 0 || version < newest {
+		return err
+	}
+	return s.fillFingerprints(ctx)
+}
+
+// NewestMigration is the version of the schema that this build works with.
+func NewestMigration() (int64, error) {
+	numbers, err := buildMigrations()
+	if err != nil {
+		return 0, err
+	}
+	return numbers[len(numbers)-1], nil
+}
+
+// undefinedTable is Postgres' code for a table that is not there.
+const undefinedTable = "42P01"
+
+// SchemaVersion is the version of the schema that the database has; 0: none.
+func (s *Store) SchemaVersion(ctx context.Context) (version int64, err error) {
+	err = s.pool.QueryRow(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").Scan(&version)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == undefinedTable {
+		return 0, nil
+	}
+	return version, err
+}
+
+// Extensions lists the extensions of Postgres that migrations make.
+func Extensions() (names []string) {
+	made := regexp.MustCompile(`(?im)^\s*create extension (?:if not exists )?"?(\w+)"?`)
+	entries, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return nil // they are part of the program
+	}
+	for _, e := range entries {
+		raw, err := migrations.ReadFile("migrations/" + e.Name())
+		if err != nil {
+			continue
+		}
+		for _, m := range made.FindAllStringSubmatch(string(raw), -1) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}

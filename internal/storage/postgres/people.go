@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// FirstWorkspace finds the oldest workspace and its first owner.
+func (s *Store) FirstWorkspace(ctx context.Context) (w workspace.Workspace, owner uuid.UUID, found bool, err error) {
+	row, err := s.q.FirstWorkspace(ctx)
+	if noRows(err) {
+		return workspace.Workspace{}, uuid.Nil, false, nil
+	}
+	if err != nil {
+		return workspace.Workspace{}, uuid.Nil, false, err
+	}
+	owner, err = s.q.FirstOwner(ctx, row.ID)
+	return workspaceFromRow(row), owner, err == nil, err
+}
+
+// Found makes the first workspace with its owner and the owner's token.
+func (s *Store) Found(ctx context.Context, w workspace.Workspace, ownerName string, t workspace.Token) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.InsertUser(ctx, db.InsertUserParams{ID: t.UserID, Name: ownerName}); err != nil {
+			return err
+		}
+		if _, err := insertWorkspace(ctx, q, w, t.UserID); err != nil {
+			return err
+		}
+		return insertToken(ctx, q, t)
+	})
+}
+
+// CreateWorkspace makes another workspace. The key is from's: where the request
+// came from.
+func (s *Store) CreateWorkspace(ctx context.Context, from uuid.UUID, w workspace.Workspace, owner uuid.UUID, key Idempotency) (created workspace.Workspace, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, from, key, w.ID)
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err := q.GetWorkspace(ctx, earlier)
+			created = workspaceFromRow(row)
+			return orMissing(err, "workspace")
+		}
+		created, err = insertWorkspace(ctx, q, w, owner)
+		return err
+	})
+	return created, replayed, err
+}
+
+func insertWorkspace(ctx context.Context, q *db.Queries, w workspace.Workspace, owner uuid.UUID) (workspace.Workspace, error) {
+	row, err := q.InsertWorkspace(ctx, db.InsertWorkspaceParams{ID: w.ID, Name: w.Name, TimeZone: w.TimeZone})
+	if err != nil {
+		return workspace.Workspace{}, err
+	}
+	if _, err := q.InsertMember(ctx, db.InsertMemberParams{WorkspaceID: w.ID, UserID: owner, Role: db.MemberRoleOwner, Joined: true}); err != nil {
+		return workspace.Workspace{}, err
+	}
+	return workspaceFromRow(row), record(ctx, q, w.ID, audit.WorkspaceCreated, "workspace", w.ID, map[string]any{"name": w.Name, "owner": owner})
+}
+
+// Workspace reads a workspace.
+func (s *Store) Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error) {
+	row, err := s.q.GetWorkspace(ctx, id)
+	return workspaceFromRow(row), err
+}
+
+// ChangeWorkspace changes the settings that the change names.
+func (s *Store) ChangeWorkspace(ctx context.Context, id uuid.UUID, c workspace.WorkspaceChange) (changed workspace.Workspace, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		before, err := q.LockWorkspace(ctx, id)
+		if err != nil {
+			return orMissing(err, "workspace")
+		}
+		changed = workspaceFromRow(before)
+		news := map[string]any{}
+		if c.Name != nil && *c.Name != changed.Name {
+			changed.Name, news["name"] = *c.Name, *c.Name
+		}
+		if c.TimeZone != nil && *c.TimeZone != changed.TimeZone {
+			changed.TimeZone, news["time_zone"] = *c.TimeZone, *c.TimeZone
+		}
+		if c.AuthorsNeedApproval != nil && *c.AuthorsNeedApproval != changed.AuthorsNeedApproval {
+			changed.AuthorsNeedApproval, news["authors_need_approval"] = *c.AuthorsNeedApproval, *c.AuthorsNeedApproval
+		}
+		if c.KeepMediaCredit != nil && *c.KeepMediaCredit != changed.KeepMediaCredit {
+			changed.KeepMediaCredit, news["keep_media_credit"] = *c.KeepMediaCredit, *c.KeepMediaCredit
+		}
+		if len(news) == 0 {
+			return nil
+		}
+		if _, err := q.UpdateWorkspace(ctx, db.UpdateWorkspaceParams{ID: id, Name: changed.Name, TimeZone: changed.TimeZone,
+			AuthorsNeedApproval: changed.AuthorsNeedApproval, KeepMediaCredit: changed.KeepMediaCredit}); err != nil {
+			return err
+		}
+		return record(ctx, q, id, audit.WorkspaceChanged, "workspace", id, news)
+	})
+	return changed, err
+}
+
+// WorkspacesOf lists the workspaces that a user is a member of, the oldest first.
+func (s *Store) WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error) {
+	rows, err := s.q.WorkspacesOfUser(ctx, user)
+	list := make([]workspace.Membership, len(rows))
+	for i, r := range rows {
+		list[i] = workspace.Membership{Workspace: workspaceFromRow(r.Workspace), Role: workspace.Role(r.Role)}
+	}
+	return list, err
+}
+
+// User reads a user.
+func (s *Store) User(ctx context.Context, id uuid.UUID) (workspace.User, error) {
+	row, err := s.q.GetUser(ctx, id)
+	return workspace.User{ID: row.ID, Name: row.Name, Email: deref(row.Email)}, orMissing(err, "user")
+}
+
+func workspaceFromRow(r db.Workspace) workspace.Workspace {
+	return workspace.Workspace{ID: r.ID, Name: r.Name, TimeZone: r.TimeZone, AuthorsNeedApproval: r.AuthorsNeedApproval, KeepMediaCredit: r.KeepMediaCredit}
+}
+
+// orMissing says of a row that is not there what it would have been.
+func orMissing(err error, what string) error {
+	if noRows(err) {
+		return post.Missing(what)
+	}
+	return err
+}

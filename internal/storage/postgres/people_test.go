@@ -1,0 +1,130 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"dateline/internal/identity/workspace"
+	"dateline/internal/storage/postgres"
+)
+
+// standing says what a token is good for.
+func (n *newsroom) standing(plain string) workspace.Standing {
+	n.t.Helper()
+	who, standing, err := n.Bearer(n.t.Context(), workspace.HashToken(plain))
+	n.must(err)
+	if standing != workspace.Good && (who.WorkspaceID != (workspace.Principal{}).WorkspaceID || who.Role != "" || who.Scopes != nil) {
+		n.t.Errorf("a token of standing %d names %+v", standing, who)
+	}
+	return standing
+}
+
+func TestATokenIsKeptAsItsHashOnly(t *testing.T) {
+	n := open(t)
+	var leaks int
+	n.query(&leaks, "select count(*) from api_tokens t where t::text like '%' || $1 || '%'", n.token[7:])
+	if leaks != 0 {
+		t.Error("the token stands in its row")
+	}
+	who, standing, err := n.Bearer(t.Context(), workspace.HashToken(n.token))
+	if err != nil || standing != workspace.Good {
+		t.Fatal(standing, err)
+	}
+	if who.WorkspaceID != n.workspace.ID || who.UserID != n.user || who.Role != workspace.Owner || who.TokenName != "cli" || !who.Has(workspace.AuditRead) {
+		t.Errorf("the bearer is %+v", who)
+	}
+	if got := n.standing(n.token + "x"); got != workspace.Unknown {
+		t.Errorf("another token is %d", got)
+	}
+}
+
+func TestATokenThatIsNotGoodAnyMoreSaysWhy(t *testing.T) {
+	n := open(t)
+	replacement, plain := workspace.NewToken(n.workspace.ID, n.user, "cli")
+	n.must(n.ReplaceToken(t.Context(), replacement))
+	if old, fresh := n.standing(n.token), n.standing(plain); old != workspace.Revoked || fresh != workspace.Good {
+		t.Errorf("old %d, new %d", old, fresh)
+	}
+	other, otherPlain := workspace.NewToken(n.workspace.ID, n.user, "other")
+	n.must(n.ReplaceToken(t.Context(), other))
+	if got := n.standing(plain); got != workspace.Good {
+		t.Errorf("a token of another name is %d", got)
+	}
+	n.exec("update api_tokens set expires_at = now() + interval '1 hour' where id = $1", other.ID)
+	if got := n.standing(otherPlain); got != workspace.Good {
+		t.Errorf("before it expires it is %d", got)
+	}
+	n.exec("update api_tokens set expires_at = now() - interval '1 second' where id = $1", other.ID)
+	if got := n.standing(otherPlain); got != workspace.Expired {
+		t.Errorf("after it has expired it is %d", got)
+	}
+}
+
+func TestReplacingATokenLeavesThoseOfOthersOfThatName(t *testing.T) {
+	n := open(t)
+	_, _, err := n.Invite(t.Context(), n.workspace.ID, "other@news.example", workspace.Owner, postgres.Idempotency{})
+	n.must(err)
+	var other workspace.Token
+	n.query(&other.UserID, "select id from users where email = 'other@news.example'")
+	other, plain := workspace.NewToken(n.workspace.ID, other.UserID, "cli")
+	n.must(n.ReplaceToken(t.Context(), other))
+	if mine, theirs := n.standing(n.token), n.standing(plain); mine != workspace.Good || theirs != workspace.Good {
+		t.Errorf("mine %d, theirs %d", mine, theirs)
+	}
+}
+
+func TestATokenEndsWithTheMembership(t *testing.T) {
+	n := open(t)
+	n.exec("delete from members where user_id = $1", n.user)
+	if got := n.standing(n.token); got != workspace.Unknown {
+		t.Errorf("after the membership ended it is %d", got)
+	}
+}
+
+// The note is written behind the request's back: closing the store waits for it.
+func TestTheUseOfATokenIsNotedAtMostOnceAMinute(t *testing.T) {
+	n := open(t)
+	used := func() (at *time.Time) {
+		t.Helper()
+		s, err := postgres.Open(t.Context(), n.url)
+		n.must(err)
+		for range 3 {
+			_, _, err = s.Bearer(t.Context(), workspace.HashToken(n.token))
+			n.must(err)
+		}
+		s.Close()
+		n.query(&at, "select last_used_at from api_tokens")
+		return at
+	}
+	first := used()
+	if first == nil {
+		t.Fatal("the use was not noted")
+	}
+	if second := used(); !second.Equal(*first) {
+		t.Errorf("noted at %s and at %s", first, second)
+	}
+	n.exec("update api_tokens set last_used_at = now() - interval '2 minutes'")
+	if third := used(); third.Before(*first) {
+		t.Errorf("still noted at %s", third)
+	}
+}
+
+func TestTheUseOfATokenIsNotedWhileTheStoreIsOpen(t *testing.T) {
+	n := open(t)
+	n.standing(n.token)
+	for noted := false; !noted; {
+		n.query(&noted, "select last_used_at is not null from api_tokens")
+	}
+}
+
+func TestTheFirstWorkspaceIsTheOldest(t *testing.T) {
+	n := open(t)
+	n.found("Later")
+	w, owner, found, err := n.FirstWorkspace(t.Context())
+	if err != nil || !found || w != n.workspace || owner != n.user {
+		t.Errorf("%+v %s %v %v", w, owner, found, err)
+	}
+	if got, err := n.Workspace(t.Context(), w.ID); err != nil || got != w {
+		t.Errorf("%+v %v", got, err)
+	}
+}

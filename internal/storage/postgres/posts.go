@@ -1,0 +1,197 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// Idempotency makes the repetition of a creating request harmless.
+type Idempotency = idempotency.Key
+
+// NewPost is what CreatePost stores.
+type NewPost struct {
+	Post        post.Post // ID, WorkspaceID, UserID and the author's fields
+	AccountIDs  []uuid.UUID
+	Overrides   map[uuid.UUID]*post.Override // by account
+	Actor       string
+	Idempotency Idempotency
+}
+
+// CreatePost stores a post with its targets. replayed says that the same
+// request created the returned post before. A key that was used for another
+// request is refused with code idempotency_key_reused.
+func (s *Store) CreatePost(ctx context.Context, n NewPost) (created post.Post, replayed bool, err error) {
+	id := n.Post.ID
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, n.Post.WorkspaceID, n.Idempotency, id)
+		if err != nil {
+			return err
+		}
+		if earlier != uuid.Nil {
+			replayed = true
+			row, err := q.GetPost(ctx, earlier)
+			created, err = withTargets(ctx, q, row, err)
+			return err
+		}
+		row, err := insertPost(ctx, q, n)
+		if err != nil {
+			return err
+		}
+		created, err = withTargets(ctx, q, row, nil)
+		return err
+	})
+	if err != nil {
+		return post.Post{}, false, err
+	}
+	return created, replayed, nil
+}
+
+// insertPost writes a post with its targets and its first event.
+func insertPost(ctx context.Context, q *db.Queries, n NewPost) (db.ScheduledPost, error) {
+	p := n.Post
+	thread, err := threadJSON(p.Thread)
+	if err != nil {
+		return db.ScheduledPost{}, err
+	}
+	status := p.Status
+	if status == "" {
+		status = post.Scheduled
+	}
+	if err := holdMedia(ctx, q, mediaOf(p, n.Overrides)); err != nil {
+		return db.ScheduledPost{}, err
+	}
+	row, err := q.InsertPost(ctx, db.InsertPostParams{
+		PostID: p.ID, WorkspaceID: p.WorkspaceID, UserID: p.UserID, Content: p.Content,
+		ScheduledTime: timeOrNil(p.ScheduledTime), TimeZone: p.TimeZone, Status: db.PostStatus(status),
+		AttachmentIds: orEmpty(p.AttachmentIDs), AttachmentUrls: orEmpty(p.AttachmentURLs),
+		Thread: thread, LateLimitMinutes: minutes(p.LateLimit),
+		ThreadID: p.ThreadID, ThreadParentID: p.ThreadParentID, Language: p.Language, LinkBase: orNil(p.LinkBase), Approval: approvalState(p.Approval.State),
+	})
+	if err != nil {
+		return row, err
+	}
+	if err := insertTargets(ctx, q, p, n.AccountIDs, n.Overrides); err != nil {
+		return row, err
+	}
+	data := map[string]any{"accounts": n.AccountIDs, "status": status}
+	if row.ScheduledTime != nil {
+		data["scheduled_time"] = row.ScheduledTime
+	}
+	if err := addEvent(ctx, q, row, nil, post.EventCreated, n.Actor, data); err != nil || p.Approval.State != post.Pending {
+		return row, err
+	}
+	return row, addEvent(ctx, q, row, nil, post.EventSubmitted, n.Actor, nil)
+}
+
+// claimKey takes an idempotency key for a new resource. It returns the
+// resource that the same request made before, or the nil id.
+func claimKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i Idempotency, resource uuid.UUID) (uuid.UUID, error) {
+	if i.Key == "" {
+		return uuid.Nil, nil
+	}
+	// A concurrent holder of the key makes this wait until it commits.
+	n, err := q.InsertIdempotencyKey(ctx, db.InsertIdempotencyKeyParams{
+		WorkspaceID: workspaceID, Key: userKey(i), RequestHash: i.RequestHash, ResourceID: resource})
+	if err != nil || n == 1 {
+		return uuid.Nil, err
+	}
+	return resourceOfKey(ctx, q, workspaceID, i)
+}
+
+// ReplayedPost finds the post that the same request made before.
+func (s *Store) ReplayedPost(ctx context.Context, workspaceID uuid.UUID, i Idempotency) (p post.Post, found bool, err error) {
+	if i.Key == "" {
+		return post.Post{}, false, nil
+	}
+	id, err := resourceOfKey(ctx, s.q, workspaceID, i)
+	if noRows(err) {
+		return post.Post{}, false, nil
+	}
+	if err != nil {
+		return post.Post{}, false, err
+	}
+	p, err = s.Post(ctx, id)
+	return p, err == nil, err
+}
+
+// userKey is what an idempotency key is stored as. With one key space for a
+// workspace, a member could learn from the answer which keys another one had used,
+// and take them first. Hashed, because a key may be as long as the column.
+func userKey(i Idempotency) string {
+	sum := sha256.Sum256([]byte(i.UserID.String() + "\n" + i.Key))
+	return hex.EncodeToString(sum[:])
+}
+
+func resourceOfKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i Idempotency) (uuid.UUID, error) {
+	row, err := q.GetIdempotencyKey(ctx, db.GetIdempotencyKeyParams{WorkspaceID: workspaceID, Key: userKey(i)})
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if !bytes.Equal(row.RequestHash, i.RequestHash) {
+		return uuid.Nil, &post.Error{Kind: post.Invalid, Code: "idempotency_key_reused",
+			Message: "This Idempotency-Key was used for a different request. Use a new key for a new request.",
+			Problems: []post.Problem{{Field: "Idempotency-Key", Code: "reused",
+				Message: "The key belongs to a different request."}}}
+	}
+	return row.ResourceID, nil
+}
+
+// insertTargets adds accounts to a post, of which the text and the thread are
+// given.
+func insertTargets(ctx context.Context, q *db.Queries, p post.Post, accounts []uuid.UUID, overrides map[uuid.UUID]*post.Override) error {
+	in := db.InsertTargetsParams{PostID: p.ID}
+	for _, account := range accounts {
+		text, err := overrideJSON(overrides[account])
+		if err != nil {
+			return err
+		}
+		in.Ids, in.AccountIds = append(in.Ids, newID()), append(in.AccountIds, account)
+		in.Overrides = append(in.Overrides, text)
+		in.Fingerprints = append(in.Fingerprints, p.Fingerprint(post.Target{Override: overrides[account]}))
+	}
+	if err := q.InsertTargets(ctx, in); err != nil {
+		return err
+	}
+	return putLinks(ctx, q, p, targetsFor(accounts, overrides))
+}
+
+func addEvent(ctx context.Context, q *db.Queries, row db.ScheduledPost, target *uuid.UUID, kind, actor string, data map[string]any) error {
+	raw, err := object(data)
+	if err != nil {
+		return err
+	}
+	_, err = q.InsertEvent(ctx, db.InsertEventParams{PostID: &row.PostID, WorkspaceID: row.WorkspaceID,
+		TargetID: target, Type: kind, Actor: actor, Data: raw})
+	return err
+}
+
+func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

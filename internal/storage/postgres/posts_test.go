@@ -1,0 +1,233 @@
+package postgres_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+func TestACreatedPostReadsBackWhole(t *testing.T) {
+	n := open(t)
+	second := n.connect("sports")
+	parent := n.create()
+	d := n.draft(func(d *postgres.NewPost) {
+		d.AccountIDs = []uuid.UUID{n.account.ID, second.ID}
+		d.Post.Content, d.Post.TimeZone, d.Post.Language = "Xin chào 👋🏽\nthế giới", "Asia/Ho_Chi_Minh", "vi"
+		d.Post.AttachmentIDs = []uuid.UUID{newID(), newID()}
+		d.Post.AttachmentURLs = []string{"s3://b/1", "s3://b/2"}
+		d.Post.ThreadID, d.Post.ThreadParentID = &parent.ID, &parent.ID
+	})
+	made, replayed, err := n.CreatePost(t.Context(), d)
+	n.must(err)
+	if replayed {
+		t.Error("a request without key counts as a repetition")
+	}
+	got, err := n.Post(t.Context(), d.Post.ID)
+	n.must(err)
+	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", made) {
+		t.Errorf("read %+v\nmade %+v", got, made)
+	}
+	w := d.Post
+	if got.Content != w.Content || got.Language != "vi" || got.TimeZone != w.TimeZone || !got.ScheduledTime.Equal(w.ScheduledTime) || got.ScheduledTime.Location() != time.UTC {
+		t.Errorf("got %+v", got)
+	}
+	if !slices.Equal(got.AttachmentIDs, w.AttachmentIDs) || !slices.Equal(got.AttachmentURLs, w.AttachmentURLs) || *got.ThreadParentID != parent.ID || *got.ThreadID != parent.ID {
+		t.Errorf("got %+v", got)
+	}
+	if got.Status != post.Scheduled || got.Version != 1 || got.Revision != 1 || got.RetryCount != 0 || string(got.PlatformMedia) != "{}" {
+		t.Errorf("a new post stands as %+v", got)
+	}
+	if len(got.Targets) != 2 || got.Targets[0].Handle != n.account.Handle || got.Targets[1].AccountID != second.ID || got.Targets[0].Status != post.TargetScheduled {
+		t.Errorf("targets %+v", got.Targets)
+	}
+	if events := n.events(got); !slices.Equal(events, []string{post.EventCreated}) {
+		t.Errorf("timeline %v", events)
+	}
+}
+
+func TestAMissingPostIsNotFound(t *testing.T) {
+	n := open(t)
+	_, err := n.Post(t.Context(), newID())
+	if e := refused(t, err); e.Kind != post.NotFound || e.Code != "post_not_found" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestAForeignWorkspaceSeesAndChangesNothing(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	foreign, _, _ := n.found("Rivals")
+	_, err := n.PostInWorkspace(t.Context(), foreign.ID, p.ID)
+	if refused(t, err).Kind != post.NotFound {
+		t.Error(err)
+	}
+	list, err := n.Posts(t.Context(), postgres.Filter{WorkspaceID: foreign.ID, Limit: 10})
+	if err != nil || len(list) != 0 {
+		t.Errorf("listed %v, %v", list, err)
+	}
+	g, text := n.guard(p), "Taken over"
+	g.WorkspaceID = foreign.ID
+	for name, change := range map[string]func() (post.Post, error){
+		"edit":        func() (post.Post, error) { return n.Edit(t.Context(), g, post.Change{Content: &text}, nil) },
+		"cancel":      func() (post.Post, error) { return n.Cancel(t.Context(), g) },
+		"publish now": func() (post.Post, error) { return n.PublishNow(t.Context(), g) },
+	} {
+		_, err := change()
+		if refused(t, err).Kind != post.NotFound {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	accounts, err := n.AccountsByID(t.Context(), foreign.ID, []uuid.UUID{n.account.ID})
+	if err != nil || len(accounts) != 0 {
+		t.Errorf("accounts %v, %v", accounts, err)
+	}
+	if all, err := n.Accounts(t.Context(), foreign.ID); err != nil || len(all) != 0 {
+		t.Errorf("accounts %v, %v", all, err)
+	}
+	if now, err := n.Post(t.Context(), p.ID); err != nil || now.Version != p.Version {
+		t.Errorf("the post is now %+v, %v", now, err)
+	}
+}
+
+// Several posts share a second, so that the cursor has to tell them apart.
+func TestPagesShowEveryPostOnceInBothDirections(t *testing.T) {
+	n := open(t)
+	base := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
+	var ids []uuid.UUID
+	for i := range 25 {
+		ids = append(ids, n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = base.Add(time.Duration(i/4) * time.Second) }).ID)
+	}
+	for _, ascending := range []bool{true, false} {
+		var seen []uuid.UUID
+		f := postgres.Filter{WorkspaceID: n.workspace.ID, Ascending: ascending, Limit: 3}
+		for {
+			page, err := n.Posts(t.Context(), f)
+			n.must(err)
+			if len(page) == 0 {
+				break
+			}
+			if len(seen) == 12 { // what comes in meanwhile must not move what is still to come
+				n.create(func(d *postgres.NewPost) {
+					d.Post.ScheduledTime = base.Add(-time.Minute)
+					if !ascending {
+						d.Post.ScheduledTime = base.Add(time.Minute)
+					}
+				})
+			}
+			for _, p := range page {
+				seen = append(seen, p.ID)
+			}
+			last := page[len(page)-1]
+			f.AfterTime, f.AfterID = &last.ScheduledTime, &last.ID
+		}
+		want := slices.Clone(ids)
+		if !ascending {
+			slices.Reverse(want)
+			seen = slices.DeleteFunc(seen, func(id uuid.UUID) bool { return !slices.Contains(ids, id) }) // the one of the first round
+		}
+		if !slices.Equal(seen, want) {
+			t.Errorf("ascending %v: saw %d posts, want %d in order", ascending, len(seen), len(want))
+		}
+	}
+}
+
+func TestFiltersChooseByStatusAccountAndTime(t *testing.T) {
+	n := open(t)
+	sports := n.connect("sports")
+	base := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
+	at := func(minutes int, accounts ...uuid.UUID) post.Post {
+		return n.create(func(d *postgres.NewPost) {
+			d.Post.ScheduledTime = base.Add(time.Duration(minutes) * time.Minute)
+			d.AccountIDs = accounts
+		})
+	}
+	first, second, third := at(0, n.account.ID), at(1, sports.ID), at(2, n.account.ID, sports.ID)
+	_, err := n.Cancel(t.Context(), n.guard(second))
+	n.must(err)
+	minute := func(m int) *time.Time { t := base.Add(time.Duration(m) * time.Minute); return &t }
+	for name, c := range map[string]struct {
+		filter postgres.Filter
+		want   []uuid.UUID
+	}{
+		"everything":       {postgres.Filter{}, []uuid.UUID{first.ID, second.ID, third.ID}},
+		"one status":       {postgres.Filter{Statuses: []post.Status{post.Cancelled}}, []uuid.UUID{second.ID}},
+		"two statuses":     {postgres.Filter{Statuses: []post.Status{post.Cancelled, post.Scheduled}}, []uuid.UUID{first.ID, second.ID, third.ID}},
+		"no such status":   {postgres.Filter{Statuses: []post.Status{post.Posted}}, nil},
+		"account":          {postgres.Filter{AccountID: &sports.ID}, []uuid.UUID{second.ID, third.ID}},
+		"from, inclusive":  {postgres.Filter{From: minute(1)}, []uuid.UUID{second.ID, third.ID}},
+		"to, exclusive":    {postgres.Filter{To: minute(1)}, []uuid.UUID{first.ID}},
+		"between":          {postgres.Filter{From: minute(1), To: minute(2)}, []uuid.UUID{second.ID}},
+		"status + account": {postgres.Filter{Statuses: []post.Status{post.Scheduled}, AccountID: &sports.ID}, []uuid.UUID{third.ID}},
+	} {
+		for _, ascending := range []bool{true, false} {
+			c.filter.WorkspaceID, c.filter.Ascending, c.filter.Limit = n.workspace.ID, ascending, 10
+			posts, err := n.Posts(t.Context(), c.filter)
+			n.must(err)
+			var got []uuid.UUID
+			for _, p := range posts {
+				got = append(got, p.ID)
+			}
+			if !ascending {
+				slices.Reverse(got)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s (ascending %v): %v, want %v", name, ascending, got, c.want)
+			}
+		}
+	}
+}
+
+func TestEventsContinueBehindTheLastOneSeen(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	for i := range 5 {
+		text := fmt.Sprint("version ", i)
+		_, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
+		n.must(err)
+	}
+	var last int64
+	var seen int
+	for {
+		events, err := n.Events(t.Context(), p.ID, last, 2)
+		n.must(err)
+		if len(events) == 0 {
+			break
+		}
+		for _, e := range events {
+			if e.ID <= last || e.PostID != p.ID {
+				t.Errorf("event %+v behind %d", e, last)
+			}
+			last = e.ID
+			seen++
+		}
+	}
+	if seen != 6 {
+		t.Errorf("saw %d events, want 6", seen)
+	}
+}
+
+// Event ids are given before a transaction commits. Were a note not to wait
+// for the post, a stream could pass an id whose event appears afterwards.
+func TestANoteWaitsForAChangeThatIsUnderWay(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	tx := n.begin()
+	_, err := tx.Exec(t.Context(), "select 1 from scheduled_posts where post_id = $1 for update", p.ID)
+	n.must(err)
+	noted := make(chan error, 1)
+	go func() { noted <- n.Note(t.Context(), p.ID, nil, post.EventRefused, post.ActorOperator, nil) }()
+	time.Sleep(50 * time.Millisecond) // long enough for a note that would not wait
+	_, err = tx.Exec(t.Context(), "insert into post_events (post_id, workspace_id, type, actor) values ($1, $2, 'edited', 'dateline')", p.ID, n.workspace.ID)
+	n.must(err)
+	n.must(tx.Commit(t.Context()))
+	n.must(<-noted)
+	if got := n.events(p); !slices.Equal(got, []string{post.EventCreated, post.EventEdited, post.EventRefused}) {
+		t.Errorf("timeline %v", got)
+	}
+}

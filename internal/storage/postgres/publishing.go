@@ -1,0 +1,277 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// Claim takes the right to send c once and writes its ledger row, in one
+// statement. ok is false when the post changed, is not open any more, somebody
+// else holds the claim, or an earlier call's outcome is not known.
+func (s *Store) Claim(ctx context.Context, c post.Call, lease time.Duration) (claimed post.Call, ok bool, err error) {
+	all, oks, err := s.ClaimMany(ctx, []post.Call{c}, lease)
+	if err != nil {
+		return c, false, err
+	}
+	return all[0], oks[0], nil
+}
+
+// OpenCall finds the newest call of a target whose outcome is unknown.
+func (s *Store) OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, found bool, err error) {
+	row, err := s.q.OpenOperation(ctx, targetID)
+	if noRows(err) {
+		return post.Call{}, false, nil
+	}
+	if err != nil {
+		return post.Call{}, false, err
+	}
+	c = post.Call{OperationID: row.ID, TargetID: row.TargetID, Segment: int(row.Segment), Revision: row.Revision, Epoch: int(row.Epoch), Fence: row.Fence,
+		IdempotencyKey: row.IdempotencyKey, Fingerprint: row.Fingerprint, Prepared: row.Prepared}
+	if row.SentAt != nil {
+		c.SentAt = *row.SentAt
+	}
+	return c, true, nil
+}
+
+// LastEpoch counts the sends of a segment in one revision.
+func (s *Store) LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
+	n, err := s.q.LastEpoch(ctx, db.LastEpochParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
+	return int(n), err
+}
+
+// UnclearSends counts the sends of a segment that had no trustworthy answer.
+func (s *Store) UnclearSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error) {
+	n, err := s.q.UnclearSends(ctx, db.UnclearSendsParams{TargetID: targetID, Segment: int32(segment), Revision: revision}) //nolint:gosec // a handful
+	return int(n), err
+}
+
+// TakeOver fences off the earlier holder of a claim whose lease ran out. ok is
+// false while the lease still runs or when somebody was faster.
+func (s *Store) TakeOver(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (newFence int64, ok bool, err error) {
+	row, err := s.q.TakeOverTarget(ctx, db.TakeOverTargetParams{ID: targetID, Fence: fence, LeaseSeconds: lease.Seconds()})
+	if noRows(err) {
+		return 0, false, nil
+	}
+	return row.Fence, err == nil, err
+}
+
+// Finish records an outcome in target, ledger, post and timeline at once. ok
+// is false when another attempt holds the claim by now: then nothing changes.
+func (s *Store) Finish(ctx context.Context, o post.Outcome) (p post.Post, ok bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		before, err := q.LockPost(ctx, o.PostID)
+		if err != nil {
+			return err
+		}
+		if before.Revision != o.Revision {
+			return pgx.ErrNoRows // changed since it was read: nothing of this counts
+		}
+		_, err = q.FinishTarget(ctx, db.FinishTargetParams{ID: o.TargetID, Fence: o.Fence, Status: db.TargetStatus(o.Status),
+			Tries: int32(o.Tries), NextSegment: o.RemoteID != "" && o.Status.Open(), //nolint:gosec // 0 or 1
+			RemoteID: firstOnly(o, o.RemoteID), RemoteUrl: firstOnly(o, o.RemoteURL),
+			ErrorClass: orNil(o.ErrorClass), ErrorCode: orNil(o.ErrorCode), ErrorMessage: orNil(o.Error), SentAt: firstSent(o), PostedAt: o.PostedAt})
+		if err != nil {
+			return err
+		}
+		if err := addRemotePost(ctx, q, o); err != nil {
+			return err
+		}
+		if o.OperationID != uuid.Nil {
+			if err := setOperation(ctx, q, o.OperationID, o.Operation, o.RemoteID, o.Evidence); err != nil {
+				return err
+			}
+		}
+		retries := int32(0)
+		if o.Event == post.EventRetrying {
+			retries = 1
+		}
+		rows, err := q.RollUpPosts(ctx, db.RollUpPostsParams{PostIds: []uuid.UUID{o.PostID}, Retries: retries})
+		if err != nil {
+			return err
+		}
+		row := rows[0] // the post is locked, so it is there
+		if err := addEvent(ctx, q, row, &o.TargetID, o.Event, post.ActorDateline, o.EventData); err != nil {
+			return err
+		}
+		if row.Status != before.Status && post.Status(row.Status).Final() {
+			if err := addEvent(ctx, q, row, nil, post.EventStatus, post.ActorDateline, map[string]any{"status": row.Status}); err != nil {
+				return err
+			}
+		}
+		p, err = withTargets(ctx, q, row, nil)
+		return err
+	})
+	if noRows(err) {
+		return post.Post{}, false, nil
+	}
+	if err != nil {
+		return post.Post{}, false, err
+	}
+	return p, true, nil
+}
+
+// A target shows its first segment.
+func firstOnly(o post.Outcome, text string) *string {
+	if o.Segment > 0 {
+		return nil
+	}
+	return orNil(text)
+}
+
+func firstSent(o post.Outcome) *time.Time {
+	if o.Segment > 0 {
+		return nil
+	}
+	return o.SentAt
+}
+
+// errTaken says that a remote post was found which belongs to another post of
+// ours by now.
+var errTaken = errors.New("the post that was found belongs to another one by now")
+
+// addRemotePost notes what is at the network. What was found by looking must
+// not be anybody else's; what the network itself named is what it says.
+func addRemotePost(ctx context.Context, q *db.Queries, o post.Outcome) error {
+	if o.RemoteID == "" {
+		return nil
+	}
+	p := db.InsertRemotePostsParams{}
+	addRemote(&p, o)
+	added, err := q.InsertRemotePosts(ctx, p)
+	if err == nil && len(added) == 0 && o.Operation == post.CallReconciledOK {
+		return errTaken
+	}
+	return err
+}
+
+func addRemote(p *db.InsertRemotePostsParams, o post.Outcome) {
+	posted := time.Now().UTC()
+	if o.PostedAt != nil {
+		posted = *o.PostedAt
+	}
+	sent := posted
+	if o.SentAt != nil {
+		sent = *o.SentAt
+	}
+	p.TargetIds = append(p.TargetIds, o.TargetID)
+	p.Segments = append(p.Segments, int32(o.Segment)) //nolint:gosec // a handful
+	p.RemoteIds = append(p.RemoteIds, o.RemoteID)
+	p.RemoteUrls = append(p.RemoteUrls, o.RemoteURL)
+	p.SentAts = append(p.SentAts, sent)
+	p.PostedAts = append(p.PostedAts, posted)
+}
+
+// PublishedSegments lists the segments of a target that are out, in order.
+func (s *Store) PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.Published, error) {
+	rows, err := s.q.PublishedSegments(ctx, targetID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]post.Published, len(rows))
+	for i, r := range rows {
+		out[i] = post.Published{Segment: int(r.Segment), RemoteID: r.RemoteID, RemoteURL: deref(r.RemoteUrl), SentAt: r.SentAt, PostedAt: r.PostedAt}
+	}
+	return out, nil
+}
+
+func setOperation(ctx context.Context, q *db.Queries, id uuid.UUID, state, remoteID string, evidence map[string]any) error {
+	raw, err := object(evidence)
+	if err != nil {
+		return err
+	}
+	return q.SetOperationState(ctx, db.SetOperationStateParams{ID: id, State: db.OperationState(state), RemoteID: orNil(remoteID), Evidence: raw})
+}
+
+// ClaimedRemoteIDs lists the remote posts of an account that belong to posts
+// of ours already, so that none is taken for another.
+func (s *Store) ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error) {
+	ids, err := s.q.RemoteIDsClaimed(ctx, db.RemoteIDsClaimedParams{AccountID: accountID, Since: since})
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		known[id] = true
+	}
+	return known, nil
+}
+
+// Parent says how the post that another one answers stands on an account.
+func (s *Store) Parent(ctx context.Context, postID, accountID uuid.UUID) (status post.TargetStatus, remoteID string, err error) {
+	row, err := s.q.RemoteIDOnAccount(ctx, db.RemoteIDOnAccountParams{PostID: postID, AccountID: accountID})
+	if noRows(err) {
+		return post.TargetCancelled, "", nil
+	}
+	return post.TargetStatus(row.Status), row.RemoteID, err
+}
+
+// RenewClaim extends a claim while its call is under way. ok is false when
+// somebody else holds it by now.
+func (s *Store) RenewClaim(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (ok bool, err error) {
+	n, err := s.q.RenewClaim(ctx, db.RenewClaimParams{ID: targetID, Fence: fence, LeaseSeconds: lease.Seconds()})
+	return n == 1, err
+}
+
+// SetCallState notes what is known of a call, without an outcome for its
+// target yet.
+func (s *Store) SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error {
+	return setOperation(ctx, s.q, operationID, state, "", evidence)
+}
+
+// Note adds a line to a post's timeline. Like every change it holds the post
+// meanwhile: a reader that goes on behind the newest event must not meet an
+// older one later.
+func (s *Store) Note(ctx context.Context, postID uuid.UUID, targetID *uuid.UUID, event, actor string, data map[string]any) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockPost(ctx, postID)
+		if err != nil {
+			return err
+		}
+		return addEvent(ctx, q, row, targetID, event, actor, data)
+	})
+}
+
+// CountPlanned counts what an account is to publish in a stretch of time, up to
+// a bound.
+func (s *Store) CountPlanned(ctx context.Context, workspaceID, account uuid.UUID, from, to time.Time, most int) (int, error) {
+	n, err := s.q.CountPlanned(ctx, db.CountPlannedParams{WorkspaceID: workspaceID, AccountID: account, FromTime: from, ToTime: to, Most: int32(most)}) //nolint:gosec // callers count to thousands
+	return int(n), err
+}
+
+// NoteOnce is Note for what may go on for long: it adds nothing when the newest
+// line about the target is of the same type.
+func (s *Store) NoteOnce(ctx context.Context, postID, targetID uuid.UUID, event, actor string, data map[string]any) (said bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockPost(ctx, postID)
+		if err != nil {
+			return err
+		}
+		last, err := q.LastEventType(ctx, db.LastEventTypeParams{PostID: postID, TargetID: &targetID})
+		if err != nil && !noRows(err) || last == event {
+			return err
+		}
+		said = true
+		return addEvent(ctx, q, row, &targetID, event, actor, data)
+	})
+	return said && err == nil, err
+}
+
+// SetPlatformMedia keeps the handles of what was uploaded for an account.
+func (s *Store) SetPlatformMedia(ctx context.Context, postID uuid.UUID, revision int64, accountID uuid.UUID, handles json.RawMessage) error {
+	return s.q.SetPlatformMedia(ctx, db.SetPlatformMediaParams{PostID: postID, Revision: revision, AccountID: accountID.String(), Handles: handles})
+}
+
+func orJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}

@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// Acknowledge reads a post for its workflow and notes which revision the
+// workflow has now seen.
+func (s *Store) Acknowledge(ctx context.Context, postID uuid.UUID) (post.Post, error) {
+	// Mostly it has seen it before, and a write would wait for the disk.
+	row, err := s.q.GetPost(ctx, postID)
+	if err == nil && (row.WorkflowRevision == nil || *row.WorkflowRevision != row.Revision) {
+		row, err = s.q.AcknowledgeRevision(ctx, postID)
+	}
+	return withTargets(ctx, s.q, row, err)
+}
+
+// MissingWorkflows lists posts whose workflow was never told of the newest
+// revision or should have acted long ago.
+func (s *Store) MissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error) {
+	rows, err := s.q.PostsMissingWorkflow(ctx, int32(limit)) //nolint:gosec // hundreds
+	if err != nil {
+		return nil, err
+	}
+	missing := make([]post.Unattended, len(rows))
+	for i, r := range rows {
+		missing[i] = post.Unattended{PostID: r.PostID, Untold: r.WorkflowRevision == nil || *r.WorkflowRevision != r.Revision}
+	}
+	return missing, nil
+}
+
+const temporalStoreKey = "temporal_store"
+
+// SeenTemporalStore compares the identity of Temporal's store with the one
+// seen last. When it is another one, all workflows are gone: every open post
+// and every open delivery of a webhook is marked as one whose workflow is
+// missing, and forgotten says how many posts.
+func (s *Store) SeenTemporalStore(ctx context.Context, identity string) (forgotten int64, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		before, err := q.GetSetting(ctx, temporalStoreKey)
+		if err != nil && !noRows(err) {
+			return err
+		}
+		if before == identity {
+			return nil
+		}
+		if before != "" {
+			if forgotten, err = q.ForgetWorkflows(ctx); err != nil {
+				return err
+			}
+			if err := q.ForgetDeliveryWorkflows(ctx); err != nil {
+				return err
+			}
+		}
+		return q.PutSetting(ctx, db.PutSettingParams{Key: temporalStoreKey, Value: identity})
+	})
+	return forgotten, err
+}
+
+// DropOldIdempotencyKeys forgets keys older than a week.
+func (s *Store) DropOldIdempotencyKeys(ctx context.Context) error {
+	if _, err := s.q.DeleteOldIdempotencyKeys(ctx); err != nil {
+		return err
+	}
+	_, err := s.q.DeleteOldBulkAnswers(ctx)
+	return err
+}

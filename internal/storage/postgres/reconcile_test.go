@@ -1,0 +1,115 @@
+package postgres_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+// missing lists the posts that the reconciler has to tell Temporal of.
+func (n *newsroom) missing() []uuid.UUID {
+	n.t.Helper()
+	missing, err := n.MissingWorkflows(n.t.Context(), 100)
+	n.must(err)
+	var ids []uuid.UUID
+	for _, m := range missing {
+		ids = append(ids, m.PostID)
+	}
+	return ids
+}
+
+func (n *newsroom) age(p post.Post, by string) {
+	n.t.Helper()
+	n.exec("update scheduled_posts set updated_at = updated_at - $2::interval where post_id = $1", p.ID, by)
+}
+
+func TestAPostWithoutWorkflowIsFoundUntilItIsAcknowledged(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	if ids := n.missing(); len(ids) != 0 {
+		t.Errorf("a post that was made just now is missing its workflow: %v", ids)
+	}
+	n.age(p, "10 seconds")
+	if ids := n.missing(); !slices.Equal(ids, []uuid.UUID{p.ID}) {
+		t.Errorf("missing %v", ids)
+	}
+	_, err := n.Acknowledge(t.Context(), p.ID)
+	n.must(err)
+	if ids := n.missing(); len(ids) != 0 {
+		t.Errorf("missing %v", ids)
+	}
+	// A later edit that the workflow was not told of.
+	text := "Corrected"
+	_, err = n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
+	n.must(err)
+	n.age(p, "10 seconds")
+	missing, err := n.MissingWorkflows(t.Context(), 100)
+	n.must(err)
+	if !slices.Equal(missing, []post.Unattended{{PostID: p.ID, Untold: true}}) {
+		t.Errorf("missing %+v", missing)
+	}
+}
+
+func TestAPostWhoseWorkflowIsLateIsFound(t *testing.T) {
+	n := open(t)
+	overdue := n.create(func(d *postgres.NewPost) { d.Post.ScheduledTime = time.Now().Add(-time.Minute) })
+	stuck, working, done := n.create(), n.create(), n.create()
+	n.claim(stuck, 0, 1, time.Minute)
+	n.claim(working, 0, 1, time.Minute)
+	n.finish(outcome(n.claim(done, 0, 1, time.Minute), "1"))
+	for _, p := range []post.Post{overdue, stuck, working, done} {
+		_, err := n.Acknowledge(t.Context(), p.ID)
+		n.must(err)
+	}
+	n.age(stuck, "3 minutes")
+	n.age(done, "3 minutes")
+	got := n.missing()
+	if want := []uuid.UUID{overdue.ID, stuck.ID}; !slices.Equal(got, want) {
+		t.Errorf("missing %v, want %v", got, want)
+	}
+}
+
+func TestAPostThatWaitsForAPersonIsLeftAlone(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	o := failure(n.claim(p, 0, 1, time.Minute))
+	o.Status, o.Operation, o.Event = post.TargetUncertain, post.CallManual, post.EventUncertain
+	n.finish(o)
+	n.age(p, "1 hour")
+	if ids := n.missing(); len(ids) != 0 {
+		t.Errorf("missing %v", ids)
+	}
+}
+
+func TestANewTemporalStoreForgetsAllWorkflows(t *testing.T) {
+	n := open(t)
+	seen := func(identity string, want int64) {
+		t.Helper()
+		forgotten, err := n.SeenTemporalStore(t.Context(), identity)
+		if err != nil || forgotten != want {
+			t.Errorf("%s: %d forgotten, want %d (%v)", identity, forgotten, want, err)
+		}
+	}
+	open, done := n.create(), n.create()
+	n.finish(outcome(n.claim(done, 0, 1, time.Minute), "1"))
+	for _, p := range []post.Post{open, done} {
+		_, err := n.Acknowledge(t.Context(), p.ID)
+		n.must(err)
+		n.age(p, "10 seconds")
+	}
+	seen("first", 0) // of a new installation: nothing is lost
+	seen("first", 0)
+	if ids := n.missing(); len(ids) != 0 {
+		t.Errorf("missing %v", ids)
+	}
+	seen("second", 1)
+	if ids := n.missing(); !slices.Equal(ids, []uuid.UUID{open.ID}) {
+		t.Errorf("missing %v, want only the open post", ids)
+	}
+	seen("second", 0)
+}

@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/account"
+	"dateline/internal/storage/postgres/db"
+)
+
+// LeaseRefresh lets one caller renew a token: of this version, of a connected
+// account, while nobody else does.
+func (s *Store) LeaseRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (a account.Account, ok bool, err error) {
+	row, err := s.q.LeaseRefresh(ctx, db.LeaseRefreshParams{ID: id, TokenVersion: version, Owner: &owner, LeaseSeconds: lease.Seconds()})
+	if noRows(err) {
+		return account.Account{}, false, nil
+	}
+	return accountFromRow(row), err == nil, err
+}
+
+// HoldRefresh prolongs a lease; false: it is somebody else's by now.
+func (s *Store) HoldRefresh(ctx context.Context, id uuid.UUID, version int64, owner uuid.UUID, lease time.Duration) (bool, error) {
+	n, err := s.q.HoldRefresh(ctx, db.HoldRefreshParams{ID: id, TokenVersion: version, Owner: &owner, LeaseSeconds: lease.Seconds()})
+	return n > 0, err
+}
+
+// StoreRefreshed stores the tokens that a renewal of a.TokenVersion brought;
+// false: there are newer ones, or the account is disconnected.
+func (s *Store) StoreRefreshed(ctx context.Context, a account.Account) (bool, error) {
+	n, err := s.q.StoreRefreshed(ctx, db.StoreRefreshedParams{ID: a.ID, TokenVersion: a.TokenVersion, Token: a.SealedToken, Renewable: a.Renewable,
+		Scopes: orEmpty(a.Scopes), ExpiresAt: timeOrNil(a.ExpiresAt), RefreshExpiresAt: timeOrNil(a.RefreshExpiresAt), RefreshDueAt: timeOrNil(a.RefreshDueAt)})
+	return n > 0, err
+}
+
+// FailRefresh ends a lease without new tokens, until f.RetryAt.
+func (s *Store) FailRefresh(ctx context.Context, id uuid.UUID, version int64, f account.Failure) error {
+	_, err := s.q.FailRefresh(ctx, db.FailRefreshParams{ID: id, TokenVersion: version, Owner: &f.Owner, RefreshDueAt: timeOrNil(f.RetryAt),
+		Class: orNil(string(f.Class)), Code: orNil(f.Code), Message: orNil(f.Message)})
+	return err
+}
+
+// RefuseAccount notes that the network refuses a token for good; false: a newer
+// one is there.
+func (s *Store) RefuseAccount(ctx context.Context, id uuid.UUID, version int64, t account.Trouble) (bool, error) {
+	n, err := s.q.RefuseAccount(ctx, db.RefuseAccountParams{ID: id, TokenVersion: version,
+		Class: orNil(string(t.Class)), Code: orNil(t.Code), Message: orNil(t.Message)})
+	return n > 0, err
+}
+
+// RefreshesDue lists accounts whose tokens are to be renewed now.
+func (s *Store) RefreshesDue(ctx context.Context, limit int) ([]uuid.UUID, error) {
+	return s.q.RefreshesDue(ctx, int32(limit)) //nolint:gosec // callers ask for hundreds
+}
+
+// WarnOfEnds tells of access that ends for good, 14, 7 and 1 days ahead, each
+// once, and lists the accounts that it told of.
+func (s *Store) WarnOfEnds(ctx context.Context) ([]uuid.UUID, error) {
+	return s.q.WarnOfEnds(ctx)
+}

@@ -1,0 +1,95 @@
+package postgres_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+// The status of a post follows from its targets'.
+func TestAPostEndsAsItsTargetsDo(t *testing.T) {
+	n := open(t)
+	sports := n.connect("sports")
+	uncertain := func(c post.Call) post.Outcome {
+		o := failure(c)
+		o.Status, o.Operation, o.Event = post.TargetUncertain, post.CallManual, post.EventUncertain
+		return o
+	}
+	retrying := func(c post.Call) post.Outcome {
+		o := failure(c)
+		o.Status, o.Event = post.TargetScheduled, post.EventRetrying
+		return o
+	}
+	posted := func(c post.Call) post.Outcome { return outcome(c, newID().String()) }
+	for name, c := range map[string]struct {
+		outcomes []func(post.Call) post.Outcome
+		want     post.Status
+	}{
+		"both posted":                {[]func(post.Call) post.Outcome{posted, posted}, post.Posted},
+		"one posted, one failed":     {[]func(post.Call) post.Outcome{posted, failure}, post.PartlyPosted},
+		"one failed, one posted":     {[]func(post.Call) post.Outcome{failure, posted}, post.PartlyPosted},
+		"both failed":                {[]func(post.Call) post.Outcome{failure, failure}, post.Failed},
+		"one posted, one uncertain":  {[]func(post.Call) post.Outcome{posted, uncertain}, post.Publishing},
+		"one failed, one uncertain":  {[]func(post.Call) post.Outcome{failure, uncertain}, post.Publishing},
+		"one posted, one to come":    {[]func(post.Call) post.Outcome{posted}, post.Publishing},
+		"one failed, one tried anew": {[]func(post.Call) post.Outcome{failure, retrying}, post.Publishing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n.t = t
+			p := n.create(func(d *postgres.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
+			var got post.Post
+			for i, finish := range c.outcomes {
+				got = n.finish(finish(n.claim(p, i, 1, time.Minute)))
+			}
+			if got.Status != c.want {
+				t.Errorf("the post is %s, want %s", got.Status, c.want)
+			}
+			if (got.PostedAt != nil) != (c.want == post.Posted || c.want == post.PartlyPosted) {
+				t.Errorf("%s, posted at %v", got.Status, got.PostedAt)
+			}
+			if final := slices.Contains(n.events(p), post.EventStatus); final != c.want.Final() {
+				t.Errorf("%s, and the timeline is %v", got.Status, n.events(p))
+			}
+		})
+	}
+}
+
+func TestAProblemBeforeAnythingWasSentFailsThePost(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	got := n.finish(post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetFailed,
+		ErrorClass: "auth", ErrorCode: "token", Error: "Connect the account again.", Event: post.EventFailed})
+	if got.Status != post.Failed || got.Targets[0].ErrorClass != "auth" || got.Targets[0].ErrorMessage != "Connect the account again." {
+		t.Errorf("got %+v", got)
+	}
+	if want := []string{post.EventCreated, post.EventFailed, post.EventStatus}; !slices.Equal(n.events(p), want) {
+		t.Errorf("timeline %v", n.events(p))
+	}
+}
+
+func TestATransientProblemBeforeAnythingWasSentLeavesThePostEditable(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	got := n.finish(post.Outcome{PostID: p.ID, TargetID: p.Targets[0].ID, Revision: p.Revision, Status: post.TargetScheduled,
+		ErrorClass: "transient", Error: "The instance is away.", Event: post.EventRetrying})
+	if got.Status != post.Scheduled || got.RetryCount != 1 {
+		t.Fatalf("got %+v", got)
+	}
+	text := "Still mine"
+	_, err := n.Edit(t.Context(), n.guard(p), post.Change{Content: &text}, nil)
+	n.must(err)
+}
+
+func TestAnOutcomeIsTakenOnce(t *testing.T) {
+	n := open(t)
+	c := n.claim(n.create(), 0, 1, time.Minute)
+	n.finish(outcome(c, "1"))
+	if _, ok, err := n.Finish(t.Context(), failure(c)); ok || err != nil {
+		t.Errorf("a posted target failed afterwards (%v)", err)
+	}
+}

@@ -1,0 +1,247 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"dateline/internal/infra/idempotency"
+	"dateline/internal/news/search"
+	"dateline/internal/news/search/savedsearch"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// Pool gives the connections to the search on Postgres, whose statements are
+// made for each search (internal/news/search/pgsearch).
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// TakeArticleChanges leases what the index has to follow.
+func (s *Store) TakeArticleChanges(ctx context.Context, most int, lease time.Duration) ([]search.Change, error) {
+	rows, err := s.q.TakeArticleChanges(ctx, db.TakeArticleChangesParams{Seconds: lease.Seconds(), Batch: int32(most)}) //nolint:gosec // hundreds
+	out := make([]search.Change, len(rows))
+	for i, r := range rows {
+		out[i] = search.Change{ID: r.ID, ArticleID: r.ArticleID}
+	}
+	return out, err
+}
+
+// ArticleChangesDone forgets changes that the index has. Of new articles that
+// came out while their site was watched, it says how long ago that was.
+func (s *Store) ArticleChangesDone(ctx context.Context, ids []int64) (ages []time.Duration, err error) {
+	seconds, err := s.q.ArticleChangesDone(ctx, ids)
+	for _, n := range seconds {
+		ages = append(ages, time.Duration(n*float64(time.Second)))
+	}
+	return ages, err
+}
+
+// SearchDocuments reads articles for the index, those that are there.
+func (s *Store) SearchDocuments(ctx context.Context, ids []uuid.UUID) ([]search.Document, error) {
+	rows, err := s.q.ArticlesByIDs(ctx, ids)
+	out := make([]search.Document, len(rows))
+	for i, r := range rows {
+		out[i] = documentFromRow(db.ArticlesAfterRow(r))
+	}
+	return out, err
+}
+
+// SearchDocumentsAfter reads all articles for the index, in the order of their ids.
+func (s *Store) SearchDocumentsAfter(ctx context.Context, after uuid.UUID, most int) ([]search.Document, error) {
+	rows, err := s.q.ArticlesAfter(ctx, db.ArticlesAfterParams{AfterID: after, Batch: int32(most)}) //nolint:gosec // hundreds
+	out := make([]search.Document, len(rows))
+	for i, r := range rows {
+		out[i] = documentFromRow(r)
+	}
+	return out, err
+}
+
+func documentFromRow(r db.ArticlesAfterRow) search.Document {
+	d := search.Document{ID: r.ID, Version: r.Version, URL: r.CanonicalUrl, Domain: r.Domain, Title: r.Title, Lead: r.Lead, Body: r.BodyText, Authors: r.Authors, Tags: r.Tags,
+		Section: r.Section, Language: r.Language, Image: r.ImageUrl, Published: r.FirstSeenAt.UTC(), Group: r.GroupID}
+	if r.PublishedAt != nil {
+		d.Published = r.PublishedAt.UTC()
+	}
+	return d
+}
+
+// Rebuilding names the index that is being built anew; empty: none is.
+func (s *Store) Rebuilding(ctx context.Context) (string, error) { return s.q.Rebuilding(ctx) }
+
+// SetRebuilding has changes written to the new index too.
+func (s *Store) SetRebuilding(ctx context.Context, name string) error {
+	return s.q.SetRebuilding(ctx, name)
+}
+
+// EndRebuilding ends that.
+func (s *Store) EndRebuilding(ctx context.Context, name string) error {
+	return s.q.EndRebuilding(ctx, name)
+}
+
+// DomainNames lists the domains whose articles a workspace sees.
+func (s *Store) DomainNames(ctx context.Context, workspaceID uuid.UUID) ([]string, error) {
+	return s.q.DomainNames(ctx, workspaceID)
+}
+
+// CreateSavedSearch stores a search, while the workspace has not too many.
+func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, most int, key idempotency.Key) (created savedsearch.Search, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, n.ID)
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err := q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: earlier, WorkspaceID: n.WorkspaceID})
+			created = savedFromRow(row)
+			return orNoSearch(err)
+		}
+		f := n.Filters
+		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: idOrNull(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
+			Domains: orEmpty(f.Domains), Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, Most: int32(most)}) //nolint:gosec // hundreds
+		if noRows(err) {
+			return &post.Error{Kind: post.Conflict, Code: "too_many_saved_searches", Message: fmt.Sprintf("A workspace may keep %d searches. Delete one first.", most)}
+		}
+		created = savedFromRow(row)
+		return err
+	})
+	if err == nil && replayed {
+		created, err = s.SavedSearch(ctx, n.WorkspaceID, created.ID)
+	}
+	return created, replayed, err
+}
+
+// SavedSearches lists the searches of a workspace.
+func (s *Store) SavedSearches(ctx context.Context, workspaceID uuid.UUID) ([]savedsearch.Search, error) {
+	rows, err := s.q.ListSavedSearches(ctx, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	return s.withTold(ctx, workspaceID, uuid.Nil, savedFromRows(rows)...)
+}
+
+// withTold adds what searches told of: all of a workspace, or one.
+func (s *Store) withTold(ctx context.Context, workspaceID, id uuid.UUID, list ...savedsearch.Search) ([]savedsearch.Search, error) {
+	rows, err := s.q.ToldBySearches(ctx, db.ToldBySearchesParams{WorkspaceID: workspaceID, ID: id})
+	for _, r := range rows {
+		if i := slices.IndexFunc(list, func(n savedsearch.Search) bool { return n.ID == r.ID }); i >= 0 {
+			at := r.LastAt.UTC()
+			list[i].Told, list[i].LastToldAt = r.Told, &at
+		}
+	}
+	return list, err
+}
+
+// SavedSearchMatches lists what a search told of, those found last first.
+func (s *Store) SavedSearchMatches(ctx context.Context, workspaceID, id, before uuid.UUID, most int) ([]savedsearch.Match, error) {
+	rows, err := s.q.MatchesOfSearch(ctx, db.MatchesOfSearchParams{SearchID: id, WorkspaceID: workspaceID, Before: before, PageSize: int32(most)}) //nolint:gosec // the API caps it
+	out := make([]savedsearch.Match, len(rows))
+	for i, r := range rows {
+		out[i] = savedsearch.Match{ArticleID: r.ID, Title: r.Title, URL: r.CanonicalUrl, Domain: r.Domain, At: r.At.UTC()}
+	}
+	return out, err
+}
+
+// SavedSearch reads a search.
+func (s *Store) SavedSearch(ctx context.Context, workspaceID, id uuid.UUID) (savedsearch.Search, error) {
+	row, err := s.q.GetSavedSearch(ctx, db.GetSavedSearchParams{ID: id, WorkspaceID: workspaceID})
+	if err != nil {
+		return savedsearch.Search{}, orNoSearch(err)
+	}
+	list, err := s.withTold(ctx, workspaceID, id, savedFromRow(row))
+	return list[0], err
+}
+
+// ChangeSavedSearch changes a search. ifVersion 0 takes any.
+func (s *Store) ChangeSavedSearch(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*savedsearch.Search) error) (changed savedsearch.Search, err error) {
+	stale := &post.Error{Kind: post.PreconditionFailed, Code: "version_mismatch", Message: "The search was changed since it was read. Read it again."}
+	was, err := s.SavedSearch(ctx, workspaceID, id)
+	if err != nil {
+		return was, err
+	}
+	if ifVersion != 0 && ifVersion != was.Version {
+		return was, stale
+	}
+	n := was
+	if err := change(&n); err != nil {
+		return was, err
+	}
+	f := n.Filters
+	anew := n.Query != was.Query || n.Alert && !was.Alert || !sameFilters(f, was.Filters)
+	row, err := s.q.UpdateSavedSearch(ctx, db.UpdateSavedSearchParams{ID: id, WorkspaceID: workspaceID, Version: was.Version, Name: n.Name, Query: n.Query, Mode: string(n.Mode), Domains: orEmpty(f.Domains),
+		Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, Anew: anew})
+	if noRows(err) {
+		return was, stale
+	}
+	changed = savedFromRow(row)
+	changed.Told, changed.LastToldAt = was.Told, was.LastToldAt
+	return changed, err
+}
+
+func sameFilters(a, b search.Filters) bool {
+	return slices.Equal(a.Domains, b.Domains) && slices.Equal(a.Languages, b.Languages) && slices.Equal(a.Sections, b.Sections) && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Authors, b.Authors)
+}
+
+// DeleteSavedSearch forgets a search.
+func (s *Store) DeleteSavedSearch(ctx context.Context, workspaceID, id uuid.UUID) error {
+	n, err := s.q.DeleteSavedSearch(ctx, db.DeleteSavedSearchParams{ID: id, WorkspaceID: workspaceID})
+	if err == nil && n == 0 {
+		err = noSearch()
+	}
+	return err
+}
+
+// SetFeed opens a search's feed to a token, or closes it.
+func (s *Store) SetFeed(ctx context.Context, workspaceID, id uuid.UUID, hash []byte) (savedsearch.Search, error) {
+	row, err := s.q.SetFeed(ctx, db.SetFeedParams{ID: id, WorkspaceID: workspaceID, FeedHash: hash})
+	return savedFromRow(row), orNoSearch(err)
+}
+
+// FeedOf reads a search of any workspace that has a feed.
+func (s *Store) FeedOf(ctx context.Context, id uuid.UUID) (savedsearch.Search, error) {
+	row, err := s.q.FeedOf(ctx, id)
+	return savedFromRow(row), orMissing(err, "feed")
+}
+
+// AlertingSearches lists the searches of all workspaces that alert.
+func (s *Store) AlertingSearches(ctx context.Context) ([]savedsearch.Search, error) {
+	rows, err := s.q.AlertingSearches(ctx)
+	return savedFromRows(rows), err
+}
+
+// TellOfMatches writes an event for each search and article that is new to it.
+func (s *Store) TellOfMatches(ctx context.Context, searches, articles []uuid.UUID) (told int64, err error) {
+	return s.q.TellOfMatches(ctx, db.TellOfMatchesParams{SearchIds: searches, ArticleIds: articles})
+}
+
+func noSearch() error {
+	return &post.Error{Kind: post.NotFound, Code: "saved_search_not_found", Message: "There is no such search in this workspace."}
+}
+
+func orNoSearch(err error) error {
+	if noRows(err) {
+		return noSearch()
+	}
+	return err
+}
+
+func savedFromRows(rows []db.SavedSearch) []savedsearch.Search {
+	out := make([]savedsearch.Search, len(rows))
+	for i, r := range rows {
+		out[i] = savedFromRow(r)
+	}
+	return out
+}
+
+func savedFromRow(r db.SavedSearch) savedsearch.Search {
+	n := savedsearch.Search{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Query: r.Query, Mode: search.Mode(r.Mode), Alert: r.Alert, FeedHash: r.FeedHash, Version: r.Version,
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
+		Filters: search.Filters{Domains: r.Domains, Languages: r.Languages, Sections: r.Sections, Tags: r.Tags, Authors: r.Authors}}
+	if r.UserID != nil {
+		n.UserID = *r.UserID
+	}
+	return n
+}

@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/identity/keyring"
+)
+
+// SealedColumns lists every column that holds what internal/identity/secret sealed, with
+// the names that bind it to its row as SQL expressions. A column that is missing
+// here would be lost with the key that sealed it; a test holds the list against
+// the schema.
+func SealedColumns() []keyring.Column {
+	return []keyring.Column{
+		{Table: "accounts", Column: "token", Key: "id::text", Names: []string{"'account/' || id || '/tokens'", "'account/' || id"}},
+		{Table: "network_apps", Column: "client_secret", Key: "jsonb_build_array(network, base_url, redirect_uri)::text",
+			Names: []string{"'app/' || network || '/' || base_url"}},
+		{Table: "connect_attempts", Column: "verifier", Key: "encode(state, 'hex')", Names: []string{"'attempt/' || encode(state, 'hex')"}},
+		{Table: "account_choices", Column: "accounts", Key: "id::text", Names: []string{"'choice/' || id"}},
+		{Table: "sites", Column: "visitor_key", Key: "id::text", Names: []string{"'site/' || id"}},
+		{Table: "webhook_secrets", Column: "secret", Key: "id::text", Names: []string{"'webhook-secret/' || id"}},
+	}
+}
+
+// DropStaleSecrets forgets what nobody can use any more, so that it keeps no old
+// key in use.
+func (s *Store) DropStaleSecrets(ctx context.Context) error {
+	_, err := s.pool.Exec(ctx, "delete from webhook_secrets where expires_at < clock_timestamp()")
+	return errors.Join(err, s.q.DeleteStaleConnectAttempts(ctx), s.q.DeleteStaleAccountChoices(ctx))
+}
+
+// CountSealed counts what is sealed in a column by its beginning, see
+// secret.Sealer.Primary.
+func (s *Store) CountSealed(ctx context.Context, c keyring.Column) (map[string]int, error) {
+	rows, err := s.pool.Query(ctx, fmt.Sprintf("select substring(%[2]s from 1 for 5), count(*) from %[1]s where %[2]s <> ''::bytea group by 1", c.Table, c.Column))
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	var mark []byte
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&mark, &n}, func() error {
+		counts[string(mark)] = n
+		return nil
+	})
+	return counts, err
+}
+
+// SealedOtherwise reads what is sealed in a column and does not begin with mark,
+// behind the key after.
+func (s *Store) SealedOtherwise(ctx context.Context, c keyring.Column, mark []byte, after string, limit int) ([]keyring.Sealed, error) {
+	rows, err := s.pool.Query(ctx, fmt.Sprintf(`select %[3]s, %[2]s, array[%[4]s]::text[] from %[1]s
+		where %[2]s <> ''::bytea and substring(%[2]s from 1 for 5) <> $1 and (%[3]s) > $2 order by 1 limit $3`,
+		c.Table, c.Column, c.Key, strings.Join(c.Names, ", ")), mark, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (one keyring.Sealed, err error) {
+		err = row.Scan(&one.Key, &one.Bytes, &one.Names)
+		return one, err
+	})
+}
+
+// Reseal replaces what is sealed in a row, unless it has changed since it was
+// read.
+func (s *Store) Reseal(ctx context.Context, c keyring.Column, was keyring.Sealed, fresh []byte) error {
+	_, err := s.pool.Exec(ctx, fmt.Sprintf("update %[1]s set %[2]s = $1 where %[3]s = $2 and %[2]s = $3", c.Table, c.Column, c.Key), fresh, was.Key, was.Bytes)
+	return err
+}

@@ -1,0 +1,293 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/selector"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// SiteReading says how the pages of a site are read.
+func (s *Store) SiteReading(ctx context.Context, domain int32) (site pipeline.Site, err error) {
+	r, err := s.q.SiteReading(ctx, domain)
+	if err != nil {
+		return site, err
+	}
+	site = pipeline.Site{DomainID: r.ID, Domain: r.Domain, Zone: r.Zone, Version: int(r.Version)}
+	if r.Version > 0 {
+		err = json.Unmarshal(r.Config, &site.Config)
+	}
+	return site, err
+}
+
+// WishedSelectors lists domains about whose selectors nobody has done for a
+// while what is to be done.
+func (s *Store) WishedSelectors(ctx context.Context, age time.Duration, most int) ([]string, error) {
+	return s.q.WishedSelectors(ctx, db.WishedSelectorsParams{Seconds: age.Seconds(), Batch: int32(most)}) //nolint:gosec // dozens
+}
+
+// ReadingHealth says how the reading of a site goes.
+func (s *Store) ReadingHealth(ctx context.Context, domain int32) (h pipeline.Health, err error) {
+	r, err := s.q.GetMonitor(ctx, domain)
+	if noRows(err) {
+		return pipeline.Health{Learning: true, Wish: selector.Keep}, nil
+	}
+	if err != nil {
+		return h, err
+	}
+	h = pipeline.Health{Zone: r.Zone, Learning: r.Learning, Wish: wishFromRow(r.Wish), WishField: article.Field(r.WishField), WishWhy: r.WishWhy, WishAt: r.WishAt,
+		Pages: r.Pages, Articles: r.Articles, Others: r.Others, Failed: r.Failed, LastProblem: r.LastProblem, LastProblemAt: r.LastProblemAt}
+	return h, json.Unmarshal(r.Monitor, &h.Monitor)
+}
+
+func wishFromRow(w db.SelectorWish) selector.Action {
+	if w == db.SelectorWishNone {
+		return selector.Keep
+	}
+	return selector.Action(w)
+}
+
+// SelectorsOf lists the versions of a site's selectors below before, the newest first.
+func (s *Store) SelectorsOf(ctx context.Context, domain int32, before, limit int) ([]pipeline.Selectors, error) {
+	rows, err := s.q.ListSelectors(ctx, db.ListSelectorsParams{DomainID: domain, Before: int32(before), PageSize: int32(limit)}) //nolint:gosec // small
+	if err != nil {
+		return nil, err
+	}
+	out := make([]pipeline.Selectors, len(rows))
+	for i, r := range rows {
+		if out[i], err = selectorsFromRow(r); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// SelectorsAt reads one version of a site's selectors.
+func (s *Store) SelectorsAt(ctx context.Context, domain int32, version int) (pipeline.Selectors, error) {
+	r, err := s.q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain, Version: int32(version)}) //nolint:gosec // counted up one by one
+	if err != nil {
+		return pipeline.Selectors{}, orMissing(err, "selectors")
+	}
+	return selectorsFromRow(r)
+}
+
+// PagesToLearn lists the newest pages of a site that gave an article.
+func (s *Store) PagesToLearn(ctx context.Context, domain int32, limit int) ([]pipeline.Raw, error) {
+	rows, err := s.q.PagesToLearn(ctx, db.PagesToLearnParams{DomainID: domain, Batch: int32(limit)}) //nolint:gosec // dozens
+	out := make([]pipeline.Raw, len(rows))
+	for i, r := range rows {
+		out[i] = pipeline.Raw{Article: r.ID, URL: r.Url, PageID: r.PageID, ObjectKey: r.ObjectKey, FetchedAt: r.FetchedAt}
+	}
+	return out, err
+}
+
+// WishSelectors notes what is to be done about the selectors of a site.
+func (s *Store) WishSelectors(ctx context.Context, domain int32, what selector.Action, why string) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.LockMonitor(ctx, domain); err != nil {
+			return err
+		}
+		return q.WishSelectors(ctx, db.WishSelectorsParams{DomainID: domain, Wish: db.SelectorWish(what), Why: why})
+	})
+}
+
+// SetReading sets how a site is read besides its selectors.
+func (s *Store) SetReading(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, zone string, learning bool) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.LockMonitor(ctx, domain.ID); err != nil {
+			return err
+		}
+		if err := q.SetReading(ctx, db.SetReadingParams{DomainID: domain.ID, Zone: zone, Learning: learning}); err != nil {
+			return err
+		}
+		return recordReading(ctx, q, domain, workspaceID, 0)
+	})
+}
+
+// AddSelectors stores a version of a site's selectors that a person wrote, and
+// takes it into use where n.State says so.
+func (s *Store) AddSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, n pipeline.Selectors, key Idempotency) (made pipeline.Selectors, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		version, err := q.NextSelectorVersion(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		earlier, err := claimKey(ctx, q, workspaceID, key, versionID(domain.ID, version))
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			stored, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain.ID, Version: int32(binary.BigEndian.Uint32(earlier[12:]))}) //nolint:gosec // as versionID wrote it
+			if err != nil {
+				return orMissing(err, "selectors")
+			}
+			made, err = selectorsFromRow(stored)
+			return err
+		}
+		if made, err = addSelectors(ctx, q, domain, row, version, n); err != nil {
+			return err
+		}
+		return recordReading(ctx, q, domain, workspaceID, int(version))
+	})
+	return made, replayed, err
+}
+
+// versionID names a version of a site's selectors where a UUID is asked for.
+func versionID(domain, version int32) (id uuid.UUID) {
+	binary.BigEndian.PutUint32(id[:4], uint32(domain))   //nolint:gosec // positive
+	binary.BigEndian.PutUint32(id[12:], uint32(version)) //nolint:gosec // positive
+	return id
+}
+
+// LearnedSelectors stores a version that was learned and takes it into use. done
+// is false where somebody else did meanwhile what was to be done.
+func (s *Store) LearnedSelectors(ctx context.Context, domain crawl.Domain, n pipeline.Selectors) (made pipeline.Selectors, done bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		if done = row.Wish == db.SelectorWishLearn; !done {
+			return nil
+		}
+		version, err := q.NextSelectorVersion(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		made, err = addSelectors(ctx, q, domain, row, version, n)
+		return err
+	})
+	return made, done, err
+}
+
+func addSelectors(ctx context.Context, q *db.Queries, domain crawl.Domain, row db.SiteMonitor, version int32, n pipeline.Selectors) (made pipeline.Selectors, err error) {
+	n.Config.Version = int(version)
+	config, err := json.Marshal(n.Config)
+	if err != nil {
+		return made, err
+	}
+	scores, err := json.Marshal(scoresOf(n.Config))
+	if err != nil {
+		return made, err
+	}
+	stored, err := q.InsertSelectors(ctx, db.InsertSelectorsParams{DomainID: domain.ID, Version: version, Config: config, MadeBy: db.SelectorMaker(n.Maker),
+		Maker: n.By, Reason: n.Reason, Scores: scores, Pages: int32(n.Pages)}) //nolint:gosec // dozens
+	if err != nil {
+		return made, err
+	}
+	if made, err = selectorsFromRow(stored); err != nil || n.State != pipeline.Active {
+		return made, err
+	}
+	return made, activate(ctx, q, domain, row, &made, n.Reason)
+}
+
+// ActivateSelectors takes a version into use.
+func (s *Store) ActivateSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, version int, why string) (made pipeline.Selectors, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		stored, err := q.GetSelectors(ctx, db.GetSelectorsParams{DomainID: domain.ID, Version: int32(version)}) //nolint:gosec // counted up one by one
+		if err != nil {
+			return orMissing(err, "selectors")
+		}
+		if made, err = selectorsFromRow(stored); err != nil || made.State == pipeline.Active {
+			return err
+		}
+		if err := activate(ctx, q, domain, row, &made, why); err != nil {
+			return err
+		}
+		return recordReading(ctx, q, domain, workspaceID, version)
+	})
+	return made, err
+}
+
+// RollBackSelectors takes the version before the one in use into use again.
+// done is false where somebody else did what a wish asked for, and where no
+// version is in use.
+func (s *Store) RollBackSelectors(ctx context.Context, domain crawl.Domain, workspaceID uuid.UUID, why string, wished bool) (back pipeline.Selectors, done bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil {
+			return err
+		}
+		back, done = pipeline.Selectors{}, false
+		if wished {
+			if row.Wish != db.SelectorWishRollBack {
+				return nil
+			}
+			why = row.WishWhy
+		}
+		now, err := q.ActiveSelectors(ctx, domain.ID)
+		if noRows(err) {
+			return unwish(ctx, q, domain.ID)
+		}
+		if err != nil {
+			return err
+		}
+		done = true
+		if back, err = before(ctx, q, row, now); err != nil {
+			return err
+		}
+		return rollBack(ctx, q, domain, workspaceID, row, now, &back, why)
+	})
+	return back, done, err
+}
+
+// GiveUpLearning notes that there is nothing to learn from a site for now.
+func (s *Store) GiveUpLearning(ctx context.Context, domain crawl.Domain, why string) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockMonitor(ctx, domain.ID)
+		if err != nil || row.Wish != db.SelectorWishLearn {
+			return err
+		}
+		var m selector.Monitor
+		if err := json.Unmarshal(row.Monitor, &m); err != nil {
+			return err
+		}
+		if err := saveMonitor(ctx, q, domain.ID, m.Tried()); err != nil {
+			return err
+		}
+		if m.Version > 0 { // a site without selectors is read well enough
+			data := selectorEvent{Domain: domain.Name, Version: m.Version, Field: row.WishField, Reason: row.WishWhy, Problem: why}
+			if err := tell(ctx, q, domain.ID, post.EventSelectorsFailed, data); err != nil {
+				return err
+			}
+		}
+		return unwish(ctx, q, domain.ID)
+	})
+}
+
+func selectorsFromRow(r db.SiteSelector) (out pipeline.Selectors, err error) {
+	out = pipeline.Selectors{DomainID: r.DomainID, Version: int(r.Version), Maker: pipeline.Maker(r.MadeBy), By: r.Maker, State: pipeline.State(r.State), Reason: r.Reason,
+		Ended: r.Ended, Pages: int(r.Pages), CreatedAt: r.CreatedAt, ActivatedAt: r.ActivatedAt, EndedAt: r.EndedAt}
+	if err = json.Unmarshal(r.Config, &out.Config); err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal(r.Scores, &out.Scores)
+}
+
+// scoresOf are the best that validation gave a field in any template.
+func scoresOf(c selector.Config) map[article.Field]float64 {
+	out := map[article.Field]float64{}
+	for _, v := range c.Variants {
+		for f, s := range v.Scores {
+			out[f] = max(out[f], s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,350 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// CreateSeries stores a series. replayed says that the same request created
+// the returned one before.
+func (s *Store) CreateSeries(ctx context.Context, n post.Series, key Idempotency) (created post.Series, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, n.WorkspaceID, key, n.ID)
+		if err != nil {
+			return err
+		}
+		var row db.Series
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err = q.GetSeries(ctx, earlier)
+		} else {
+			row, err = q.InsertSeries(ctx, db.InsertSeriesParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: n.UserID,
+				Rule: n.Rule, Starts: n.Starts, TimeZone: n.TimeZone, Template: n.Template, ByAuthor: n.ByAuthor})
+		}
+		created = seriesFromRow(row)
+		return err
+	})
+	return created, replayed, err
+}
+
+// ReplayedSeries finds the series that the same request made before.
+func (s *Store) ReplayedSeries(ctx context.Context, workspaceID uuid.UUID, key Idempotency) (n post.Series, found bool, err error) {
+	if key.Key == "" {
+		return n, false, nil
+	}
+	id, err := resourceOfKey(ctx, s.q, workspaceID, key)
+	if noRows(err) {
+		return n, false, nil
+	}
+	if err != nil {
+		return n, false, err
+	}
+	n, err = s.Series(ctx, id)
+	return n, err == nil, err
+}
+
+// Series reads a series, whatever its workspace.
+func (s *Store) Series(ctx context.Context, id uuid.UUID) (post.Series, error) {
+	return readSeries(s.q.GetSeries(ctx, id))
+}
+
+// SeriesInWorkspace reads a series, if it belongs to workspace.
+func (s *Store) SeriesInWorkspace(ctx context.Context, workspaceID, id uuid.UUID) (post.Series, error) {
+	return readSeries(s.q.GetSeriesInWorkspace(ctx, db.GetSeriesInWorkspaceParams{ID: id, WorkspaceID: workspaceID}))
+}
+
+func readSeries(row db.Series, err error) (post.Series, error) {
+	if noRows(err) {
+		return post.Series{}, post.Missing("series")
+	}
+	return seriesFromRow(row), err
+}
+
+// SeriesFilter chooses series of one workspace.
+type SeriesFilter struct {
+	WorkspaceID uuid.UUID
+	Statuses    []string
+	BeforeTime  *time.Time
+	BeforeID    *uuid.UUID
+	Limit       int
+}
+
+// ListSeries lists series, newest first.
+func (s *Store) ListSeries(ctx context.Context, f SeriesFilter) ([]post.Series, error) {
+	rows, err := s.q.ListSeries(ctx, db.ListSeriesParams{WorkspaceID: f.WorkspaceID, Statuses: orEmpty(f.Statuses),
+		BeforeTime: f.BeforeTime, BeforeID: f.BeforeID, PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit at 200
+	out := make([]post.Series, len(rows))
+	for i, row := range rows {
+		out[i] = seriesFromRow(row)
+	}
+	return out, err
+}
+
+// OpenSeries lists the series that have not ended, in the order of their ids.
+func (s *Store) OpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+	return s.q.OpenSeries(ctx, db.OpenSeriesParams{AfterID: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+}
+
+// SeriesChange is an edit of a series; empty leaves a field as it is.
+type SeriesChange struct {
+	Rule, Starts, TimeZone string
+	Template               json.RawMessage
+	ByAuthor               bool // its posts are an author's words
+}
+
+// EditSeries changes what a series publishes, or when.
+func (s *Store) EditSeries(ctx context.Context, g post.Guard, c SeriesChange) (post.Series, error) {
+	row, err := s.q.EditSeries(ctx, db.EditSeriesParams{ID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		Rule: orNil(c.Rule), Starts: orNil(c.Starts), TimeZone: orNil(c.TimeZone), Template: c.Template, ByAuthor: c.ByAuthor})
+	return s.changedSeries(ctx, g, row, err)
+}
+
+// SetSeriesStatus pauses, resumes or ends a series.
+func (s *Store) SetSeriesStatus(ctx context.Context, g post.Guard, status post.SeriesStatus) (post.Series, error) {
+	row, err := s.q.SetSeriesStatus(ctx, db.SetSeriesStatusParams{ID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion,
+		Status: db.SeriesStatus(status)})
+	return s.changedSeries(ctx, g, row, err)
+}
+
+// Skip leaves an occurrence out, or lets it in again.
+func (s *Store) Skip(ctx context.Context, g post.Guard, occurrence string, skip bool) (post.Series, error) {
+	var row db.Series
+	err := s.inTx(ctx, func(q *db.Queries) (err error) {
+		if row, err = q.TouchSeries(ctx, db.TouchSeriesParams{ID: g.PostID, WorkspaceID: g.WorkspaceID}); err != nil {
+			return err
+		}
+		if skip {
+			return q.PutSeriesNote(ctx, db.PutSeriesNoteParams{SeriesID: g.PostID, Occurrence: occurrence, Kind: db.SeriesNoteKindSkipped})
+		}
+		_, err = q.DeleteSkip(ctx, db.DeleteSkipParams{SeriesID: g.PostID, Occurrence: occurrence})
+		return err
+	})
+	return s.changedSeries(ctx, g, row, err)
+}
+
+func (s *Store) changedSeries(ctx context.Context, g post.Guard, row db.Series, err error) (post.Series, error) {
+	if !noRows(err) {
+		return seriesFromRow(row), err
+	}
+	current, err := s.SeriesInWorkspace(ctx, g.WorkspaceID, g.PostID)
+	if err != nil {
+		return post.Series{}, err
+	}
+	if current.Status == post.SeriesEnded {
+		return post.Series{}, post.SeriesHasEnded()
+	}
+	return post.Series{}, post.Stale(current.Version)
+}
+
+// SeriesPosts lists the posts of a series from an occurrence on, and those
+// before that are still open.
+func (s *Store) SeriesPosts(ctx context.Context, id uuid.UUID, from string) ([]post.Post, error) {
+	rows, err := s.q.PostsOfSeries(ctx, db.PostsOfSeriesParams{SeriesID: &id, FromOccurrence: &from})
+	if err != nil {
+		return nil, err
+	}
+	posts := make([]post.Post, len(rows))
+	for i, row := range rows {
+		posts[i] = fromRow(row)
+	}
+	return posts, addTargets(ctx, s.q, posts)
+}
+
+// noteMost bounds the notes of one series that are read at once.
+const noteMost = 5000
+
+// SeriesNotes lists occurrences that are no posts, from one on.
+func (s *Store) SeriesNotes(ctx context.Context, id uuid.UUID, from string) ([]post.SeriesNote, error) {
+	rows, err := s.q.SeriesNotes(ctx, db.SeriesNotesParams{SeriesID: id, FromOccurrence: from, Batch: noteMost})
+	return notesFromRows(rows), err
+}
+
+// MissedOccurrences lists the latest occurrences that were missed.
+func (s *Store) MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error) {
+	rows, err := s.q.MissedOfSeries(ctx, db.MissedOfSeriesParams{SeriesID: id, Batch: int32(limit)}) //nolint:gosec // tens
+	return notesFromRows(rows), err
+}
+
+// SkippedOccurrences lists the latest occurrences that are skipped.
+func (s *Store) SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error) {
+	return s.q.SkippedOfSeries(ctx, db.SkippedOfSeriesParams{SeriesID: id, Batch: int32(limit)}) //nolint:gosec // tens
+}
+
+func notesFromRows(rows []db.SeriesNote) []post.SeriesNote {
+	notes := make([]post.SeriesNote, len(rows))
+	for i, r := range rows {
+		notes[i] = post.SeriesNote{Occurrence: r.Occurrence, Skipped: r.Kind == db.SeriesNoteKindSkipped, Reason: r.Reason}
+	}
+	return notes
+}
+
+// errSeriesMoved ends a transaction for a series that changed meanwhile.
+var errSeriesMoved = errors.New("the series changed meanwhile")
+
+// heldSeries runs f while nobody can change the series. ok is false when it has
+// changed since it was read: whoever changed it sees to its posts.
+func (s *Store) heldSeries(ctx context.Context, n post.Series, f func(q *db.Queries) error) (ok bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		if _, err := q.HoldSeries(ctx, db.HoldSeriesParams{ID: n.ID, Version: n.Version}); noRows(err) {
+			return errSeriesMoved
+		} else if err != nil {
+			return err
+		}
+		return f(q)
+	})
+	if errors.Is(err, errSeriesMoved) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// CreateOccurrence stores an occurrence's post. It is the nil post when the
+// occurrence is one already. problem says why it is a draft only.
+func (s *Store) CreateOccurrence(ctx context.Context, n post.Series, name string, made NewPost, problem string) (p post.Post, ok bool, err error) {
+	ok, err = s.heldSeries(ctx, n, func(q *db.Queries) error {
+		thread, err := threadJSON(made.Post.Thread)
+		if err != nil {
+			return err
+		}
+		w := made.Post
+		if err := holdMedia(ctx, q, mediaOf(w, made.Overrides)); err != nil {
+			return err
+		}
+		row, err := q.InsertOccurrence(ctx, db.InsertOccurrenceParams{PostID: w.ID, WorkspaceID: w.WorkspaceID, UserID: w.UserID, Content: w.Content,
+			ScheduledTime: timeOrNil(w.ScheduledTime), TimeZone: w.TimeZone, Status: db.PostStatus(w.Status),
+			AttachmentIds: orEmpty(w.AttachmentIDs), AttachmentUrls: orEmpty(w.AttachmentURLs), Thread: thread,
+			LateLimitMinutes: minutes(w.LateLimit), Language: w.Language, LinkBase: orNil(w.LinkBase),
+			SeriesID: &n.ID, Occurrence: &name, SeriesTemplateRevision: &n.TemplateRevision, Approval: approvalState(w.Approval.State)})
+		if noRows(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := insertTargets(ctx, q, w, made.AccountIDs, made.Overrides); err != nil {
+			return err
+		}
+		if err := addEvent(ctx, q, row, nil, post.EventCreated, made.Actor, map[string]any{"accounts": made.AccountIDs, "status": w.Status,
+			"scheduled_time": row.ScheduledTime, "series_id": n.ID, "occurrence": name}); err != nil {
+			return err
+		}
+		if w.Approval.State == post.Pending {
+			if err := addEvent(ctx, q, row, nil, post.EventSubmitted, made.Actor, nil); err != nil {
+				return err
+			}
+		}
+		if problem != "" {
+			if err := addEvent(ctx, q, row, nil, post.EventProblem, made.Actor, map[string]any{"message": problem}); err != nil {
+				return err
+			}
+		}
+		p, err = withTargets(ctx, q, row, nil)
+		return err
+	})
+	return p, ok, err
+}
+
+// ReviseOccurrence brings a post that nobody else changed up to its series. A
+// draft becomes scheduled with schedule, or waits for approval where the change
+// needs it.
+func (s *Store) ReviseOccurrence(ctx context.Context, n post.Series, g post.Guard, change post.Change, urls []string, schedule bool) (p post.Post, ok bool, err error) {
+	params, err := editParams(g, change, urls)
+	if err != nil {
+		return post.Post{}, false, err
+	}
+	ok, err = s.heldSeries(ctx, n, func(q *db.Queries) error {
+		if err := holdMedia(ctx, q, mediaOfChange(change)); err != nil {
+			return err
+		}
+		row, err := q.EditPost(ctx, params)
+		if noRows(err) {
+			return errSeriesMoved // a person or the publisher was faster
+		}
+		if err != nil {
+			return err
+		}
+		if err := editTargets(ctx, q, row, change); err != nil {
+			return err
+		}
+		if !change.Empty() {
+			if err := addEvent(ctx, q, row, nil, post.EventEdited, g.Actor, editedFields(row, change)); err != nil {
+				return err
+			}
+		}
+		event := post.EventSubmitted
+		switch {
+		case schedule && !change.NeedsApproval:
+			event = post.EventScheduled
+			row, err = q.ScheduleDraft(ctx, db.ScheduleDraftParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID})
+		case schedule:
+			row, err = q.SubmitPost(ctx, db.SubmitPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID})
+		case !change.NeedsApproval:
+			event = ""
+		}
+		if err != nil {
+			return err
+		}
+		if event != "" {
+			if err := addEvent(ctx, q, row, nil, event, g.Actor, nil); err != nil {
+				return err
+			}
+		}
+		row, err = q.TakeOccurrence(ctx, db.TakeOccurrenceParams{PostID: g.PostID, SeriesTemplateRevision: &n.TemplateRevision})
+		p, err = withTargets(ctx, q, row, err)
+		return err
+	})
+	return p, ok, err
+}
+
+// WithdrawOccurrence cancels a post that its series does not want any more, so
+// that the occurrence can become a post again.
+func (s *Store) WithdrawOccurrence(ctx context.Context, n post.Series, g post.Guard) (ok bool, err error) {
+	return s.heldSeries(ctx, n, func(q *db.Queries) error {
+		row, err := q.CancelPost(ctx, db.CancelPostParams{PostID: g.PostID, WorkspaceID: g.WorkspaceID, IfVersion: g.IfVersion})
+		if noRows(err) {
+			return errSeriesMoved
+		}
+		if err != nil {
+			return err
+		}
+		if err := q.CancelTargets(ctx, g.PostID); err != nil {
+			return err
+		}
+		if err := q.WithdrawPost(ctx, g.PostID); err != nil {
+			return err
+		}
+		return addEvent(ctx, q, row, nil, post.EventCancelled, g.Actor, map[string]any{"reason": "series"})
+	})
+}
+
+// SeriesLooked notes what was missed, up to when all occurrences are taken care
+// of, and the problem that the series has; empty for none.
+func (s *Store) SeriesLooked(ctx context.Context, n post.Series, until time.Time, missed []post.SeriesNote, problem string) (ok bool, err error) {
+	// Not through heldSeries: two that share the row and then both want to write
+	// it would wait for one another.
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		rows, err := q.LookedUntil(ctx, db.LookedUntilParams{ID: n.ID, Version: n.Version, LookedUntil: until, Problem: orNil(problem)})
+		if ok = rows == 1; err != nil || !ok {
+			return err
+		}
+		for _, m := range missed {
+			if err := q.PutSeriesNote(ctx, db.PutSeriesNoteParams{SeriesID: n.ID, Occurrence: m.Occurrence, Kind: db.SeriesNoteKindMissed, Reason: m.Reason}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return ok && err == nil, err
+}
+
+func seriesFromRow(r db.Series) post.Series {
+	return post.Series{ID: r.ID, WorkspaceID: r.WorkspaceID, UserID: r.UserID, Rule: r.Rule, Starts: r.Starts, TimeZone: r.TimeZone,
+		Template: r.Template, ByAuthor: r.ByAuthor, Status: post.SeriesStatus(r.Status), TemplateRevision: r.TemplateRevision, LookedUntil: r.LookedUntil.UTC(),
+		LastProblem: deref(r.LastProblem), LastProblemAt: r.LastProblemAt, Version: r.Version, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+}

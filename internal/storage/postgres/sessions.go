@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/login"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/storage/postgres/db"
+)
+
+// InsertSession stores a new session, and forgets all that are beyond the
+// limits: nobody can use those any more.
+func (s *Store) InsertSession(ctx context.Context, n login.Session, hash []byte, l login.Limits) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		if err := q.DeleteOldSessions(ctx, db.DeleteOldSessionsParams{CreatedBefore: l.Created, UsedBefore: l.Used}); err != nil {
+			return err
+		}
+		return q.InsertSession(ctx, db.InsertSessionParams{ID: n.ID, Hash: hash, UserID: n.UserID, WorkspaceID: n.WorkspaceID,
+			Now: n.CreatedAt, UserAgent: n.UserAgent})
+	})
+}
+
+// SessionByHash finds a session by the hash of its cookie.
+func (s *Store) SessionByHash(ctx context.Context, hash []byte, l login.Limits) (login.Session, bool, error) {
+	row, err := s.q.SessionByHash(ctx, db.SessionByHashParams{Hash: hash, CreatedAfter: l.Created, UsedAfter: l.Used})
+	if noRows(err) {
+		return login.Session{}, false, nil
+	}
+	return toSession(db.ListSessionsRow(row)), err == nil, err
+}
+
+// TouchSession notes that a session was used.
+func (s *Store) TouchSession(ctx context.Context, id uuid.UUID, now time.Time) error {
+	return s.q.TouchSession(ctx, db.TouchSessionParams{ID: id, Now: now})
+}
+
+// Sessions lists a user's sessions, the last used first.
+func (s *Store) Sessions(ctx context.Context, user uuid.UUID, l login.Limits) ([]login.Session, error) {
+	rows, err := s.q.ListSessions(ctx, db.ListSessionsParams{UserID: user, CreatedAfter: l.Created, UsedAfter: l.Used})
+	out := make([]login.Session, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, toSession(row))
+	}
+	return out, err
+}
+
+func toSession(row db.ListSessionsRow) login.Session {
+	return login.Session{ID: row.ID, UserID: row.UserID, WorkspaceID: row.WorkspaceID, Role: workspace.Role(row.Role),
+		CreatedAt: row.CreatedAt, LastUsedAt: row.LastUsedAt, UserAgent: row.UserAgent}
+}
+
+// MoveSession makes a user's session look at another workspace; false when the
+// user is no member there, or the session not theirs.
+func (s *Store) MoveSession(ctx context.Context, user, id, workspaceID uuid.UUID) (bool, error) {
+	n, err := s.q.MoveSession(ctx, db.MoveSessionParams{ID: id, UserID: user, WorkspaceID: workspaceID})
+	return n == 1, err
+}
+
+// EndSession ends a user's session; false when there is none of that id.
+func (s *Store) EndSession(ctx context.Context, user, id uuid.UUID) (bool, error) {
+	n, err := s.q.EndSession(ctx, db.EndSessionParams{ID: id, UserID: user})
+	return n == 1, err
+}
+
+// EndSessionByHash ends the session of a cookie, if there is one.
+func (s *Store) EndSessionByHash(ctx context.Context, hash []byte) error {
+	return s.q.EndSessionByHash(ctx, hash)
+}
+
+// EndSessionsOf ends all sessions of a user.
+func (s *Store) EndSessionsOf(ctx context.Context, user uuid.UUID) error {
+	return s.q.EndSessionsOf(ctx, user)
+}
+
+const publicURLKey = "public_url"
+
+// NotePublicURL keeps where browsers find this installation, for commands that
+// print links to it from outside.
+func (s *Store) NotePublicURL(ctx context.Context, url string) error {
+	return s.q.PutSetting(ctx, db.PutSettingParams{Key: publicURLKey, Value: url})
+}
+
+// PublicURL gives what NotePublicURL kept; empty when nothing was.
+func (s *Store) PublicURL(ctx context.Context) (string, error) {
+	url, err := s.q.GetSetting(ctx, publicURLKey)
+	if noRows(err) {
+		return "", nil
+	}
+	return url, err
+}

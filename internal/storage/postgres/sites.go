@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/site"
+	"dateline/internal/identity/audit"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// CreateSite stores a site, unless the workspace has most of them already.
+func (s *Store) CreateSite(ctx context.Context, w site.Site, most int, key Idempotency) (created site.Site, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, w.WorkspaceID, key, w.ID)
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err := q.GetSite(ctx, db.GetSiteParams{ID: earlier, WorkspaceID: w.WorkspaceID})
+			created = siteFromRow(row)
+			return orMissing(err, "site")
+		}
+		row, err := q.InsertSite(ctx, db.InsertSiteParams{ID: w.ID, WorkspaceID: w.WorkspaceID, Name: w.Name, Domains: orEmpty(w.Domains), TimeZone: w.TimeZone,
+			WindowSeconds: int32(w.WindowSeconds), Uniques: string(w.Uniques), MaxID: w.MaxID, RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), //nolint:gosec // checked
+			Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, PublicCounts: w.PublicCounts,
+			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, Most: int32(most)}) //nolint:gosec // a few
+		if noRows(err) {
+			return &post.Error{Kind: post.Conflict, Code: "too_many_sites",
+				Message: fmt.Sprintf("This workspace has %d sites, which is as many as it may have. Delete one first.", most)}
+		}
+		if err != nil {
+			return err
+		}
+		created = siteFromRow(row)
+		return record(ctx, q, w.WorkspaceID, audit.SiteCreated, "site", w.ID, map[string]any{"name": w.Name})
+	})
+	return created, replayed, err
+}
+
+// Sites lists a workspace's sites, oldest first.
+func (s *Store) Sites(ctx context.Context, workspaceID uuid.UUID) ([]site.Site, error) {
+	rows, err := s.q.ListSites(ctx, workspaceID)
+	return sitesFromRows(rows), err
+}
+
+// AllSites lists the sites of all workspaces.
+func (s *Store) AllSites(ctx context.Context) ([]site.Site, error) {
+	rows, err := s.q.AllSites(ctx)
+	return sitesFromRows(rows), err
+}
+
+// SitesVersion counts the changes of sites.
+func (s *Store) SitesVersion(ctx context.Context) (int64, error) { return s.q.SitesVersion(ctx) }
+
+// Site reads a site, if it belongs to workspace.
+func (s *Store) Site(ctx context.Context, workspaceID, id uuid.UUID) (site.Site, error) {
+	row, err := s.q.GetSite(ctx, db.GetSiteParams{ID: id, WorkspaceID: workspaceID})
+	return siteFromRow(row), orMissing(err, "site")
+}
+
+// ChangeSite changes a site that nobody else changes meanwhile.
+func (s *Store) ChangeSite(ctx context.Context, workspaceID, id uuid.UUID, change func(*site.Site) error) (site.Site, error) {
+	return s.changeSite(ctx, workspaceID, id, audit.SiteChanged, change)
+}
+
+// RotateSiteSecret puts a new key for servers in place of the old one.
+func (s *Store) RotateSiteSecret(ctx context.Context, workspaceID, id uuid.UUID, hash []byte) (site.Site, error) {
+	return s.changeSite(ctx, workspaceID, id, audit.SiteRotated, func(w *site.Site) error {
+		w.SecretHash = hash
+		return nil
+	})
+}
+
+func (s *Store) changeSite(ctx context.Context, workspaceID, id uuid.UUID, action audit.Action, change func(*site.Site) error) (changed site.Site, err error) {
+	err = s.lockedSite(ctx, workspaceID, id, func(q *db.Queries, w site.Site) error {
+		if err := change(&w); err != nil {
+			return err
+		}
+		row, err := q.UpdateSite(ctx, db.UpdateSiteParams{ID: id, Name: w.Name, Domains: orEmpty(w.Domains), WindowSeconds: int32(w.WindowSeconds), MaxID: w.MaxID, //nolint:gosec // checked
+			RateHits: int32(w.RateHits), RateSeconds: int32(w.RateSeconds), Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, //nolint:gosec // checked
+			PublicCounts: w.PublicCounts, SecretHash: w.SecretHash})
+		if err != nil {
+			return err
+		}
+		changed = siteFromRow(row)
+		return record(ctx, q, workspaceID, action, "site", id, map[string]any{"name": w.Name})
+	})
+	return changed, err
+}
+
+// DeleteSite forgets a site.
+func (s *Store) DeleteSite(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return s.lockedSite(ctx, workspaceID, id, func(q *db.Queries, w site.Site) error {
+		if err := q.DeleteSite(ctx, id); err != nil {
+			return err
+		}
+		return record(ctx, q, workspaceID, audit.SiteDeleted, "site", id, map[string]any{"name": w.Name})
+	})
+}
+
+func (s *Store) lockedSite(ctx context.Context, workspaceID, id uuid.UUID, f func(*db.Queries, site.Site) error) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockSite(ctx, db.LockSiteParams{ID: id, WorkspaceID: workspaceID})
+		if err != nil {
+			return orMissing(err, "site")
+		}
+		return f(q, siteFromRow(row))
+	})
+}
+
+func sitesFromRows(rows []db.Site) []site.Site {
+	sites := make([]site.Site, len(rows))
+	for i, r := range rows {
+		sites[i] = siteFromRow(r)
+	}
+	return sites
+}
+
+func siteFromRow(r db.Site) site.Site {
+	return site.Site{ID: r.ID, WorkspaceID: r.WorkspaceID, Name: r.Name, Domains: r.Domains, TimeZone: r.TimeZone,
+		WindowSeconds: int(r.WindowSeconds), Uniques: counter.Way(r.Uniques), MaxID: r.MaxID, RateHits: int(r.RateHits), RateSeconds: int(r.RateSeconds),
+		Visitors: site.Mode(r.Visitors), WeeklyUniques: r.WeeklyUniques, PublicCounts: r.PublicCounts, WriteKey: r.WriteKey,
+		SecretHash: r.SecretHash, VisitorKey: r.VisitorKey, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+}

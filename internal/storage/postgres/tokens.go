@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/identity/workspace"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// Bearer finds who holds a token, by the token's hash, and has its use noted.
+// Only of a good token the principal is told.
+func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, workspace.Standing, error) {
+	row, err := s.q.TokenByHash(ctx, hash)
+	switch {
+	case noRows(err):
+		return workspace.Principal{}, workspace.Unknown, nil
+	case err != nil:
+		return workspace.Principal{}, workspace.Unknown, err
+	case row.Revoked:
+		return workspace.Principal{}, workspace.Revoked, nil
+	case row.Expired:
+		return workspace.Principal{}, workspace.Expired, nil
+	case row.Role == nil: // the membership has ended
+		return workspace.Principal{}, workspace.Unknown, nil
+	}
+	if row.UseIsNews {
+		s.uses.note(row.ID)
+	}
+	return workspace.Principal{WorkspaceID: row.WorkspaceID, UserID: row.UserID, Role: workspace.Role(*row.Role), Scopes: scopes(row.Scopes),
+		TokenID: row.ID, TokenName: row.Name, ExpiresAt: inUTC(row.ExpiresAt)}, workspace.Good, nil
+}
+
+// Tokens lists the tokens that are not revoked, the newest first.
+func (s *Store) Tokens(ctx context.Context, f workspace.TokenFilter) ([]workspace.Token, error) {
+	rows, err := s.q.ListTokens(ctx, db.ListTokensParams{WorkspaceID: f.WorkspaceID, OnlyOf: f.UserID, Before: f.Before,
+		PageSize: int32(f.Limit)}) //nolint:gosec // the API caps the limit
+	tokens := make([]workspace.Token, len(rows))
+	for i, r := range rows {
+		tokens[i] = tokenFromRow(db.GetTokenRow(r))
+	}
+	return tokens, err
+}
+
+// CreateToken stores a member's new token.
+func (s *Store) CreateToken(ctx context.Context, t workspace.Token, key Idempotency) (created workspace.Token, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, t.WorkspaceID, key, t.ID)
+		if err != nil {
+			return err
+		}
+		id := t.ID
+		if replayed = earlier != uuid.Nil; replayed {
+			id = earlier
+		} else {
+			if _, err := q.HoldMember(ctx, db.HoldMemberParams{WorkspaceID: t.WorkspaceID, UserID: t.UserID}); err != nil {
+				return orMissing(err, "member")
+			}
+			if err := insertToken(ctx, q, t); err != nil {
+				return err
+			}
+		}
+		row, err := q.GetToken(ctx, db.GetTokenParams{ID: id, WorkspaceID: t.WorkspaceID})
+		created = tokenFromRow(row)
+		return orMissing(err, "token")
+	})
+	return created, replayed, err
+}
+
+// ReplaceToken revokes the user's tokens of that name and stores the new one.
+func (s *Store) ReplaceToken(ctx context.Context, t workspace.Token) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		old, err := q.RevokeTokensNamed(ctx, db.RevokeTokensNamedParams{WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name})
+		if err != nil {
+			return err
+		}
+		for _, id := range old {
+			if err := record(ctx, q, t.WorkspaceID, audit.TokenRevoked, "token", id, map[string]any{"name": t.Name}); err != nil {
+				return err
+			}
+		}
+		return insertToken(ctx, q, t)
+	})
+}
+
+// RevokeToken ends a token for good; with onlyOf, only if it is that user's.
+func (s *Store) RevokeToken(ctx context.Context, workspaceID, id uuid.UUID, onlyOf *uuid.UUID) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.RevokeToken(ctx, db.RevokeTokenParams{ID: id, WorkspaceID: workspaceID, OnlyOf: onlyOf})
+		if noRows(err) {
+			return post.Missing("token")
+		}
+		if err != nil {
+			return err
+		}
+		return record(ctx, q, workspaceID, audit.TokenRevoked, "token", id, map[string]any{"name": row.Name, "of": row.UserID})
+	})
+}
+
+func insertToken(ctx context.Context, q *db.Queries, t workspace.Token) error {
+	names := make([]string, len(t.Scopes))
+	for i, scope := range t.Scopes {
+		names[i] = string(scope)
+	}
+	if err := q.InsertToken(ctx, db.InsertTokenParams{ID: t.ID, WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name, Hint: t.Hint, Hash: t.Hash,
+		Scopes: names, ExpiresAt: t.ExpiresAt}); err != nil {
+		return err
+	}
+	data := map[string]any{"name": t.Name, "scopes": names, "of": t.UserID}
+	if t.ExpiresAt != nil {
+		data["expires_at"] = t.ExpiresAt
+	}
+	return record(ctx, q, t.WorkspaceID, audit.TokenCreated, "token", t.ID, data)
+}
+
+func tokenFromRow(r db.GetTokenRow) workspace.Token {
+	t := r.ApiToken
+	return workspace.Token{ID: t.ID, WorkspaceID: t.WorkspaceID, UserID: t.UserID, Name: t.Name, Hint: t.Hint, Scopes: scopes(t.Scopes),
+		CreatedAt: t.CreatedAt.UTC(), LastUsedAt: inUTC(t.LastUsedAt), ExpiresAt: inUTC(t.ExpiresAt),
+		User: workspace.User{ID: t.UserID, Name: r.UserName, Email: deref(r.UserEmail)}}
+}
+
+func scopes(names []string) []workspace.Scope {
+	out := make([]workspace.Scope, len(names))
+	for i, name := range names {
+		out[i] = workspace.Scope(name)
+	}
+	return out
+}

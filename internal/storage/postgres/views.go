@@ -1,0 +1,298 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+	"dateline/internal/storage/postgres/db"
+)
+
+// viewRows is how many rows one statement writes.
+const viewRows = 5000
+
+// flushLock is the key of the advisory lock that one flush holds at a time.
+const flushLock = 0x646c_7669_6577 // "dlview"
+
+// Flushing runs f unless somebody else is at it. The lock lives with its
+// connection, so a process that dies holds up nobody.
+func (s *Store) Flushing(ctx context.Context, f func(ctx context.Context) error) (ok bool, err error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Release()
+	// A host that vanishes says no goodbye; without this, its lock would stay for
+	// hours. On a socket of this machine it does nothing, and need not.
+	if _, err := conn.Exec(ctx, "set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3"); err != nil {
+		return false, err
+	}
+	if err := conn.QueryRow(ctx, "select pg_try_advisory_lock($1)", int64(flushLock)).Scan(&ok); err != nil || !ok {
+		return false, err
+	}
+	defer func() {
+		// A connection that could not give the lock back is not used again.
+		if _, err := conn.Exec(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", int64(flushLock)); err != nil {
+			_ = conn.Conn().Close(context.WithoutCancel(ctx))
+		}
+	}()
+	return true, f(ctx)
+}
+
+// ApplyViews adds a batch: its counts and its line in the ledger, in one
+// transaction. applied is false when it was added before.
+func (s *Store) ApplyViews(ctx context.Context, shard int, id uuid.UUID, batch counter.Batch) (applied bool, err error) {
+	rows := rowsOf(batch.Deltas)
+	leftOut := batch.LeftOut
+	if leftOut == nil {
+		leftOut = []uuid.UUID{}
+	}
+	err = s.inPartitions(ctx, rows.partitions(), func() error {
+		return s.inTx(ctx, func(q *db.Queries) error {
+			n, err := q.InsertViewBatch(ctx, db.InsertViewBatchParams{ID: id, Shard: int32(shard), Counts: rows.counted, LeftOut: leftOut}) //nolint:gosec // a hundred at most
+			applied = n == 1
+			if err != nil || !applied {
+				return err
+			}
+			return rows.write(ctx, q)
+		})
+	})
+	return applied && err == nil, err
+}
+
+// ViewBatchLeftOut gives the records that were left out of a batch when it was
+// applied.
+func (s *Store) ViewBatchLeftOut(ctx context.Context, id uuid.UUID) (leftOut []uuid.UUID, applied bool, err error) {
+	leftOut, err = s.q.ViewBatchLeftOut(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, false, nil
+	}
+	return leftOut, err == nil, err
+}
+
+// ViewFilteredOf gives how many hits on a page were filtered, by reason, and which
+// of some batches are among them.
+func (s *Store) ViewFilteredOf(ctx context.Context, page counter.PageID, batches []uuid.UUID) (counts map[string]int64, applied []uuid.UUID, err error) {
+	rows, err := s.q.ViewFilteredOf(ctx, db.ViewFilteredOfParams{SiteID: page.Site, Page: storable(page.Page), Batches: batches})
+	counts = map[string]int64{}
+	for _, r := range rows {
+		if r.Batch != uuid.Nil {
+			applied = append(applied, r.Batch)
+			continue
+		}
+		counts[r.Reason] = r.Count
+	}
+	return counts, applied, err
+}
+
+// viewBatch is a batch as the tables take it.
+type viewBatch struct {
+	pages      db.AddViewPagesParams
+	hours      db.AddViewHoursParams
+	dimensions db.AddViewDimensionsParams
+	filtered   db.AddViewFilteredParams
+	uniques    db.PutViewUniquesParams
+	counted    int64
+}
+
+func rowsOf(deltas []counter.Delta) *viewBatch {
+	b := &viewBatch{}
+	for _, d := range deltas {
+		d.Page = storable(d.Page)
+		counts, funnel := map[counter.Kind]int64{}, map[counter.Kind]int64{}
+		for _, h := range d.Hours {
+			b.hour(d.PageID, h, h.Count, 0)
+			counts[h.Kind] += h.Count
+			b.counted += h.Count
+		}
+		for _, h := range d.Funnel {
+			b.hour(d.PageID, h, 0, h.Count)
+			funnel[h.Kind] += h.Count
+		}
+		p := &b.pages
+		p.SiteIds, p.Pages, p.Ways = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Ways, string(d.Way))
+		p.Views, p.Clicks, p.Converts = append(p.Views, counts[counter.View]), append(p.Clicks, counts[counter.Click]), append(p.Converts, counts[counter.Convert])
+		p.FunnelViews, p.FunnelClicks, p.FunnelConverts = append(p.FunnelViews, funnel[counter.View]), append(p.FunnelClicks, funnel[counter.Click]), append(p.FunnelConverts, funnel[counter.Convert])
+		p.Uniques = append(p.Uniques, d.AllTime)
+		for _, m := range d.Dimensions {
+			p := &b.dimensions
+			p.SiteIds, p.Pages, p.Days = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Days, dateOf(m.Day))
+			p.Dimensions, p.Values, p.Counts = append(p.Dimensions, m.Dimension), append(p.Values, storable(m.Value)), append(p.Counts, m.Count)
+		}
+		for _, f := range d.Filtered {
+			p := &b.filtered
+			p.SiteIds, p.Pages, p.Days = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Days, dateOf(f.Day))
+			p.Reasons, p.Counts = append(p.Reasons, storable(f.Reason)), append(p.Counts, f.Count)
+		}
+		for _, u := range d.Uniques {
+			p := &b.uniques
+			p.SiteIds, p.Pages, p.Days = append(p.SiteIds, d.Site), append(p.Pages, d.Page), append(p.Days, dateOf(u.Day))
+			p.Uniques, p.Weeks = append(p.Uniques, u.Uniques), append(p.Weeks, u.WeekToTheDay)
+		}
+	}
+	return b
+}
+
+func (b *viewBatch) hour(page counter.PageID, h counter.HourDelta, count, funnel int64) {
+	p := &b.hours
+	p.SiteIds, p.Pages, p.Kinds = append(p.SiteIds, page.Site), append(p.Pages, page.Page), append(p.Kinds, string(h.Kind))
+	p.Hours, p.Days = append(p.Hours, h.Hour.UTC()), append(p.Days, dateOf(h.Day))
+	p.Counts, p.Funnels = append(p.Counts, count), append(p.Funnels, funnel)
+}
+
+// partitions are those that the batch is written to.
+func (b *viewBatch) partitions() partitions {
+	at := partitions{}
+	for _, hour := range b.hours.Hours {
+		at.add(viewHours, hour)
+	}
+	for table, days := range map[viewTable][]pgtype.Date{viewDimensions: b.dimensions.Days, viewFiltered: b.filtered.Days, viewUniques: b.uniques.Days} {
+		for _, day := range days {
+			at.add(table, day.Time)
+		}
+	}
+	return at
+}
+
+// write adds the batch, some thousand rows at a time.
+func (b *viewBatch) write(ctx context.Context, q *db.Queries) error {
+	pages, hours, dimensions, filtered, uniques := b.pages, b.hours, b.dimensions, b.filtered, b.uniques
+	err := chunks(len(pages.Pages), func(from, to int) error {
+		return q.AddViewPages(ctx, db.AddViewPagesParams{SiteIds: pages.SiteIds[from:to], Pages: pages.Pages[from:to], Ways: pages.Ways[from:to],
+			Views: pages.Views[from:to], Clicks: pages.Clicks[from:to], Converts: pages.Converts[from:to], FunnelViews: pages.FunnelViews[from:to],
+			FunnelClicks: pages.FunnelClicks[from:to], FunnelConverts: pages.FunnelConverts[from:to], Uniques: pages.Uniques[from:to]})
+	})
+	if err == nil {
+		err = chunks(len(hours.Pages), func(from, to int) error {
+			return q.AddViewHours(ctx, db.AddViewHoursParams{SiteIds: hours.SiteIds[from:to], Pages: hours.Pages[from:to], Kinds: hours.Kinds[from:to],
+				Hours: hours.Hours[from:to], Days: hours.Days[from:to], Counts: hours.Counts[from:to], Funnels: hours.Funnels[from:to]})
+		})
+	}
+	if err == nil {
+		err = chunks(len(dimensions.Pages), func(from, to int) error {
+			return q.AddViewDimensions(ctx, db.AddViewDimensionsParams{SiteIds: dimensions.SiteIds[from:to], Pages: dimensions.Pages[from:to], Days: dimensions.Days[from:to],
+				Dimensions: dimensions.Dimensions[from:to], Values: dimensions.Values[from:to], Counts: dimensions.Counts[from:to]})
+		})
+	}
+	if err == nil {
+		err = chunks(len(filtered.Pages), func(from, to int) error {
+			return q.AddViewFiltered(ctx, db.AddViewFilteredParams{SiteIds: filtered.SiteIds[from:to], Pages: filtered.Pages[from:to], Days: filtered.Days[from:to],
+				Reasons: filtered.Reasons[from:to], Counts: filtered.Counts[from:to]})
+		})
+	}
+	if err == nil {
+		err = chunks(len(uniques.Pages), func(from, to int) error {
+			return q.PutViewUniques(ctx, db.PutViewUniquesParams{SiteIds: uniques.SiteIds[from:to], Pages: uniques.Pages[from:to], Days: uniques.Days[from:to],
+				Uniques: uniques.Uniques[from:to], Weeks: uniques.Weeks[from:to]})
+		})
+	}
+	if err != nil || len(hours.Hours) == 0 {
+		return err
+	}
+	return q.MarkViewHours(ctx, hours.Hours)
+}
+
+// storable is a text as Postgres takes it. Nothing else should come; but one odd
+// name must not keep a whole shard from being flushed.
+func storable(s string) string {
+	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
+		return s
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
+}
+
+func chunks(n int, write func(from, to int) error) error {
+	for from := 0; from < n; from += viewRows {
+		if err := write(from, min(from+viewRows, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dateOf(d counter.Day) pgtype.Date { return pgtype.Date{Time: d.Time(), Valid: true} }
+
+// dayOf is dateOf undone.
+func dayOf(d pgtype.Date) counter.Day { return counter.Day(d.Time.Unix() / 86400) } //nolint:gosec // days of this era
+
+// ViewTotalsOf reads the totals of pages; a page that is not there has none.
+func (s *Store) ViewTotalsOf(ctx context.Context, pages []counter.PageID) (map[counter.PageID]flush.Totals, error) {
+	sites, names := splitPages(pages)
+	rows, err := s.q.ViewPagesOf(ctx, db.ViewPagesOfParams{SiteIds: sites, Pages: names})
+	found := make(map[counter.PageID]flush.Totals, len(rows))
+	for _, r := range rows {
+		found[counter.PageID{Site: r.SiteID, Page: r.Page}] = flush.Totals{Views: r.Views, Clicks: r.Clicks, Converts: r.Converts}
+	}
+	return found, err
+}
+
+func splitPages(pages []counter.PageID) (sites []uuid.UUID, names []string) {
+	for _, p := range pages {
+		sites, names = append(sites, p.Site), append(names, p.Page)
+	}
+	return sites, names
+}
+
+// How far back a page is filled in, beside its totals.
+const (
+	seedHourly = 48 * time.Hour
+	seedDaily  = 35 * 24 * time.Hour
+)
+
+// ViewSeeds reads pages from one on, with what Redis needs to count on from.
+func (s *Store) ViewSeeds(ctx context.Context, after counter.PageID, limit int) ([]counter.Total, error) {
+	rows, err := s.q.ViewPagesAfter(ctx, db.ViewPagesAfterParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	totals := make([]counter.Total, len(rows))
+	at := make(map[counter.PageID]int, len(rows))
+	pages := make([]counter.PageID, len(rows))
+	for i, r := range rows {
+		id := counter.PageID{Site: r.SiteID, Page: r.Page}
+		totals[i] = counter.Total{PageID: id, Way: wayOr(r.Way), Views: r.Views, Clicks: r.Clicks, Converts: r.Converts,
+			Funnel: counter.Funnel{Views: r.FunnelViews, Clicks: r.FunnelClicks, Converts: r.FunnelConverts}, Uniques: r.Uniques, Sketch: r.Sketch}
+		at[id], pages[i] = i, id
+	}
+	sites, names := splitPages(pages)
+	now, err := s.Time(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hours, err := s.q.RecentViewHours(ctx, db.RecentViewHoursParams{SiteIds: sites, Pages: names, FromHour: now.Add(-seedHourly)})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hours {
+		t := &totals[at[counter.PageID{Site: h.SiteID, Page: h.Page}]]
+		t.Hours = append(t.Hours, counter.HourDelta{Kind: counter.Kind(h.Kind), Hour: h.Hour.UTC(), Day: dayOf(h.Day), Count: h.Count})
+	}
+	days, err := s.q.RecentViewDays(ctx, db.RecentViewDaysParams{SiteIds: sites, Pages: names, FromDay: pgtype.Date{Time: now.Add(-seedDaily), Valid: true}})
+	for _, d := range days {
+		t := &totals[at[counter.PageID{Site: d.SiteID, Page: d.Page}]]
+		t.Days = append(t.Days, counter.DayTotal{Kind: counter.Kind(d.Kind), Day: dayOf(d.Day), Count: d.Count})
+	}
+	return totals, err
+}
+
+// wayOr is a page's way of telling visitors apart. A page of which hits were only
+// refused may have none yet.
+func wayOr(way string) counter.Way {
+	if way == "" {
+		return counter.HyperLogLog
+	}
+	return counter.Way(way)
+}
+
+// NoteViewLoss notes that a shard was filled in again.
+func (s *Store) NoteViewLoss(ctx context.Context, shard int, pages int64) error {
+	return s.q.InsertViewLoss(ctx, db.InsertViewLossParams{Shard: int32(shard), Pages: pages}) //nolint:gosec // a hundred at most
+}

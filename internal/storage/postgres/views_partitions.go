@@ -1,0 +1,198 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"dateline/internal/audience/flush"
+	"dateline/internal/storage/postgres/db"
+)
+
+// viewTable is a table of counts that is partitioned by time.
+type viewTable string
+
+const (
+	viewHours      viewTable = "view_hours"
+	viewDays       viewTable = "view_days"
+	viewMonths     viewTable = "view_months"
+	viewDimensions viewTable = "view_dimensions"
+	viewFiltered   viewTable = "view_filtered"
+	viewUniques    viewTable = "view_uniques"
+)
+
+func viewTables() []viewTable {
+	return []viewTable{viewHours, viewDays, viewMonths, viewDimensions, viewFiltered, viewUniques}
+}
+
+// span is the stretch of time that a table's partition at t is for: hours by the
+// day, days by the month, months by the year.
+func (v viewTable) span(t time.Time) (from, to time.Time) {
+	y, m, d := t.UTC().Date()
+	switch v {
+	case viewHours:
+		from = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+		return from, from.AddDate(0, 0, 1)
+	case viewMonths:
+		from = time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC)
+		return from, from.AddDate(1, 0, 0)
+	default:
+		from = time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
+		return from, from.AddDate(0, 1, 0)
+	}
+}
+
+// name of the partition that begins at a time.
+func (v viewTable) name(from time.Time) string { return string(v) + from.Format("_20060102") }
+
+// partitions are those that something is written to, by table and beginning.
+type partitions map[viewTable]map[time.Time]bool
+
+func (p partitions) add(table viewTable, t time.Time) {
+	if p[table] == nil {
+		p[table] = map[time.Time]bool{}
+	}
+	from, _ := table.span(t)
+	p[table][from] = true
+}
+
+// noPartition is Postgres' code for a row that no partition takes.
+const noPartition = "23514"
+
+// inPartitions runs a write, and makes the partitions that it lacks when it
+// turns out so: mostly they are there, made ahead.
+func (s *Store) inPartitions(ctx context.Context, needed partitions, write func() error) error {
+	err := write()
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != noPartition {
+		return err
+	}
+	if err := s.makePartitions(ctx, needed); err != nil {
+		return err
+	}
+	return write()
+}
+
+// viewFill is how full new rows make a page of a partition, in percent. Rows are
+// counted up again and again; a version that finds room beside the last one
+// needs no new entries in indexes (heap-only tuples, "Heap-Only Tuples" in
+// Postgres' manual).
+const viewFill = 60
+
+// partitionLock is the key of the advisory lock under which partitions are made
+// and dropped.
+const partitionLock = 0x646c_7061_7274 // "dlpart"
+
+func (s *Store) makePartitions(ctx context.Context, needed partitions) error {
+	return s.changingPartitions(ctx, func(tx pgx.Tx) error {
+		for table, starts := range needed {
+			for start := range starts {
+				from, to := table.span(start)
+				if _, err := tx.Exec(ctx, fmt.Sprintf("create table if not exists %s partition of %s for values from ('%s') to ('%s') with (fillfactor = %d)",
+					pgx.Identifier{table.name(from)}.Sanitize(), pgx.Identifier{string(table)}.Sanitize(), from.Format(time.RFC3339), to.Format(time.RFC3339), viewFill)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// changingPartitions runs f alone. It gives up rather than hold up the writers
+// that queue behind it.
+func (s *Store) changingPartitions(ctx context.Context, f func(tx pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(partitionLock)); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "set local lock_timeout = '5s'"); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+}
+
+// ViewPartitionsAhead makes the partitions of the time to come.
+func (s *Store) ViewPartitionsAhead(ctx context.Context, now time.Time) error {
+	needed := partitions{}
+	for days := range 4 {
+		needed.add(viewHours, now.AddDate(0, 0, days))
+	}
+	for _, table := range []viewTable{viewDays, viewMonths, viewDimensions, viewFiltered, viewUniques} {
+		needed.add(table, now)
+		needed.add(table, now.AddDate(0, 0, 3))
+	}
+	return s.makePartitions(ctx, needed)
+}
+
+// batchMemory is how long the ledger remembers a batch that Redis does not have
+// any more.
+const batchMemory = 7 * 24 * time.Hour
+
+// DropOldViews drops partitions whose time is over and that are rolled up, and
+// what the ledger need not remember: keep is what Redis still has.
+func (s *Store) DropOldViews(ctx context.Context, now time.Time, r flush.Retention, keep []uuid.UUID) error {
+	if err := s.q.DropOldViewNotes(ctx); err != nil {
+		return err
+	}
+	if _, err := s.q.DropOldViewBatches(ctx, db.DropOldViewBatchesParams{OlderThanSeconds: batchMemory.Seconds(), Keep: orEmpty(keep)}); err != nil {
+		return err
+	}
+	for _, table := range viewTables() {
+		keep := r.Days
+		switch table {
+		case viewHours:
+			keep = r.Hours
+		case viewMonths:
+			keep = 0
+		}
+		if keep == 0 {
+			continue
+		}
+		if err := s.dropPartitions(ctx, table, now.Add(-keep)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) dropPartitions(ctx context.Context, table viewTable, before time.Time) error {
+	return s.changingPartitions(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, "select inhrelid::regclass::text from pg_inherits where inhparent = $1::regclass", string(table))
+		if err != nil {
+			return err
+		}
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			start, err := time.Parse("20060102", strings.TrimPrefix(name, string(table)+"_"))
+			if err != nil {
+				continue // not of ours
+			}
+			from, to := table.span(start)
+			if to.After(before) {
+				continue
+			}
+			var due bool
+			if err := tx.QueryRow(ctx, `select exists (select 1 from view_hours_due where $1 = 'view_hours' and hour >= $2 and hour < $3)
+				or exists (select 1 from view_days_due where $1 = 'view_days' and day >= $2::date and day < $3::date)`, string(table), from, to).Scan(&due); err != nil {
+				return err
+			}
+			if due {
+				continue // not rolled up yet
+			}
+			if _, err := tx.Exec(ctx, "drop table "+pgx.Identifier{name}.Sanitize()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

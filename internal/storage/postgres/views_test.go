@@ -1,0 +1,287 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/audience/counter"
+	"dateline/internal/audience/flush"
+)
+
+// counts are views of a page in an hour, as a batch brings them.
+func counts(page counter.PageID, hour time.Time, n int64) counter.Delta {
+	day := counter.Day(hour.Unix() / 86400)
+	return counter.Delta{PageID: page, Way: counter.HyperLogLog,
+		Hours:      []counter.HourDelta{{Kind: counter.View, Hour: hour, Day: day, Count: n}},
+		Funnel:     []counter.HourDelta{{Kind: counter.View, Hour: hour, Day: day, Count: n - 1}},
+		Dimensions: []counter.DimensionDelta{{Day: day, Dimension: counter.Country, Value: "VN", Count: n}},
+		Filtered:   []counter.FilteredDelta{{Day: day, Reason: "bot", Count: 2}},
+		Uniques:    []counter.DayUniques{{Day: day, Uniques: n, WeekToTheDay: n + 1}}, AllTime: n}
+}
+
+func (n *newsroom) apply(batch uuid.UUID, deltas ...counter.Delta) bool {
+	n.t.Helper()
+	applied, err := n.ApplyViews(n.t.Context(), 3, batch, counter.Batch{Deltas: deltas})
+	n.must(err)
+	return applied
+}
+
+func (n *newsroom) total(page counter.PageID) flush.Totals {
+	n.t.Helper()
+	all, err := n.ViewTotalsOf(n.t.Context(), []counter.PageID{page})
+	n.must(err)
+	return all[page]
+}
+
+// number gives the one number that a query asks for.
+func (n *newsroom) number(sql string, args ...any) (count int) {
+	n.t.Helper()
+	c, err := pgx.Connect(n.t.Context(), n.url)
+	n.must(err)
+	defer func() { _ = c.Close(n.t.Context()) }()
+	n.must(c.QueryRow(n.t.Context(), sql, args...).Scan(&count))
+	return count
+}
+
+func (n *newsroom) rollUp() {
+	n.t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = n.RollUpViews(n.t.Context())
+		n.must(err)
+	}
+}
+
+func TestABatchIsAppliedOnceHoweverOftenItComes(t *testing.T) {
+	n := open(t)
+	page := counter.PageID{Site: newID(), Page: "a post"}
+	hour := time.Now().UTC().Truncate(time.Hour)
+	first, second := newID(), newID()
+	// Out of order, and the first one twice.
+	for _, c := range []struct {
+		batch uuid.UUID
+		n     int64
+		want  bool
+	}{{second, 200, true}, {first, 1000, true}, {first, 1000, false}, {second, 200, false}} {
+		if got := n.apply(c.batch, counts(page, hour, c.n)); got != c.want {
+			t.Errorf("the batch of %d was applied: %v", c.n, got)
+		}
+	}
+	if got := n.total(page); got.Views != 1200 {
+		t.Errorf("%+v", got)
+	}
+	for sql, want := range map[string]int{
+		"select sum(count) from view_hours": 1200, "select sum(funnel) from view_hours": 1198, "select funnel_views from view_pages": 1198,
+		"select sum(count) from view_dimensions": 1200, "select sum(count) from view_filtered": 4,
+		// Snapshots: the larger one is right, whichever came last.
+		"select uniques from view_pages": 1000, "select uniques from view_uniques": 1000, "select week from view_uniques": 1001,
+		"select sum(counts) from view_batches": 1200} {
+		if got := n.number(sql); got != want {
+			t.Errorf("%s: %d, want %d", sql, got, want)
+		}
+	}
+	h, err := n.Health(t.Context())
+	if n.must(err); h.Batches != 2 || h.Counts != 1200 || h.FlushedAt.IsZero() || h.Check != nil || h.Loss != nil {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestABatchOfManyPagesIsWrittenInPieces(t *testing.T) {
+	n := open(t)
+	site, hour := newID(), time.Now().UTC().Truncate(time.Hour)
+	deltas := make([]counter.Delta, 12_001)
+	for i := range deltas {
+		deltas[i] = counts(counter.PageID{Site: site, Page: fmt.Sprint(i)}, hour, 2)
+	}
+	n.apply(newID(), deltas...)
+	if got := n.number("select sum(views) from view_pages"); got != 24_002 {
+		t.Errorf("%d views", got)
+	}
+}
+
+// A name that no text holds must not keep a shard from being flushed.
+func TestOddNamesAreKeptAsFarAsTheyCanBe(t *testing.T) {
+	n := open(t)
+	site, hour := newID(), time.Now().UTC().Truncate(time.Hour)
+	odd := counts(counter.PageID{Site: site, Page: "a\xff\x00"}, hour, 2)
+	odd.Dimensions[0].Value = "\x00"
+	same := counts(counter.PageID{Site: site, Page: "a\xfe\x00"}, hour, 3)
+	if !n.apply(newID(), odd, same) || n.total(counter.PageID{Site: site, Page: "a??"}).Views != 5 {
+		t.Error("the batch was not applied")
+	}
+}
+
+func TestHoursBecomeDaysAndMonthsOnceAndReadTheSameBefore(t *testing.T) {
+	n := open(t)
+	page := counter.PageID{Site: newID(), Page: "a post"}
+	midnight := time.Date(2026, 10, 31, 0, 0, 0, 0, time.UTC)
+	day := counter.Day(midnight.Unix() / 86400)
+	check := func(when string, wantDays, wantMonths string) {
+		t.Helper()
+		days, err := n.ViewDays(t.Context(), page, day, day+3)
+		n.must(err)
+		months, err := n.ViewMonths(t.Context(), page, time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC))
+		n.must(err)
+		show := func(list []string) string { return fmt.Sprint(list) }
+		var d, m []string
+		for _, one := range days {
+			d = append(d, fmt.Sprint(one.Start.Format("01-02"), "=", one.Count, "/", one.Funnel))
+		}
+		for _, one := range months {
+			m = append(m, fmt.Sprint(one.Start.Format("01"), "=", one.Count, "/", one.Funnel))
+		}
+		if show(d) != wantDays || show(m) != wantMonths {
+			t.Errorf("%s: %v and %v", when, d, m)
+		}
+	}
+	n.apply(newID(), counts(page, midnight, 5), counts(page, midnight.Add(23*time.Hour), 7), counts(page, midnight.Add(24*time.Hour), 11))
+	check("before", "[10-31=12/10 11-01=11/10]", "[10=12/10 11=11/10]")
+	n.rollUp()
+	check("rolled up", "[10-31=12/10 11-01=11/10]", "[10=12/10 11=11/10]")
+	n.rollUp()
+	// Late: an earlier batch comes when its hours are rolled up already.
+	n.apply(newID(), counts(page, midnight, 100))
+	check("late", "[10-31=112/109 11-01=11/10]", "[10=112/109 11=11/10]")
+	n.rollUp()
+	n.rollUp()
+	check("late and rolled up", "[10-31=112/109 11-01=11/10]", "[10=112/109 11=11/10]")
+	for sql, want := range map[string]int{"select sum(count) from view_days": 123, "select sum(count) from view_months": 123, "select sum(funnel) from view_months": 119,
+		"select count(*) from view_hours_due": 0, "select count(*) from view_days_due": 0} {
+		if got := n.number(sql); got != want {
+			t.Errorf("%s: %d, want %d", sql, got, want)
+		}
+	}
+}
+
+// A flush that is under way when its hour is rolled up is not forgotten.
+func TestARollUpMissesNoFlushThatIsUnderWay(t *testing.T) {
+	n := open(t)
+	page := counter.PageID{Site: newID(), Page: "a post"}
+	hour := time.Now().UTC().Truncate(time.Hour)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 60 {
+			if _, err := n.ApplyViews(t.Context(), 0, newID(), counter.Batch{Deltas: []counter.Delta{counts(page, hour, 3)}}); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for ended := false; !ended; {
+		select {
+		case <-done:
+			ended = true
+		default:
+		}
+		n.rollUp()
+	}
+	n.rollUp()
+	if got := n.number("select sum(count) from view_months"); got != 180 {
+		t.Errorf("%d of 180 views reached the months", got)
+	}
+}
+
+func TestPartitionsAreMadeAheadAndDroppedWhenTheirTimeIsOver(t *testing.T) {
+	n := open(t)
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	page := counter.PageID{Site: newID(), Page: "a post"}
+	n.must(n.ViewPartitionsAhead(t.Context(), now))
+	n.must(n.ViewPartitionsAhead(t.Context(), now)) // again
+	ahead := n.number("select count(*) from pg_inherits where inhparent = 'view_hours'::regclass")
+	if ahead < 4 {
+		t.Errorf("%d partitions of hours", ahead)
+	}
+	old, fresh := now.AddDate(0, 0, -100), now.AddDate(0, 0, -10)
+	n.apply(newID(), counts(page, old.Truncate(time.Hour), 5), counts(page, fresh.Truncate(time.Hour), 7))
+	keep := flush.Retention{Hours: 90 * 24 * time.Hour, Days: 760 * 24 * time.Hour}
+	n.must(n.DropOldViews(t.Context(), now, keep, nil))
+	if got := n.number("select sum(count) from view_hours"); got != 12 {
+		t.Errorf("%d: hours were dropped before they were days", got)
+	}
+	n.rollUp()
+	n.must(n.DropOldViews(t.Context(), now, keep, nil))
+	if got := n.number("select sum(count) from view_hours"); got != 7 {
+		t.Errorf("%d views by the hour", got)
+	}
+	if got := n.number("select sum(count) from view_days"); got != 12 {
+		t.Errorf("%d views by the day", got)
+	}
+	// What comes so late that its partition is gone makes it anew.
+	if !n.apply(newID(), counts(page, old.Truncate(time.Hour), 1)) || n.total(page).Views != 13 {
+		t.Error("a late batch was not applied")
+	}
+}
+
+func TestTheLedgerForgetsOldBatchesButNoneThatRedisHas(t *testing.T) {
+	n := open(t)
+	page, hour := counter.PageID{Site: newID(), Page: "a post"}, time.Now().UTC().Truncate(time.Hour)
+	stuck, gone := newID(), newID()
+	n.apply(stuck, counts(page, hour, 5))
+	n.apply(gone, counts(page, hour, 5))
+	n.exec("update view_batches set applied_at = now() - interval '8 days'")
+	n.must(n.DropOldViews(t.Context(), time.Now(), flush.Retention{}, []uuid.UUID{stuck}))
+	if n.number("select count(*) from view_batches") != 1 || n.apply(stuck, counts(page, hour, 5)) {
+		t.Error("a batch that Redis still has was forgotten")
+	}
+}
+
+func TestSeedsHoldWhatRedisCountsOnFrom(t *testing.T) {
+	n := open(t)
+	site := newID()
+	hour := time.Now().UTC().Truncate(time.Hour)
+	for _, name := range []string{"a", "b", "c"} {
+		page := counter.PageID{Site: site, Page: name}
+		n.apply(newID(), counts(page, hour, 5), counts(page, hour.Add(-5*24*time.Hour), 7), counts(page, hour.Add(-60*24*time.Hour), 11))
+	}
+	n.rollUp()
+	n.apply(newID(), counts(counter.PageID{Site: site, Page: "b"}, hour, 100)) // not rolled up
+	n.must(n.PutSketches(t.Context(), []counter.PageID{{Site: site, Page: "b"}, {Site: site, Page: "c"}}, [][]byte{{1, 2, 3}, nil}))
+	due, err := n.SketchesDue(t.Context(), counter.PageID{}, 10)
+	if n.must(err); len(due) != 1 || due[0].Page != "a" {
+		t.Errorf("%v are due", due)
+	}
+	first, err := n.ViewSeeds(t.Context(), counter.PageID{}, 2)
+	n.must(err)
+	rest, err := n.ViewSeeds(t.Context(), first[len(first)-1].PageID, 2)
+	n.must(err)
+	if len(first) != 2 || len(rest) != 1 || rest[0].Page != "c" {
+		t.Fatalf("%v, %v", first, rest)
+	}
+	b := first[1]
+	if b.Views != 123 || b.Funnel.Views != 119 || b.Uniques != 100 || string(b.Sketch) != "\x01\x02\x03" || b.Way != counter.HyperLogLog || rest[0].Sketch != nil {
+		t.Errorf("%+v", b)
+	}
+	if len(b.Hours) != 1 || b.Hours[0].Count != 105 || !b.Hours[0].Hour.Equal(hour) {
+		t.Errorf("hours %+v", b.Hours)
+	}
+	days := map[counter.Day]int64{}
+	for _, d := range b.Days {
+		days[d.Day] = d.Count
+	}
+	if today := counter.Day(hour.Unix() / 86400); len(days) != 2 || days[today] != 105 || days[today-5] != 7 {
+		t.Errorf("days %+v", b.Days)
+	}
+}
+
+func TestOneFlushAtATime(t *testing.T) {
+	n := open(t)
+	ok, err := n.Flushing(t.Context(), func(ctx context.Context) error {
+		second, err := n.Flushing(ctx, func(context.Context) error { return nil })
+		if second || err != nil {
+			t.Errorf("a second one ran: %v", err)
+		}
+		return nil
+	})
+	if !ok || err != nil {
+		t.Errorf("the first did not run: %v", err)
+	}
+	if ok, err = n.Flushing(t.Context(), func(context.Context) error { return nil }); !ok || err != nil {
+		t.Errorf("the next did not run: %v", err)
+	}
+}

@@ -1,0 +1,149 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/identity/audit"
+	"dateline/internal/notify/webhook"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres/db"
+)
+
+// CreateWebhook stores an endpoint with its secret, unless the workspace has
+// most of them already.
+func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret webhook.SealedSecret, most int, key Idempotency) (created webhook.Endpoint, replayed bool, err error) {
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		earlier, err := claimKey(ctx, q, e.WorkspaceID, key, e.ID)
+		if err != nil {
+			return err
+		}
+		if replayed = earlier != uuid.Nil; replayed {
+			row, err := q.GetWebhook(ctx, db.GetWebhookParams{ID: earlier, WorkspaceID: e.WorkspaceID})
+			created = endpointFromRow(row)
+			return orMissing(err, "webhook")
+		}
+		row, err := q.InsertWebhook(ctx, db.InsertWebhookParams{ID: e.ID, WorkspaceID: e.WorkspaceID, Url: e.URL,
+			Description: e.Description, Types: orEmpty(e.Types), Most: int32(most)}) //nolint:gosec // a few
+		if noRows(err) {
+			return &post.Error{Kind: post.Conflict, Code: "too_many_webhooks",
+				Message: fmt.Sprintf("This workspace has %d webhook endpoints, which is as many as it may have. Delete one first.", most)}
+		}
+		if err != nil {
+			return err
+		}
+		created = endpointFromRow(row)
+		if err := q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{ID: secret.ID, EndpointID: e.ID, Secret: secret.Sealed}); err != nil {
+			return err
+		}
+		return recordWebhook(ctx, q, row, audit.WebhookCreated)
+	})
+	return created, replayed, err
+}
+
+// Webhooks lists a workspace's endpoints, oldest first.
+func (s *Store) Webhooks(ctx context.Context, workspaceID uuid.UUID) ([]webhook.Endpoint, error) {
+	rows, err := s.q.ListWebhooks(ctx, workspaceID)
+	endpoints := make([]webhook.Endpoint, len(rows))
+	for i, r := range rows {
+		endpoints[i] = endpointFromRow(r)
+	}
+	return endpoints, err
+}
+
+// Webhook reads an endpoint, if it belongs to workspace.
+func (s *Store) Webhook(ctx context.Context, workspaceID, id uuid.UUID) (webhook.Endpoint, error) {
+	row, err := s.q.GetWebhook(ctx, db.GetWebhookParams{ID: id, WorkspaceID: workspaceID})
+	if noRows(err) {
+		err = post.Missing("webhook")
+	}
+	return endpointFromRow(row), err
+}
+
+// ChangeWebhook changes an endpoint that nobody else changes meanwhile.
+func (s *Store) ChangeWebhook(ctx context.Context, workspaceID, id uuid.UUID, change func(*webhook.Endpoint)) (changed webhook.Endpoint, err error) {
+	err = s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
+		e := endpointFromRow(row)
+		change(&e)
+		row, err := q.UpdateWebhook(ctx, db.UpdateWebhookParams{ID: id, Url: e.URL, Description: e.Description, Types: orEmpty(e.Types),
+			Status: db.WebhookStatus(e.Status), DisabledReason: e.DisabledReason, FailingSince: e.FailingSince})
+		if err != nil {
+			return err
+		}
+		changed = endpointFromRow(row)
+		return recordWebhook(ctx, q, row, audit.WebhookChanged)
+	})
+	return changed, err
+}
+
+// DeleteWebhook forgets an endpoint with its secrets and deliveries.
+func (s *Store) DeleteWebhook(ctx context.Context, workspaceID, id uuid.UUID) error {
+	return s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
+		if err := q.DeleteWebhook(ctx, id); err != nil {
+			return err
+		}
+		return recordWebhook(ctx, q, row, audit.WebhookDeleted)
+	})
+}
+
+// recordWebhook names the host only: addresses may hold what authorises.
+func recordWebhook(ctx context.Context, q *db.Queries, row db.WebhookEndpoint, action audit.Action) error {
+	data := map[string]any{"status": row.Status}
+	if u, err := url.Parse(row.Url); err == nil {
+		data["host"] = u.Host
+	}
+	return record(ctx, q, row.WorkspaceID, action, "webhook", row.ID, data)
+}
+
+// RotateWebhookSecret puts a new secret in force; the one before signs along
+// for overlap.
+func (s *Store) RotateWebhookSecret(ctx context.Context, workspaceID, id uuid.UUID, secret webhook.SealedSecret, overlap time.Duration) (e webhook.Endpoint, err error) {
+	err = s.lockedWebhook(ctx, workspaceID, id, func(q *db.Queries, row db.WebhookEndpoint) error {
+		e = endpointFromRow(row)
+		if err := q.DropWebhookSecrets(ctx, id); err != nil {
+			return err
+		}
+		if err := q.RetireWebhookSecret(ctx, db.RetireWebhookSecretParams{EndpointID: id, OverlapSeconds: overlap.Seconds()}); err != nil {
+			return err
+		}
+		if err := q.InsertWebhookSecret(ctx, db.InsertWebhookSecretParams{ID: secret.ID, EndpointID: id, Secret: secret.Sealed}); err != nil {
+			return err
+		}
+		return recordWebhook(ctx, q, row, audit.WebhookRotated)
+	})
+	return e, err
+}
+
+func (s *Store) lockedWebhook(ctx context.Context, workspaceID, id uuid.UUID, f func(*db.Queries, db.WebhookEndpoint) error) error {
+	return s.inTx(ctx, func(q *db.Queries) error {
+		row, err := q.LockWebhook(ctx, db.LockWebhookParams{ID: id, WorkspaceID: workspaceID})
+		if noRows(err) {
+			return post.Missing("webhook")
+		}
+		if err != nil {
+			return err
+		}
+		return f(q, row)
+	})
+}
+
+// WebhookSecrets gives the secrets that sign for an endpoint now, the newest
+// first.
+func (s *Store) WebhookSecrets(ctx context.Context, endpoint uuid.UUID) ([]webhook.SealedSecret, error) {
+	rows, err := s.q.WebhookSecrets(ctx, endpoint)
+	secrets := make([]webhook.SealedSecret, len(rows))
+	for i, r := range rows {
+		secrets[i] = webhook.SealedSecret{ID: r.ID, Sealed: r.Secret}
+	}
+	return secrets, err
+}
+
+func endpointFromRow(r db.WebhookEndpoint) webhook.Endpoint {
+	return webhook.Endpoint{ID: r.ID, WorkspaceID: r.WorkspaceID, URL: r.Url, Description: r.Description, Types: r.Types,
+		Status: webhook.Status(r.Status), DisabledReason: r.DisabledReason, FailingSince: r.FailingSince,
+		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+}

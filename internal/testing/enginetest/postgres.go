@@ -1,0 +1,223 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"dateline/internal/storage/postgres"
+)
+
+// cluster is a Postgres server for one test process.
+type cluster struct {
+	admin  *url.URL // any database of it
+	own    *child   // nil: TEST_DATABASE_URL's
+	dir    string
+	create sync.Mutex // two copies of one template at a time disturb each other
+
+	migrated sync.Once
+	template string // name of a database with all migrations
+	err      error  // of making it
+}
+
+// Postgres gives the URL of a new, empty database. TEST_DATABASE_URL names a
+// server to use instead of a throw-away one; its user must be allowed to create
+// databases.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	c := startedCluster(t)
+	name, err := c.newDatabase(t.Context(), "template0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.drop(name) })
+	return c.url(name)
+}
+
+// Store opens a new database that has all migrations.
+func Store(t testing.TB) *postgres.Store {
+	t.Helper()
+	s, _ := StoreAndURL(t)
+	return s
+}
+
+// StoreAndURL is Store for tests that also look at the rows themselves.
+func StoreAndURL(t testing.TB) (*postgres.Store, string) {
+	t.Helper()
+	c := startedCluster(t)
+	c.migrated.Do(func() { c.template, c.err = c.newTemplate(t.Context()) })
+	if c.err != nil {
+		t.Fatal(c.err)
+	}
+	name, err := c.newDatabase(t.Context(), c.template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := postgres.Open(t.Context(), c.url(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(); c.drop(name) })
+	return s, c.url(name)
+}
+
+func startedCluster(t testing.TB) *cluster {
+	t.Helper()
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	if !process.inMain {
+		t.Fatal("declare func TestMain(m *testing.M) { enginetest.Main(m) }, so that Postgres is stopped after the tests")
+	}
+	if process.postgres != nil {
+		return process.postgres
+	}
+	c, err := startCluster(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	process.postgres = c
+	return c
+}
+
+// clusterPrefix is followed by the process id. Nothing else may use it:
+// removeLeftovers deletes by it.
+const clusterPrefix = "dateline-enginetest-"
+
+func startCluster(ctx context.Context) (*cluster, error) {
+	if given := os.Getenv("TEST_DATABASE_URL"); given != "" {
+		u, err := url.Parse(given)
+		if err != nil || u.Scheme == "" {
+			return nil, fmt.Errorf("TEST_DATABASE_URL is no URL; write it like postgres://user:password@host:5432/postgres")
+		}
+		return &cluster{admin: u}, nil
+	}
+	removeLeftovers()
+	bin, err := postgresPrograms()
+	if err != nil {
+		return nil, err
+	}
+	// Not the system's temporary directory: a socket's path has to be short, and
+	// nobody must be able to go there.
+	dir, err := os.MkdirTemp("/tmp", clusterPrefix+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{dir: dir, admin: &url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: "host=" + url.QueryEscape(dir)}}
+	if err := c.start(ctx, bin); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// start makes and starts the server; of two options of the same name the later
+// one counts.
+func (c *cluster) start(ctx context.Context, bin string, options ...string) error {
+	owner := unprivileged()
+	if owner != nil {
+		if err := os.Chown(c.dir, int(owner.Uid), int(owner.Gid)); err != nil {
+			return err
+		}
+	}
+	data := filepath.Join(c.dir, "data")
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb.Dir, initdb.Env, initdb.SysProcAttr = c.dir, environment(c.dir), &syscall.SysProcAttr{Credential: owner}
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	var err error
+	// SIGQUIT is Postgres's immediate shutdown; nothing here is worth keeping.
+	c.own, err = startChild(syscall.SIGQUIT, owner, c.dir, filepath.Join(bin, "postgres"), append([]string{"-D", data,
+		"-c", "listen_addresses=", "-c", "unix_socket_directories=" + c.dir, "-c", "max_connections=400", "-c", "shared_buffers=64MB",
+		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_wal_senders=0", "-c", "wal_level=minimal"}, options...)...)
+	if err != nil {
+		return err
+	}
+	return c.own.await(func() error { return c.do(context.Background(), "select 1") })
+}
+
+// do runs a statement that belongs to no database.
+func (c *cluster) do(ctx context.Context, statement string) error {
+	connection, err := pgx.Connect(ctx, c.admin.String())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = connection.Close(context.WithoutCancel(ctx)) }()
+	_, err = connection.Exec(ctx, statement)
+	return err
+}
+
+func (c *cluster) newDatabase(ctx context.Context, template string) (name string, err error) {
+	c.create.Lock()
+	defer c.create.Unlock()
+	name = "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if err := c.do(ctx, "create database "+name+" template "+template); err != nil {
+		return "", fmt.Errorf("create a database for the test: %w", err)
+	}
+	return name, nil
+}
+
+func (c *cluster) newTemplate(ctx context.Context) (name string, err error) {
+	if name, err = c.newDatabase(ctx, "template0"); err != nil {
+		return "", err
+	}
+	s, err := postgres.Open(ctx, c.url(name))
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	return name, s.Migrate(ctx, slog.New(slog.DiscardHandler))
+}
+
+func (c *cluster) url(database string) string {
+	u := *c.admin
+	u.Path = "/" + database
+	return u.String()
+}
+
+// drop matters on a server that stays; a throw-away one is thrown away whole.
+func (c *cluster) drop(database string) {
+	if c.own != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_ = c.do(ctx, "drop database if exists "+database+" with (force)") // somebody else's server: what stays is said by its name
+}
+
+func (c *cluster) stop() {
+	if c.own != nil {
+		c.own.stop(syscall.SIGQUIT)
+	}
+	own, _ := filepath.Glob("/tmp/" + clusterPrefix + strconv.Itoa(os.Getpid()) + "-*")
+	for _, dir := range own {
+		_ = os.RemoveAll(dir)
+	}
+	if c.own == nil && c.template != "" {
+		c.drop(c.template)
+	}
+}
+
+// removeLeftovers deletes what test processes left that were killed.
+func removeLeftovers() {
+	dirs, _ := filepath.Glob("/tmp/" + clusterPrefix + "*")
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(strings.SplitN(strings.TrimPrefix(filepath.Base(dir), clusterPrefix), "-", 2)[0])
+		if err == nil && syscall.Kill(pid, 0) == syscall.ESRCH {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}

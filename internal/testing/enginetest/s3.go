@@ -1,0 +1,74 @@
+package enginetest
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/embedded/s3server"
+	"dateline/internal/storage/objects"
+)
+
+// S3 opens an empty bucket of an S3 server that is the test's own. TEST_S3_URL
+// (http://access-key:secret-key@host:port) names a server to use instead; its
+// buckets are left behind.
+func S3(t testing.TB) *objects.Bucket {
+	t.Helper()
+	given := os.Getenv("TEST_S3_URL")
+	if given == "" {
+		bucket, _ := StoppableS3(t, t.TempDir())
+		return bucket
+	}
+	u, err := url.Parse(given)
+	if err != nil || u.User == nil {
+		t.Fatal("TEST_S3_URL must be like http://access-key:secret-key@host:port")
+	}
+	user := u.User
+	secret, _ := user.Password()
+	u.User = nil
+	bucket, err := objects.Open(t.Context(), objects.Options{Endpoint: u.String(), Region: "us-east-1", Bucket: "dateline-test-" + uuid.NewString(),
+		AccessKey: user.Username(), SecretKey: secret, PathStyle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bucket.EnsureBucket(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return bucket
+}
+
+// StoppableS3 is S3 for tests that take it away, or look into the directory that
+// it is in.
+func StoppableS3(t testing.TB, dir string) (bucket *objects.Bucket, stop func()) {
+	t.Helper()
+	handler, err := s3server.New(s3server.Options{Dir: dir, Bucket: "dateline-test", AccessKey: "test", SecretKey: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	bucket, err = objects.Open(t.Context(), objects.Options{Endpoint: server.URL, Region: "us-east-1", Bucket: "dateline-test",
+		AccessKey: "test", SecretKey: "test", PathStyle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bucket.EnsureBucket(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return bucket, server.Close
+}
+
+// shortTempDir is t.TempDir with a path that a socket may have (108 bytes,
+// unix(7)); test names make the other one longer.
+func shortTempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "dateline-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}

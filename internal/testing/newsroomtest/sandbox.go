@@ -1,0 +1,64 @@
+package newsroomtest
+
+import (
+	"dateline/internal/identity/secret"
+	"dateline/internal/publishing/account"
+	"dateline/platforms/fake"
+)
+
+// Everywhere connects the desk at every network as a person would: through the
+// consent page, which allows at once, or by the network's form.
+func (n *Newsroom) Everywhere() []account.Account {
+	n.T.Helper()
+	add := func(a fake.Account) fake.Account {
+		n.T.Helper()
+		if a.Name == "" {
+			a.Name = "desk"
+		}
+		there, err := n.Fake.Add(a)
+		n.Must(err)
+		return there
+	}
+	all := []account.Account{n.Allow("desk")}
+	for _, name := range []string{"instagram", "threads", "x"} {
+		add(fake.Account{Network: name})
+		all = append(all, n.Consented(name)...)
+	}
+	for name, kind := range map[string]string{"facebook": "page", "linkedin": "organization"} {
+		add(fake.Account{Network: name, Kind: kind, OwnerID: add(fake.Account{Network: name}).ID, Name: "newsroom"})
+		all = append(all, n.Consented(name)...)
+	}
+	discord, telegram := add(fake.Account{Network: "discord"}), add(fake.Account{Network: "telegram", ID: "-1002000000001"})
+	add(fake.Account{Network: "bluesky"})
+	for name, values := range map[string]map[string]secret.Text{
+		"bluesky":  {"handle": secret.NewText("desk.test"), "app_password": secret.NewText(fake.BlueskyAppPassword)},
+		"discord":  {"bot_token": secret.NewText(discord.Token), "channel_id": secret.NewText(discord.ID)},
+		"telegram": {"bot_token": secret.NewText(telegram.Token), "chat": secret.NewText("@" + telegram.Name)},
+	} {
+		made, err := n.Accounts.ConnectForm(n.T.Context(), n.Owner, account.Place{Network: name, Sandbox: true}, values)
+		n.Must(err)
+		all = append(all, made.Account)
+	}
+	return all
+}
+
+// Consented connects all that may be posted as after the consent page of a
+// network of the sandbox.
+func (n *Newsroom) Consented(name string) []account.Account {
+	n.T.Helper()
+	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Place{Network: name, Sandbox: true})
+	n.Must(err)
+	back := Consent(n.T, link)
+	made, err := n.Accounts.Complete(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
+	n.Must(err)
+	if made.Choice == nil {
+		return []account.Account{made.Account}
+	}
+	var ids []string
+	for _, c := range made.Choice.Accounts {
+		ids = append(ids, c.RemoteID)
+	}
+	chosen, err := n.Accounts.ChooseWithKey(n.T.Context(), made.Choice.ID, made.Choice.Key, ids)
+	n.Must(err)
+	return chosen
+}
