@@ -6,8 +6,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"dateline/internal/infra/apperr"
 	pages "dateline/internal/news/pipeline"
-	"dateline/internal/publishing/post"
 )
 
 // PageDrainer reads the pages that the crawler has stored.
@@ -61,7 +61,7 @@ type LearnInput struct {
 // be done stands in the database, so that doing it again does nothing.
 func (a *Articles) LearnSelectors(ctx context.Context, in LearnInput) (pages.Learnt, error) {
 	out, err := a.Learner.Learn(ctx, in.Domain, func() { activity.RecordHeartbeat(ctx) })
-	var refused *post.Error
+	var refused *apperr.Error
 	if errors.As(err, &refused) {
 		return pages.Learnt{Action: "nothing"}, nil // of a domain that nobody knows
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
-	"dateline/internal/publishing/post"
 )
 
 // CrawlFrontier is the database as it plans the crawl.
@@ -96,7 +96,7 @@ type ControlInput struct {
 // ControlDomain does what an operator's signal asks for.
 func (c *Crawl) ControlDomain(ctx context.Context, in ControlInput) error {
 	_, err := c.Frontier.ControlDomain(ctx, uuid.Nil, in.Domain, in.What, "by an operator")
-	var refused *post.Error
+	var refused *apperr.Error
 	if errors.As(err, &refused) {
 		return nil // of a domain that nobody knows: there is nothing to do
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/fake"
@@ -19,15 +20,15 @@ const notReadyBody = `{"error":"Cannot attach files that have not finished proce
 // refusal gives the code of a refusal; other errors end the test.
 func (b *bench) refusal(err error) string {
 	b.t.Helper()
-	var refused *post.Error
+	var refused *apperr.Error
 	if err != nil && !errors.As(err, &refused) {
 		b.t.Fatal(err)
 	}
 	if refused == nil {
 		return ""
 	}
-	if len(refused.Problems) > 0 {
-		return refused.Problems[0].Code
+	if len(refused.Fields) > 0 {
+		return refused.Fields[0].Code
 	}
 	return refused.Code
 }

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"dateline/activities"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
@@ -227,7 +228,7 @@ func (h *history) act(w *witness, random *rand.Rand) (post.Post, error) {
 
 // quietRefusal is refusal for goroutines of their own.
 func (h *history) quietRefusal(err error) string {
-	var refused *post.Error
+	var refused *apperr.Error
 	if err != nil && !errors.As(err, &refused) {
 		h.t.Errorf("%s: %v", h.name, err)
 		return "broken"

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 )
 
@@ -125,7 +126,7 @@ func (r *Reconciler) returnReconnected(ctx context.Context, result *ReconcileRes
 	}
 	for _, id := range ids {
 		_, err := r.Store.Return(ctx, id)
-		var refusal *post.Error
+		var refusal *apperr.Error
 		if errors.As(err, &refusal) {
 			continue // somebody else was faster
 		}

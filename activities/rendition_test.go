@@ -7,6 +7,7 @@ import (
 	"image/jpeg"
 	"testing"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -40,7 +41,7 @@ func TestPublishConvertsImages(t *testing.T) {
 	b.must(err)
 	if _, _, err := b.desk.Schedule(t.Context(), b.who, scheduling.Draft{Content: "Hello", ScheduledTime: "2099-01-01T10:00:00Z", Attachments: []string{photo.ID.String()}}, postgres.Idempotency{}); err == nil {
 		t.Error("2099 is too far")
-	} else if e := (*post.Error)(nil); !errors.As(err, &e) || len(e.Problems) != 1 {
+	} else if e := (*apperr.Error)(nil); !errors.As(err, &e) || len(e.Fields) != 1 {
 		t.Errorf("the desk refuses the photo: %v", err)
 	}
 	p := b.schedule(b.withMedia(photo, b.upload(1)))

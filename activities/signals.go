@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/platforms/network"
@@ -127,7 +128,7 @@ func (s *Signals) Obey(ctx context.Context, c Command) error {
 	}
 	g := post.Guard{WorkspaceID: p.WorkspaceID, PostID: p.ID, Actor: post.ActorOperator}
 	err = s.obey(ctx, g, c, p.Status)
-	var refusal *post.Error
+	var refusal *apperr.Error
 	if !errors.As(err, &refusal) {
 		return err
 	}
@@ -142,7 +143,7 @@ func (s *Signals) Obey(ctx context.Context, c Command) error {
 func (s *Signals) obey(ctx context.Context, g post.Guard, c Command, status post.Status) (err error) {
 	switch {
 	case c.Broken != "":
-		return post.InvalidFields(post.Problem{Field: "input", Code: "invalid", Message: c.Broken})
+		return apperr.InvalidFields(apperr.FieldError{Field: "input", Code: "invalid", Message: c.Broken})
 	case c.Name == "cancel" && status == post.Cancelled:
 		return nil // carried out by an attempt whose answer was lost
 	case c.Name == "cancel":
@@ -161,7 +162,7 @@ func (s *Signals) obey(ctx context.Context, g post.Guard, c Command, status post
 
 // lasting marks errors that no retry can mend.
 func lasting(err error) error {
-	var e *post.Error
+	var e *apperr.Error
 	if errors.As(err, &e) {
 		return temporal.NewNonRetryableApplicationError(e.Message, e.Code, nil)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/notify/webhook"
-	"dateline/internal/publishing/post"
 )
 
 // WebhookStore is the database as deliveries use it.
@@ -82,7 +82,7 @@ type DeliveryStep struct {
 // again, and the receiver knows it by that.
 func (w *Webhooks) AttemptDelivery(ctx context.Context, id uuid.UUID) (DeliveryStep, error) {
 	j, err := w.Store.DeliveryJob(ctx, id)
-	var missing *post.Error
+	var missing *apperr.Error
 	if errors.As(err, &missing) {
 		return DeliveryStep{Done: true}, nil // deleted with its endpoint
 	}

@@ -21,6 +21,7 @@ import (
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/dbclock"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl/seeds"
@@ -239,7 +240,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	strict := spec.NewStrictHandlerWithOptions(s, nil, spec.StrictGinServerOptions{
 		RequestErrorHandlerFunc: func(c *gin.Context, err error) {
 			writeProblem(c, http.StatusBadRequest, "invalid_request", "The body cannot be read: "+err.Error()+".",
-				[]post.Problem{{Field: "body", Code: "invalid", Message: "The body cannot be read."}})
+				[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "The body cannot be read."}})
 		},
 		HandlerErrorFunc:         s.refuse,
 		ResponseErrorHandlerFunc: s.refuse,

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 )
 
@@ -16,7 +17,7 @@ func (s *Server) SubmitPost(ctx context.Context, r spec.SubmitPostRequestObject)
 // ApprovePost puts a post that waits on the schedule.
 func (s *Server) ApprovePost(ctx context.Context, r spec.ApprovePostRequestObject) (spec.ApprovePostResponseObject, error) {
 	if r.Params.IfMatch == nil {
-		return nil, &post.Error{Kind: post.PreconditionMissing, Code: "if_match_required",
+		return nil, &apperr.Error{Kind: apperr.KindPreconditionRequired, Code: "if_match_required",
 			Message: "Send If-Match with the ETag of the post that you have read: what you have not seen, you cannot approve."}
 	}
 	answer, err := s.change(ctx, r.Id, r.Params.IfMatch, func(g post.Guard) (post.Post, error) { return s.Desk.Approve(ctx, g) })

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/article"
 	"dateline/internal/news/pipeline"
-	"dateline/internal/publishing/post"
 )
 
 // reader gives what serves articles, or says that the crawler is switched off.
 func (s *Server) reader() (*pipeline.Service, error) {
 	if s.Articles == nil {
-		return nil, &post.Error{Kind: post.Conflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL)."}
+		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL)."}
 	}
 	return s.Articles, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/storage/postgres"
@@ -27,7 +28,7 @@ func (s *Server) createPosts(c *gin.Context, reader *rowReader) {
 	raw, err := io.ReadAll(c.Request.Body)
 	if err != nil {
 		if tooLarge := (*http.MaxBytesError)(nil); !errors.As(err, &tooLarge) {
-			err = post.InvalidFields(post.Problem{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."})
+			err = apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."})
 		}
 		s.refuse(c, err)
 		return

@@ -14,8 +14,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/csvio"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/publishing/scheduling"
 )
 
@@ -52,7 +53,7 @@ func (r *rowReader) read(contentType string, raw []byte) ([]scheduling.Row, erro
 }
 
 func badBody(code, message string) error {
-	return post.InvalidFields(post.Problem{Field: "body", Code: code, Message: message})
+	return apperr.InvalidFields(apperr.FieldError{Field: "body", Code: code, Message: message})
 }
 
 func (r *rowReader) ndjson(raw []byte) []scheduling.Row {
@@ -75,7 +76,7 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 	row := scheduling.Row{Number: number}
 	var value any
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &value) != nil {
-		row.Problems = []post.Problem{{Field: "row", Code: "not_json", Message: "This is no JSON object in UTF-8."}}
+		row.Problems = []apperr.FieldError{{Field: "row", Code: "not_json", Message: "This is no JSON object in UTF-8."}}
 		return row
 	}
 	raw = plainIntegers(raw)
@@ -85,7 +86,7 @@ func (r *rowReader) row(number int, raw []byte) scheduling.Row {
 	}
 	var body spec.BulkPost
 	if err := json.Unmarshal(raw, &body); err != nil {
-		row.Problems = []post.Problem{{Field: "row", Code: "invalid", Message: "This row cannot be read."}}
+		row.Problems = []apperr.FieldError{{Field: "row", Code: "invalid", Message: "This row cannot be read."}}
 		return row
 	}
 	row.Draft = draftOf(&spec.NewPost{Content: body.Content, ScheduledTime: body.ScheduledTime, Draft: body.Draft, Thread: body.Thread, Overrides: body.Overrides,
@@ -167,9 +168,9 @@ func (r *rowReader) csv(text string) ([]scheduling.Row, error) {
 
 // fields makes an object of a row; an empty cell leaves its field out, but for
 // the text, which attachments may stand in for.
-func fields(header, cells []string) (object map[string]any, problems []post.Problem) {
+func fields(header, cells []string) (object map[string]any, problems []apperr.FieldError) {
 	if len(cells) != len(header) {
-		return nil, []post.Problem{{Field: "row", Code: "wrong_length", Message: fmt.Sprintf("The row has %d cells, but there are %d columns.", len(cells), len(header))}}
+		return nil, []apperr.FieldError{{Field: "row", Code: "wrong_length", Message: fmt.Sprintf("The row has %d cells, but there are %d columns.", len(cells), len(header))}}
 	}
 	object = map[string]any{}
 	segments := map[int]string{}
@@ -186,20 +187,20 @@ func fields(header, cells []string) (object map[string]any, problems []post.Prob
 		}
 		value, ok := read(kind, cell)
 		if !ok {
-			problems = append(problems, post.Problem{Field: name, Code: "wrong_type", Message: fmt.Sprintf("This cell should hold %s.", kindName(kind))})
+			problems = append(problems, apperr.FieldError{Field: name, Code: "wrong_type", Message: fmt.Sprintf("This cell should hold %s.", kindName(kind))})
 			continue
 		}
 		object[name] = value
 	}
 	if len(segments) > 0 {
 		if object["thread"] != nil {
-			problems = append(problems, post.Problem{Field: "thread", Code: "duplicate", Message: "Use the column thread, or thread_1 and so on, but not both."})
+			problems = append(problems, apperr.FieldError{Field: "thread", Code: "duplicate", Message: "Use the column thread, or thread_1 and so on, but not both."})
 		}
 		thread := make([]any, 0, len(segments))
 		for n := 1; len(thread) < len(segments); n++ {
 			text, ok := segments[n]
 			if !ok {
-				problems = append(problems, post.Problem{Field: fmt.Sprintf("thread_%d", n), Code: "required", Message: "The thread has a gap here."})
+				problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("thread_%d", n), Code: "required", Message: "The thread has a gap here."})
 				break
 			}
 			thread = append(thread, map[string]any{"content": text})

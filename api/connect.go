@@ -9,8 +9,9 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
-	"dateline/internal/publishing/post"
+
 	"dateline/web"
 )
 
@@ -93,7 +94,7 @@ func (s *Server) ReconnectAccount(ctx context.Context, r spec.ReconnectAccountRe
 // that was logged in began it, its session is asked for too.
 func (s *Server) CompleteConnection(ctx context.Context, r spec.CompleteConnectionRequestObject) (spec.CompleteConnectionResponseObject, error) {
 	if r.Params.Error != nil || value(r.Params.Code) == "" {
-		return nil, post.InvalidFields(post.Problem{Field: "code", Code: "not_allowed",
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "code", Code: "not_allowed",
 			Message: "The network did not allow access. Start the connection again and allow it there."})
 	}
 	made, err := s.Accounts.Complete(ctx, account.Callback{State: r.Params.State, Code: *r.Params.Code, SessionID: sessionID(ctx)})
@@ -116,7 +117,7 @@ func (s *Server) ChooseInBrowser(ctx context.Context, r spec.ChooseInBrowserRequ
 	look := lookOf(ctx)
 	made, err := s.Accounts.ChooseWithKey(ctx, r.Body.Choice, r.Body.Key, value(r.Body.RemoteId))
 	var page web.Connection
-	var refused *post.Error
+	var refused *apperr.Error
 	switch {
 	case errors.As(err, &refused):
 		page, err = s.chooseAgain(ctx, r.Body.Choice, r.Body.Key, refused)
@@ -134,23 +135,23 @@ func (s *Server) ChooseInBrowser(ctx context.Context, r spec.ChooseInBrowserRequ
 }
 
 // chooseAgain shows a choice once more with what was wrong, or why there is none.
-func (s *Server) chooseAgain(ctx context.Context, id uuid.UUID, key string, refused *post.Error) (web.Connection, error) {
+func (s *Server) chooseAgain(ctx context.Context, id uuid.UUID, key string, refused *apperr.Error) (web.Connection, error) {
 	look := lookOf(ctx)
 	choice, err := s.Accounts.ChoiceWithKey(ctx, id, key)
-	var none *post.Error
+	var none *apperr.Error
 	if errors.As(err, &none) {
 		return web.Connection{Look: look, Title: look.Say(notConnected()), Message: refusedText(look, none.Code, said(none)), Dashboard: s.Dashboard}, nil
 	}
 	code := refused.Code
-	if len(refused.Problems) > 0 {
-		code = refused.Problems[0].Code
+	if len(refused.Fields) > 0 {
+		code = refused.Fields[0].Code
 	}
 	return choicePage(look, choice, refusedText(look, code, said(refused))), err
 }
 
-func said(e *post.Error) string {
-	if len(e.Problems) > 0 {
-		return e.Problems[0].Message
+func said(e *apperr.Error) string {
+	if len(e.Fields) > 0 {
+		return e.Fields[0].Message
 	}
 	return e.Message
 }

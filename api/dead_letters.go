@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
 )
@@ -88,14 +90,14 @@ func (s *Server) ListDeadLetters(ctx context.Context, r spec.ListDeadLettersRequ
 
 // onlyText refuses what the database cannot be asked for.
 func onlyText(fields map[string][]string) error {
-	var problems []post.Problem
+	var problems []apperr.FieldError
 	for field, list := range fields {
 		if slices.ContainsFunc(list, func(s string) bool { return !utf8.ValidString(s) || strings.ContainsRune(s, 0) }) {
-			problems = append(problems, post.Problem{Field: field, Code: "invalid", Message: "This holds bytes that are no characters."})
+			problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: "This holds bytes that are no characters."})
 		}
 	}
 	if len(problems) > 0 {
-		return post.InvalidFields(problems...)
+		return apperr.InvalidFields(problems...)
 	}
 	return nil
 }
@@ -113,7 +115,7 @@ func deadLetterJSON(l post.DeadLetter) spec.DeadLetter {
 		Content: string(text), Since: l.Since}
 	if !l.ScheduledTime.IsZero() {
 		at := l.ScheduledTime
-		if zone, err := post.LoadZone(l.TimeZone); err == nil {
+		if zone, err := timezone.Load(l.TimeZone); err == nil {
 			at = at.In(zone)
 		}
 		out.ScheduledTime = &at
@@ -149,7 +151,7 @@ func (s *Server) DiscardDeadLetters(ctx context.Context, r spec.DiscardDeadLette
 
 func (s *Server) bulk(ctx context.Context, c *spec.DeadLetterChoice, discard bool) (spec.BulkAnswer, error) {
 	if c.Reasons == nil && c.Networks == nil && c.Account == nil && c.Posts == nil && !value(c.All) {
-		return spec.BulkAnswer{}, post.InvalidFields(post.Problem{Field: "all", Code: "required", Message: "Say which dead letters are meant, or set all to true."})
+		return spec.BulkAnswer{}, apperr.InvalidFields(apperr.FieldError{Field: "all", Code: "required", Message: "Say which dead letters are meant, or set all to true."})
 	}
 	if err := onlyText(map[string][]string{"reasons": value(c.Reasons), "networks": value(c.Networks)}); err != nil {
 		return spec.BulkAnswer{}, err

@@ -12,6 +12,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/csvio"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
 )
@@ -114,7 +115,7 @@ func exportRow(p post.Post) spec.BulkPost {
 	row := spec.BulkPost{Id: &id, Status: &status, Content: p.Content, TimeZone: optional(p.TimeZone), Language: optional(p.Language)}
 	if !p.ScheduledTime.IsZero() {
 		at := p.ScheduledTime
-		if zone, err := post.LoadZone(p.TimeZone); err == nil {
+		if zone, err := timezone.Load(p.TimeZone); err == nil {
 			at = at.In(zone)
 		}
 		text := at.Format(time.RFC3339Nano)

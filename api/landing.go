@@ -8,9 +8,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/webpage"
 	"dateline/internal/publishing/account"
-	"dateline/internal/publishing/post"
+
 	"dateline/web"
 )
 
@@ -143,7 +144,7 @@ func refusedText(look webpage.Look, reason, sentence string) string {
 // of accounts, which says why in their language. The address names a reason and
 // holds no sentence: anybody can make up an address. Without a dashboard the
 // sentence is a page of its own. It is false for all other requests.
-func land(c *gin.Context, status int, code, detail string, problems []post.Problem) bool {
+func land(c *gin.Context, status int, code, detail string, problems []apperr.FieldError) bool {
 	s, ok := c.Value(landingKey).(*Server)
 	if !ok {
 		return false

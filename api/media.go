@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
 )
 
 const maxFormField = 64 << 10 // bytes of a text field beside the file
@@ -24,7 +24,7 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 	for {
 		part, err := r.Body.NextPart()
 		if err == io.EOF { //nolint:errorlint // wrapped, it says that the form ended early
-			return nil, post.InvalidFields(post.Problem{Field: "file", Code: "required", Message: "Send the file in a part named file."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "required", Message: "Send the file in a part named file."})
 		}
 		if err != nil {
 			return nil, brokenUpload(err)
@@ -44,7 +44,7 @@ func (s *Server) UploadMedia(ctx context.Context, r spec.UploadMediaRequestObjec
 			}
 			return spec.UploadMedia201JSONResponse{MediaCreatedJSONResponse: created(item, replayed)}, nil
 		default:
-			return nil, post.InvalidFields(post.Problem{Field: part.FormName(), Code: "unknown_field", Message: "The form has the fields alt_text and file."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: part.FormName(), Code: "unknown_field", Message: "The form has the fields alt_text and file."})
 		}
 	}
 }
@@ -71,7 +71,7 @@ func brokenUpload(err error) error {
 	if errors.As(err, &tooLarge) {
 		return err
 	}
-	return post.InvalidFields(post.Problem{Field: "body", Code: "invalid", Message: "The form is broken or did not arrive whole."})
+	return apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "invalid", Message: "The form is broken or did not arrive whole."})
 }
 
 // FetchMedia takes a file from an address on the web.

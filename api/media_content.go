@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 const mediaContentRoute = "/api/v1/media/:id/content"
@@ -67,7 +67,7 @@ func (w *problemWriter) WriteHeader(status int) {
 		return
 	}
 	writeProblem(w.c, status, "range_not_satisfiable", "The file has no such range.",
-		[]post.Problem{{Field: "Range", Code: "invalid", Message: "Ask for bytes that the file has; Content-Range says how many."}})
+		[]apperr.FieldError{{Field: "Range", Code: "invalid", Message: "Ask for bytes that the file has; Content-Range says how many."}})
 }
 
 func (w *problemWriter) Write(p []byte) (int, error) {

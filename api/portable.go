@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/ops/archive"
-	"dateline/internal/publishing/post"
 )
 
 // ExportWorkspace has everything that the workspace owns written into an archive.
@@ -97,9 +97,9 @@ func (s *Server) ImportWorkspace(ctx context.Context, r spec.ImportWorkspaceRequ
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, post.InvalidFields(post.Problem{Field: "body", Code: "too_large", Message: "The archive is too large; an operator can take it in with `dateline import`."})
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "too_large", Message: "The archive is too large; an operator can take it in with `dateline import`."})
 	case errors.Is(err, archive.ErrNoArchive):
-		return nil, post.InvalidFields(post.Problem{Field: "body", Code: "invalid", Message: err.Error()})
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "body", Code: "invalid", Message: err.Error()})
 	case err != nil:
 		return nil, err
 	}

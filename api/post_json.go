@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/workflows"
@@ -18,7 +19,7 @@ func (s *Server) postAnswer(p post.Post) spec.PostJSONResponse {
 
 func (s *Server) postJSON(p post.Post) spec.Post {
 	at := p.ScheduledTime
-	if zone, err := post.LoadZone(p.TimeZone); err == nil {
+	if zone, err := timezone.Load(p.TimeZone); err == nil {
 		at = at.In(zone)
 	}
 	out := spec.Post{Id: p.ID, Status: spec.PostStatus(p.Status), Content: p.Content, TimeZone: p.TimeZone,

@@ -14,6 +14,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/storage/postgres"
@@ -67,7 +68,7 @@ func idempotencyOf(ctx context.Context, key *string, kind string, body any) (pos
 
 func namedRequest(ctx context.Context, key, kind string, request []byte) (postgres.Idempotency, error) {
 	if !utf8.ValidString(key) {
-		return postgres.Idempotency{}, post.InvalidFields(post.Problem{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
+		return postgres.Idempotency{}, apperr.InvalidFields(apperr.FieldError{Field: "Idempotency-Key", Code: "invalid", Message: "The key holds bytes that are no characters."})
 	}
 	sum := sha256.Sum256(append([]byte(kind+"\n"), request...))
 	return postgres.Idempotency{UserID: principal(ctx).UserID, Key: key, RequestHash: sum[:]}, nil
@@ -149,7 +150,7 @@ func versionOf(ifMatch *string) (int64, error) {
 	}
 	v, err := strconv.ParseInt(strings.Trim(strings.TrimSpace(*ifMatch), `"`), 10, 64)
 	if err != nil || v < 1 {
-		return 0, post.InvalidFields(post.Problem{Field: "If-Match", Code: "invalid", Message: "Send the ETag that you read, or leave the header out."})
+		return 0, apperr.InvalidFields(apperr.FieldError{Field: "If-Match", Code: "invalid", Message: "Send the ETag that you read, or leave the header out."})
 	}
 	return v, nil
 }
@@ -213,7 +214,7 @@ func readCursor(text string) (*time.Time, *uuid.UUID, error) {
 	t, errTime := time.Parse(time.RFC3339Nano, at)
 	u, errID := uuid.Parse(id)
 	if err != nil || errTime != nil || errID != nil {
-		return nil, nil, post.InvalidFields(post.Problem{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the page before, unchanged."})
+		return nil, nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Send next_cursor of the page before, unchanged."})
 	}
 	return &t, &u, nil
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 )
@@ -59,7 +61,7 @@ func characters(text string, bytes int) int {
 	return utf8.RuneCountInString(text[:max(0, min(bytes, len(text)))])
 }
 
-func problemsJSON(problems []post.Problem) []spec.FieldProblem {
+func problemsJSON(problems []apperr.FieldError) []spec.FieldProblem {
 	out := make([]spec.FieldProblem, len(problems))
 	for i, p := range problems {
 		out[i] = spec.FieldProblem{Field: p.Field, Code: p.Code, Message: p.Message}
@@ -75,7 +77,7 @@ func warningsJSON(warnings []post.Warning, zone string) []spec.Warning {
 		if w.AccountID != uuid.Nil {
 			out[i].AccountId = &w.AccountID
 		}
-		if z, err := post.LoadZone(zone); err == nil && w.At != nil {
+		if z, err := timezone.Load(zone); err == nil && w.At != nil {
 			at := w.At.In(z)
 			out[i].OtherTime = &at
 		}

@@ -11,12 +11,12 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/search"
-	"dateline/internal/publishing/post"
 )
 
 // writeProblem answers with a problem document (RFC 9457) and ends the request.
-func writeProblem(c *gin.Context, status int, code, detail string, problems []post.Problem) {
+func writeProblem(c *gin.Context, status int, code, detail string, problems []apperr.FieldError) {
 	if land(c, status, code, detail, problems) {
 		return
 	}
@@ -43,11 +43,11 @@ func writeProblem(c *gin.Context, status int, code, detail string, problems []po
 
 // refuse turns an error of a handler into its answer.
 func (s *Server) refuse(c *gin.Context, err error) {
-	var e *post.Error
+	var e *apperr.Error
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &e):
-		writeProblem(c, statusOf(e.Kind), e.Code, e.Message, e.Problems)
+		writeProblem(c, statusOf(e.Kind), e.Code, e.Message, e.Fields)
 	case errors.As(err, &tooLarge):
 		writeTooLarge(c, tooLarge.Limit)
 	case errors.Is(err, http.ErrAbortHandler):
@@ -72,19 +72,19 @@ func cut(c *gin.Context) {
 	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Unix(1, 0)) // nothing more can be written, not even an end
 }
 
-func statusOf(kind post.Kind) int {
+func statusOf(kind apperr.Kind) int {
 	switch kind {
-	case post.NotFound:
+	case apperr.KindNotFound:
 		return http.StatusNotFound
-	case post.Conflict:
+	case apperr.KindConflict:
 		return http.StatusConflict
-	case post.PreconditionFailed:
+	case apperr.KindPreconditionFailed:
 		return http.StatusPreconditionFailed
-	case post.PreconditionMissing:
+	case apperr.KindPreconditionRequired:
 		return http.StatusPreconditionRequired // RFC 6585, 3
-	case post.TooLarge:
+	case apperr.KindTooLarge:
 		return http.StatusRequestEntityTooLarge
-	case post.InsufficientStorage:
+	case apperr.KindInsufficientStorage:
 		return http.StatusInsufficientStorage // RFC 4918, 11.5
 	default:
 		return http.StatusUnprocessableEntity

@@ -9,16 +9,16 @@ import (
 	"strings"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/feed"
 	"dateline/internal/news/search/savedsearch"
-	"dateline/internal/publishing/post"
 )
 
 // searcher gives what searches, or says that there is nothing to find.
 func (s *Server) searcher() (*savedsearch.Service, error) {
 	if s.Search == nil {
-		return nil, &post.Error{Kind: post.Conflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL), so there are no articles."}
+		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL), so there are no articles."}
 	}
 	return s.Search, nil
 }
@@ -49,7 +49,7 @@ func (s *Server) SearchArticles(ctx context.Context, r spec.SearchArticlesReques
 	}
 	if p.Cursor != nil {
 		if q.Offset, err = strconv.Atoi(*p.Cursor); err != nil || q.Offset > search.MaxOffset {
-			return nil, post.InvalidFields(post.Problem{Field: "cursor", Code: "invalid", Message: "Send the next_cursor of the page before."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Send the next_cursor of the page before."})
 		}
 	}
 	q = q.Bounded()

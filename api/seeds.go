@@ -8,15 +8,15 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/seeds"
-	"dateline/internal/publishing/post"
 )
 
 // crawler gives what serves the crawl, or says that it is switched off.
 func (s *Server) crawler() (*seeds.Service, error) {
 	if s.Crawl == nil {
-		return nil, &post.Error{Kind: post.Conflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL)."}
+		return nil, &apperr.Error{Kind: apperr.KindConflict, Code: "crawl_off", Message: "The crawler is switched off here (DATELINE_CRAWL)."}
 	}
 	return s.Crawl, nil
 }

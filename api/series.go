@@ -9,6 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/storage/postgres"
@@ -154,7 +155,7 @@ func (s *Server) ListOccurrences(ctx context.Context, r spec.ListOccurrencesRequ
 		return nil, err
 	}
 	answer := spec.ListOccurrences200JSONResponse{Occurrences: []spec.Occurrence{}}
-	zone, err := post.LoadZone(found.TimeZone)
+	zone, err := timezone.Load(found.TimeZone)
 	for _, o := range list {
 		answer.Occurrences = append(answer.Occurrences, spec.Occurrence{Occurrence: o.Name, ScheduledTime: o.At.In(zone), State: o.State, PostId: o.PostID})
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 // plainIntegers writes numbers such as 725.0 and 7.25e2 as 725: to JSON Schema
@@ -71,7 +71,7 @@ func plainInteger(number []byte) (string, bool) {
 
 // unstorable finds text that Postgres cannot keep, NUL and invalid UTF-8, in the
 // parameters and the body of a request (www.postgresql.org/docs/current/datatype-character.html).
-func unstorable(c *gin.Context, raw []byte) []post.Problem {
+func unstorable(c *gin.Context, raw []byte) []apperr.FieldError {
 	var fields []string
 	for _, p := range c.Params {
 		if !storable(p.Value) {
@@ -85,9 +85,9 @@ func unstorable(c *gin.Context, raw []byte) []post.Problem {
 	}
 	fields = append(fields, unstorableIn(c.ContentType(), raw)...)
 	slices.Sort(fields)
-	problems := make([]post.Problem, len(fields))
+	problems := make([]apperr.FieldError, len(fields))
 	for i, field := range fields {
-		problems[i] = post.Problem{Field: field, Code: "invalid", Message: "Remove the NUL characters and anything that is not UTF-8."}
+		problems[i] = apperr.FieldError{Field: field, Code: "invalid", Message: "Remove the NUL characters and anything that is not UTF-8."}
 	}
 	return problems
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/gin-gonic/gin"
 
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 // validator holds requests against openapi.yaml before a handler sees them.
@@ -85,7 +85,7 @@ func isBulk(c *gin.Context) bool {
 
 func writeTooLarge(c *gin.Context, most int64) {
 	writeProblem(c, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The body is larger than %d bytes.", most),
-		[]post.Problem{{Field: "body", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", most)}})
+		[]apperr.FieldError{{Field: "body", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", most)}})
 }
 
 func (v *validator) validate() gin.HandlerFunc {
@@ -141,11 +141,11 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 		return nil, false
 	case err != nil:
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body did not arrive whole.",
-			[]post.Problem{{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."}})
+			[]apperr.FieldError{{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."}})
 		return nil, false
 	case len(raw) > 0 && !wanted:
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "This request takes no body.",
-			[]post.Problem{{Field: "body", Code: "unexpected", Message: "Leave the body out."}})
+			[]apperr.FieldError{{Field: "body", Code: "unexpected", Message: "Leave the body out."}})
 		return nil, false
 	case len(raw) == 0 && wanted && !op.RequestBody.Value.Required:
 		// Left out, whatever the headers say of it.
@@ -154,11 +154,11 @@ func readBody(c *gin.Context, op *openapi3.Operation) (raw []byte, ok bool) {
 		return nil, false
 	case wanted && c.ContentType() == formType && !utf8.Valid(raw):
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no form.",
-			[]post.Problem{{Field: "body", Code: "invalid", Message: "Send a form in UTF-8."}})
+			[]apperr.FieldError{{Field: "body", Code: "invalid", Message: "Send a form in UTF-8."}})
 		return nil, false
 	case wanted && c.ContentType() != formType && (!utf8.Valid(raw) || !json.Valid(raw)):
 		writeProblem(c, http.StatusBadRequest, "invalid_request", "The body is no JSON document.",
-			[]post.Problem{{Field: "body", Code: "not_json", Message: "Send one JSON document, in UTF-8."}})
+			[]apperr.FieldError{{Field: "body", Code: "not_json", Message: "Send one JSON document, in UTF-8."}})
 		return nil, false
 	}
 	if wanted && c.ContentType() != formType && len(raw) > 0 {
@@ -178,20 +178,20 @@ func unsupported(c *gin.Context, op *openapi3.Operation) bool {
 func writeUnsupported(c *gin.Context, op *openapi3.Operation) {
 	accepted := strings.Join(slices.Sorted(maps.Keys(op.RequestBody.Value.Content)), " or ")
 	writeProblem(c, http.StatusUnsupportedMediaType, "unsupported_media_type", "Send the body as "+accepted+".",
-		[]post.Problem{{Field: "Content-Type", Code: "unsupported", Message: "Must be " + accepted + "."}})
+		[]apperr.FieldError{{Field: "Content-Type", Code: "unsupported", Message: "Must be " + accepted + "."}})
 }
 
 // flatten lists what is wrong, a field each.
-func flatten(err error) []post.Problem {
+func flatten(err error) []apperr.FieldError {
 	var many openapi3.MultiError
 	var request *openapi3filter.RequestError
 	var schema *openapi3.SchemaError
 	var parse *openapi3filter.ParseError
 	switch {
 	case errors.As(err, &request) && request.Parameter != nil:
-		return []post.Problem{{Field: request.Parameter.Name, Code: "invalid", Message: sentence(parameterReason(request))}}
+		return []apperr.FieldError{{Field: request.Parameter.Name, Code: "invalid", Message: sentence(parameterReason(request))}}
 	case errors.As(err, &many):
-		var all []post.Problem
+		var all []apperr.FieldError
 		for _, one := range many {
 			all = append(all, flatten(one)...)
 		}
@@ -199,9 +199,9 @@ func flatten(err error) []post.Problem {
 	case errors.As(err, &schema):
 		return schemaProblems(schema)
 	case errors.As(err, &parse):
-		return []post.Problem{{Field: "body", Code: "not_json", Message: "The body is no JSON."}}
+		return []apperr.FieldError{{Field: "body", Code: "not_json", Message: "The body is no JSON."}}
 	default:
-		return []post.Problem{{Field: "body", Code: "invalid", Message: sentence(err.Error())}}
+		return []apperr.FieldError{{Field: "body", Code: "invalid", Message: sentence(err.Error())}}
 	}
 }
 
@@ -223,7 +223,7 @@ var (
 )
 
 // schemaProblems names the field by its path, like attachments[0].
-func schemaProblems(e *openapi3.SchemaError) []post.Problem {
+func schemaProblems(e *openapi3.SchemaError) []apperr.FieldError {
 	field := ""
 	for _, step := range e.JSONPointer() {
 		if index.MatchString(step) {
@@ -239,7 +239,7 @@ func schemaProblems(e *openapi3.SchemaError) []post.Problem {
 		code = "invalid"
 	}
 	reason := location.ReplaceAllString(e.Reason, "")
-	var problems []post.Problem
+	var problems []apperr.FieldError
 	if code == "required" || code == "unknown_field" {
 		message := map[string]string{"required": "This field is missing.", "unknown_field": "There is no such field here."}[code]
 		for _, property := range quoted.FindAllStringSubmatch(reason, -1) {
@@ -248,7 +248,7 @@ func schemaProblems(e *openapi3.SchemaError) []post.Problem {
 			if steps := e.JSONPointer(); property[2] != "" && len(steps) > 0 && steps[len(steps)-1] == name {
 				path = field // it is part of where it is, too
 			}
-			problems = append(problems, post.Problem{Field: path, Code: code, Message: message})
+			problems = append(problems, apperr.FieldError{Field: path, Code: code, Message: message})
 		}
 	}
 	if len(problems) > 0 {
@@ -257,7 +257,7 @@ func schemaProblems(e *openapi3.SchemaError) []post.Problem {
 	if field == "" {
 		field = "body"
 	}
-	return []post.Problem{{Field: field, Code: code, Message: sentence(reason)}}
+	return []apperr.FieldError{{Field: field, Code: code, Message: sentence(reason)}}
 }
 
 func join(path, name string) string {
@@ -284,5 +284,5 @@ func refuseParameter(c *gin.Context, err error, _ int) {
 		field = m[1]
 	}
 	writeProblem(c, http.StatusBadRequest, "invalid_request", "The request does not fit the API's description; see errors.",
-		[]post.Problem{{Field: field, Code: "wrong_format", Message: "This is no valid value."}})
+		[]apperr.FieldError{{Field: field, Code: "wrong_format", Message: "This is no valid value."}})
 }

@@ -15,7 +15,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/ingest"
 	"dateline/internal/audience/site"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 // Counts reads what was counted: tally.Counts.
@@ -143,7 +143,7 @@ func (s *Server) countedPage(ctx context.Context, id uuid.UUID, name string) (co
 	page, problem := ingest.PageName(name)
 	if problem != nil {
 		problem.Field = "page"
-		return counter.Site{}, "", post.InvalidFields(*problem)
+		return counter.Site{}, "", apperr.InvalidFields(*problem)
 	}
 	one, err := s.countedSite(ctx, id)
 	return one, page, err
@@ -155,7 +155,7 @@ func pageNames(texts []string) ([]string, error) {
 		page, problem := ingest.PageName(text)
 		if problem != nil {
 			problem.Field = fmt.Sprintf("page[%d]", i)
-			return nil, post.InvalidFields(*problem)
+			return nil, apperr.InvalidFields(*problem)
 		}
 		pages[i] = page
 	}
@@ -211,7 +211,7 @@ func (s *Server) PageSeries(ctx context.Context, r spec.PageSeriesRequestObject)
 	unit := counter.Unit(or(r.Params.Unit, spec.PageSeriesParamsUnit(counter.ByHour)))
 	buckets := or(r.Params.Buckets, 24)
 	if unit == counter.ByDay && buckets > mostDays {
-		return nil, post.InvalidFields(post.Problem{Field: "buckets", Code: "out_of_range", Message: "At most 35 days."})
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "buckets", Code: "out_of_range", Message: "At most 35 days."})
 	}
 	series, err := s.Views.Counts.Series(ctx, one, page, kind, unit, buckets)
 	return spec.PageSeries200JSONResponse{Page: page, Type: spec.HitType(kind), Unit: spec.PageSeriesUnit(unit), Buckets: bucketsJSON(series)}, err

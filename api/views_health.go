@@ -9,7 +9,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/audience/flush"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 // ViewsHealth says how the counting of views keeps its numbers.
@@ -52,12 +52,12 @@ func (s *Server) EraseViews(ctx context.Context, r spec.EraseViewsRequestObject)
 		return nil, err
 	}
 	if !slices.Contains(own, r.Body.SiteId) {
-		return nil, post.Missing("site")
+		return nil, apperr.NotFound("site")
 	}
 	e := flush.Erasure{ID: uuid.Must(uuid.NewV7()), Workspace: who.WorkspaceID, Site: r.Body.SiteId, By: who.UserID}
 	if text := value(r.Body.VisitorHash); text != "" {
 		if e.Visitor.Hash, err = strconv.ParseUint(text, 16, 64); err != nil {
-			return nil, post.InvalidFields(post.Problem{Field: "visitor_hash", Code: "invalid", Message: "Write 16 hexadecimal digits."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "visitor_hash", Code: "invalid", Message: "Write 16 hexadecimal digits."})
 		}
 		e.OfVisitor = true
 	}

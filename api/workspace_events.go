@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dateline/api/spec"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 )
 
@@ -48,7 +49,7 @@ func parsePlace(text string) (p post.Place, err error) {
 		p.ID, err = strconv.ParseInt(id, 10, 64)
 	}
 	if err != nil {
-		return p, post.InvalidFields(post.Problem{Field: "Last-Event-ID", Code: "invalid", Message: "Send the id of the last event that you received."})
+		return p, apperr.InvalidFields(apperr.FieldError{Field: "Last-Event-ID", Code: "invalid", Message: "Send the id of the last event that you received."})
 	}
 	return p, nil
 }

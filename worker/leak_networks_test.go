@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/platforms/fake"
@@ -90,7 +91,7 @@ func TestNoSecretOfAnyNetworkIsFoundAnywhere(t *testing.T) {
 		}
 		echo("", use.Token.Reveal())
 		_, err = n.Accounts.Check(t.Context(), n.Owner, a.ID)
-		if e := (*post.Error)(nil); err != nil && !errors.As(err, &e) {
+		if e := (*apperr.Error)(nil); err != nil && !errors.As(err, &e) {
 			t.Errorf("%s: %v", a.Network, err)
 		}
 		n.Fake.ClearFaults()

@@ -18,6 +18,7 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/audience/flush"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
@@ -176,13 +177,13 @@ func (r *rows) MissingWorkflows(context.Context, int) ([]post.Unattended, error)
 func (r *rows) Reconnected(context.Context, int) ([]uuid.UUID, error)             { return nil, nil }
 func (r *rows) NoteLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
 func (r *rows) Return(context.Context, uuid.UUID) (post.Post, error) {
-	return post.Post{}, post.Missing("post")
+	return post.Post{}, apperr.NotFound("post")
 }
 func (r *rows) Acknowledge(context.Context, uuid.UUID) (post.Post, error) {
-	return post.Post{}, post.Missing("post")
+	return post.Post{}, apperr.NotFound("post")
 }
 func (r *rows) Post(context.Context, uuid.UUID) (post.Post, error) {
-	return post.Post{}, post.Missing("post")
+	return post.Post{}, apperr.NotFound("post")
 }
 func (r *rows) CountDue(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
 func (r *rows) Note(context.Context, uuid.UUID, *uuid.UUID, string, string, map[string]any) error {

@@ -12,7 +12,7 @@ import (
 	"dateline/internal/audience/botfilter"
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 const (
@@ -83,7 +83,7 @@ func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) 
 	kind = strings.TrimSpace(kind)
 	if kind != "application/json" && kind != "application/x-ndjson" {
 		writeProblem(w, http.StatusUnsupportedMediaType, "unsupported_media_type", "Send the body as application/json or application/x-ndjson.",
-			post.Problem{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json or application/x-ndjson."})
+			apperr.FieldError{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json or application/x-ndjson."})
 		return nil, false
 	}
 	raw, ok := readAll(w, r, batchLimit)
@@ -99,11 +99,11 @@ func readRows(w http.ResponseWriter, r *http.Request) ([]json.RawMessage, bool) 
 		}
 	} else if err := json.Unmarshal(raw, &rows); err != nil {
 		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body cannot be read.",
-			post.Problem{Field: "body", Code: "not_json", Message: "Send a JSON array of hits, or one hit a line as application/x-ndjson."})
+			apperr.FieldError{Field: "body", Code: "not_json", Message: "Send a JSON array of hits, or one hit a line as application/x-ndjson."})
 		return nil, false
 	}
 	if len(rows) == 0 || len(rows) > mostHits {
-		writeInvalid(w, post.Problem{Field: "body", Code: "too_many", Message: fmt.Sprintf("Send from 1 to %d hits.", mostHits)})
+		writeInvalid(w, apperr.FieldError{Field: "body", Code: "too_many", Message: fmt.Sprintf("Send from 1 to %d hits.", mostHits)})
 		return nil, false
 	}
 	return rows, true
@@ -161,10 +161,10 @@ func (in *Intake) takeAll(r *http.Request, s *site.Active, rows []json.RawMessag
 
 // fromRow reads one hit. Its server has seen the reader; what it says of them is
 // believed, but for the time.
-func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, reason botfilter.Reason, problems []post.Problem) {
+func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, reason botfilter.Reason, problems []apperr.FieldError) {
 	var row serverHit
 	if problem := decode(raw, &row); problem != nil {
-		return h, "", []post.Problem{*problem}
+		return h, "", []apperr.FieldError{*problem}
 	}
 	m := message{Type: row.Type, Page: row.Page, URL: row.URL, Referrer: row.Referrer, Visitor: row.Visitor, User: row.User}
 	if m.Type == "" {
@@ -172,7 +172,7 @@ func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, rea
 	}
 	h, problems = in.fromMessage(&http.Request{}, s, m)
 	if !isKind(m.Type) {
-		problems = append(problems, post.Problem{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."})
+		problems = append(problems, apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."})
 	}
 	h.at, h.traits.Agent = now, row.UserAgent
 	if row.Time != nil {
@@ -187,13 +187,13 @@ func (in *Intake) fromRow(s *site.Active, raw []byte, now time.Time) (h hit, rea
 	if row.Address != "" {
 		a, err := netip.ParseAddr(row.Address)
 		if err != nil {
-			problems = append(problems, post.Problem{Field: "address", Code: "invalid", Message: "It is no IP address."})
+			problems = append(problems, apperr.FieldError{Field: "address", Code: "invalid", Message: "It is no IP address."})
 		}
 		h.traits.Address = a
 	}
 	named := row.User != "" || row.Visitor != "" && s.Visitor.Cookies
 	if !named && row.Address == "" {
-		problems = append(problems, post.Problem{Field: "address", Code: "required", Message: "Send user, visitor or address, or nobody can be told apart."})
+		problems = append(problems, apperr.FieldError{Field: "address", Code: "required", Message: "Send user, visitor or address, or nobody can be told apart."})
 	}
 	switch {
 	case row.OptOut:

@@ -12,7 +12,7 @@ import (
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 const hitLimit = 16 << 10 // bytes of a hit's body
@@ -31,9 +31,9 @@ type message struct {
 
 // view answers POST /v1/view.
 func (in *Intake) view(w http.ResponseWriter, r *http.Request) {
-	in.accept(w, r, func(m *message) *post.Problem {
+	in.accept(w, r, func(m *message) *apperr.FieldError {
 		if m.Type != "" {
-			return &post.Problem{Field: "type", Code: "unknown_field", Message: "This address counts views only; see /v1/event."}
+			return &apperr.FieldError{Field: "type", Code: "unknown_field", Message: "This address counts views only; see /v1/event."}
 		}
 		m.Type = string(counter.View)
 		return nil
@@ -42,9 +42,9 @@ func (in *Intake) view(w http.ResponseWriter, r *http.Request) {
 
 // event answers POST /v1/event.
 func (in *Intake) event(w http.ResponseWriter, r *http.Request) {
-	in.accept(w, r, func(m *message) *post.Problem {
+	in.accept(w, r, func(m *message) *apperr.FieldError {
 		if !isKind(m.Type) {
-			return &post.Problem{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."}
+			return &apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."}
 		}
 		return nil
 	})
@@ -59,7 +59,7 @@ func isKind(text string) bool {
 	}
 }
 
-func (in *Intake) accept(w http.ResponseWriter, r *http.Request, check func(*message) *post.Problem) {
+func (in *Intake) accept(w http.ResponseWriter, r *http.Request, check func(*message) *apperr.FieldError) {
 	var m message
 	if !readHit(w, r, &m) {
 		return
@@ -92,7 +92,7 @@ func readHit(w http.ResponseWriter, r *http.Request, into *message) bool {
 	case "application/json", "text/plain", "":
 	default:
 		writeProblem(w, http.StatusUnsupportedMediaType, "unsupported_media_type", "Send the body as application/json or text/plain.",
-			post.Problem{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json or text/plain."})
+			apperr.FieldError{Field: "Content-Type", Code: "unsupported", Message: "Must be application/json or text/plain."})
 		return false
 	}
 	raw, ok := readAll(w, r, hitLimit)
@@ -112,16 +112,16 @@ func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) 
 	switch {
 	case errors.As(err, &tooLarge):
 		writeProblem(w, http.StatusRequestEntityTooLarge, "too_large", "The body is too large.",
-			post.Problem{Field: "body", Code: "too_large", Message: "It has more bytes than any that is right."})
+			apperr.FieldError{Field: "body", Code: "too_large", Message: "It has more bytes than any that is right."})
 	case err != nil:
 		writeProblem(w, http.StatusBadRequest, "invalid_request", "The body did not arrive whole.",
-			post.Problem{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."})
+			apperr.FieldError{Field: "body", Code: "incomplete", Message: "The body did not arrive whole."})
 	}
 	return raw, err == nil
 }
 
 // decode reads one JSON object, and names the field that is wrong.
-func decode(raw []byte, into any) *post.Problem {
+func decode(raw []byte, into any) *apperr.FieldError {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
@@ -136,12 +136,12 @@ func decode(raw []byte, into any) *post.Problem {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrongType) && wrongType.Field != "":
-		return &post.Problem{Field: wrongType.Field, Code: "wrong_type", Message: "It cannot be a " + wrongType.Value + "."}
+		return &apperr.FieldError{Field: wrongType.Field, Code: "wrong_type", Message: "It cannot be a " + wrongType.Value + "."}
 	}
 	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
-		return &post.Problem{Field: strings.Trim(name, `"`), Code: "unknown_field", Message: "There is no such field here."}
+		return &apperr.FieldError{Field: strings.Trim(name, `"`), Code: "unknown_field", Message: "There is no such field here."}
 	}
-	return &post.Problem{Field: "body", Code: "not_json", Message: "Send one JSON object."}
+	return &apperr.FieldError{Field: "body", Code: "not_json", Message: "Send one JSON object."}
 }
 
 // siteOf finds the site of a write key, and checks that the page that sends is
@@ -149,12 +149,12 @@ func decode(raw []byte, into any) *post.Problem {
 // protocol").
 func (in *Intake) siteOf(w http.ResponseWriter, r *http.Request, key string) (*site.Active, bool) {
 	if key == "" {
-		writeInvalid(w, post.Problem{Field: "site", Code: "required", Message: "Send the site's write key."})
+		writeInvalid(w, apperr.FieldError{Field: "site", Code: "required", Message: "Send the site's write key."})
 		return nil, false
 	}
 	s, ok := in.Sites.ByKey(key)
 	if !ok {
-		writeInvalid(w, post.Problem{Field: "site", Code: "unknown_site", Message: "No site has this write key."})
+		writeInvalid(w, apperr.FieldError{Field: "site", Code: "unknown_site", Message: "No site has this write key."})
 		return nil, false
 	}
 	origin := r.Header.Get("Origin")
@@ -177,7 +177,7 @@ func (in *Intake) siteOf(w http.ResponseWriter, r *http.Request, key string) (*s
 
 func writeForeign(w http.ResponseWriter) {
 	writeProblem(w, http.StatusForbidden, "origin_not_allowed", "This page does not belong to the site. Its domains are among the site's settings.",
-		post.Problem{Field: "Origin", Code: "not_allowed", Message: "Not one of the site's domains."})
+		apperr.FieldError{Field: "Origin", Code: "not_allowed", Message: "Not one of the site's domains."})
 }
 
 // hostOf gives the host of an address, "" for what has none (Origin: null).
@@ -194,10 +194,10 @@ const (
 	referrerLimit = 4000
 )
 
-func (in *Intake) fromMessage(r *http.Request, s *site.Active, m message) (hit, []post.Problem) {
+func (in *Intake) fromMessage(r *http.Request, s *site.Active, m message) (hit, []apperr.FieldError) {
 	h := hit{site: s, kind: counter.Kind(m.Type), referrer: m.Referrer, at: in.now(), traits: in.readerOf(r)}
 	h.traits.Login, h.traits.Cookie = m.User, m.Visitor
-	var problems []post.Problem
+	var problems []apperr.FieldError
 	name, field := m.Page, "page"
 	if name == "" && m.URL != "" {
 		name, field = m.URL, "url"
@@ -213,7 +213,7 @@ func (in *Intake) fromMessage(r *http.Request, s *site.Active, m message) (hit, 
 		most         int
 	}{{"user", m.User, nameLimit}, {"visitor", m.Visitor, nameLimit}, {"referrer", m.Referrer, referrerLimit}} {
 		if len(f.value) > f.most {
-			problems = append(problems, post.Problem{Field: f.field, Code: "too_long", Message: "It is too long."})
+			problems = append(problems, apperr.FieldError{Field: f.field, Code: "too_long", Message: "It is too long."})
 		}
 	}
 	return h, problems

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 const (
@@ -18,20 +18,20 @@ const (
 
 // PageName makes a page's name: of an address its path, with what of its query
 // names a page; of anything else, such as a post's id, the text itself.
-func PageName(text string) (string, *post.Problem) {
+func PageName(text string) (string, *apperr.FieldError) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
-		return "", &post.Problem{Code: "required", Message: "Name the page: its address, or an id of yours."}
+		return "", &apperr.FieldError{Code: "required", Message: "Name the page: its address, or an id of yours."}
 	case len(text) > rawLimit:
-		return "", &post.Problem{Code: "too_long", Message: "At most 4000 bytes."}
+		return "", &apperr.FieldError{Code: "too_long", Message: "At most 4000 bytes."}
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "", &post.Problem{Code: "invalid", Message: "It holds what is no text."}
+		return "", &apperr.FieldError{Code: "invalid", Message: "It holds what is no text."}
 	}
 	if strings.HasPrefix(text, "/") || strings.Contains(text, "://") {
 		u, err := url.Parse(text)
 		if err != nil {
-			return "", &post.Problem{Code: "invalid", Message: "It is no address."}
+			return "", &apperr.FieldError{Code: "invalid", Message: "It is no address."}
 		}
 		text = pathOf(u)
 	}
@@ -105,7 +105,7 @@ func shortened(name string) string {
 func denseID(text string, most int64) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || n == 0 || int64(n) > most { //nolint:gosec // 32 bits
-		return 0, post.InvalidFields(post.Problem{Field: "user", Code: "out_of_range",
+		return 0, apperr.InvalidFields(apperr.FieldError{Field: "user", Code: "out_of_range",
 			Message: "This site counts its readers by ids: send a whole number from 1 to " + strconv.FormatInt(most, 10) + ", or no user."})
 	}
 	return uint32(n), nil

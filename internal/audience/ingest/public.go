@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"dateline/internal/audience/counter"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 // public finds how often a page was viewed, where everybody may know.
@@ -27,7 +27,7 @@ func (in *Intake) public(w http.ResponseWriter, r *http.Request) (page string, c
 	}
 	s, found := in.Sites.ByKey(query.Get("site"))
 	if !found || !s.PublicCounts {
-		writeInvalid(w, post.Problem{Field: "site", Code: "not_public", Message: "No site with public counts has this write key."})
+		writeInvalid(w, apperr.FieldError{Field: "site", Code: "not_public", Message: "No site with public counts has this write key."})
 		return "", 0, false
 	}
 	stats, err := in.Ledger.StatsOf(r.Context(), s.Views, []string{page})
@@ -65,7 +65,7 @@ func (in *Intake) badge(w http.ResponseWriter, r *http.Request) {
 	case label == "":
 		label = "views"
 	case !utf8.ValidString(label) || utf8.RuneCountInString(label) > labelLimit:
-		writeInvalid(w, post.Problem{Field: "label", Code: "too_long", Message: "At most 40 characters."})
+		writeInvalid(w, apperr.FieldError{Field: "label", Code: "too_long", Message: "At most 40 characters."})
 		return
 	}
 	_, count, ok := in.public(w, r)

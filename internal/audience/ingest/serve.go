@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 // Prefix is where the addresses begin that Intake answers.
@@ -117,7 +117,7 @@ type fieldProblem struct {
 	Message string `json:"message"`
 }
 
-func fields(problems []post.Problem) []fieldProblem {
+func fields(problems []apperr.FieldError) []fieldProblem {
 	var out []fieldProblem
 	for _, one := range problems {
 		out = append(out, fieldProblem{one.Field, one.Code, one.Message})
@@ -125,7 +125,7 @@ func fields(problems []post.Problem) []fieldProblem {
 	return out
 }
 
-func writeProblem(w http.ResponseWriter, status int, code, detail string, problems ...post.Problem) {
+func writeProblem(w http.ResponseWriter, status int, code, detail string, problems ...apperr.FieldError) {
 	raw, err := json.Marshal(problem{"about:blank", http.StatusText(status), status, code, detail, fields(problems)})
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
@@ -137,17 +137,17 @@ func writeProblem(w http.ResponseWriter, status int, code, detail string, proble
 	_, _ = w.Write(raw)
 }
 
-func writeInvalid(w http.ResponseWriter, problems ...post.Problem) {
+func writeInvalid(w http.ResponseWriter, problems ...apperr.FieldError) {
 	writeProblem(w, http.StatusUnprocessableEntity, "invalid_request", "The request cannot be carried out as it is; see errors.", problems...)
 }
 
 // fail answers with what kept a hit from being counted. What is logged names
 // neither the reader nor the page.
 func (in *Intake) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var refused *post.Error
+	var refused *apperr.Error
 	switch {
 	case errors.As(err, &refused):
-		writeInvalid(w, refused.Problems...)
+		writeInvalid(w, refused.Fields...)
 	case r.Context().Err() != nil && !errors.Is(r.Context().Err(), context.DeadlineExceeded):
 		return // nobody is there any more
 	default:
@@ -158,10 +158,10 @@ func (in *Intake) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // problemsOf gives what is wrong with a request; nil when the fault is ours.
-func problemsOf(err error) []post.Problem {
-	var refused *post.Error
+func problemsOf(err error) []apperr.FieldError {
+	var refused *apperr.Error
 	if errors.As(err, &refused) {
-		return refused.Problems
+		return refused.Fields
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 )
@@ -99,18 +100,18 @@ func CodeOf(id uuid.UUID) string {
 }
 
 func (s *Service) check(ctx context.Context, who workspace.Principal, n New) error {
-	var problems []post.Problem
+	var problems []apperr.FieldError
 	switch {
 	case !post.Linkable(n.URL):
-		problems = append(problems, post.Problem{Field: "url", Code: "invalid", Message: "Write an address that begins with http:// or https:// and holds no user name or space, of at most 2048 bytes."})
+		problems = append(problems, apperr.FieldError{Field: "url", Code: "invalid", Message: "Write an address that begins with http:// or https:// and holds no user name or space, of at most 2048 bytes."})
 	case strings.HasPrefix(n.URL, s.Base):
-		problems = append(problems, post.Problem{Field: "url", Code: "circular", Message: "This is a short link already."})
+		problems = append(problems, apperr.FieldError{Field: "url", Code: "circular", Message: "This is a short link already."})
 	}
 	if utf8.RuneCountInString(n.Title) > maxTitle || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
-		problems = append(problems, post.Problem{Field: "title", Code: "invalid", Message: "Write a title of at most 200 characters."})
+		problems = append(problems, apperr.FieldError{Field: "title", Code: "invalid", Message: "Write a title of at most 200 characters."})
 	}
 	if len(problems) > 0 {
-		return post.InvalidFields(problems...)
+		return apperr.InvalidFields(problems...)
 	}
 	if n.PostID == nil {
 		return nil
@@ -122,7 +123,7 @@ func (s *Service) check(ctx context.Context, who workspace.Principal, n New) err
 // Get reads a link.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, code string) (Link, error) {
 	if !wellFormed(code) {
-		return Link{}, post.Missing("link")
+		return Link{}, apperr.NotFound("link")
 	}
 	return s.Store.LinkInWorkspace(ctx, who.WorkspaceID, code)
 }
@@ -130,7 +131,7 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, code string)
 // List lists links, the newest first.
 func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) {
 	if f.BeforeCode != "" && !wellFormed(f.BeforeCode) {
-		return nil, post.InvalidFields(post.Problem{Field: "cursor", Code: "invalid", Message: "Take next_cursor of the page before."})
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Take next_cursor of the page before."})
 	}
 	return s.Store.Links(ctx, f)
 }
@@ -138,7 +139,7 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) {
 // Disable makes a link lead nowhere, or lead on again.
 func (s *Service) Disable(ctx context.Context, who workspace.Principal, code string, disabled bool) (Link, error) {
 	if !wellFormed(code) {
-		return Link{}, post.Missing("link")
+		return Link{}, apperr.NotFound("link")
 	}
 	return s.Store.SetLinkDisabled(ctx, who.WorkspaceID, code, disabled)
 }

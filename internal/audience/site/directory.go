@@ -14,7 +14,7 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/visitor"
 	"dateline/internal/identity/secret"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/timezone"
 )
 
 // Active is a site as hits are counted by it.
@@ -118,7 +118,7 @@ func (d *Directory) activate(s Site) (*Active, error) {
 
 // Counted is the site as the counters know it.
 func (s *Site) Counted() (counter.Site, error) {
-	zone, err := post.LoadZone(s.TimeZone)
+	zone, err := timezone.Load(s.TimeZone)
 	if err != nil {
 		return counter.Site{}, err
 	}

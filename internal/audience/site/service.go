@@ -9,8 +9,8 @@ import (
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/publishing/post"
 )
 
 // Store keeps sites. What it changes, it writes into the audit log too.
@@ -60,7 +60,7 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, draft Sit
 		draft.TimeZone = w.TimeZone
 	}
 	if problems := draft.check(); len(problems) > 0 {
-		return Site{}, secret.Text{}, false, post.InvalidFields(problems...)
+		return Site{}, secret.Text{}, false, apperr.InvalidFields(problems...)
 	}
 	draft.ID, draft.WorkspaceID = uuid.Must(uuid.NewV7()), who.WorkspaceID
 	draft.WriteKey = newKey(writeKeyPrefix, 12)
@@ -95,7 +95,7 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, c Change) (Site, error) {
 	changed, err := s.Store.ChangeSite(ctx, who.WorkspaceID, id, func(e *Site) error {
 		if c.MaxID != nil && *c.MaxID < e.MaxID {
-			return post.InvalidFields(post.Problem{Field: "max_id", Code: "too_small", Message: "It can only grow: larger ids were counted already."})
+			return apperr.InvalidFields(apperr.FieldError{Field: "max_id", Code: "too_small", Message: "It can only grow: larger ids were counted already."})
 		}
 		set(&e.Name, c.Name)
 		set(&e.Domains, c.Domains)
@@ -107,7 +107,7 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 		set(&e.WeeklyUniques, c.WeeklyUniques)
 		set(&e.PublicCounts, c.PublicCounts)
 		if problems := e.check(); len(problems) > 0 {
-			return post.InvalidFields(problems...)
+			return apperr.InvalidFields(problems...)
 		}
 		return nil
 	})

@@ -16,7 +16,8 @@ import (
 	"golang.org/x/net/idna"
 
 	"dateline/internal/audience/counter"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/timezone"
 )
 
 // Mode is how visitors are told apart who are not logged in.
@@ -100,10 +101,10 @@ func (s *Site) Owns(host string) bool {
 }
 
 // check finds what is wrong with settings, and tidies them.
-func (s *Site) check() []post.Problem {
-	var problems []post.Problem
+func (s *Site) check() []apperr.FieldError {
+	var problems []apperr.FieldError
 	wrong := func(field, code, message string) {
-		problems = append(problems, post.Problem{Field: field, Code: code, Message: message})
+		problems = append(problems, apperr.FieldError{Field: field, Code: code, Message: message})
 	}
 	s.Name = strings.TrimSpace(s.Name)
 	switch {
@@ -128,7 +129,7 @@ func (s *Site) check() []post.Problem {
 	if len(s.Domains) > mostDomains {
 		wrong("domains", "too_many", "At most 50 domains.")
 	}
-	if _, err := post.LoadZone(s.TimeZone); err != nil {
+	if _, err := timezone.Load(s.TimeZone); err != nil {
 		wrong("time_zone", "unknown_zone", "Give an IANA name such as Asia/Ho_Chi_Minh.")
 	}
 	between := func(field string, value, least, most int64, message string) {

@@ -12,8 +12,9 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 )
@@ -65,8 +66,8 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		s := draft()
 		row.spoil(&s)
 		_, _, _, err := n.Sites.Create(t.Context(), n.Owner, s, idempotency.Key{})
-		var refused *post.Error
-		if !errors.As(err, &refused) || !slices.ContainsFunc(refused.Problems, func(p post.Problem) bool { return p.Field == row.field && p.Message != "" }) {
+		var refused *apperr.Error
+		if !errors.As(err, &refused) || !slices.ContainsFunc(refused.Fields, func(p apperr.FieldError) bool { return p.Field == row.field && p.Message != "" }) {
 			t.Errorf("%s: %v, want a refusal of %s", name, err, row.field)
 		}
 	}
@@ -100,8 +101,8 @@ func TestASiteIsMade(t *testing.T) {
 		t.Errorf("%+v", counted)
 	}
 	stranger := workspace.Principal{WorkspaceID: uuid.New(), Role: workspace.Owner}
-	var refused *post.Error
-	if _, err := n.Sites.Get(t.Context(), stranger, made.ID); !errors.As(err, &refused) || refused.Kind != post.NotFound {
+	var refused *apperr.Error
+	if _, err := n.Sites.Get(t.Context(), stranger, made.ID); !errors.As(err, &refused) || refused.Kind != apperr.KindNotFound {
 		t.Errorf("another workspace reads it: %v", err)
 	}
 }
@@ -117,8 +118,8 @@ func TestEditsOfASite(t *testing.T) {
 	if n.Must(err); changed.RateHits != 30 || changed.MaxID != 2000 || changed.Name != "News" || changed.WindowSeconds != 1800 {
 		t.Errorf("%+v", changed)
 	}
-	var refused *post.Error
-	if _, err := n.Sites.Edit(t.Context(), n.Owner, made.ID, site.Change{MaxID: &fewer}); !errors.As(err, &refused) || refused.Problems[0].Field != "max_id" {
+	var refused *apperr.Error
+	if _, err := n.Sites.Edit(t.Context(), n.Owner, made.ID, site.Change{MaxID: &fewer}); !errors.As(err, &refused) || refused.Fields[0].Field != "max_id" {
 		t.Errorf("ids that were counted are refused from now on: %v", err)
 	}
 }

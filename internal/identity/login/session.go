@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 // How long a session lasts.
@@ -101,7 +101,7 @@ func (s *Service) Sessions(ctx context.Context, user uuid.UUID) ([]Session, erro
 func (s *Service) End(ctx context.Context, user, id uuid.UUID) error {
 	found, err := s.store.EndSession(ctx, user, id)
 	if err == nil && !found {
-		return &post.Error{Kind: post.NotFound, Code: "session_not_found", Message: "There is no such session of yours."}
+		return &apperr.Error{Kind: apperr.KindNotFound, Code: "session_not_found", Message: "There is no such session of yours."}
 	}
 	return err
 }
@@ -115,7 +115,7 @@ func (s *Service) EndAll(ctx context.Context, user uuid.UUID) error {
 func (s *Service) Switch(ctx context.Context, session Session, workspace uuid.UUID) error {
 	moved, err := s.store.MoveSession(ctx, session.UserID, session.ID, workspace)
 	if err == nil && !moved {
-		return &post.Error{Kind: post.NotFound, Code: "workspace_not_found", Message: "There is no such workspace of yours."}
+		return &apperr.Error{Kind: apperr.KindNotFound, Code: "workspace_not_found", Message: "There is no such workspace of yours."}
 	}
 	return err
 }

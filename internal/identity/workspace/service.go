@@ -8,8 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/timezone"
 )
 
 // Store keeps workspaces, members and tokens. What it changes, it writes into
@@ -52,13 +53,13 @@ func (s *Service) ChangeWorkspace(ctx context.Context, who Principal, c Workspac
 
 // checkWorkspace refuses wrong settings and trims the name.
 func checkWorkspace(name, zone *string) error {
-	var problems []post.Problem
+	var problems []apperr.FieldError
 	if name != nil {
 		problems = append(problems, checkName(name)...)
 	}
 	if zone != nil {
-		if _, err := post.LoadZone(*zone); err != nil {
-			problems = append(problems, post.Problem{Field: "time_zone", Code: "unknown", Message: "This is no IANA time zone; write one like Asia/Ho_Chi_Minh."})
+		if _, err := timezone.Load(*zone); err != nil {
+			problems = append(problems, apperr.FieldError{Field: "time_zone", Code: "unknown", Message: "This is not an IANA time zone; use one like Asia/Ho_Chi_Minh."})
 		}
 	}
 	return orRefuse(problems)
@@ -66,15 +67,15 @@ func checkWorkspace(name, zone *string) error {
 
 const longestName = 200 // characters
 
-func checkName(name *string) []post.Problem {
+func checkName(name *string) []apperr.FieldError {
 	*name = strings.TrimSpace(*name)
 	switch {
 	case *name == "":
-		return []post.Problem{{Field: "name", Code: "required", Message: "Give it a name."}}
+		return []apperr.FieldError{{Field: "name", Code: "required", Message: "Give it a name."}}
 	case !utf8.ValidString(*name) || strings.ContainsRune(*name, 0):
-		return []post.Problem{{Field: "name", Code: "invalid", Message: "The name holds bytes that are no characters."}}
+		return []apperr.FieldError{{Field: "name", Code: "invalid", Message: "The name holds bytes that are no characters."}}
 	case utf8.RuneCountInString(*name) > longestName:
-		return []post.Problem{{Field: "name", Code: "too_long", Message: "The name is longer than 200 characters."}}
+		return []apperr.FieldError{{Field: "name", Code: "too_long", Message: "The name is longer than 200 characters."}}
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func cleanEmail(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address != text || len(text) > longestEmail || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", post.InvalidFields(post.Problem{Field: "email", Code: "invalid", Message: "This is no e-mail address; write one like person@news.example."})
+		return "", apperr.InvalidFields(apperr.FieldError{Field: "email", Code: "invalid", Message: "This is no e-mail address; write one like person@news.example."})
 	}
 	return strings.ToLower(text), nil
 }
@@ -115,9 +116,9 @@ func (s *Service) Remove(ctx context.Context, who Principal, user uuid.UUID) err
 	return s.Store.RemoveMember(ctx, who.WorkspaceID, user)
 }
 
-func orRefuse(problems []post.Problem) error {
+func orRefuse(problems []apperr.FieldError) error {
 	if len(problems) > 0 {
-		return post.InvalidFields(problems...)
+		return apperr.InvalidFields(problems...)
 	}
 	return nil
 }

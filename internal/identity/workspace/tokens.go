@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/publishing/post"
 )
 
 // Tokens lists API tokens: owners see those of all members.
@@ -48,11 +48,11 @@ func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenWish
 	problems := checkName(&wish.Name)
 	for i, scope := range wish.Scopes {
 		if !who.Role.AtLeast(scope.MinRole()) {
-			problems = append(problems, post.Problem{Field: fmt.Sprintf("scopes[%d]", i), Code: "role_insufficient", Message: fmt.Sprintf("Your role (%s) does not allow this; it takes the role %s.", who.Role, scope.MinRole())})
+			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "role_insufficient", Message: fmt.Sprintf("Your role (%s) does not allow this; it takes the role %s.", who.Role, scope.MinRole())})
 			continue
 		}
 		if !who.Has(scope) {
-			problems = append(problems, post.Problem{Field: fmt.Sprintf("scopes[%d]", i), Code: "not_yours", Message: "You cannot give away what your own token may not do."})
+			problems = append(problems, apperr.FieldError{Field: fmt.Sprintf("scopes[%d]", i), Code: "not_yours", Message: "You cannot give away what your own token may not do."})
 		}
 	}
 	expires, wrong := expiryOf(who, wish, time.Now())
@@ -68,15 +68,15 @@ func (s *Service) CreateToken(ctx context.Context, who Principal, wish TokenWish
 	return t, secret.NewText(text), false, nil
 }
 
-func expiryOf(who Principal, wish TokenWish, now time.Time) (*time.Time, []post.Problem) {
+func expiryOf(who Principal, wish TokenWish, now time.Time) (*time.Time, []apperr.FieldError) {
 	if wish.Never {
 		switch {
 		case who.Role != Owner:
-			return nil, []post.Problem{{Field: "never_expires", Code: "owners_only", Message: "Only an owner can make tokens that never expire."}}
+			return nil, []apperr.FieldError{{Field: "never_expires", Code: "owners_only", Message: "Only an owner can make tokens that never expire."}}
 		case who.ExpiresAt != nil:
-			return nil, []post.Problem{{Field: "never_expires", Code: "not_yours", Message: "Your own token expires, so it cannot make one that does not."}}
+			return nil, []apperr.FieldError{{Field: "never_expires", Code: "not_yours", Message: "Your own token expires, so it cannot make one that does not."}}
 		case wish.Days != 0:
-			return nil, []post.Problem{{Field: "expires_in_days", Code: "contradiction", Message: "Leave it out of a token that never expires."}}
+			return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "contradiction", Message: "Leave it out of a token that never expires."}}
 		}
 		return nil, nil
 	}
@@ -91,5 +91,5 @@ func expiryOf(who Principal, wish TokenWish, now time.Time) (*time.Time, []post.
 	if wish.Days == 0 {
 		return who.ExpiresAt, nil
 	}
-	return nil, []post.Problem{{Field: "expires_in_days", Code: "not_yours", Message: "Your own token expires earlier than that."}}
+	return nil, []apperr.FieldError{{Field: "expires_in_days", Code: "not_yours", Message: "Your own token expires earlier than that."}}
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/article"
 	"dateline/internal/news/article/extract"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/objects"
 )
 
@@ -69,7 +70,7 @@ func (s *Service) previewed(ctx context.Context, who workspace.Principal, d craw
 			return nil, err
 		}
 		if a.DomainID != d.ID {
-			return nil, post.InvalidFields(post.Problem{Field: fmt.Sprintf("articles[%d]", i), Code: "other_domain", Message: "The article is of another domain."})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: fmt.Sprintf("articles[%d]", i), Code: "other_domain", Message: "The article is of another domain."})
 		}
 		out = append(out, Raw{Article: a.ID, URL: a.URL, ObjectKey: a.ObjectKey, FetchedAt: a.FetchedAt})
 	}

@@ -11,10 +11,11 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/article/selector"
 	"dateline/internal/news/crawl"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/objects"
 )
 
@@ -82,7 +83,7 @@ func (s *Service) Raw(ctx context.Context, who workspace.Principal, id uuid.UUID
 	}
 	page, err := loadPage(ctx, s.Pages, Raw{ObjectKey: a.ObjectKey}, "")
 	if errors.Is(err, objects.ErrNone) {
-		err = post.Missing("page")
+		err = apperr.NotFound("page")
 	}
 	return page.HTML, err
 }
@@ -159,7 +160,7 @@ func (s *Service) SetReading(ctx context.Context, who workspace.Principal, domai
 	}
 	if zone != nil {
 		if _, err := time.LoadLocation(*zone); err != nil || *zone == "Local" {
-			return h, post.InvalidFields(post.Problem{Field: "time_zone", Code: "unknown_time_zone", Message: "There is no such time zone. Give an IANA name such as Asia/Ho_Chi_Minh, or nothing for that of the site's country."})
+			return h, apperr.InvalidFields(apperr.FieldError{Field: "time_zone", Code: "unknown_time_zone", Message: "There is no such time zone. Give an IANA name such as Asia/Ho_Chi_Minh, or nothing for that of the site's country."})
 		}
 		h.Zone = *zone
 	}
@@ -250,7 +251,7 @@ func (s *Service) RollBack(ctx context.Context, who workspace.Principal, domain 
 	}
 	back, done, err := s.Store.RollBackSelectors(ctx, d, who.WorkspaceID, "taken back by a member", false)
 	if err == nil && !done {
-		err = &post.Error{Kind: post.Conflict, Code: "no_selectors", Message: "The site is read without selectors; there is nothing to take back."}
+		err = &apperr.Error{Kind: apperr.KindConflict, Code: "no_selectors", Message: "The site is read without selectors; there is nothing to take back."}
 	}
 	if err == nil {
 		s.Sites.Forget(ctx, d.ID)
@@ -281,7 +282,7 @@ func (s *Service) steered(ctx context.Context, who workspace.Principal, domain s
 	}
 	shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
 	if err == nil && shared {
-		err = &post.Error{Kind: post.Conflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too; how it is read is not for one of them to change."}
+		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too; how it is read is not for one of them to change."}
 	}
 	return d, err
 }
@@ -290,5 +291,5 @@ func invalid(err error) error {
 	if err == nil {
 		return nil
 	}
-	return post.InvalidFields(post.Problem{Field: "config", Code: "invalid_selectors", Message: strings.TrimPrefix(err.Error(), selector.ErrConfig.Error()+": ")})
+	return apperr.InvalidFields(apperr.FieldError{Field: "config", Code: "invalid_selectors", Message: strings.TrimPrefix(err.Error(), selector.ErrConfig.Error()+": ")})
 }

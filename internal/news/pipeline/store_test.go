@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/pipeline"
-	"dateline/internal/publishing/post"
 )
 
 func TestAPageBecomesAnArticle(t *testing.T) {
@@ -44,9 +44,9 @@ func TestAPageBecomesAnArticle(t *testing.T) {
 	require.Equal(t, 1, d.count("select count(*) from article_changes"))
 	// Nobody else sees it.
 	_, err = d.Article(t.Context(), uuid.Must(uuid.NewV7()), a.ID)
-	var refused *post.Error
+	var refused *apperr.Error
 	require.ErrorAs(t, err, &refused)
-	require.Equal(t, post.NotFound, refused.Kind)
+	require.Equal(t, apperr.KindNotFound, refused.Kind)
 }
 
 func TestRevisionsTellWhatChanged(t *testing.T) {

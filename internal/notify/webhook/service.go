@@ -15,9 +15,9 @@ import (
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/ssrf"
-	"dateline/internal/publishing/post"
 )
 
 // Store keeps endpoints and deliveries.
@@ -93,7 +93,7 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, address, 
 	}
 	stored, err := s.Store.WebhookSecrets(ctx, e.ID)
 	if err == nil && len(stored) == 0 {
-		err = post.Missing("webhook") // deleted meanwhile
+		err = apperr.NotFound("webhook") // deleted meanwhile
 	}
 	if err != nil {
 		return Endpoint{}, secret.Text{}, true, err
@@ -150,7 +150,7 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 // checkDescription refuses what the database cannot keep.
 func checkDescription(text string) error {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return post.InvalidFields(post.Problem{Field: "description", Code: "invalid", Message: "The description holds bytes that are no characters."})
+		return apperr.InvalidFields(apperr.FieldError{Field: "description", Code: "invalid", Message: "The description holds bytes that are no characters."})
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (s *Service) address(text string) (string, error) {
 }
 
 func refuse(code, message string) error {
-	return post.InvalidFields(post.Problem{Field: "url", Code: code, Message: message})
+	return apperr.InvalidFields(apperr.FieldError{Field: "url", Code: code, Message: message})
 }
 
 func distinct(types []string) []string {

@@ -10,7 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/internal/storage/objects"
 )
 
@@ -124,7 +125,7 @@ func (a *Archives) List(ctx context.Context, who workspace.Principal) ([]Job, er
 func (a *Archives) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Job, error) {
 	job, err := a.Store.ExportJob(ctx, id)
 	if err == nil && job.WorkspaceID != who.WorkspaceID {
-		err = post.Missing("export")
+		err = apperr.NotFound("export")
 	}
 	if err != nil || job.Status != JobDone {
 		return job, err
@@ -148,7 +149,7 @@ func (a *Archives) Open(ctx context.Context, who workspace.Principal, id uuid.UU
 		return job, nil, err
 	}
 	if job.Status != JobDone {
-		return job, nil, &post.Error{Kind: post.Conflict, Code: "export_" + string(job.Status), Message: "There is no archive of this export: it is " + string(job.Status) + "."}
+		return job, nil, &apperr.Error{Kind: apperr.KindConflict, Code: "export_" + string(job.Status), Message: "There is no archive of this export: it is " + string(job.Status) + "."}
 	}
 	body, err := a.Objects.Get(ctx, key(job))
 	return job, body, err
@@ -206,7 +207,7 @@ func (a *Archives) Fail(ctx context.Context, id uuid.UUID) error {
 // Expire deletes an archive.
 func (a *Archives) Expire(ctx context.Context, id uuid.UUID) error {
 	job, err := a.Store.ExportJob(ctx, id)
-	var refused *post.Error
+	var refused *apperr.Error
 	if errors.As(err, &refused) {
 		return nil // its workspace is gone, and what it owned with it
 	}

@@ -9,10 +9,10 @@ import (
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/seeds"
-	"dateline/internal/publishing/post"
 )
 
 func (i *importer) links(ctx context.Context) error {
@@ -64,7 +64,7 @@ func (i *importer) sites(ctx context.Context) error {
 		}
 		_, _, _, err := i.Sites.Create(ctx, i.Who, site.Site{Name: s.Name, Domains: s.Domains, TimeZone: s.TimeZone, WindowSeconds: s.WindowSeconds, Uniques: counter.Way(s.Uniques),
 			MaxID: s.MaxID, RateHits: s.RateHits, RateSeconds: s.RateSeconds, Visitors: site.Mode(s.Visitors), WeeklyUniques: s.WeeklyUniques, PublicCounts: s.PublicCounts}, idempotency.Key{})
-		var refused *post.Error
+		var refused *apperr.Error
 		if errors.As(err, &refused) {
 			i.left("the site %s: %s", s.Name, refused.Message)
 			return nil
@@ -100,7 +100,7 @@ func (i *importer) seeds(ctx context.Context) error {
 		least, most := time.Duration(s.Min)*time.Second, time.Duration(s.Max)*time.Second
 		_, _, err := i.Seeds.Create(ctx, i.Who, seeds.Draft{URL: s.URL, Kind: crawl.Kind(s.Kind), Title: s.Title, Paused: s.Status == "paused", Priority: &s.Priority,
 			Min: &least, Max: &most, Allow: s.Allow, Deny: s.Deny, Depth: &s.Depth, Budget: &s.Budget}, idempotency.Key{})
-		var refused *post.Error
+		var refused *apperr.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code == "seed_exists":
 			return nil

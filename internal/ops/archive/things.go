@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
 )
 
 func (i *importer) accounts(ctx context.Context) error {
@@ -56,7 +56,7 @@ func (i *importer) media(ctx context.Context) error {
 		defer func() { _ = f.Close() }()
 		// What an archive says was removed is a label, and no reason to trust the file.
 		item, _, err := i.Media.Take(ctx, i.Who, media.Incoming{FileName: m.FileName, AltText: m.AltText, Body: f, MetadataRemoved: m.removed()})
-		var refused *post.Error
+		var refused *apperr.Error
 		if errors.As(err, &refused) {
 			i.left("the file %s: %s", m.FileName, refused.Message)
 			return nil

@@ -11,7 +11,8 @@ import (
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/platforms/network"
 )
 
@@ -180,6 +181,6 @@ func (s *Service) pendingWithKey(ctx context.Context, id uuid.UUID, key string) 
 
 // NoSuchChoice is the answer for a choice that is not there, was made or is over.
 func NoSuchChoice() error {
-	return &post.Error{Kind: post.NotFound, Code: "choice_not_found",
+	return &apperr.Error{Kind: apperr.KindNotFound, Code: "choice_not_found",
 		Message: "There is no such choice: it was made already, or took longer than 15 minutes. Connect the account again."}
 }

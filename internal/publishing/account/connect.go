@@ -14,7 +14,8 @@ import (
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/platforms/network"
 )
 
@@ -77,19 +78,19 @@ func (s *Service) ConnectForm(ctx context.Context, who workspace.Principal, at P
 }
 
 func checkForm(fields []network.Field, values map[string]secret.Text) error {
-	var problems []post.Problem
+	var problems []apperr.FieldError
 	for _, f := range fields {
 		if !f.Optional && values[f.Name].Empty() {
-			problems = append(problems, post.Problem{Field: "values." + f.Name, Code: "required", Message: "Fill in: " + f.Label + "."})
+			problems = append(problems, apperr.FieldError{Field: "values." + f.Name, Code: "required", Message: "Fill in: " + f.Label + "."})
 		}
 	}
 	for name := range values {
 		if !slices.ContainsFunc(fields, func(f network.Field) bool { return f.Name == name }) {
-			problems = append(problems, post.Problem{Field: "values." + name, Code: "unknown_field", Message: "There is no such field in this form."})
+			problems = append(problems, apperr.FieldError{Field: "values." + name, Code: "unknown_field", Message: "There is no such field in this form."})
 		}
 	}
 	if len(problems) > 0 {
-		return post.InvalidFields(problems...)
+		return apperr.InvalidFields(problems...)
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func (s *Service) Reconnect(ctx context.Context, who workspace.Principal, id uui
 	}
 	connector, ok := s.Connectors.Connector(a.Network)
 	if !ok {
-		return "", &post.Error{Kind: post.Conflict, Code: "connected_by_form",
+		return "", &apperr.Error{Kind: apperr.KindConflict, Code: "connected_by_form",
 			Message: "Accounts of this network are connected by its form. Fill it in again with the same account, and it is connected anew."}
 	}
 	return s.begin(ctx, who, connector, a.Network, a.BaseURL, &a.ID)
@@ -229,7 +230,7 @@ func (s *Service) takeBack(ctx context.Context, who workspace.Principal, id uuid
 	if len(handles) > 0 {
 		came = strings.Join(handles, ", ")
 	}
-	return Connection{}, &post.Error{Kind: post.Conflict, Code: "other_identity", Message: fmt.Sprintf(
+	return Connection{}, &apperr.Error{Kind: apperr.KindConflict, Code: "other_identity", Message: fmt.Sprintf(
 		"Access was allowed for %s, and the account to connect again is %s. Nothing was changed. Log in at the network as %s first, or connect %s as an account of its own.",
 		came, want.Handle, want.Handle, came)}
 }

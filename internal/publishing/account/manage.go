@@ -10,7 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/platforms/network"
 )
 
@@ -39,15 +40,15 @@ func (s *Service) Change(ctx context.Context, who workspace.Principal, id uuid.U
 
 func checkSettings(stored map[string]string, change map[string]*string) error {
 	named := regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
-	var problems []post.Problem
+	var problems []apperr.FieldError
 	after := len(stored)
 	for name, value := range change {
 		_, there := stored[name]
 		switch {
 		case !named.MatchString(name):
-			problems = append(problems, post.Problem{Field: "settings", Code: "invalid", Message: "Names of settings have up to 40 lower-case letters, digits and underscores."})
+			problems = append(problems, apperr.FieldError{Field: "settings", Code: "invalid", Message: "Names of settings have up to 40 lower-case letters, digits and underscores."})
 		case value != nil && len(*value) > longestSetting:
-			problems = append(problems, post.Problem{Field: "settings." + name, Code: "too_long", Message: fmt.Sprintf("At most %d bytes.", longestSetting)})
+			problems = append(problems, apperr.FieldError{Field: "settings." + name, Code: "too_long", Message: fmt.Sprintf("At most %d bytes.", longestSetting)})
 		case value != nil && !there:
 			after++
 		case value == nil && there:
@@ -55,10 +56,10 @@ func checkSettings(stored map[string]string, change map[string]*string) error {
 		}
 	}
 	if after > mostSettings {
-		problems = append(problems, post.Problem{Field: "settings", Code: "too_many", Message: fmt.Sprintf("An account has at most %d settings.", mostSettings)})
+		problems = append(problems, apperr.FieldError{Field: "settings", Code: "too_many", Message: fmt.Sprintf("An account has at most %d settings.", mostSettings)})
 	}
 	if len(problems) > 0 {
-		return post.InvalidFields(problems...)
+		return apperr.InvalidFields(problems...)
 	}
 	return nil
 }
@@ -75,7 +76,7 @@ func (s *Service) Check(ctx context.Context, who workspace.Principal, id uuid.UU
 			return Account{}, err
 		}
 		if a.Status == Disconnected {
-			return Account{}, &post.Error{Kind: post.Conflict, Code: "disconnected", Message: "This account is disconnected. Connect it again first."}
+			return Account{}, &apperr.Error{Kind: apperr.KindConflict, Code: "disconnected", Message: "This account is disconnected. Connect it again first."}
 		}
 		known, err := s.identify(ctx, a, use)
 		if err == nil {
@@ -131,7 +132,7 @@ func troubleOf(e *network.Error) Trouble {
 func (s *Service) identify(ctx context.Context, a Account, use network.Account) (network.Account, error) {
 	adapter, ok := s.Connectors.Get(a.Network)
 	if !ok {
-		return network.Account{}, post.Missing("network")
+		return network.Account{}, apperr.NotFound("network")
 	}
 	if i, ok := adapter.(network.Identifier); ok {
 		known, err := i.Identify(ctx, use)
@@ -142,7 +143,7 @@ func (s *Service) identify(ctx context.Context, a Account, use network.Account) 
 	}
 	connector, ok := s.Connectors.Connector(a.Network)
 	if !ok {
-		return network.Account{}, &post.Error{Kind: post.Conflict, Code: "cannot_be_asked",
+		return network.Account{}, &apperr.Error{Kind: apperr.KindConflict, Code: "cannot_be_asked",
 			Message: "This network cannot be asked whether an account is still connected. The next post will tell."}
 	}
 	found, err := connector.Accounts(ctx, use)

@@ -11,8 +11,9 @@ import (
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms"
 	"dateline/platforms/fake"
@@ -21,7 +22,7 @@ import (
 )
 
 func code(err error) string {
-	var e *post.Error
+	var e *apperr.Error
 	if errors.As(err, &e) {
 		return e.Code
 	}

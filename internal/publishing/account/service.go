@@ -14,7 +14,8 @@ import (
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/platforms/network"
 )
 
@@ -84,7 +85,7 @@ func (s *Service) Open(ctx context.Context, id uuid.UUID) (Account, network.Acco
 func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (Account, error) {
 	a, err := s.Store.Account(ctx, id)
 	if err == nil && a.WorkspaceID != who.WorkspaceID {
-		return Account{}, post.Missing("account")
+		return Account{}, apperr.NotFound("account")
 	}
 	return a, err
 }
@@ -159,18 +160,18 @@ func refusal(err error, field string) error {
 	switch {
 	case e.Class == network.NotSent:
 		// The cause names addresses, which may be those of our own network.
-		return &post.Error{Kind: post.Invalid, Code: "network_unreachable", Message: "The network cannot be reached. Check the address; private addresses are not allowed.",
-			Problems: []post.Problem{{Field: "base_url", Code: string(e.Class), Message: "This address cannot be reached."}}}
+		return &apperr.Error{Kind: apperr.KindInvalid, Code: "network_unreachable", Message: "The network cannot be reached. Check the address; private addresses are not allowed.",
+			Fields: []apperr.FieldError{{Field: "base_url", Code: string(e.Class), Message: "This address cannot be reached."}}}
 	case e.Code == network.CodeNotConfigured:
-		return &post.Error{Kind: post.Invalid, Code: network.CodeNotConfigured, Message: e.Message,
-			Problems: []post.Problem{{Field: "network", Code: network.CodeNotConfigured, Message: e.Message}}}
+		return &apperr.Error{Kind: apperr.KindInvalid, Code: network.CodeNotConfigured, Message: e.Message,
+			Fields: []apperr.FieldError{{Field: "network", Code: network.CodeNotConfigured, Message: e.Message}}}
 	}
-	return &post.Error{Kind: post.Invalid, Code: "network_refused", Message: "The network did not accept this: " + e.Message,
-		Problems: []post.Problem{{Field: field, Code: string(e.Class), Message: e.Message}}}
+	return &apperr.Error{Kind: apperr.KindInvalid, Code: "network_refused", Message: "The network did not accept this: " + e.Message,
+		Fields: []apperr.FieldError{{Field: field, Code: string(e.Class), Message: e.Message}}}
 }
 
 func invalid(field, code, message string) error {
-	return post.InvalidFields(post.Problem{Field: field, Code: code, Message: message})
+	return apperr.InvalidFields(apperr.FieldError{Field: field, Code: code, Message: message})
 }
 
 // randomText gives 256 random bits; RFC 7636, 4.1 wants at least 43 characters

@@ -10,8 +10,9 @@ import (
 	"testing"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/newsroomtest"
 )
@@ -39,13 +40,13 @@ func allow(t *testing.T, link string) url.Values {
 }
 
 // refusal gives the first problem of a refused request.
-func refusal(t *testing.T, err error) post.Problem {
+func refusal(t *testing.T, err error) apperr.FieldError {
 	t.Helper()
-	var e *post.Error
-	if !errors.As(err, &e) || e.Kind != post.Invalid || len(e.Problems) == 0 {
+	var e *apperr.Error
+	if !errors.As(err, &e) || e.Kind != apperr.KindInvalid || len(e.Fields) == 0 {
 		t.Fatalf("want a refusal, got %v", err)
 	}
-	return e.Problems[0]
+	return e.Fields[0]
 }
 
 func TestOAuthConnectsTheAccountThatAllowedIt(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/objects"
 )
 
@@ -66,9 +67,9 @@ func (s *Service) completed(ctx context.Context, who workspace.Principal, id uui
 	case u.MediaID != nil:
 		return s.Store.MediaItem(ctx, who.WorkspaceID, *u.MediaID)
 	case time.Now().After(u.ExpiresAt()):
-		return Item{}, &post.Error{Kind: post.Conflict, Code: "upload_expired", Message: "This upload was not completed in time. Begin a new one."}
+		return Item{}, &apperr.Error{Kind: apperr.KindConflict, Code: "upload_expired", Message: "This upload was not completed in time. Begin a new one."}
 	default:
-		return Item{}, &post.Error{Kind: post.Conflict, Code: "upload_busy", Message: "This upload is being completed by another request. Ask again."}
+		return Item{}, &apperr.Error{Kind: apperr.KindConflict, Code: "upload_busy", Message: "This upload is being completed by another request. Ask again."}
 	}
 }
 
@@ -115,8 +116,8 @@ func shorten(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-func incomplete(message string) *post.Error {
-	return &post.Error{Kind: post.Conflict, Code: "upload_incomplete", Message: message}
+func incomplete(message string) *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "upload_incomplete", Message: message}
 }
 
 // promote verifies what has arrived, and copies it to where its content says.
@@ -176,7 +177,7 @@ func (s *Service) fromBucket(ctx context.Context, key string, size int64) (spool
 	return arrived, err
 }
 
-func wrongContent(field, code, message string) *post.Error {
-	return &post.Error{Kind: post.Invalid, Code: "upload_mismatch", Message: "What has arrived is not what was announced. Send it again, or begin a new upload.",
-		Problems: []post.Problem{{Field: field, Code: code, Message: message}}}
+func wrongContent(field, code, message string) *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindInvalid, Code: "upload_mismatch", Message: "What has arrived is not what was announced. Send it again, or begin a new upload.",
+		Fields: []apperr.FieldError{{Field: field, Code: code, Message: message}}}
 }

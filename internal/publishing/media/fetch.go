@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/ssrf"
-	"dateline/internal/publishing/post"
 )
 
 const maxRedirects = 3
@@ -47,7 +47,7 @@ func (p Pace) withDefaults() Pace {
 func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, altText, idempotencyKey string) (Item, bool, error) {
 	u, err := url.Parse(address)
 	if problem := checkAddress(u, err); problem != nil {
-		return Item{}, false, post.InvalidFields(*problem)
+		return Item{}, false, apperr.InvalidFields(*problem)
 	}
 	if s.Web == nil {
 		return Item{}, false, errors.New("this process does not fetch from the web")
@@ -60,7 +60,7 @@ func (s *Service) Fetch(ctx context.Context, who workspace.Principal, address, a
 	defer cancel()
 	request, err := http.NewRequestWithContext(asking, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return Item{}, false, post.InvalidFields(post.Problem{Field: "url", Code: "invalid", Message: "That is no address."})
+		return Item{}, false, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "That is no address."})
 	}
 	request.Header.Set("User-Agent", "Dateline")
 	request.Header.Set("Accept", "image/*, video/*")
@@ -101,27 +101,27 @@ func (s *Service) follower() *http.Client {
 	return &client
 }
 
-func checkAddress(u *url.URL, err error) *post.Problem {
+func checkAddress(u *url.URL, err error) *apperr.FieldError {
 	switch {
 	case err == nil && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
-		return &post.Problem{Field: "url", Code: "unsupported_scheme", Message: "Only http and https addresses are fetched."}
+		return &apperr.FieldError{Field: "url", Code: "unsupported_scheme", Message: "Only http and https addresses are fetched."}
 	case err != nil || u.Scheme == "" || u.Hostname() == "":
-		return &post.Problem{Field: "url", Code: "invalid", Message: "That is no address. Write it like https://example.org/photo.jpg."}
+		return &apperr.FieldError{Field: "url", Code: "invalid", Message: "That is no address. Write it like https://example.org/photo.jpg."}
 	case u.User != nil:
-		return &post.Problem{Field: "url", Code: "credentials", Message: "Leave user name and password out of the address."}
+		return &apperr.FieldError{Field: "url", Code: "credentials", Message: "Leave user name and password out of the address."}
 	}
 	return nil
 }
 
-func fetchFailed(code, message string) *post.Error {
-	return &post.Error{Kind: post.Invalid, Code: "fetch_failed", Message: "The file could not be fetched.",
-		Problems: []post.Problem{{Field: "url", Code: code, Message: message}}}
+func fetchFailed(code, message string) *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindInvalid, Code: "fetch_failed", Message: "The file could not be fetched.",
+		Fields: []apperr.FieldError{{Field: "url", Code: code, Message: message}}}
 }
 
 // unfetched says why in words that tell neither the address, which may hold a
 // secret, nor what a name resolved to, which may be of the operator's network.
 func unfetched(ctx context.Context, err error) error {
-	var known *post.Error
+	var known *apperr.Error
 	var dns *net.DNSError
 	switch {
 	case ctx.Err() != nil && errors.As(context.Cause(ctx), &known):
@@ -181,7 +181,7 @@ func (f *fetched) Read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		return n, err
 	}
-	var known *post.Error
+	var known *apperr.Error
 	switch {
 	case f.ctx.Err() != nil && errors.As(context.Cause(f.ctx), &known):
 		return n, known

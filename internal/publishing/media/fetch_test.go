@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/testing/mediatest"
 	"dateline/internal/testing/newsroomtest"
 	"dateline/platforms/call"
@@ -171,8 +172,8 @@ func TestFetch_EndsWhenTheServerIsTooSlow(t *testing.T) {
 		n.Media.FetchPace = want.pace
 		began := time.Now()
 		_, _, err := n.Media.Fetch(t.Context(), n.Owner, site.URL+path, "", "")
-		var refused *post.Error
-		if !errors.As(err, &refused) || refused.Code != "fetch_failed" || len(refused.Problems) != 1 || refused.Problems[0].Field != "url" || refused.Problems[0].Code != want.code {
+		var refused *apperr.Error
+		if !errors.As(err, &refused) || refused.Code != "fetch_failed" || len(refused.Fields) != 1 || refused.Fields[0].Field != "url" || refused.Fields[0].Code != want.code {
 			t.Errorf("%s: got %v, want the problem %s of url", path, err, want.code)
 		}
 		if took := time.Since(began); took > 5*time.Second {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 // Rules are what somebody takes. Zero values allow everything.
@@ -40,9 +40,9 @@ func (s Spec) key() string {
 
 // Plan says how a file comes to fit.
 type Plan struct {
-	Convert  *Spec          // nil: as it is, or not at all
-	Changes  []string       // what the conversion changes, in sentences
-	Problems []post.Problem // why it does not fit; none where it does
+	Convert  *Spec               // nil: as it is, or not at all
+	Changes  []string            // what the conversion changes, in sentences
+	Problems []apperr.FieldError // why it does not fit; none where it does
 }
 
 // Fits says that the file fits, as it is or converted.
@@ -76,7 +76,7 @@ type fitter struct {
 }
 
 func (f *fitter) problem(code, format string, args ...any) {
-	f.plan.Problems = append(f.plan.Problems, post.Problem{Field: "file", Code: code, Message: fmt.Sprintf(format, args...)})
+	f.plan.Problems = append(f.plan.Problems, apperr.FieldError{Field: "file", Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 func (f *fitter) change(format string, args ...any) {

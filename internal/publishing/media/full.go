@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"syscall"
 
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/storage/objects"
 )
 
@@ -23,6 +23,6 @@ func storing(err error) error {
 	return fmt.Errorf("storing the file: %w", err)
 }
 
-func full(message string) *post.Error {
-	return &post.Error{Kind: post.InsufficientStorage, Code: "insufficient_storage", Message: message}
+func full(message string) *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindInsufficientStorage, Code: "insufficient_storage", Message: message}
 }

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"dateline/internal/embedded/s3server"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/objects"
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/mediatest"
@@ -20,8 +21,8 @@ func TestUpload_SaysThatTheDiskIsFull(t *testing.T) {
 	full := func(t *testing.T, n *newsroomtest.Newsroom) {
 		t.Helper()
 		_, err := n.Media.Upload(t.Context(), n.Owner, "film.mp4", "", bytes.NewReader(movie))
-		var refused *post.Error
-		if !errors.As(err, &refused) || refused.Kind != post.InsufficientStorage || refused.Code != "insufficient_storage" {
+		var refused *apperr.Error
+		if !errors.As(err, &refused) || refused.Kind != apperr.KindInsufficientStorage || refused.Code != "insufficient_storage" {
 			t.Errorf("got %v, want insufficient_storage", err)
 		}
 		if got := n.Count("select count(*) from media"); got != 0 {

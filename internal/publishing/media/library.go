@@ -12,7 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/internal/storage/objects"
 )
 
@@ -43,7 +44,7 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID
 // List lists files.
 func (s *Service) List(ctx context.Context, f Filter) ([]Item, error) {
 	if strings.ContainsRune(f.Search, 0) || len(f.Search) > maxFileName || f.Search != strings.ToValidUTF8(f.Search, "") {
-		return nil, post.InvalidFields(post.Problem{Field: "q", Code: "invalid", Message: "Search for words, of at most 200 bytes."})
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "q", Code: "invalid", Message: "Search for words, of at most 200 bytes."})
 	}
 	return s.Store.ListMedia(ctx, f)
 }
@@ -53,13 +54,13 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Item, error) {
 func (s *Service) Change(ctx context.Context, who workspace.Principal, id uuid.UUID, e Edit) (item Item, posts []uuid.UUID, err error) {
 	if e.AltText != nil {
 		if problem := checkAltText(*e.AltText); problem != nil {
-			return Item{}, nil, post.InvalidFields(*problem)
+			return Item{}, nil, apperr.InvalidFields(*problem)
 		}
 	}
 	if e.FileName != nil {
 		name := cleanName(*e.FileName)
 		if name == "" {
-			return Item{}, nil, post.InvalidFields(post.Problem{Field: "file_name", Code: "invalid", Message: "That is no file name."})
+			return Item{}, nil, apperr.InvalidFields(apperr.FieldError{Field: "file_name", Code: "invalid", Message: "That is no file name."})
 		}
 		e.FileName = &name
 	}
@@ -74,8 +75,8 @@ func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.U
 }
 
 // InUse refuses to delete a file.
-func InUse(by uuid.UUID) *post.Error {
-	return &post.Error{Kind: post.Conflict, Code: "media_in_use",
+func InUse(by uuid.UUID) *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "media_in_use",
 		Message: "The file cannot be deleted: " + by.String() + " uses it, which is not published yet, or may be sent again. Cancel or discard that first, or take the file out of it."}
 }
 

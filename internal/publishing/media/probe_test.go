@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/testing/mediatest"
 )
 
@@ -28,12 +29,12 @@ func inspect(content []byte) (media.Facts, error) {
 	return media.Inspect(bytes.NewReader(content), int64(len(content)))
 }
 
-func problemOf(err error) post.Problem {
-	var e *post.Error
-	if !errors.As(err, &e) || len(e.Problems) != 1 {
-		return post.Problem{}
+func problemOf(err error) apperr.FieldError {
+	var e *apperr.Error
+	if !errors.As(err, &e) || len(e.Fields) != 1 {
+		return apperr.FieldError{}
 	}
-	return e.Problems[0]
+	return e.Fields[0]
 }
 
 func TestVideosAreReadFromTheirContainer(t *testing.T) {

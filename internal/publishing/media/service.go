@@ -18,9 +18,10 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/media/metadata"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/objects"
 )
 
@@ -120,7 +121,7 @@ func (s *Service) Upload(ctx context.Context, who workspace.Principal, fileName,
 // its content's.
 func (s *Service) Take(ctx context.Context, who workspace.Principal, in Incoming) (item Item, replayed bool, err error) {
 	if problem := checkAltText(in.AltText); problem != nil {
-		return Item{}, false, post.InvalidFields(*problem)
+		return Item{}, false, apperr.InvalidFields(*problem)
 	}
 	arrived, err := spool(in.Body, s.MaxBytes)
 	if err != nil {
@@ -164,7 +165,7 @@ func (s *Service) keep(ctx context.Context, item Item, key idempotency.Key, put 
 
 // broken says of an upload that it ended early. Other errors are passed on.
 func broken(err error) error {
-	var known *post.Error
+	var known *apperr.Error
 	var arrival arrivalError
 	if !errors.As(err, &arrival) {
 		return err
@@ -172,27 +173,27 @@ func broken(err error) error {
 	if errors.As(err, &known) {
 		return known
 	}
-	return &post.Error{Kind: post.Invalid, Code: "upload_broken", Message: "The upload ended before its end. Send the file again.",
-		Problems: []post.Problem{{Field: "file", Code: "incomplete", Message: "The file did not arrive whole."}}}
+	return &apperr.Error{Kind: apperr.KindInvalid, Code: "upload_broken", Message: "The upload ended before its end. Send the file again.",
+		Fields: []apperr.FieldError{{Field: "file", Code: "incomplete", Message: "The file did not arrive whole."}}}
 }
 
 func (s *Service) checkSize(n int64) error {
 	if n > s.MaxBytes {
-		return &post.Error{Kind: post.TooLarge, Code: "too_large", Message: fmt.Sprintf("The file is larger than %d bytes.", s.MaxBytes),
-			Problems: []post.Problem{{Field: "file", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", s.MaxBytes)}}}
+		return &apperr.Error{Kind: apperr.KindTooLarge, Code: "too_large", Message: fmt.Sprintf("The file is larger than %d bytes.", s.MaxBytes),
+			Fields: []apperr.FieldError{{Field: "file", Code: "too_large", Message: fmt.Sprintf("At most %d bytes.", s.MaxBytes)}}}
 	}
 	if n == 0 {
-		return post.InvalidFields(post.Problem{Field: "file", Code: "empty", Message: "The file is empty."})
+		return apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "empty", Message: "The file is empty."})
 	}
 	return nil
 }
 
-func checkAltText(text string) *post.Problem {
+func checkAltText(text string) *apperr.FieldError {
 	switch {
 	case len(text) > maxAltText:
-		return &post.Problem{Field: "alt_text", Code: "too_long", Message: "The description is longer than 10,000 bytes."}
+		return &apperr.FieldError{Field: "alt_text", Code: "too_long", Message: "The description is longer than 10,000 bytes."}
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return &post.Problem{Field: "alt_text", Code: "invalid", Message: "The description holds bytes that are no characters."}
+		return &apperr.FieldError{Field: "alt_text", Code: "invalid", Message: "The description holds bytes that are no characters."}
 	}
 	return nil
 }

@@ -16,8 +16,9 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/testing/enginetest"
 	"dateline/internal/testing/mediatest"
 	"dateline/internal/testing/newsroomtest"
@@ -84,11 +85,11 @@ func TestFilesThatNoNetworkTakesAreRefused(t *testing.T) {
 		"too large":   {append(whole, make([]byte, n.Media.MaxBytes)...), "too_large"},
 	} {
 		_, err := n.Media.Upload(t.Context(), n.Owner, name+".png", "", bytes.NewReader(c.body))
-		var e *post.Error
-		if !errors.As(err, &e) || len(e.Problems) != 1 || e.Problems[0].Field != "file" || e.Problems[0].Code != c.code {
+		var e *apperr.Error
+		if !errors.As(err, &e) || len(e.Fields) != 1 || e.Fields[0].Field != "file" || e.Fields[0].Code != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
-		if (c.code == "too_large") != (e != nil && e.Kind == post.TooLarge) {
+		if (c.code == "too_large") != (e != nil && e.Kind == apperr.KindTooLarge) {
 			t.Errorf("%s: kind %v", name, e.Kind)
 		}
 	}
@@ -111,7 +112,7 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	_, err := n.Media.Upload(t.Context(), n.Owner, "a.png", "", io.MultiReader(bytes.NewReader(pngOf(t)), iotest.ErrReader(io.ErrUnexpectedEOF)))
-	var e *post.Error
+	var e *apperr.Error
 	if !errors.As(err, &e) || e.Code != "upload_broken" {
 		t.Errorf("got %v", err)
 	}
@@ -175,8 +176,8 @@ func TestDescriptionsAreChecked(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for text, code := range map[string]string{strings.Repeat("x", 10_001): "too_long", "a\x00b": "invalid", "a\xffb": "invalid"} {
 		_, err := n.Media.Upload(t.Context(), n.Owner, "a.png", text, bytes.NewReader(pngOf(t)))
-		var e *post.Error
-		if !errors.As(err, &e) || e.Problems[0].Field != "alt_text" || e.Problems[0].Code != code {
+		var e *apperr.Error
+		if !errors.As(err, &e) || e.Fields[0].Field != "alt_text" || e.Fields[0].Code != code {
 			t.Errorf("%.10q: %v", text, err)
 		}
 	}
@@ -186,7 +187,7 @@ func TestAnObjectStoreThatIsAwayIsNoFaultOfTheFile(t *testing.T) {
 	n := newsroomtest.Open(t)
 	n.StopObjects()
 	_, err := n.Media.Upload(t.Context(), n.Owner, "a.png", "", bytes.NewReader(pngOf(t)))
-	var e *post.Error
+	var e *apperr.Error
 	if err == nil || errors.As(err, &e) {
 		t.Errorf("got %v", err)
 	}

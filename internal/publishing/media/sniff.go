@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
 )
 
 // The types that some network takes.
@@ -144,10 +144,10 @@ func sniffBrands(head []byte) (string, error) {
 	return "", unsupported("The file is no JPEG, PNG, GIF, WebP, MP4, MOV or WebM.")
 }
 
-func unsupported(message string) *post.Error {
-	return post.InvalidFields(post.Problem{Field: "file", Code: "unsupported_type", Message: message})
+func unsupported(message string) *apperr.Error {
+	return apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "unsupported_type", Message: message})
 }
 
-func damaged(format string, args ...any) *post.Error {
-	return post.InvalidFields(post.Problem{Field: "file", Code: "damaged", Message: fmt.Sprintf(format, args...)})
+func damaged(format string, args ...any) *apperr.Error {
+	return apperr.InvalidFields(apperr.FieldError{Field: "file", Code: "damaged", Message: fmt.Sprintf(format, args...)})
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/objects"
 )
 
@@ -136,9 +137,9 @@ func cmpOr(value, otherwise int64) int64 {
 }
 
 func (s *Service) checkRequest(who workspace.Principal, r UploadRequest) (Upload, error) {
-	var problems []post.Problem
+	var problems []apperr.FieldError
 	add := func(field, code, message string) {
-		problems = append(problems, post.Problem{Field: field, Code: code, Message: message})
+		problems = append(problems, apperr.FieldError{Field: field, Code: code, Message: message})
 	}
 	if problem := checkAltText(r.AltText); problem != nil {
 		problems = append(problems, *problem)
@@ -157,7 +158,7 @@ func (s *Service) checkRequest(who workspace.Principal, r UploadRequest) (Upload
 		add("sha256", "invalid", "Write the SHA-256 as 64 hexadecimal digits, or leave it out.")
 	}
 	if len(problems) > 0 {
-		return Upload{}, post.InvalidFields(problems...)
+		return Upload{}, apperr.InvalidFields(problems...)
 	}
 	id := uuid.Must(uuid.NewV7())
 	u := Upload{ID: id, WorkspaceID: who.WorkspaceID, UserID: who.UserID, FileName: cleanName(r.FileName), AltText: r.AltText,

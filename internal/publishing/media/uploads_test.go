@@ -12,8 +12,9 @@ import (
 	"sync"
 	"testing"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/objects"
 	"dateline/internal/testing/mediatest"
 	"dateline/internal/testing/newsroomtest"
@@ -40,7 +41,7 @@ func send(t *testing.T, s objects.Signed, content []byte) int {
 }
 
 func codeOf(err error) string {
-	var e *post.Error
+	var e *apperr.Error
 	if errors.As(err, &e) {
 		return e.Code
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
 )
 
 // ApprovalState says whether somebody has to approve a post, or has decided on
@@ -34,14 +36,14 @@ type Approval struct {
 func (p Post) Waiting() bool { return p.Status == Draft && p.Approval.State == Pending }
 
 // NotPending refuses a decision that nobody has asked for.
-func NotPending(p Post) *Error {
-	return &Error{Kind: Conflict, Code: "not_pending",
+func NotPending(p Post) *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_pending",
 		Message: fmt.Sprintf("The post does not wait for approval: it is %s.", state(p))}
 }
 
 // AlreadyPending refuses to submit what waits already.
-func AlreadyPending() *Error {
-	return &Error{Kind: Conflict, Code: "already_pending", Message: "The post waits for approval already."}
+func AlreadyPending() *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "already_pending", Message: "The post waits for approval already."}
 }
 
 func state(p Post) string {
@@ -56,12 +58,12 @@ func state(p Post) string {
 }
 
 // NeedsApproval refuses what an author cannot do alone.
-func NeedsApproval(reason string) *Error {
-	return &Error{Kind: Conflict, Code: "approval_required", Message: reason}
+func NeedsApproval(reason string) *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "approval_required", Message: reason}
 }
 
 // Overdue refuses to approve a post whose time has passed.
-func Overdue(at time.Time) *Error {
-	return &Error{Kind: Conflict, Code: "too_late",
+func Overdue(at time.Time) *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "too_late",
 		Message: fmt.Sprintf("It was to be published at %s, which has passed. Give it a later time and approve it then, or publish it now.", at.Format(time.RFC3339))}
 }

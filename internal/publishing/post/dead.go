@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
 )
 
 // ReasonLate is the error class of a target that its post's late policy
@@ -41,12 +43,12 @@ type DeadCount struct {
 }
 
 // NotDead refuses to send again, or to give up, what has not failed.
-func NotDead() *Error {
-	return &Error{Kind: Conflict, Code: "not_a_dead_letter",
+func NotDead() *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_a_dead_letter",
 		Message: "Nothing of this post has failed, so there is nothing to send again or to give up. An uncertain account needs a decision: confirm the post or send it again."}
 }
 
 // NotUncertain refuses a decision about what is not in doubt.
-func NotUncertain() *Error {
-	return &Error{Kind: Conflict, Code: "not_uncertain", Message: "It is not in doubt whether this post is published on that account, so there is nothing to decide."}
+func NotUncertain() *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "not_uncertain", Message: "It is not in doubt whether this post is published on that account, so there is nothing to decide."}
 }

@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 )
 
 func TestTooLateGivesAReasonForEveryStatusThatRefuses(t *testing.T) {
 	for _, s := range post.Statuses() {
 		e := post.TooLate(post.Post{Status: s})
-		if e.Kind != post.Conflict || e.Code != "too_late" || strings.HasSuffix(e.Message, ": .") {
+		if e.Kind != apperr.KindConflict || e.Code != "too_late" || strings.HasSuffix(e.Message, ": .") {
 			t.Errorf("%s: %+v", s, e)
 		}
 	}
@@ -25,13 +26,6 @@ func TestTooLateNamesTheAccountsThatWaitForADecision(t *testing.T) {
 	p.Targets[0].Status = post.TargetPublishing
 	if m := post.TooLate(p).Message; !strings.Contains(m, "being published right now") {
 		t.Error(m)
-	}
-}
-
-func TestAnErrorNamesEveryFieldThatIsAtFault(t *testing.T) {
-	e := post.InvalidFields(post.Problem{Field: "content", Code: "too_long", Message: "Too long."}, post.Problem{Field: "accounts[1]", Code: "unknown", Message: "Not here."})
-	if s := e.Error(); !strings.Contains(s, "content: Too long.") || !strings.Contains(s, "accounts[1]: Not here.") {
-		t.Error(s)
 	}
 }
 

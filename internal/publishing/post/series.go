@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"dateline/internal/infra/apperr"
 )
 
 // SeriesStatus is the state of a series.
@@ -53,6 +55,6 @@ type SeriesNote struct {
 }
 
 // SeriesHasEnded refuses to change a series that has ended.
-func SeriesHasEnded() *Error {
-	return &Error{Kind: Conflict, Code: "series_ended", Message: "This series has ended and cannot be changed any more. Make a new one."}
+func SeriesHasEnded() *apperr.Error {
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "series_ended", Message: "This series has ended and cannot be changed any more. Make a new one."}
 }

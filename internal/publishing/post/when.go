@@ -50,16 +50,3 @@ func onWallClock(naive time.Time, zone *time.Location) (time.Time, error) {
 	}
 	return t.UTC(), nil
 }
-
-// LoadZone finds an IANA zone by name. Unlike time.LoadLocation it refuses the
-// empty name and "Local", which depend on the machine.
-func LoadZone(name string) (*time.Location, error) {
-	if name == "" || name == "Local" {
-		return nil, fmt.Errorf("%q is no IANA time zone; write one like Asia/Ho_Chi_Minh", name)
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, fmt.Errorf("%q is no IANA time zone; write one like Asia/Ho_Chi_Minh", name)
-	}
-	return zone, nil
-}

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 )
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
-	z, err := post.LoadZone(name)
+	z, err := timezone.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,12 +83,12 @@ func TestParseWhenRefusesWhatIsNoTime(t *testing.T) {
 
 func TestLoadZoneTakesIANANamesOnly(t *testing.T) {
 	for _, name := range []string{"Asia/Ho_Chi_Minh", "UTC", "Europe/Berlin", "America/Argentina/Ushuaia"} {
-		if z, err := post.LoadZone(name); err != nil || z.String() != name {
+		if z, err := timezone.Load(name); err != nil || z.String() != name {
 			t.Errorf("%s: %v %v", name, z, err)
 		}
 	}
 	for _, name := range []string{"", "Local", "Mars/Olympus", "../etc/passwd", "+07:00", "Asia/Ho_Chi_Minh\x00", "/etc/localtime"} {
-		if z, err := post.LoadZone(name); err == nil {
+		if z, err := timezone.Load(name); err == nil {
 			t.Errorf("%q was loaded as %s", name, z)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 )
 
@@ -11,7 +12,7 @@ import (
 // first.
 func (c *check) waits(author bool) bool { return author && c.workspace.AuthorsNeedApproval }
 
-func needsEditor(reason string) *post.Error {
+func needsEditor(reason string) *apperr.Error {
 	return post.NeedsApproval(reason + ", and in this workspace that takes an editor. Ask one to do it.")
 }
 
@@ -66,7 +67,7 @@ func (d *Desk) Approve(ctx context.Context, g post.Guard) (post.Post, error) {
 // Reject sends a post that waits back to its author, with the reason.
 func (d *Desk) Reject(ctx context.Context, g post.Guard, note string) (post.Post, error) {
 	if !isText(note) {
-		return post.Post{}, post.InvalidFields(post.Problem{Field: "note", Code: "invalid", Message: "The note holds bytes that are no characters."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "note", Code: "invalid", Message: "The note holds bytes that are no characters."})
 	}
 	return d.announce(ctx, func() (post.Post, error) { return d.Store.Reject(ctx, g, note) })
 }

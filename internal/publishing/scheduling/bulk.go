@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
@@ -25,18 +26,18 @@ type BulkStore interface {
 type Row struct {
 	Number   int
 	Draft    Draft
-	Problems []post.Problem
+	Problems []apperr.FieldError
 }
 
 // RowResult is what became of a row: a post, or problems.
 type RowResult struct {
-	Row      int                `json:"row"`
-	PostID   uuid.UUID          `json:"post_id"`
-	Draft    bool               `json:"draft"`
-	Problems []post.Problem     `json:"problems"`
-	Approval post.ApprovalState `json:"approval,omitempty"`
-	Warnings []post.Warning     `json:"warnings,omitempty"`
-	Price    post.Price         `json:"price,omitzero"`
+	Row      int                 `json:"row"`
+	PostID   uuid.UUID           `json:"post_id"`
+	Draft    bool                `json:"draft"`
+	Problems []apperr.FieldError `json:"problems"`
+	Approval post.ApprovalState  `json:"approval,omitempty"`
+	Warnings []post.Warning      `json:"warnings,omitempty"`
+	Price    post.Price          `json:"price,omitzero"`
 }
 
 // BulkPosts is what a bulk request did.
@@ -198,7 +199,7 @@ func byHandle(all []account.Account) map[string][]account.Account {
 
 // resolve puts ids in the place of handles, such as @desk@social.example or
 // mastodon:@desk@social.example.
-func resolve(accounts []string, handles map[string][]account.Account) (problems []post.Problem) {
+func resolve(accounts []string, handles map[string][]account.Account) (problems []apperr.FieldError) {
 	for i, text := range accounts {
 		if _, err := uuid.Parse(text); err == nil {
 			continue
@@ -212,9 +213,9 @@ func resolve(accounts []string, handles map[string][]account.Account) (problems 
 		case 1:
 			accounts[i] = found[0].ID.String()
 		case 0:
-			problems = append(problems, post.Problem{Field: field, Code: "unknown", Message: fmt.Sprintf("There is no account %q.", text)})
+			problems = append(problems, apperr.FieldError{Field: field, Code: "unknown", Message: fmt.Sprintf("There is no account %q.", text)})
 		default:
-			problems = append(problems, post.Problem{Field: field, Code: "ambiguous", Message: fmt.Sprintf("Several accounts are called %q. Name the network too, like %s:%s, or the account's id.", text, found[0].Network, text)})
+			problems = append(problems, apperr.FieldError{Field: field, Code: "ambiguous", Message: fmt.Sprintf("Several accounts are called %q. Name the network too, like %s:%s, or the account's id.", text, found[0].Network, text)})
 		}
 	}
 	return problems

@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
@@ -22,7 +24,7 @@ type check struct {
 	known     *known
 	files     map[uuid.UUID]media.Item // that the request names
 	settled   map[uuid.UUID]bool       // accounts on which nothing can be changed any more
-	problems  []post.Problem
+	problems  []apperr.FieldError
 	targets   []account.Account // that the content was checked for
 }
 
@@ -36,7 +38,7 @@ func (c *check) next() *check {
 }
 
 func (c *check) add(field, code, format string, args ...any) {
-	c.problems = append(c.problems, post.Problem{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
+	c.problems = append(c.problems, apperr.FieldError{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 // when reads the scheduled time and the zone it is meant in.
@@ -69,7 +71,7 @@ func (c *check) zoneOr(name string) string {
 
 // zone checks the name of a zone that no time is read in.
 func (c *check) zone(name string) string {
-	if _, err := post.LoadZone(name); err != nil {
+	if _, err := timezone.Load(name); err != nil {
 		c.add("time_zone", "unknown", "%s.", err)
 	}
 	return name

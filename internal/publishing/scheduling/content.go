@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
@@ -17,8 +18,8 @@ import (
 // content lets every target's network count the post as it counts.
 func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUID]*post.Override, accounts []account.Account) {
 	c.targets = accounts
-	seen := map[post.Problem]bool{}
-	add := func(problem post.Problem) {
+	seen := map[apperr.FieldError]bool{}
+	add := func(problem apperr.FieldError) {
 		if !seen[problem] {
 			seen[problem] = true
 			c.problems = append(c.problems, problem)
@@ -26,7 +27,7 @@ func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUI
 	}
 	if p.Content == "" && len(p.AttachmentIDs) == 0 {
 		// Also when every account has a text of its own: accounts may be added.
-		add(post.Problem{Field: "content", Code: "empty", Message: "Write something, or attach a file."})
+		add(apperr.FieldError{Field: "content", Code: "empty", Message: "Write something, or attach a file."})
 	}
 	for _, a := range accounts {
 		o := overrides[a.ID]
@@ -47,20 +48,20 @@ func (c *check) content(ctx context.Context, p post.Post, overrides map[uuid.UUI
 		}
 		for i, s := range segments {
 			for _, found := range adapter.Check(c.asSeen(p, i, s, limits), limits) {
-				add(post.Problem{Field: fieldOf(i, a.ID, o, found.Field), Code: found.Code, Message: found.Message})
+				add(apperr.FieldError{Field: fieldOf(i, a.ID, o, found.Field), Code: found.Code, Message: found.Message})
 			}
 		}
 	}
 }
 
 // readable says whether a post can be shown to a network at all.
-func (c *check) readable(segments []post.Segment, a account.Account, o *post.Override, add func(post.Problem)) bool {
+func (c *check) readable(segments []post.Segment, a account.Account, o *post.Override, add func(apperr.FieldError)) bool {
 	ok := true
 	for i, s := range segments {
 		switch {
 		case !isText(s.Content): // storable says so
 		case s.Content == "" && len(s.AttachmentIDs) == 0:
-			add(post.Problem{Field: fieldOf(i, a.ID, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
+			add(apperr.FieldError{Field: fieldOf(i, a.ID, o, "content"), Code: "empty", Message: "Write something, or attach a file."})
 		default:
 			continue
 		}

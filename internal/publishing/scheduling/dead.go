@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
 )
@@ -25,7 +26,7 @@ func (d *Desk) Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (
 func (d *Desk) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return post.Post{}, post.InvalidFields(post.Problem{Field: "url", Code: "invalid", Message: "Give the address of the published post, as it stands in a browser."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "Give the address of the published post, as it stands in a browser."})
 	}
 	if remoteID == "" {
 		// Most networks end a permalink with the post's id.
@@ -34,9 +35,9 @@ func (d *Desk) Confirm(ctx context.Context, g post.Guard, target uuid.UUID, addr
 	}
 	switch {
 	case remoteID == "":
-		return post.Post{}, post.InvalidFields(post.Problem{Field: "url", Code: "invalid", Message: "This address names no post. Give the address of the post itself."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "This address names no post. Give the address of the post itself."})
 	case !isText(address) || !isText(remoteID):
-		return post.Post{}, post.InvalidFields(post.Problem{Field: "url", Code: "invalid", Message: "The address or the id holds bytes that are no characters."})
+		return post.Post{}, apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "invalid", Message: "The address or the id holds bytes that are no characters."})
 	}
 	return d.announce(ctx, func() (post.Post, error) {
 		return d.Store.Decide(ctx, g, postgres.Decision{TargetID: target, Exists: true, RemoteID: remoteID, RemoteURL: address})

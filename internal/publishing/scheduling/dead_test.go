@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/storage/postgres"
@@ -57,7 +58,7 @@ func TestEditingAFailedPostResumesIt(t *testing.T) {
 		"publish now": func() (post.Post, error) { return n.Desk.PublishNow(t.Context(), guard(n, p)) },
 	} {
 		_, err := do()
-		refused(t, err, post.Conflict, "too_late")
+		refused(t, err, apperr.KindConflict, "too_late")
 		if !strings.Contains(err.Error(), "retry or discard") {
 			t.Errorf("%s: %v does not say what can be done", name, err)
 		}
@@ -93,7 +94,7 @@ func TestOfAPartlyPostedPostOnlyWhatFailedCanBeChanged(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	_, err = n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: ptr("Too late")})
-	refused(t, err, post.Conflict, "too_late")
+	refused(t, err, apperr.KindConflict, "too_late")
 }
 
 // What is out on one account does not keep another from a text of its own size.
@@ -119,13 +120,13 @@ func TestARefusalSaysThatADecisionIsWaitedFor(t *testing.T) {
 		"publish now": func() (post.Post, error) { return n.Desk.PublishNow(t.Context(), guard(n, p)) },
 	} {
 		_, err := do()
-		refused(t, err, post.Conflict, "too_late")
+		refused(t, err, apperr.KindConflict, "too_late")
 		if text := err.Error(); !strings.Contains(text, "waits for a decision about @sports") || strings.Contains(text, "@desk") || strings.Contains(text, "right now") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
 	_, err := n.Desk.Retry(t.Context(), guard(n, p), nil)
-	refused(t, err, post.Conflict, "not_a_dead_letter")
+	refused(t, err, apperr.KindConflict, "not_a_dead_letter")
 }
 
 func TestRetryAndDiscardChoose(t *testing.T) {
@@ -133,7 +134,7 @@ func TestRetryAndDiscardChoose(t *testing.T) {
 	p, accounts := onBoth(n, post.TargetFailed, post.TargetFailed)
 	first, second := newsroomtest.TargetOn(p, accounts[0]).ID, newsroomtest.TargetOn(p, accounts[1]).ID
 	_, err := n.Desk.Retry(t.Context(), guard(n, p), []uuid.UUID{uuid.New()})
-	refused(t, err, post.Conflict, "not_a_dead_letter")
+	refused(t, err, apperr.KindConflict, "not_a_dead_letter")
 	got, err := n.Desk.Discard(t.Context(), guard(n, p), []uuid.UUID{first})
 	n.Must(err)
 	if got.Status != post.Failed || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetCancelled {
@@ -142,17 +143,17 @@ func TestRetryAndDiscardChoose(t *testing.T) {
 	stale := guard(n, p)
 	stale.IfVersion = p.Version
 	_, err = n.Desk.Retry(t.Context(), stale, nil)
-	refused(t, err, post.PreconditionFailed, "version_mismatch")
+	refused(t, err, apperr.KindPreconditionFailed, "version_mismatch")
 	got, err = n.Desk.Retry(t.Context(), guard(n, p), nil)
 	n.Must(err)
 	if got.Status != post.Scheduled || newsroomtest.TargetOn(got, accounts[0]).Status != post.TargetCancelled || newsroomtest.TargetOn(got, accounts[1]).Status != post.TargetScheduled {
 		t.Errorf("got %+v", got)
 	}
 	_, err = n.Desk.Discard(t.Context(), guard(n, p), []uuid.UUID{second})
-	refused(t, err, post.Conflict, "not_a_dead_letter")
+	refused(t, err, apperr.KindConflict, "not_a_dead_letter")
 	_, rival, _ := n.Found("Rivals")
 	_, err = n.Desk.Discard(t.Context(), post.Guard{WorkspaceID: rival.WorkspaceID, PostID: p.ID, Actor: rival.Actor()}, nil)
-	refused(t, err, post.NotFound, "post_not_found")
+	refused(t, err, apperr.KindNotFound, "post_not_found")
 }
 
 func TestDecidingAboutAnUncertainPost(t *testing.T) {
@@ -175,14 +176,14 @@ func TestDecidingAboutAnUncertainPost(t *testing.T) {
 		}
 	}
 	_, err := n.Desk.Confirm(t.Context(), guard(n, p), uuid.New(), address, "")
-	refused(t, err, post.Conflict, "not_uncertain")
+	refused(t, err, apperr.KindConflict, "not_uncertain")
 	got, err := n.Desk.Confirm(t.Context(), guard(n, p), target, address, "")
 	n.Must(err)
 	if t0 := got.Targets[0]; got.Status != post.Posted || t0.Status != post.TargetPosted || t0.RemoteID != "109372843234" || t0.RemoteURL != address || got.PostedAt == nil {
 		t.Errorf("got %+v", got)
 	}
 	_, err = n.Desk.SendAgain(t.Context(), guard(n, p), target)
-	refused(t, err, post.Conflict, "not_uncertain")
+	refused(t, err, apperr.KindConflict, "not_uncertain")
 
 	// One post at the network cannot be two of ours.
 	p, target = doubtful()
@@ -195,9 +196,9 @@ func TestDecidingAboutAnUncertainPost(t *testing.T) {
 	}
 	failed := n.Dead(n.Schedule(), post.TargetFailed)
 	_, err = n.Desk.SendAgain(t.Context(), guard(n, failed), failed.Targets[0].ID)
-	refused(t, err, post.Conflict, "not_uncertain")
+	refused(t, err, apperr.KindConflict, "not_uncertain")
 	_, err = n.Desk.Confirm(t.Context(), guard(n, failed), failed.Targets[0].ID, address, "2")
-	refused(t, err, post.Conflict, "not_uncertain")
+	refused(t, err, apperr.KindConflict, "not_uncertain")
 }
 
 func TestBulkReachesWhatMatches(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
@@ -134,7 +135,7 @@ func (d *Desk) Change(ctx context.Context, g post.Guard, edit Edit) (post.Post, 
 			return post.Post{}, err
 		}
 		if len(c.problems) > 0 {
-			return post.Post{}, post.InvalidFields(c.problems...)
+			return post.Post{}, apperr.InvalidFields(c.problems...)
 		}
 		change = change.Since(current)
 		if change.Empty() && !begun(current) {

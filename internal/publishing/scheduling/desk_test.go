@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/storage/postgres"
@@ -24,12 +25,12 @@ func in(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339) 
 // problems lists what a request was refused for, as "field code".
 func problems(t *testing.T, err error) []string {
 	t.Helper()
-	var e *post.Error
-	if !errors.As(err, &e) || e.Kind != post.Invalid {
+	var e *apperr.Error
+	if !errors.As(err, &e) || e.Kind != apperr.KindInvalid {
 		t.Fatalf("want a refusal for the fields, got %v", err)
 	}
 	var list []string
-	for _, p := range e.Problems {
+	for _, p := range e.Fields {
 		if p.Message == "" {
 			t.Errorf("%s %s has no message", p.Field, p.Code)
 		}

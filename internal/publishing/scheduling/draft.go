@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 )
 
@@ -64,7 +65,7 @@ func (c *check) finished(ctx context.Context, draft post.Post, at time.Time) err
 	}
 	c.content(ctx, draft, overridesOf(draft), accounts)
 	if len(c.problems) > 0 {
-		return post.InvalidFields(c.problems...)
+		return apperr.InvalidFields(c.problems...)
 	}
 	return nil
 }

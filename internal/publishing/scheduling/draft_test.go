@@ -10,15 +10,16 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/testing/newsroomtest"
 )
 
 // refused checks that err is a refusal of this kind and code.
-func refused(t *testing.T, err error, kind post.Kind, code string) {
+func refused(t *testing.T, err error, kind apperr.Kind, code string) {
 	t.Helper()
-	var e *post.Error
+	var e *apperr.Error
 	if !errors.As(err, &e) || e.Kind != kind || e.Code != code || e.Message == "" {
 		t.Errorf("got %v, want the refusal %s", err, code)
 	}
@@ -121,7 +122,7 @@ func TestSchedulingADraftChecksEverything(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, p), in(2*time.Hour), "")
-	refused(t, err, post.Conflict, "not_a_draft")
+	refused(t, err, apperr.KindConflict, "not_a_draft")
 	if now, err := n.Store.Post(t.Context(), p.ID); err != nil || !now.ScheduledTime.Equal(p.ScheduledTime) || now.Version != p.Version {
 		t.Errorf("the refusal moved the post: %+v, %v", now, err)
 	}
@@ -196,7 +197,7 @@ func TestDraftsHeedTheVersion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := do()
-			refused(t, err, post.PreconditionFailed, "version_mismatch")
+			refused(t, err, apperr.KindPreconditionFailed, "version_mismatch")
 		})
 	}
 	p, err := n.Desk.Cancel(t.Context(), guard(n, d))
@@ -205,9 +206,9 @@ func TestDraftsHeedTheVersion(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, d), in(time.Hour), "")
-	refused(t, err, post.Conflict, "not_a_draft")
+	refused(t, err, apperr.KindConflict, "not_a_draft")
 	_, err = n.Desk.PublishNow(t.Context(), guard(n, d))
-	refused(t, err, post.Conflict, "too_late")
+	refused(t, err, apperr.KindConflict, "too_late")
 }
 
 // What is checked is what is stored, whoever else changes the post meanwhile;
@@ -226,7 +227,7 @@ func TestConcurrentChangesAreCheckedAsTheyAreStored(t *testing.T) {
 			} else {
 				_, err = n.Desk.ScheduleDraft(t.Context(), guard(n, d), "", "")
 			}
-			var e *post.Error
+			var e *apperr.Error
 			if err != nil && !errors.As(err, &e) {
 				t.Error(err)
 			}

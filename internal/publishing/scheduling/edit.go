@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 )
@@ -190,11 +191,11 @@ func (c *check) changedAccounts(ctx context.Context, edit Edit, current post.Pos
 }
 
 func isStale(err error) bool {
-	var e *post.Error
-	return errors.As(err, &e) && e.Kind == post.PreconditionFailed
+	var e *apperr.Error
+	return errors.As(err, &e) && e.Kind == apperr.KindPreconditionFailed
 }
 
 func isConflict(err error) bool {
-	var e *post.Error
-	return errors.As(err, &e) && e.Kind == post.Conflict
+	var e *apperr.Error
+	return errors.As(err, &e) && e.Kind == apperr.KindConflict
 }

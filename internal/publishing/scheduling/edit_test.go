@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/testing/newsroomtest"
@@ -80,7 +81,7 @@ func TestThatAPostIsTooLateIsSaidBeforeAnythingAboutItsFields(t *testing.T) {
 	n.Claim(p)
 	long := strings.Repeat("x", 501)
 	_, err := n.Desk.Change(t.Context(), guard(n, p), scheduling.Edit{Content: &long})
-	var e *post.Error
+	var e *apperr.Error
 	if !errors.As(err, &e) || e.Code != "too_late" {
 		t.Errorf("got %v", err)
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
+
 	"dateline/platforms/network"
 )
 
@@ -30,9 +31,9 @@ const (
 type Fitness struct {
 	Account account.Account
 	Verdict Verdict
-	Changes []string       // what a conversion would change
-	Reasons []post.Problem // why it does not fit, or is not known
-	Spec    *media.Spec    // of the conversion
+	Changes []string            // what a conversion would change
+	Reasons []apperr.FieldError // why it does not fit, or is not known
+	Spec    *media.Spec         // of the conversion
 }
 
 // Rules are what of a network's limits concerns a single file.
@@ -51,7 +52,7 @@ func (d *Desk) Fitness(ctx context.Context, who workspace.Principal, id uuid.UUI
 	}
 	item, ok := found[id]
 	if !ok || item.Deleted {
-		return nil, post.Missing("media")
+		return nil, apperr.NotFound("media")
 	}
 	named, err := d.fitnessAccounts(ctx, who, accounts)
 	if err != nil {
@@ -76,7 +77,7 @@ func (d *Desk) fitnessAccounts(ctx context.Context, who workspace.Principal, ids
 	}
 	for i, id := range ids {
 		if !slices.ContainsFunc(found, func(a account.Account) bool { return a.ID == id }) {
-			return nil, post.InvalidFields(post.Problem{Field: "account", Code: "unknown", Message: fmt.Sprintf("There is no account %s (number %d of those named).", id, i+1)})
+			return nil, apperr.InvalidFields(apperr.FieldError{Field: "account", Code: "unknown", Message: fmt.Sprintf("There is no account %s (number %d of those named).", id, i+1)})
 		}
 	}
 	return found, nil
@@ -88,12 +89,12 @@ func (k *known) fitness(ctx context.Context, a account.Account, item media.Item)
 	f := Fitness{Account: a, Verdict: FitUnknown}
 	adapter, ok := k.desk.Networks.Get(a.Network)
 	if !ok {
-		f.Reasons = []post.Problem{{Field: "account", Code: "unsupported", Message: "This installation cannot publish to " + a.Network + "."}}
+		f.Reasons = []apperr.FieldError{{Field: "account", Code: "unsupported", Message: "This installation cannot publish to " + a.Network + "."}}
 		return f
 	}
 	limits, err := k.limits(ctx, adapter, a)
 	if err != nil {
-		f.Reasons = []post.Problem{{Field: "account", Code: "limits_unknown", Message: "The network did not say what it takes. Ask again later."}}
+		f.Reasons = []apperr.FieldError{{Field: "account", Code: "limits_unknown", Message: "The network did not say what it takes. Ask again later."}}
 		return f
 	}
 	plan := media.Fit(item, Rules(limits))
@@ -101,7 +102,7 @@ func (k *known) fitness(ctx context.Context, a account.Account, item media.Item)
 	if f.Reasons = plan.Problems; plan.Fits() {
 		for _, problem := range adapter.Check(network.Content{Text: "x", Media: info}, limits) {
 			if strings.HasPrefix(problem.Field, "attachments") {
-				f.Reasons = append(f.Reasons, post.Problem{Field: "file", Code: problem.Code, Message: problem.Message})
+				f.Reasons = append(f.Reasons, apperr.FieldError{Field: "file", Code: problem.Code, Message: problem.Message})
 			}
 		}
 	}

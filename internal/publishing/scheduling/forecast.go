@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
@@ -72,7 +74,7 @@ func endsBefore(p post.Post, a account.Account) *post.Warning {
 	if ends.IsZero() || a.Status != account.Connected || p.ScheduledTime.Before(ends) {
 		return nil
 	}
-	if z, err := post.LoadZone(p.TimeZone); err == nil {
+	if z, err := timezone.Load(p.TimeZone); err == nil {
 		ends = ends.In(z)
 	}
 	return &post.Warning{Code: post.WarnExpires, AccountID: a.ID, Message: fmt.Sprintf(
@@ -167,7 +169,7 @@ func stretches(at, now time.Time, b ratelimit.Bucket, fixed bool, cost int) []st
 }
 
 func between(from, to time.Time, zone string) string {
-	if z, err := post.LoadZone(zone); err == nil {
+	if z, err := timezone.Load(zone); err == nil {
 		from, to = from.In(z), to.In(z)
 	}
 	from, to = from.Round(time.Minute), to.Round(time.Minute)
@@ -219,12 +221,12 @@ func (d *Desk) Limits(ctx context.Context, workspace, id uuid.UUID) ([]ratelimit
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, post.Missing("account")
+		return nil, apperr.NotFound("account")
 	}
 	a := found[0]
 	adapter, ok := d.Networks.Get(a.Network)
 	if !ok {
-		return nil, post.Missing("account")
+		return nil, apperr.NotFound("account")
 	}
 	known, err := newKnown(d, workspace).limits(ctx, adapter, a)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
@@ -124,7 +125,7 @@ func (k *known) zone(name string) (*time.Location, error) {
 	if zone, ok := k.zones[name]; ok {
 		return zone, nil
 	}
-	zone, err := post.LoadZone(name)
+	zone, err := timezone.Load(name)
 	if err == nil {
 		k.zones[name] = zone
 	}

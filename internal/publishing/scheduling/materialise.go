@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/recurrence"
@@ -209,7 +210,7 @@ func (m *maker) examine(ctx context.Context, o recurrence.Occurrence) (postgres.
 	if err != nil || len(m.check.problems) == 0 {
 		return n, "", err
 	}
-	problem := post.InvalidFields(m.check.problems...).Error()
+	problem := apperr.InvalidFields(m.check.problems...).Error()
 	if m.problem == "" {
 		m.problem = o.Name() + ": " + problem
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/platforms/network"
@@ -14,7 +15,7 @@ import (
 // Shown is what would come of a draft.
 type Shown struct {
 	Targets  []ShownTarget
-	Problems []post.Problem // that keep it from being scheduled
+	Problems []apperr.FieldError // that keep it from being scheduled
 	Warnings []post.Warning
 	Price    post.Price
 	TimeZone string // that the post would have
@@ -32,7 +33,7 @@ type ShownSegment struct {
 	Characters int
 	Allowed    int  // 0: any number
 	Known      bool // the account's limits are; else nothing is counted
-	Problems   []post.Problem
+	Problems   []apperr.FieldError
 	Network    network.Preview
 	Price      post.Price
 }
@@ -81,19 +82,19 @@ func (c *check) show(ctx context.Context, p post.Post, t post.Target, a account.
 	}
 	for i, s := range p.Segments(t) {
 		seen := ShownSegment{Known: known, Network: network.Preview{Text: s.Content}}
-		add := func(found post.Problem) { seen.Problems = append(seen.Problems, found) }
-		readable := c.readable([]post.Segment{s}, a, t.Override, func(found post.Problem) {
+		add := func(found apperr.FieldError) { seen.Problems = append(seen.Problems, found) }
+		readable := c.readable([]post.Segment{s}, a, t.Override, func(found apperr.FieldError) {
 			found.Field = fieldOf(i, a.ID, t.Override, "content")
 			add(found)
 		})
 		if !isText(s.Content) {
-			add(post.Problem{Field: fieldOf(i, a.ID, t.Override, "content"), Code: "invalid", Message: "The text holds bytes that are no characters."})
+			add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, "content"), Code: "invalid", Message: "The text holds bytes that are no characters."})
 		}
 		if readable && known {
 			content := c.asSeen(p, i, s, limits)
 			seen.Characters, seen.Allowed = adapter.Count(s.Content, limits), limits.MaxCharacters
 			for _, found := range adapter.Check(content, limits) {
-				add(post.Problem{Field: fieldOf(i, a.ID, t.Override, found.Field), Code: found.Code, Message: found.Message})
+				add(apperr.FieldError{Field: fieldOf(i, a.ID, t.Override, found.Field), Code: found.Code, Message: found.Message})
 			}
 			if previewer, ok := adapter.(network.Previewer); ok {
 				seen.Network = previewer.Preview(content, limits)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
 )
@@ -82,7 +83,7 @@ func (d *Desk) examine(ctx context.Context, who workspace.Principal, draft Draft
 		return postgres.NewPost{}, nil, err
 	}
 	if len(c.problems) > 0 {
-		return postgres.NewPost{}, nil, post.InvalidFields(c.problems...)
+		return postgres.NewPost{}, nil, apperr.InvalidFields(c.problems...)
 	}
 	return n, c, nil
 }

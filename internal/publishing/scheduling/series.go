@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/recurrence"
 	"dateline/internal/storage/postgres"
@@ -85,13 +87,13 @@ func (c *check) series(ctx context.Context, who workspace.Principal, in SeriesDr
 		c.add("starts", "too_far", "A series starts at most five years ago or ahead.")
 	}
 	if len(c.problems) > 0 {
-		return s, post.InvalidFields(c.problems...)
+		return s, apperr.InvalidFields(c.problems...)
 	}
 	s.Starts = recurrence.Name(starts)
 	next, ok := nextOccurrence(rule, starts, zone, c.desk.now())
 	if !ok || next.At.Sub(c.desk.now()) > post.Horizon {
 		c.add("rule", "never", "This rule has no occurrence within the next five years.")
-		return s, post.InvalidFields(c.problems...)
+		return s, apperr.InvalidFields(c.problems...)
 	}
 	in.Template.ScheduledTime, in.Template.TimeZone = next.At.Format(time.RFC3339), in.TimeZone
 	if _, err := c.examine(ctx, who, in.Template); err != nil {
@@ -101,7 +103,7 @@ func (c *check) series(ctx context.Context, who workspace.Principal, in SeriesDr
 		for i := range c.problems {
 			c.problems[i].Field = "template." + c.problems[i].Field
 		}
-		return s, post.InvalidFields(c.problems...)
+		return s, apperr.InvalidFields(c.problems...)
 	}
 	s.Template, err = json.Marshal(in.Template)
 	return s, err
@@ -261,7 +263,7 @@ func (d *Desk) Skip(ctx context.Context, g post.Guard, occurrence string, skip b
 // ahead gives the name of a coming occurrence.
 func ahead(s post.Series, text string, now time.Time) (string, error) {
 	refuse := func(code, format string, args ...any) error {
-		return post.InvalidFields(post.Problem{Field: "occurrence", Code: code, Message: fmt.Sprintf(format, args...)})
+		return apperr.InvalidFields(apperr.FieldError{Field: "occurrence", Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 	local, err := recurrence.ParseLocal(text)
 	if err != nil {
@@ -294,6 +296,6 @@ func expandable(s post.Series) (rule recurrence.Rule, starts time.Time, zone *ti
 	if starts, err = recurrence.ParseLocal(s.Starts); err != nil {
 		return rule, starts, nil, fmt.Errorf("series %s: %w", s.ID, err)
 	}
-	zone, err = post.LoadZone(s.TimeZone)
+	zone, err = timezone.Load(s.TimeZone)
 	return rule, starts, zone, err
 }

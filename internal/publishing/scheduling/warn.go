@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 )
 
@@ -82,7 +83,7 @@ func about(n post.Neighbour, p post.Post, handle string, account uuid.UUID) post
 }
 
 func moment(at time.Time, zone string) string {
-	if z, err := post.LoadZone(zone); err == nil {
+	if z, err := timezone.Load(zone); err == nil {
 		at = at.In(z)
 	}
 	return at.Format("15:04 on 2 January 2006")
@@ -90,7 +91,7 @@ func moment(at time.Time, zone string) string {
 
 // oddities warns of what can be seen without looking at other posts.
 func (c *check) oddities(p post.Post) (out []post.Warning) {
-	if zone, err := post.LoadZone(p.TimeZone); err == nil && toGoOut(p) && !p.ScheduledTime.IsZero() && p.ScheduledTime.In(zone).Hour() < nightEnds {
+	if zone, err := timezone.Load(p.TimeZone); err == nil && toGoOut(p) && !p.ScheduledTime.IsZero() && p.ScheduledTime.In(zone).Hour() < nightEnds {
 		out = append(out, post.Warning{Code: post.WarnNight,
 			Message: fmt.Sprintf("It goes out in the night: at %s in %s.", moment(p.ScheduledTime, p.TimeZone), p.TimeZone)})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/timezone"
 	"dateline/internal/publishing/post"
 )
 
@@ -25,7 +26,7 @@ type Entry struct {
 
 // Tell tells events in their order. It leaves out edits of drafts.
 func Tell(l Language, p post.Post, events []post.Event) []Entry {
-	zone, err := post.LoadZone(p.TimeZone)
+	zone, err := timezone.Load(p.TimeZone)
 	if err != nil {
 		zone = time.UTC
 	}

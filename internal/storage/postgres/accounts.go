@@ -8,8 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres/db"
 	"dateline/platforms/network"
 )
@@ -55,7 +56,7 @@ func (s *Store) SaveAccount(ctx context.Context, a account.Account, seal func(id
 func (s *Store) Account(ctx context.Context, id uuid.UUID) (account.Account, error) {
 	row, err := s.q.GetAccount(ctx, id)
 	if noRows(err) {
-		return account.Account{}, post.Missing("account")
+		return account.Account{}, apperr.NotFound("account")
 	}
 	return accountFromRow(row), err
 }
@@ -95,7 +96,7 @@ func (s *Store) ChangeAccount(ctx context.Context, workspaceID, id uuid.UUID, is
 	}
 	row, err := s.q.ChangeAccount(ctx, db.ChangeAccountParams{ID: id, WorkspaceID: workspaceID, IsDefault: isDefault, SetSettings: raw, DropSettings: drop})
 	if noRows(err) {
-		return account.Account{}, post.Missing("account")
+		return account.Account{}, apperr.NotFound("account")
 	}
 	return accountFromRow(row), err
 }

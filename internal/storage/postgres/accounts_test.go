@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
-	"dateline/internal/publishing/post"
 )
 
 // refuse makes the network refuse an account's token.
@@ -104,7 +104,7 @@ func TestTheSamePersonMayBeConnectedInTwoWorkspaces(t *testing.T) {
 func TestAMissingAccountIsNotFound(t *testing.T) {
 	n := open(t)
 	_, err := n.Account(t.Context(), newID())
-	if e := refused(t, err); e.Kind != post.NotFound || e.Code != "account_not_found" {
+	if e := refused(t, err); e.Kind != apperr.KindNotFound || e.Code != "account_not_found" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
@@ -79,6 +80,6 @@ func (s *Store) overdue(ctx context.Context, g post.Guard, p post.Post) error {
 }
 
 func isTooLate(err error) bool {
-	var e *post.Error
-	return errors.As(err, &e) && e.Kind == post.Conflict
+	var e *apperr.Error
+	return errors.As(err, &e) && e.Kind == apperr.KindConflict
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
 )
@@ -83,7 +84,7 @@ func TestAChangeAgainstAnOlderVersionIsRefusedAsStale(t *testing.T) {
 	n.must(err)
 	for name, change := range n.changes(g) {
 		_, err := change()
-		if e := refused(t, err); e.Kind != post.PreconditionFailed || e.Code != "version_mismatch" || !strings.Contains(e.Message, "2") {
+		if e := refused(t, err); e.Kind != apperr.KindPreconditionFailed || e.Code != "version_mismatch" || !strings.Contains(e.Message, "2") {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -120,7 +121,7 @@ func TestAChangeThatComesTooLateSaysWhy(t *testing.T) {
 				continue // that sends what failed again
 			}
 			_, err := change()
-			if e := refused(t, err); e.Kind != post.Conflict || e.Code != "too_late" || !strings.Contains(e.Message, reason) {
+			if e := refused(t, err); e.Kind != apperr.KindConflict || e.Code != "too_late" || !strings.Contains(e.Message, reason) {
 				t.Errorf("%s, %s: %+v", reason, name, e)
 			}
 		}

@@ -8,9 +8,10 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -100,7 +101,7 @@ func (s *Store) ControlDomain(ctx context.Context, workspaceID uuid.UUID, domain
 			}
 			forgotten, err = q.EmptyFrontier(ctx, d.ID)
 		default:
-			return &post.Error{Kind: post.Invalid, Code: "invalid_request", Message: "There is nothing of that name to do with a domain."}
+			return &apperr.Error{Kind: apperr.KindInvalid, Code: "invalid_request", Message: "There is nothing of that name to do with a domain."}
 		}
 		if err != nil || workspaceID == uuid.Nil {
 			return err

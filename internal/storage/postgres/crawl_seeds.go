@@ -10,9 +10,10 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -44,7 +45,7 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempot
 			return err
 		}
 		if int(have)+len(seeds) > mostSeeds {
-			return &post.Error{Kind: post.Conflict, Code: "too_many_seeds", Message: fmt.Sprintf("A workspace may have %d seeds. Delete some first.", mostSeeds)}
+			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_seeds", Message: fmt.Sprintf("A workspace may have %d seeds. Delete some first.", mostSeeds)}
 		}
 		domains, err := domainsOf(ctx, q, seeds)
 		if err != nil {
@@ -113,7 +114,7 @@ func (s *Store) ChangeSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVer
 			return orMissing(err, "seed")
 		}
 		n := seedFromRow(row.Seed, row.Domain)
-		stale := &post.Error{Kind: post.PreconditionFailed, Code: "version_mismatch", Message: "The seed was changed since it was read. Read it again."}
+		stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The seed was changed since it was read. Read it again."}
 		if ifVersion != 0 && ifVersion != n.Version {
 			return stale
 		}

@@ -8,9 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres"
 )
 
@@ -108,8 +109,8 @@ func TestPausedSeedsStopTheirPages(t *testing.T) {
 	if urls := n.lease(d, 10); len(urls) != 0 {
 		t.Errorf("%d URLs of a paused seed", len(urls))
 	}
-	var refused *post.Error
-	if _, err := n.ChangeSeed(t.Context(), n.workspace.ID, s.ID, s.Version, func(*crawl.Seed) error { return nil }); !errors.As(err, &refused) || refused.Kind != post.PreconditionFailed {
+	var refused *apperr.Error
+	if _, err := n.ChangeSeed(t.Context(), n.workspace.ID, s.ID, s.Version, func(*crawl.Seed) error { return nil }); !errors.As(err, &refused) || refused.Kind != apperr.KindPreconditionFailed {
 		t.Errorf("an edit of an old version: %v", err)
 	}
 	elsewhere, _, _ := n.found("Other desk")

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
@@ -143,7 +144,7 @@ func (s *Store) confirm(ctx context.Context, q *db.Queries, p post.Post, call db
 		return err
 	}
 	if len(added) == 0 {
-		return post.InvalidFields(post.Problem{Field: "url", Code: "taken", Message: "That post belongs to another post of this workspace already."})
+		return apperr.InvalidFields(apperr.FieldError{Field: "url", Code: "taken", Message: "That post belongs to another post of this workspace already."})
 	}
 	_, err = q.DecideTarget(ctx, db.DecideTargetParams{ID: d.TargetID, Status: db.TargetStatus(status),
 		RemoteID: firstOnly(o, d.RemoteID), RemoteUrl: firstOnly(o, d.RemoteURL), PostedAt: postedAt})
@@ -167,7 +168,7 @@ func (s *Store) onDead(ctx context.Context, g post.Guard, do func(*db.Queries, d
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockPost(ctx, g.PostID)
 		if noRows(err) || err == nil && g.WorkspaceID != uuid.Nil && row.WorkspaceID != g.WorkspaceID {
-			return post.Missing("post")
+			return apperr.NotFound("post")
 		}
 		if err != nil {
 			return err

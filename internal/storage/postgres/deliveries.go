@@ -6,8 +6,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/notify/webhook"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -25,7 +26,7 @@ func (s *Store) AddTestDelivery(ctx context.Context, workspaceID uuid.UUID, d we
 }
 
 func disabled() error {
-	return &post.Error{Kind: post.Conflict, Code: "webhook_disabled", Message: "This webhook endpoint is disabled. Enable it first."}
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "webhook_disabled", Message: "This webhook endpoint is disabled. Enable it first."}
 }
 
 // Deliveries lists an endpoint's deliveries, the newest first.
@@ -53,7 +54,7 @@ func (s *Store) Redeliver(ctx context.Context, workspaceID, endpoint, id uuid.UU
 		return webhook.Delivery{}, err
 	}
 	if _, err := s.q.GetDelivery(ctx, db.GetDeliveryParams{ID: id, EndpointID: endpoint, WorkspaceID: workspaceID}); noRows(err) {
-		return webhook.Delivery{}, post.Missing("delivery")
+		return webhook.Delivery{}, apperr.NotFound("delivery")
 	} else if err != nil {
 		return webhook.Delivery{}, err
 	}
@@ -77,7 +78,7 @@ func (s *Store) RedeliverDead(ctx context.Context, workspaceID, endpoint uuid.UU
 func (s *Store) DeliveryJob(ctx context.Context, id uuid.UUID) (webhook.Job, error) {
 	r, err := s.q.DeliveryForAttempt(ctx, id)
 	if noRows(err) {
-		return webhook.Job{}, post.Missing("delivery")
+		return webhook.Job{}, apperr.NotFound("delivery")
 	}
 	if err != nil {
 		return webhook.Job{}, err

@@ -8,8 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/ops/archive"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -38,7 +39,7 @@ func (s *Store) BeginExport(ctx context.Context, id, workspaceID, user uuid.UUID
 func (s *Store) ExportJob(ctx context.Context, id uuid.UUID) (archive.Job, error) {
 	row, err := s.q.WorkspaceExport(ctx, id)
 	if noRows(err) {
-		return archive.Job{}, post.Missing("export")
+		return archive.Job{}, apperr.NotFound("export")
 	}
 	if err != nil {
 		return archive.Job{}, err

@@ -59,7 +59,7 @@ func TestAKeyUsedForAnotherRequestIsRefused(t *testing.T) {
 	n := open(t)
 	first := n.create(keyed("key", "Hello"))
 	_, _, err := n.CreatePost(t.Context(), n.draft(keyed("key", "Something else")))
-	if e := refused(t, err); e.Code != "idempotency_key_reused" || e.Problems[0].Field != "Idempotency-Key" {
+	if e := refused(t, err); e.Code != "idempotency_key_reused" || e.Fields[0].Field != "Idempotency-Key" {
 		t.Errorf("%+v", e)
 	}
 	_, _, err = n.ReplayedPost(t.Context(), n.workspace.ID, n.draft(keyed("key", "Something else")).Idempotency)

@@ -8,6 +8,7 @@ import (
 
 	"dateline/internal/audience/shortlink"
 	"dateline/internal/audience/site"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
@@ -73,7 +74,7 @@ func (s *Store) CreateLink(ctx context.Context, n shortlink.Link, resource uuid.
 		return shortlink.Link{}, false, true, nil
 	}
 	if noRows(err) {
-		return shortlink.Link{}, false, false, post.Missing("link")
+		return shortlink.Link{}, false, false, apperr.NotFound("link")
 	}
 	return l, replayed, false, err
 }
@@ -91,7 +92,7 @@ func (s *Store) LinkByCode(ctx context.Context, code string) (l shortlink.Link, 
 func (s *Store) LinkInWorkspace(ctx context.Context, workspaceID uuid.UUID, code string) (shortlink.Link, error) {
 	row, err := s.q.GetLinkInWorkspace(ctx, db.GetLinkInWorkspaceParams{Code: code, WorkspaceID: workspaceID})
 	if noRows(err) {
-		return shortlink.Link{}, post.Missing("link")
+		return shortlink.Link{}, apperr.NotFound("link")
 	}
 	if err != nil {
 		return shortlink.Link{}, err
@@ -103,7 +104,7 @@ func (s *Store) LinkInWorkspace(ctx context.Context, workspaceID uuid.UUID, code
 func (s *Store) SetLinkDisabled(ctx context.Context, workspaceID uuid.UUID, code string, disabled bool) (shortlink.Link, error) {
 	row, err := s.q.SetLinkDisabled(ctx, db.SetLinkDisabledParams{Code: code, WorkspaceID: workspaceID, Disabled: disabled})
 	if noRows(err) {
-		return shortlink.Link{}, post.Missing("link")
+		return shortlink.Link{}, apperr.NotFound("link")
 	}
 	if err != nil {
 		return shortlink.Link{}, err

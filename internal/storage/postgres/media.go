@@ -9,10 +9,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/media/metadata"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -86,7 +87,7 @@ func (s *Store) MediaItem(ctx context.Context, workspaceID, id uuid.UUID) (media
 
 func readMedia(row db.Medium, err error) (media.Item, error) {
 	if noRows(err) {
-		return media.Item{}, post.Missing("media")
+		return media.Item{}, apperr.NotFound("media")
 	}
 	return mediaFromRow(row), err
 }

@@ -6,9 +6,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/media"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -115,7 +116,7 @@ func (s *Store) CreateUpload(ctx context.Context, u media.Upload, key idempotenc
 		return err
 	})
 	if noRows(err) {
-		return media.Upload{}, false, post.Missing("upload") // not completed in time, and dropped
+		return media.Upload{}, false, apperr.NotFound("upload") // not completed in time, and dropped
 	}
 	return made, replayed, err
 }
@@ -124,7 +125,7 @@ func (s *Store) CreateUpload(ctx context.Context, u media.Upload, key idempotenc
 func (s *Store) Upload(ctx context.Context, workspaceID, id uuid.UUID) (media.Upload, error) {
 	row, err := s.q.GetMediaUpload(ctx, db.GetMediaUploadParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
-		return media.Upload{}, post.Missing("upload")
+		return media.Upload{}, apperr.NotFound("upload")
 	}
 	return uploadFromRow(row), err
 }

@@ -8,7 +8,8 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -44,7 +45,7 @@ func (s *Store) Invite(ctx context.Context, workspaceID uuid.UUID, email string,
 			return err
 		}
 		if added == 0 {
-			return &post.Error{Kind: post.Conflict, Code: "already_member", Message: "The person of this address is a member already. To give them another role, change the member."}
+			return &apperr.Error{Kind: apperr.KindConflict, Code: "already_member", Message: "The person of this address is a member already. To give them another role, change the member."}
 		}
 		if m, err = member(ctx, q, workspaceID, user.ID); err != nil {
 			return err
@@ -114,7 +115,7 @@ func (s *Store) onMember(ctx context.Context, workspaceID, user uuid.UUID, do fu
 }
 
 func lastOwner() error {
-	return &post.Error{Kind: post.Conflict, Code: "last_owner",
+	return &apperr.Error{Kind: apperr.KindConflict, Code: "last_owner",
 		Message: "A workspace keeps at least one owner who has logged in. Make another member owner first, and have them log in."}
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/internal/storage/postgres"
 )
 
@@ -36,7 +37,7 @@ func TestTheLastOwnerIsNeitherRemovedNorDemoted(t *testing.T) {
 	n := open(t)
 	for _, role := range []workspace.Role{workspace.Editor, workspace.Author, workspace.Viewer} {
 		_, err := n.ChangeRole(t.Context(), n.workspace.ID, n.user, role)
-		if e := refused(t, err); e.Code != "last_owner" || e.Kind != post.Conflict {
+		if e := refused(t, err); e.Code != "last_owner" || e.Kind != apperr.KindConflict {
 			t.Errorf("%s: %+v", role, e)
 		}
 	}
@@ -139,7 +140,7 @@ func TestNoTokenSlipsThroughWhileItsMemberIsRemoved(t *testing.T) {
 		var all sync.WaitGroup
 		all.Go(func() {
 			<-start
-			var e *post.Error
+			var e *apperr.Error
 			if _, _, err := n.CreateToken(t.Context(), made, postgres.Idempotency{}); err != nil && (!errors.As(err, &e) || e.Code != "member_not_found") {
 				t.Error(err)
 			}

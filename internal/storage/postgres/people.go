@@ -7,7 +7,8 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -129,7 +130,7 @@ func workspaceFromRow(r db.Workspace) workspace.Workspace {
 // orMissing says of a row that is not there what it would have been.
 func orMissing(err error, what string) error {
 	if noRows(err) {
-		return post.Missing(what)
+		return apperr.NotFound(what)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
@@ -136,9 +137,9 @@ func resourceOfKey(ctx context.Context, q *db.Queries, workspaceID uuid.UUID, i 
 		return uuid.Nil, err
 	}
 	if !bytes.Equal(row.RequestHash, i.RequestHash) {
-		return uuid.Nil, &post.Error{Kind: post.Invalid, Code: "idempotency_key_reused",
+		return uuid.Nil, &apperr.Error{Kind: apperr.KindInvalid, Code: "idempotency_key_reused",
 			Message: "This Idempotency-Key was used for a different request. Use a new key for a new request.",
-			Problems: []post.Problem{{Field: "Idempotency-Key", Code: "reused",
+			Fields: []apperr.FieldError{{Field: "Idempotency-Key", Code: "reused",
 				Message: "The key belongs to a different request."}}}
 	}
 	return row.ResourceID, nil

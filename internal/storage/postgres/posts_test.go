@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
 )
@@ -54,7 +55,7 @@ func TestACreatedPostReadsBackWhole(t *testing.T) {
 func TestAMissingPostIsNotFound(t *testing.T) {
 	n := open(t)
 	_, err := n.Post(t.Context(), newID())
-	if e := refused(t, err); e.Kind != post.NotFound || e.Code != "post_not_found" {
+	if e := refused(t, err); e.Kind != apperr.KindNotFound || e.Code != "post_not_found" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -64,7 +65,7 @@ func TestAForeignWorkspaceSeesAndChangesNothing(t *testing.T) {
 	p := n.create()
 	foreign, _, _ := n.found("Rivals")
 	_, err := n.PostInWorkspace(t.Context(), foreign.ID, p.ID)
-	if refused(t, err).Kind != post.NotFound {
+	if refused(t, err).Kind != apperr.KindNotFound {
 		t.Error(err)
 	}
 	list, err := n.Posts(t.Context(), postgres.Filter{WorkspaceID: foreign.ID, Limit: 10})
@@ -79,7 +80,7 @@ func TestAForeignWorkspaceSeesAndChangesNothing(t *testing.T) {
 		"publish now": func() (post.Post, error) { return n.PublishNow(t.Context(), g) },
 	} {
 		_, err := change()
-		if refused(t, err).Kind != post.NotFound {
+		if refused(t, err).Kind != apperr.KindNotFound {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 )
 
@@ -108,7 +109,7 @@ func TestEditCancelAndClaimAgreeOnOneTruth(t *testing.T) {
 
 // tooLate passes refusals: somebody else was faster.
 func tooLate(err error) error {
-	var e *post.Error
+	var e *apperr.Error
 	if errors.As(err, &e) && e.Code == "too_late" {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
@@ -26,7 +27,7 @@ func (s *Store) PostInWorkspace(ctx context.Context, workspaceID, id uuid.UUID) 
 // answered with what it made, not with what came after it.
 func withTargets(ctx context.Context, q *db.Queries, row db.ScheduledPost, err error) (post.Post, error) {
 	if noRows(err) {
-		return post.Post{}, post.Missing("post")
+		return post.Post{}, apperr.NotFound("post")
 	}
 	if err != nil {
 		return post.Post{}, err

@@ -9,10 +9,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/search"
 	"dateline/internal/news/search/savedsearch"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -103,7 +104,7 @@ func (s *Store) CreateSavedSearch(ctx context.Context, n savedsearch.Search, mos
 		row, err := q.InsertSavedSearch(ctx, db.InsertSavedSearchParams{ID: n.ID, WorkspaceID: n.WorkspaceID, UserID: idOrNull(n.UserID), Name: n.Name, Query: n.Query, Mode: string(n.Mode),
 			Domains: orEmpty(f.Domains), Languages: orEmpty(f.Languages), Sections: orEmpty(f.Sections), Tags: orEmpty(f.Tags), Authors: orEmpty(f.Authors), Alert: n.Alert, Most: int32(most)}) //nolint:gosec // hundreds
 		if noRows(err) {
-			return &post.Error{Kind: post.Conflict, Code: "too_many_saved_searches", Message: fmt.Sprintf("A workspace may keep %d searches. Delete one first.", most)}
+			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_saved_searches", Message: fmt.Sprintf("A workspace may keep %d searches. Delete one first.", most)}
 		}
 		created = savedFromRow(row)
 		return err
@@ -157,7 +158,7 @@ func (s *Store) SavedSearch(ctx context.Context, workspaceID, id uuid.UUID) (sav
 
 // ChangeSavedSearch changes a search. ifVersion 0 takes any.
 func (s *Store) ChangeSavedSearch(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*savedsearch.Search) error) (changed savedsearch.Search, err error) {
-	stale := &post.Error{Kind: post.PreconditionFailed, Code: "version_mismatch", Message: "The search was changed since it was read. Read it again."}
+	stale := &apperr.Error{Kind: apperr.KindPreconditionFailed, Code: "version_mismatch", Message: "The search was changed since it was read. Read it again."}
 	was, err := s.SavedSearch(ctx, workspaceID, id)
 	if err != nil {
 		return was, err
@@ -218,7 +219,7 @@ func (s *Store) TellOfMatches(ctx context.Context, searches, articles []uuid.UUI
 }
 
 func noSearch() error {
-	return &post.Error{Kind: post.NotFound, Code: "saved_search_not_found", Message: "There is no such search in this workspace."}
+	return &apperr.Error{Kind: apperr.KindNotFound, Code: "saved_search_not_found", Message: "There is no such search in this workspace."}
 }
 
 func orNoSearch(err error) error {

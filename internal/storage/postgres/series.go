@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres/db"
 )
@@ -61,7 +62,7 @@ func (s *Store) SeriesInWorkspace(ctx context.Context, workspaceID, id uuid.UUID
 
 func readSeries(row db.Series, err error) (post.Series, error) {
 	if noRows(err) {
-		return post.Series{}, post.Missing("series")
+		return post.Series{}, apperr.NotFound("series")
 	}
 	return seriesFromRow(row), err
 }

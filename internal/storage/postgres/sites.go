@@ -9,7 +9,8 @@ import (
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
 	"dateline/internal/identity/audit"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -30,7 +31,7 @@ func (s *Store) CreateSite(ctx context.Context, w site.Site, most int, key Idemp
 			Visitors: string(w.Visitors), WeeklyUniques: w.WeeklyUniques, PublicCounts: w.PublicCounts,
 			WriteKey: w.WriteKey, SecretHash: w.SecretHash, VisitorKey: w.VisitorKey, Most: int32(most)}) //nolint:gosec // a few
 		if noRows(err) {
-			return &post.Error{Kind: post.Conflict, Code: "too_many_sites",
+			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_sites",
 				Message: fmt.Sprintf("This workspace has %d sites, which is as many as it may have. Delete one first.", most)}
 		}
 		if err != nil {

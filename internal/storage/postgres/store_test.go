@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/publishing/account"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
@@ -164,9 +165,9 @@ func (n *newsroom) events(p post.Post) []string {
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
 // refused gives the code and kind of a refusal; it fails on any other error.
-func refused(t *testing.T, err error) *post.Error {
+func refused(t *testing.T, err error) *apperr.Error {
 	t.Helper()
-	var e *post.Error
+	var e *apperr.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("want a refusal, got %v", err)
 	}

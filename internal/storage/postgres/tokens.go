@@ -7,7 +7,8 @@ import (
 
 	"dateline/internal/identity/audit"
 	"dateline/internal/identity/workspace"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -91,7 +92,7 @@ func (s *Store) RevokeToken(ctx context.Context, workspaceID, id uuid.UUID, only
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.RevokeToken(ctx, db.RevokeTokenParams{ID: id, WorkspaceID: workspaceID, OnlyOf: onlyOf})
 		if noRows(err) {
-			return post.Missing("token")
+			return apperr.NotFound("token")
 		}
 		if err != nil {
 			return err

@@ -10,7 +10,8 @@ import (
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/flush"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/apperr"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -170,7 +171,7 @@ func (s *Store) Erase(ctx context.Context, e flush.Erasure) (flush.Erasure, erro
 func (s *Store) Erasure(ctx context.Context, workspaceID, id uuid.UUID) (flush.Erasure, error) {
 	row, err := s.q.ViewErasure(ctx, db.ViewErasureParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
-		return flush.Erasure{}, post.Missing("erasure")
+		return flush.Erasure{}, apperr.NotFound("erasure")
 	}
 	return erasureFromRow(row), err
 }

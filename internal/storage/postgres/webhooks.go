@@ -9,8 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/audit"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/notify/webhook"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/postgres/db"
 )
 
@@ -30,7 +31,7 @@ func (s *Store) CreateWebhook(ctx context.Context, e webhook.Endpoint, secret we
 		row, err := q.InsertWebhook(ctx, db.InsertWebhookParams{ID: e.ID, WorkspaceID: e.WorkspaceID, Url: e.URL,
 			Description: e.Description, Types: orEmpty(e.Types), Most: int32(most)}) //nolint:gosec // a few
 		if noRows(err) {
-			return &post.Error{Kind: post.Conflict, Code: "too_many_webhooks",
+			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_webhooks",
 				Message: fmt.Sprintf("This workspace has %d webhook endpoints, which is as many as it may have. Delete one first.", most)}
 		}
 		if err != nil {
@@ -59,7 +60,7 @@ func (s *Store) Webhooks(ctx context.Context, workspaceID uuid.UUID) ([]webhook.
 func (s *Store) Webhook(ctx context.Context, workspaceID, id uuid.UUID) (webhook.Endpoint, error) {
 	row, err := s.q.GetWebhook(ctx, db.GetWebhookParams{ID: id, WorkspaceID: workspaceID})
 	if noRows(err) {
-		err = post.Missing("webhook")
+		err = apperr.NotFound("webhook")
 	}
 	return endpointFromRow(row), err
 }
@@ -122,7 +123,7 @@ func (s *Store) lockedWebhook(ctx context.Context, workspaceID, id uuid.UUID, f 
 	return s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.LockWebhook(ctx, db.LockWebhookParams{ID: id, WorkspaceID: workspaceID})
 		if noRows(err) {
-			return post.Missing("webhook")
+			return apperr.NotFound("webhook")
 		}
 		if err != nil {
 			return err

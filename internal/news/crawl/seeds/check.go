@@ -12,9 +12,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/weburl"
-	"dateline/internal/publishing/post"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 )
 
 // seed makes a seed of a draft, or says what is wrong with it.
-func (s *Service) seed(who workspace.Principal, d Draft) (crawl.Seed, []post.Problem) {
+func (s *Service) seed(who workspace.Principal, d Draft) (crawl.Seed, []apperr.FieldError) {
 	u, problem := s.address(d.URL)
 	n := crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: u, Domain: u.Domain(), Kind: d.Kind, Title: strings.TrimSpace(d.Title), Status: crawl.Active,
 		Priority: defaultPriority, Min: s.Pace.Min, Max: s.Pace.Max, Rules: crawl.Rules{Allow: d.Allow, Deny: d.Deny, Depth: 1}}
@@ -55,16 +55,16 @@ func (s *Service) seed(who workspace.Principal, d Draft) (crawl.Seed, []post.Pro
 	n.Every = min(max(s.Pace.Every, n.Min), n.Max)
 	problems := check(n)
 	if problem != nil {
-		problems = append([]post.Problem{*problem}, problems...)
+		problems = append([]apperr.FieldError{*problem}, problems...)
 	}
 	return n, problems
 }
 
 // address reads the URL of a seed, and refuses what leads into private networks.
 // Where a name leads is looked at again whenever it is dialled.
-func (s *Service) address(text string) (weburl.URL, *post.Problem) {
-	wrong := func(code, message string) *post.Problem {
-		return &post.Problem{Field: "url", Code: code, Message: message}
+func (s *Service) address(text string) (weburl.URL, *apperr.FieldError) {
+	wrong := func(code, message string) *apperr.FieldError {
+		return &apperr.FieldError{Field: "url", Code: code, Message: message}
 	}
 	u, err := weburl.Parse(strings.TrimSpace(text), weburl.Rules{})
 	switch {
@@ -105,9 +105,9 @@ func (s *Service) address(text string) (weburl.URL, *post.Problem) {
 }
 
 // check says what is wrong with a seed, its address apart.
-func check(n crawl.Seed) (problems []post.Problem) {
+func check(n crawl.Seed) (problems []apperr.FieldError) {
 	wrong := func(field, message string, args ...any) {
-		problems = append(problems, post.Problem{Field: field, Code: "invalid", Message: fmt.Sprintf(message, args...)})
+		problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: fmt.Sprintf(message, args...)})
 	}
 	switch n.Kind {
 	case crawl.Home, crawl.Section, crawl.Feed, crawl.Sitemap:

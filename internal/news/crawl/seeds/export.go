@@ -8,8 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl/warc"
-	"dateline/internal/publishing/post"
+
 	"dateline/internal/storage/objects"
 )
 
@@ -30,7 +31,7 @@ func CheckRange(from, to time.Time) error {
 	if from.Before(to) {
 		return nil
 	}
-	return post.InvalidFields(post.Problem{Field: "to", Code: "invalid", Message: "The end has to be after the beginning."})
+	return apperr.InvalidFields(apperr.FieldError{Field: "to", Code: "invalid", Message: "The end has to be after the beginning."})
 }
 
 // Export has a domain's stored pages written into the object store.
@@ -61,7 +62,7 @@ func (s *Service) Exported(ctx context.Context, who workspace.Principal, domain 
 	if asked, err := s.Store.HasExport(ctx, who.WorkspaceID, id, domain); err != nil {
 		return Exported{}, err
 	} else if !asked {
-		return Exported{}, post.Missing("export")
+		return Exported{}, apperr.NotFound("export")
 	}
 	key := exportKey(who.WorkspaceID, domain, id)
 	size, err := s.Objects.Size(ctx, key)

@@ -7,9 +7,9 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl"
-	"dateline/internal/publishing/post"
 )
 
 // Format is how a list of seeds is written.
@@ -52,7 +52,7 @@ func (s *Service) Import(ctx context.Context, who workspace.Principal, format Fo
 		return nil, err
 	}
 	if len(lines) > mostLines {
-		return nil, post.InvalidFields(post.Problem{Field: "text", Code: "too_long", Message: "Import at most 5000 addresses at once."})
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "text", Code: "too_long", Message: "Import at most 5000 addresses at once."})
 	}
 	var make []crawl.Seed
 	at := map[uuid.UUID]int{}

@@ -1,15 +1,15 @@
 package seeds
 
 import (
+	"dateline/internal/infra/apperr"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/discover"
-	"dateline/internal/publishing/post"
 )
 
 func readOPML(text string) ([]Line, error) {
 	outlines, err := discover.OPML([]byte(text))
 	if err != nil {
-		return nil, post.InvalidFields(post.Problem{Field: "text", Code: "invalid", Message: "This is no OPML file."})
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "text", Code: "invalid", Message: "This is no OPML file."})
 	}
 	lines := make([]Line, len(outlines))
 	for i, o := range outlines {

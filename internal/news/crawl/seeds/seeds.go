@@ -16,10 +16,10 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/news/crawl"
-	"dateline/internal/publishing/post"
 )
 
 // Store keeps seeds and domains.
@@ -79,14 +79,14 @@ const defaultPriority = 50
 func (s *Service) Create(ctx context.Context, who workspace.Principal, d Draft, key idempotency.Key) (crawl.Seed, bool, error) {
 	n, problems := s.seed(who, d)
 	if len(problems) > 0 {
-		return crawl.Seed{}, false, post.InvalidFields(problems...)
+		return crawl.Seed{}, false, apperr.InvalidFields(problems...)
 	}
 	made, replayed, err := s.Store.CreateSeeds(ctx, []crawl.Seed{n}, key)
 	if err != nil {
 		return crawl.Seed{}, false, err
 	}
 	if len(made) == 0 {
-		return crawl.Seed{}, false, &post.Error{Kind: post.Conflict, Code: "seed_exists", Message: fmt.Sprintf("This workspace has the seed %s already. Change that one.", n.URL)}
+		return crawl.Seed{}, false, &apperr.Error{Kind: apperr.KindConflict, Code: "seed_exists", Message: fmt.Sprintf("This workspace has the seed %s already. Change that one.", n.URL)}
 	}
 	s.wake(ctx, n.URL.Domain())
 	return made[0], replayed, nil
@@ -135,7 +135,7 @@ func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUI
 		set(&n.Rules.Depth, c.Depth)
 		set(&n.Rules.Budget, c.Budget)
 		if problems := check(*n); len(problems) > 0 {
-			return post.InvalidFields(problems...)
+			return apperr.InvalidFields(problems...)
 		}
 		return nil
 	})
@@ -213,7 +213,7 @@ func (s *Service) Control(ctx context.Context, who workspace.Principal, name str
 func (s *Service) alone(ctx context.Context, who workspace.Principal, d crawl.Domain, instead string) error {
 	shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
 	if err == nil && shared {
-		err = &post.Error{Kind: post.Conflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too. " + instead}
+		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too. " + instead}
 	}
 	return err
 }
@@ -226,7 +226,7 @@ func (s *Service) Render(ctx context.Context, who workspace.Principal, name stri
 		return err
 	}
 	if render && !s.Browser {
-		return &post.Error{Kind: post.Conflict, Code: "no_browser", Message: "There is no browser to render pages in: set DATELINE_CRAWL_BROWSER."}
+		return &apperr.Error{Kind: apperr.KindConflict, Code: "no_browser", Message: "There is no browser to render pages in: set DATELINE_CRAWL_BROWSER."}
 	}
 	if err := s.alone(ctx, who, d, "Ask them first."); err != nil {
 		return err

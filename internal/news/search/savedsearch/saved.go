@@ -17,9 +17,9 @@ import (
 
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/search"
-	"dateline/internal/publishing/post"
 )
 
 // Search is a search that somebody keeps.
@@ -183,7 +183,7 @@ func (s *Service) Feed(ctx context.Context, id uuid.UUID, token string) (Search,
 		return Search{}, nil, err
 	}
 	if subtle.ConstantTimeCompare(n.FeedHash, hash(token)) != 1 {
-		return Search{}, nil, post.Missing("feed")
+		return Search{}, nil, apperr.NotFound("feed")
 	}
 	r := search.Request{Text: n.Query, Mode: n.Mode, Filters: n.Filters, Sort: search.ByTime, Limit: feedItems}
 	if n.Mode != search.Keyword && len(search.Parse(n.Query).Wanted()) > 0 {
@@ -205,13 +205,13 @@ const (
 )
 
 func check(n *Search) error {
-	var problems []post.Problem
+	var problems []apperr.FieldError
 	n.Name = strings.TrimSpace(n.Name)
 	if n.Name == "" || utf8.RuneCountInString(n.Name) > longestName || !storable(n.Name) {
-		problems = append(problems, post.Problem{Field: "name", Code: "invalid", Message: "Give a name of 1 to 200 characters."})
+		problems = append(problems, apperr.FieldError{Field: "name", Code: "invalid", Message: "Give a name of 1 to 200 characters."})
 	}
 	if utf8.RuneCountInString(n.Query) > search.MaxText || !storable(n.Query) {
-		problems = append(problems, post.Problem{Field: "query", Code: "invalid", Message: "A query has at most 500 characters."})
+		problems = append(problems, apperr.FieldError{Field: "query", Code: "invalid", Message: "A query has at most 500 characters."})
 	}
 	switch n.Mode {
 	case "":
@@ -219,23 +219,23 @@ func check(n *Search) error {
 	case search.Keyword, search.Hybrid:
 	case search.Semantic:
 		if n.Alert {
-			problems = append(problems, post.Problem{Field: "alert", Code: "needs_words", Message: "Alerts go by words: an article is near or far by its meaning, but never a match. Choose keyword or hybrid."})
+			problems = append(problems, apperr.FieldError{Field: "alert", Code: "needs_words", Message: "Alerts go by words: an article is near or far by its meaning, but never a match. Choose keyword or hybrid."})
 		}
 	default:
-		problems = append(problems, post.Problem{Field: "mode", Code: "invalid", Message: "The modes are keyword, semantic and hybrid."})
+		problems = append(problems, apperr.FieldError{Field: "mode", Code: "invalid", Message: "The modes are keyword, semantic and hybrid."})
 	}
 	for field, values := range map[string][]string{"domains": n.Filters.Domains, "languages": n.Filters.Languages, "sections": n.Filters.Sections, "tags": n.Filters.Tags, "authors": n.Filters.Authors} {
 		if len(values) > mostValues || slices.ContainsFunc(values, func(v string) bool { return v == "" || len(v) > 1000 || !storable(v) }) {
-			problems = append(problems, post.Problem{Field: field, Code: "invalid", Message: "Give at most 50 values, none of them empty."})
+			problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: "Give at most 50 values, none of them empty."})
 		}
 	}
 	f := n.Filters
 	if len(search.Parse(n.Query).Wanted()) == 0 && len(f.Domains)+len(f.Languages)+len(f.Sections)+len(f.Tags)+len(f.Authors) == 0 && n.Alert {
-		problems = append(problems, post.Problem{Field: "query", Code: "required", Message: "Name a word or a filter: alerts of every article would be no alerts."})
+		problems = append(problems, apperr.FieldError{Field: "query", Code: "required", Message: "Name a word or a filter: alerts of every article would be no alerts."})
 	}
 	if len(problems) > 0 {
-		slices.SortFunc(problems, func(a, b post.Problem) int { return strings.Compare(a.Field, b.Field) })
-		return post.InvalidFields(problems...)
+		slices.SortFunc(problems, func(a, b apperr.FieldError) int { return strings.Compare(a.Field, b.Field) })
+		return apperr.InvalidFields(problems...)
 	}
 	return nil
 }
