@@ -242,6 +242,31 @@ func TestARetryClaimsAnewUnderAnotherEpoch(t *testing.T) {
 	}
 }
 
+// The lease of a claim bounds how long its holder may take, not whether its call
+// reached the network. Until that is known, no other attempt may send.
+func TestClaim_RefusedWhileAnEarlierCallIsOpen(t *testing.T) {
+	for _, state := range []string{post.CallSending, post.CallAmbiguous} {
+		t.Run(state, func(t *testing.T) {
+			n := open(t)
+			p := n.create()
+			first := n.claim(p, 0, 1, time.Minute)
+			n.must(n.SetCallState(t.Context(), first.OperationID, state, nil))
+			n.exec("update post_targets set claimed_until = now() - interval '1 second'")
+			other := n.create()
+			if _, ok, err := n.ClaimMany(t.Context(), []post.Call{call(p, 0, 2), call(other, 0, 1)}, time.Minute); err != nil || ok[0] || !ok[1] {
+				t.Errorf("claim with an open call, claim of another post: got %v, %v, want [false true]", ok, err)
+			}
+			var calls int
+			n.query(&calls, "select count(*) from operations where target_id = $1", first.TargetID)
+			if calls != 1 {
+				t.Errorf("calls in the ledger: got %d, want 1", calls)
+			}
+			n.must(n.SetCallState(t.Context(), first.OperationID, post.CallReconciledAbsent, nil))
+			n.claim(p, 0, 2, time.Minute)
+		})
+	}
+}
+
 func TestAnAmbiguousCallStaysOpenUntilItIsReconciled(t *testing.T) {
 	n := open(t)
 	c := n.claim(n.create(), 0, 1, time.Minute)
