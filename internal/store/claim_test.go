@@ -267,6 +267,97 @@ func TestClaim_RefusedWhileAnEarlierCallIsOpen(t *testing.T) {
 	}
 }
 
+// Only what is approved and scheduled goes out, whatever its targets say.
+func TestClaim_RefusedForAPostThatIsNotScheduled(t *testing.T) {
+	n := open(t)
+	for _, status := range []post.Status{post.Draft, post.Posted, post.PartlyPosted, post.Failed, post.Cancelled} {
+		p := n.create()
+		n.exec("update scheduled_posts set status = $2::text::post_status where post_id = $1", p.ID, string(status))
+		if _, ok, err := n.Claim(t.Context(), call(p, 0, 1), time.Minute); ok || err != nil {
+			t.Errorf("claim of a post that is %s: got %v, %v, want a refusal", status, ok, err)
+		}
+	}
+}
+
+// A refused claim leaves no trace: clients would see a post that is published
+// although nothing is sent.
+func TestClaim_RefusedChangesNothing(t *testing.T) {
+	for name, prepare := range map[string]func(n *newsroom, c post.Call) post.Call{
+		"TargetHasFailed": func(n *newsroom, c post.Call) post.Call {
+			n.finish(failure(c))
+			return c
+		},
+		"LeaseStillRuns": func(n *newsroom, c post.Call) post.Call {
+			n.must(n.SetCallState(n.t.Context(), c.OperationID, post.CallReconciledAbsent, nil))
+			return c
+		},
+		"TargetOfAnotherPost": func(n *newsroom, c post.Call) post.Call {
+			c.TargetID = n.create().Targets[0].ID
+			return c
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := open(t)
+			sports := n.connect("sports")
+			p := n.create(func(d *store.NewPost) { d.AccountIDs = []uuid.UUID{n.account.ID, sports.ID} })
+			c := prepare(n, n.claim(p, 0, 1, time.Minute))
+			before, err := n.Post(t.Context(), p.ID)
+			n.must(err)
+			c.OperationID, c.Epoch = newID(), 2
+			if _, ok, err := n.Claim(t.Context(), c, time.Minute); ok || err != nil {
+				t.Fatalf("got %v, %v, want a refusal", ok, err)
+			}
+			after, err := n.Post(t.Context(), p.ID)
+			n.must(err)
+			if after.Version != before.Version || after.Status != before.Status {
+				t.Errorf("the post: got version %d, %s, want version %d, %s", after.Version, after.Status, before.Version, before.Status)
+			}
+		})
+	}
+}
+
+// Each segment of a thread is sent once. Its claims count by segment and revision.
+func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	first := n.claim(p, 0, 1, time.Minute)
+	o := outcome(first, "1")
+	o.Status, o.Event = post.TargetScheduled, post.EventSegment
+	n.finish(o)
+	again := call(p, 0, 2)
+	if _, ok, err := n.Claim(t.Context(), again, time.Minute); ok || err != nil {
+		t.Errorf("a segment that is published: got %v, %v, want a refusal", ok, err)
+	}
+	next := call(p, 0, 1)
+	next.Segment = 1
+	next, ok, err := n.Claim(t.Context(), next, time.Minute)
+	if !ok || err != nil {
+		t.Fatalf("the next segment: got %v, %v, want a claim", ok, err)
+	}
+	if got, err := n.Post(t.Context(), p.ID); err != nil || !got.Targets[0].SentAt.Equal(first.SentAt) {
+		t.Errorf("a thread was sent when its first segment was: got %v, %v, want %s", got.Targets[0].SentAt, err, first.SentAt)
+	}
+	failed := failure(next)
+	failed.Segment, failed.Status, failed.Event = 1, post.TargetScheduled, post.EventRetrying
+	n.finish(failed)
+	n.exec("update scheduled_posts set revision = revision + 1")
+	edited := call(p, 0, 1)
+	edited.Segment, edited.Revision = 1, p.Revision+1
+	if _, ok, err := n.Claim(t.Context(), edited, time.Minute); !ok || err != nil {
+		t.Errorf("the first send of a new revision: got %v, %v, want a claim", ok, err)
+	}
+}
+
+// A late call is planned for now: what the network shows is compared with that.
+func TestClaim_OfALatePostIsPlannedForNow(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	n.exec("update scheduled_posts set scheduled_time = now() - interval '2 hours'")
+	if c := n.claim(p, 0, 1, time.Minute); time.Since(c.SentAt).Abs() > time.Minute {
+		t.Errorf("planned for %s, want now", c.SentAt)
+	}
+}
+
 func TestAnAmbiguousCallStaysOpenUntilItIsReconciled(t *testing.T) {
 	n := open(t)
 	c := n.claim(n.create(), 0, 1, time.Minute)
