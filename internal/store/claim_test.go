@@ -148,6 +148,12 @@ func TestAClaimIsTakenOverOnlyAfterItsLease(t *testing.T) {
 		t.Fatalf("taken over with the fences %v", fences)
 	}
 
+	// Whoever knows of the first claim only must not end the second.
+	n.exec("update post_targets set claimed_until = now() - interval '1 second'")
+	if _, ok, err := n.TakeOver(t.Context(), first.TargetID, first.Fence, time.Minute); ok || err != nil {
+		t.Errorf("a take-over under an old fence: got %v, %v, want a refusal", ok, err)
+	}
+
 	// The earlier holder wakes late: nothing that it says counts any more.
 	if _, ok, err := n.Finish(t.Context(), outcome(first, "1")); ok || err != nil {
 		t.Errorf("the earlier holder's outcome was taken (%v)", err)
@@ -321,10 +327,19 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	first := n.claim(p, 0, 1, time.Minute)
+	if got := n.reread(p); got.Version <= p.Version {
+		t.Errorf("version after the claim: got %d, want more than %d", got.Version, p.Version)
+	}
+	retried := failure(first)
+	retried.Status, retried.Event = post.TargetScheduled, post.EventRetrying
+	n.finish(retried)
+	first = n.claim(p, 0, 2, time.Minute)
 	o := outcome(first, "1")
 	o.Status, o.Event = post.TargetScheduled, post.EventSegment
-	n.finish(o)
-	again := call(p, 0, 2)
+	if got := n.finish(o).Targets[0]; got.Attempts != 0 {
+		t.Errorf("tries of the next segment: got %d, want 0", got.Attempts)
+	}
+	again := call(p, 0, 3)
 	if _, ok, err := n.Claim(t.Context(), again, time.Minute); ok || err != nil {
 		t.Errorf("a segment that is published: got %v, %v, want a refusal", ok, err)
 	}
@@ -343,8 +358,15 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 	n.exec("update scheduled_posts set revision = revision + 1")
 	edited := call(p, 0, 1)
 	edited.Segment, edited.Revision = 1, p.Revision+1
-	if _, ok, err := n.Claim(t.Context(), edited, time.Minute); !ok || err != nil {
-		t.Errorf("the first send of a new revision: got %v, %v, want a claim", ok, err)
+	edited, ok, err = n.Claim(t.Context(), edited, time.Minute)
+	if !ok || err != nil {
+		t.Fatalf("the first send of a new revision: got %v, %v, want a claim", ok, err)
+	}
+	last := outcome(edited, "2")
+	last.Segment = 1
+	// Readers are led to the first segment.
+	if got := n.finish(last).Targets[0]; got.RemoteID != "1" || got.RemoteURL != o.RemoteURL || !got.SentAt.Equal(first.SentAt) {
+		t.Errorf("the thread is shown as %q, %q, sent at %s, want %q, %q, %s", got.RemoteID, got.RemoteURL, got.SentAt, "1", o.RemoteURL, first.SentAt)
 	}
 }
 
