@@ -111,6 +111,68 @@ func TestACancelledPostIsNotClaimed(t *testing.T) {
 	}
 }
 
+// The outcome of a call is recorded once, whoever reports it and how.
+func TestFinish_OutcomesAreFinal(t *testing.T) {
+	n := open(t)
+	finishers := map[string]func(o post.Outcome) bool{
+		"Finish": func(o post.Outcome) bool {
+			_, ok, err := n.Finish(t.Context(), o)
+			n.must(err)
+			return ok
+		},
+		"FinishPosted": func(o post.Outcome) bool {
+			ok, err := n.FinishPosted(t.Context(), []post.Outcome{o})
+			n.must(err)
+			return ok[0]
+		},
+	}
+	for name, finish := range finishers {
+		p := n.create()
+		c := n.claim(p, 0, 1, time.Minute)
+		n.must(n.SetCallState(t.Context(), c.OperationID, post.CallAmbiguous, map[string]any{"cause": "timeout"}))
+		o := posted(c, newID().String())
+		o.Evidence = map[string]any{"request": "7"}
+		if !finish(o) {
+			t.Errorf("%s: refused", name)
+		}
+		var ledger string
+		n.query(&ledger, "select concat_ws(' ', state, remote_id, evidence->>'cause', evidence->>'request', finished_at > now() - interval '1 minute') from operations where id = $1", c.OperationID)
+		if want := "accepted " + o.RemoteID + " timeout 7 t"; ledger != want {
+			t.Errorf("%s: the ledger says %q, want %q", name, ledger, want)
+		}
+		for again, finish := range finishers {
+			if finish(o) {
+				t.Errorf("%s, then %s: the outcome was taken twice", name, again)
+			}
+		}
+		// A late answer changes nothing in the ledger either.
+		n.must(n.SetCallState(t.Context(), c.OperationID, post.CallReconciledAbsent, map[string]any{"late": true}))
+		var state string
+		if n.query(&state, "select state from operations where id = $1", c.OperationID); state != post.CallAccepted {
+			t.Errorf("%s: the ledger says %s after a late answer, want accepted", name, state)
+		}
+		if _, ok, err := n.TakeOver(t.Context(), c.TargetID, c.Fence, time.Minute); ok || err != nil {
+			t.Errorf("%s: a published target was taken over: %v, %v", name, ok, err)
+		}
+		if got := n.reread(p); got.Version <= p.Version+1 {
+			t.Errorf("%s: got version %d, want more than after the claim", name, got.Version)
+		}
+	}
+}
+
+func TestFinishPosted_ClearsEarlierErrors(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	first := failure(n.claim(p, 0, 1, time.Minute))
+	first.Status, first.Event = post.TargetScheduled, post.EventRetrying
+	n.finish(first)
+	ok, err := n.FinishPosted(t.Context(), []post.Outcome{posted(n.claim(p, 0, 2, time.Minute), "1")})
+	n.must(err)
+	if got := n.reread(p).Targets[0]; !ok[0] || got.ErrorClass != "" || got.ErrorCode != "" || got.ErrorMessage != "" {
+		t.Errorf("got %v, %+v, want no error left", ok, got)
+	}
+}
+
 func TestTwoTargetsAreClaimedSideBySide(t *testing.T) {
 	n := open(t)
 	sports := n.connect("sports")
@@ -146,6 +208,9 @@ func TestAClaimIsTakenOverOnlyAfterItsLease(t *testing.T) {
 	all.Wait()
 	if !slices.Equal(fences, []int64{first.Fence + 1}) {
 		t.Fatalf("taken over with the fences %v", fences)
+	}
+	if _, ok, err := n.TakeOver(t.Context(), first.TargetID, fences[0], time.Minute); ok || err != nil {
+		t.Errorf("taken over from its new holder: got %v, %v, want a refusal", ok, err)
 	}
 
 	// Whoever knows of the first claim only must not end the second.
@@ -364,9 +429,16 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 	}
 	last := outcome(edited, "2")
 	last.Segment = 1
+	if last, err := n.LastEpoch(t.Context(), edited.TargetID, 0, edited.Revision); err != nil || last != 0 {
+		t.Errorf("sends of the first segment in this revision: got %d, %v, want 0", last, err)
+	}
 	// Readers are led to the first segment.
 	if got := n.finish(last).Targets[0]; got.RemoteID != "1" || got.RemoteURL != o.RemoteURL || !got.SentAt.Equal(first.SentAt) {
 		t.Errorf("the thread is shown as %q, %q, sent at %s, want %q, %q, %s", got.RemoteID, got.RemoteURL, got.SentAt, "1", o.RemoteURL, first.SentAt)
+	}
+	published, err := n.PublishedSegments(t.Context(), edited.TargetID)
+	if err != nil || len(published) != 2 || published[0].RemoteID != "1" || published[1].RemoteID != "2" || published[1].Segment != 1 {
+		t.Errorf("segments: got %+v, %v, want 1 and 2", published, err)
 	}
 }
 
