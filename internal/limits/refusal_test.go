@@ -1,11 +1,13 @@
 package limits_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
+	"dateline/internal/enginetest"
 	"dateline/internal/limits"
 	"dateline/platforms/network"
 )
@@ -60,6 +62,69 @@ func TestWait_EndsWhenARefusedBucketOpens(t *testing.T) {
 		l.Wait(t.Context(), c, network.UsePublish, limits.Refusal{Scope: network.ScopeAccount, Until: time.Now().Add(time.Minute)}, post)
 		if woken := l.Observe(t.Context(), c, network.UsePublish, nil, nil); len(woken) != 1 || woken[0] != post {
 			t.Errorf("woken %v, want %v", woken, post)
+		}
+	})
+}
+
+// Refusals without an end pause for longer each time, up to half a minute, until
+// a call succeeds.
+func TestRefusal_PausesGrowUntilASuccess(t *testing.T) {
+	url := enginetest.Redis(t)
+	l, _ := open(t, url)
+	c, client := someone(declared(300)), enginetest.RedisClient(t, url)
+	refused := &network.Error{Class: network.Throttled, Scope: network.ScopeAccount}
+	for i, want := range []int{1, 2, 4, 8, 16, 30, 30} {
+		l.Observe(t.Context(), c, network.UsePublish, nil, refused)
+		wait := bucketOf(t, l, c, "posts", network.ScopeAccount).ClosedUntil
+		if got := time.Until(wait).Seconds(); got > float64(want) || got < float64(want)-0.7 {
+			t.Errorf("refusal %d: got a pause of %.1fs, want %ds", i+1, got, want)
+		}
+		for _, key := range client.Keys(t.Context(), "*").Val() {
+			client.HSet(t.Context(), key, "closed", 0) // as if it had passed
+		}
+	}
+	l.Observe(t.Context(), c, network.UsePublish, nil, nil)
+	l.Observe(t.Context(), c, network.UsePublish, nil, refused)
+	if wait := time.Until(bucketOf(t, l, c, "posts", network.ScopeAccount).ClosedUntil); wait > time.Second {
+		t.Errorf("after a success: got a pause of %s, want 1s", wait)
+	}
+}
+
+// Posts that were told the end of a refusal go out when a newer window answers.
+func TestWait_EndsWhenANewerWindowLiftsTheRefusal(t *testing.T) {
+	onEach(t, func(t *testing.T, l *limits.Limiter) {
+		c, post, reset := someone(declared(300)), uuid.New(), time.Now().Add(time.Minute)
+		l.Observe(t.Context(), c, network.UsePublish, report(300, 0, reset), refusal(time.Hour))
+		l.Wait(t.Context(), c, network.UsePublish, limits.Refusal{Scope: network.ScopeAccount, Until: time.Now().Add(30 * time.Minute)}, post)
+		if woken := l.Observe(t.Context(), c, network.UsePublish, report(300, 299, reset.Add(5*time.Minute)), nil); len(woken) != 1 || woken[0] != post {
+			t.Errorf("woken %v, want %v", woken, post)
+		}
+	})
+}
+
+// The answers of a burst reach Redis together. Of one window the lowest
+// remainder counts, and the latest end of a refusal.
+func TestObserve_AnswersOfABurstAddUp(t *testing.T) {
+	onEach(t, func(t *testing.T, l *limits.Limiter) {
+		for range 5 {
+			c, reset := someone(declared(300)), time.Now().Add(time.Minute)
+			var all sync.WaitGroup
+			for i := range 60 {
+				all.Go(func() { l.Observe(t.Context(), c, network.UsePublish, report(300, 100+(i*37)%60, reset), nil) })
+			}
+			all.Wait()
+			if got := bucketOf(t, l, c, "posts", network.ScopeAccount).Remaining; got != 100 {
+				t.Errorf("after the burst: got %d left, want 100", got)
+			}
+			for i := range 60 {
+				all.Go(func() {
+					l.Observe(t.Context(), c, network.UsePublish, nil, refusal(time.Duration(10+(i*37)%60)*time.Second))
+				})
+			}
+			all.Wait()
+			if got := bucketOf(t, l, c, "posts", network.ScopeAccount).ClosedUntil; !near(got, 69*time.Second) {
+				t.Errorf("after the refusals: closed for %s, want 69s", time.Until(got))
+			}
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dateline/internal/enginetest"
+	"dateline/internal/limits"
+	"dateline/platforms/network"
 )
 
 // takeScript asks take.lua for permits of one bucket as a process would that
@@ -56,4 +58,20 @@ func TestTakeScript_CountsWhatIsLeft(t *testing.T) {
 	if granted, _, left := takeScript(t, client, 3, 1, 10, 3600000, "gcra"); granted != 1 || left != 0 {
 		t.Errorf("the last: got %d permits, %d left, want 1, 0 left", granted, left)
 	}
+}
+
+// A report without a reset tightens what is counted here, and never loosens it.
+func TestObserve_AReportWithoutAResetTightens(t *testing.T) {
+	onEach(t, func(t *testing.T, l *limits.Limiter) {
+		c := someone(account("posts", 10, time.Hour))
+		for range 3 {
+			take(t, l, c)
+		}
+		for _, row := range []struct{ says, want int }{{8, 7}, {2, 2}, {9, 2}} {
+			l.Observe(t.Context(), c, network.UsePublish, []network.Rate{{Bucket: "posts", Scope: network.ScopeAccount, Limit: 10, Remaining: row.says}}, nil)
+			if got := bucketOf(t, l, c, "posts", network.ScopeAccount).Remaining; got != row.want {
+				t.Errorf("the network says %d: got %d left, want %d", row.says, got, row.want)
+			}
+		}
+	})
 }
