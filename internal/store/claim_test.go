@@ -404,6 +404,7 @@ func TestClaim_SegmentsAndRevisionsAreSentOnce(t *testing.T) {
 	if got := n.finish(o).Targets[0]; got.Attempts != 0 {
 		t.Errorf("tries of the next segment: got %d, want 0", got.Attempts)
 	}
+	n.exec("update scheduled_posts set scheduled_time = scheduled_time + interval '1 hour'") // the next segment is planned for another time
 	again := call(p, 0, 3)
 	if _, ok, err := n.Claim(t.Context(), again, time.Minute); ok || err != nil {
 		t.Errorf("a segment that is published: got %v, %v, want a refusal", ok, err)
