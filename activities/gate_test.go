@@ -40,7 +40,7 @@ func (b *bench) within(hosts *bulkhead.Bulkhead) (p *activities.Publish, stopRed
 	b.t.Helper()
 	url, stop := enginetest.StoppableRedis(b.t)
 	p = b.publisher()
-	p.Limits = limits.New(b.t.Context(), enginetest.RedisClient(b.t, url), slog.New(b.log.handler()))
+	p.Limits = limits.New(b.t.Context(), enginetest.RedisClient(b.t, url), 30*time.Second, slog.New(b.log.handler()))
 	if hosts != nil {
 		p.Hosts = hosts
 	}
