@@ -190,7 +190,7 @@ func TestFinish_OutcomesAreFinal(t *testing.T) {
 		if n.query(&state, "select state from operations where id = $1", c.OperationID); state != post.CallAccepted {
 			t.Errorf("%s: the ledger says %s after a late answer, want accepted", name, state)
 		}
-		if _, ok, err := n.TakeOver(t.Context(), c.TargetID, c.Fence, time.Minute); ok || err != nil {
+		if _, ok, err := n.TakeOver(t.Context(), c, c.Fence, time.Minute); ok || err != nil {
 			t.Errorf("%s: a published target was taken over: %v, %v", name, ok, err)
 		}
 		if got := n.reread(p); got.Version <= p.Version+1 {

@@ -59,7 +59,7 @@ func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
 			return err
 		},
 		"Parent":       func() error { _, _, err := n.Parent(ctx, p.ID, n.account.ID); return err },
-		"TakeOver":     func() error { _, _, err := n.TakeOver(ctx, c.TargetID, c.Fence, time.Minute); return err },
+		"TakeOver":     func() error { _, _, err := n.TakeOver(ctx, c, c.Fence, time.Minute); return err },
 		"RenewClaim":   func() error { _, err := n.RenewClaim(ctx, c.TargetID, c.Fence, time.Minute); return err },
 		"SetCallState": func() error { return n.SetCallState(ctx, c.OperationID, post.CallAmbiguous, nil) },
 		"Note":         func() error { return n.Note(ctx, p.ID, nil, post.EventHeld, post.ActorDateline, nil) },
