@@ -40,7 +40,7 @@ func (b *bench) within(hosts *hostguard.Bulkhead) (p *activities.Publish, stopRe
 	b.t.Helper()
 	url, stop := enginetest.StoppableRedis(b.t)
 	p = b.publisher()
-	p.Limits = ratelimit.New(b.t.Context(), enginetest.RedisClient(b.t, url), slog.New(b.log.handler()))
+	p.Limits = ratelimit.New(b.t.Context(), enginetest.RedisClient(b.t, url), 30*time.Second, slog.New(b.log.handler()))
 	if hosts != nil {
 		p.Hosts = hosts
 	}
@@ -322,4 +322,29 @@ func TestAHangingNetworkDelaysNoOther(t *testing.T) {
 	}
 	b.must(b.fake.Close()) // ends the calls
 	all.Wait()
+}
+
+// A post that is not sent after all leaves its place at the network's host to
+// the next one.
+func TestAdmission_AChangedPostGivesItsPlaceBack(t *testing.T) {
+	b := newBench(t, fake.Options{})
+	b.timing.Patience = 50 * time.Millisecond
+	p, _ := b.within(&hostguard.Bulkhead{Options: hostguard.Options{MaxCalls: 1}})
+	b.publish(p, input(b.schedule(nil)))
+	stored := p.Store
+	for range 3 {
+		edited := b.schedule(nil)
+		p.Store = &troubled{PublishStore: stored, beforeClaim: func() {
+			_, err := b.store.Cancel(t.Context(), b.guard(edited))
+			b.must(err)
+		}}
+		if result, err := b.once(p, input(edited)); err != nil || !result.Stale {
+			t.Fatalf("a cancelled post: got %+v, %v, want stale", result, err)
+		}
+	}
+	p.Store = stored
+	next := b.schedule(func(p *post.Post) { p.Content = text + ", corrected" })
+	if result, err := b.once(p, input(next)); err != nil || result.Status != post.TargetPosted {
+		t.Errorf("the next post: got %+v, %v, want posted", result, err)
+	}
 }

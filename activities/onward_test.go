@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
 	"dateline/activities"
@@ -54,6 +53,6 @@ func TestALivingClaimIsNotWaitedForInMemoryForEver(t *testing.T) {
 // held is a store in which another attempt keeps its claim.
 type held struct{ activities.PublishStore }
 
-func (*held) TakeOver(context.Context, uuid.UUID, int64, time.Duration) (int64, bool, error) {
+func (*held) TakeOver(context.Context, post.Call, int64, time.Duration) (int64, bool, error) {
 	return 0, false, nil
 }

@@ -25,7 +25,7 @@ type PublishStore interface {
 
 	Claim(ctx context.Context, c post.Call, lease time.Duration) (claimed post.Call, ok bool, err error)
 	RenewClaim(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (ok bool, err error)
-	TakeOver(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (newFence int64, ok bool, err error)
+	TakeOver(ctx context.Context, c post.Call, fence int64, lease time.Duration) (newFence int64, ok bool, err error)
 	OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, found bool, err error)
 	LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
 	UnclearSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
@@ -198,7 +198,7 @@ func (p *Publish) publishTarget(ctx context.Context, pulse *pulse, one *hold) (T
 // resolveEarlier finds out what became of a call whose answer nobody recorded.
 func (p *Publish) resolveEarlier(ctx context.Context, j *job, call post.Call) (TargetResult, error) {
 	lease := p.Timing.orDefaults().Lease
-	fence, ok, err := p.Store.TakeOver(ctx, j.target.ID, j.target.Fence, lease)
+	fence, ok, err := p.Store.TakeOver(ctx, call, j.target.Fence, lease)
 	if err != nil {
 		return TargetResult{}, err
 	}

@@ -168,3 +168,25 @@ func sent(ctx context.Context, h http.Handler, method, path, token string) int {
 	h.ServeHTTP(w, r)
 	return w.Code
 }
+
+// A client learns from the refusal which scope its token lacks (RFC 6750, section 3.1).
+func TestAccess_ARefusalNamesTheMissingScope(t *testing.T) {
+	h, _ := gateOnly(t)
+	for name, row := range map[string]struct {
+		method, token string
+		want          string
+	}{
+		"ScopeMissing": {http.MethodGet, tokenOf(workspace.Editor, workspace.MediaRead), `Bearer realm="dateline", error="insufficient_scope", scope="posts:read"`},
+		"RoleTooLow":   {http.MethodPost, tokenOf(workspace.Viewer, workspace.Everything), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), row.method, "/api/v1/posts", http.NoBody)
+			r.Header.Set("Authorization", "Bearer "+row.token)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if got := w.Header().Get("WWW-Authenticate"); w.Code != http.StatusForbidden || got != row.want {
+				t.Errorf("got %d, WWW-Authenticate %q, want 403, %q", w.Code, got, row.want)
+			}
+		})
+	}
+}

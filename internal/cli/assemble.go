@@ -148,7 +148,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	p.bus = pubsub.NewBus(p.redis, log)
 	// Beyond ctx: what a call brought is noted also while the worker stops.
 	lasting, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p.limits, p.stopLimits = ratelimit.New(lasting, p.redis, log), stop
+	p.limits, p.stopLimits = ratelimit.New(lasting, p.redis, ratelimit.DefaultTimeout, log), stop
 	if p.objects, err = objects.Open(ctx, objects.Options{Endpoint: cfg.S3Endpoint, PublicEndpoint: cfg.S3PublicEndpoint, Region: cfg.S3Region, Bucket: cfg.S3Bucket,
 		AccessKey: cfg.S3AccessKey, SecretKey: cfg.S3SecretKey, PathStyle: cfg.S3PathStyle}); err != nil {
 		return nil, err

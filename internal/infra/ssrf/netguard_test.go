@@ -76,6 +76,9 @@ func TestDial(t *testing.T) {
 	if _, err := byName.DialResolved(t.Context(), "tcp", "other.example:"+port, loopback); !Prohibited(err) {
 		t.Errorf("another name with the same address: %v", err)
 	}
+	if conn, err := strict.DialResolved(t.Context(), "tcp", "example.org", loopback); err == nil || conn != nil {
+		t.Errorf("an address without a port: got %v, %v, want an error", conn, err)
+	}
 	if Prohibited(errors.New("other")) || Prohibited(nil) {
 		t.Error("other errors are taken for the guard's")
 	}
@@ -103,7 +106,7 @@ func TestCheckHost_RefusesPrivateAddressesInEveryForm(t *testing.T) {
 			t.Errorf("CheckHost(%q): got no error, want one", host)
 		}
 	}
-	for _, host := range []string{"hooks.example", "93.184.215.14", "::ffff:93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "1.example", "127.0.0.1.nip.example", "0x7f.example", "100.128.0.1"} {
+	for _, host := range []string{"hooks.example", "93.184.215.14", "::ffff:93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "1.example", "127.0.0.1.nip.example", "0x7f.example", "100.128.0.1", "newsroom.de", "press.cafe", "fe"} {
 		if err := g.CheckHost(host); err != nil {
 			t.Errorf("CheckHost(%q): got %v, want no error", host, err)
 		}

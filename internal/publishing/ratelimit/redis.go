@@ -23,10 +23,10 @@ var takeSource string
 var noteSource string
 
 const (
-	// patience is how long a post waits for Redis, and how long Redis is left
-	// alone after it failed.
-	patience = 150 * time.Millisecond
-	away     = time.Second
+	// DefaultTimeout is how long a post waits for Redis.
+	DefaultTimeout = 150 * time.Millisecond
+	// away is how long Redis is not asked again after it failed.
+	away = time.Second
 	// memory is how long a limit that a network reported is believed without
 	// being heard of again.
 	memory = 7 * 24 * time.Hour
@@ -38,6 +38,7 @@ const (
 type Limiter struct {
 	redis      redis.UniversalClient
 	log        *slog.Logger
+	timeout    time.Duration // of a call to Redis
 	take, note *redis.Script
 	asks       *batch.Batcher[ask, Grant]
 	words      *batch.Batcher[[]word, []uuid.UUID]
@@ -47,9 +48,9 @@ type Limiter struct {
 }
 
 // New makes a limiter over a Redis client that the caller closes; it ends with
-// ctx.
-func New(ctx context.Context, client redis.UniversalClient, log *slog.Logger) *Limiter {
-	l := &Limiter{redis: client, log: log, take: redis.NewScript(takeSource), note: redis.NewScript(noteSource)}
+// ctx. A call to Redis that takes longer than timeout counts as failed.
+func New(ctx context.Context, client redis.UniversalClient, timeout time.Duration, log *slog.Logger) *Limiter {
+	l := &Limiter{redis: client, log: log, timeout: timeout, take: redis.NewScript(takeSource), note: redis.NewScript(noteSource)}
 	l.asks = batch.New(ctx, atOnce, 2, l.takeAll)
 	l.words = batch.New(ctx, atOnce, 1, l.noteAll)
 	l.waits = batch.New(ctx, atOnce, 1, l.registerAll)
@@ -62,7 +63,7 @@ func (l *Limiter) Take(ctx context.Context, c Caller, use network.Use) Grant {
 	if l.resting() {
 		return Grant{OK: true}
 	}
-	asking, cancel := context.WithTimeout(ctx, patience)
+	asking, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	grant, err := l.asks.Do(asking, ask{c, use})
 	if err != nil {
@@ -121,7 +122,7 @@ func (l *Limiter) say(ctx context.Context, words []word) (wake []uuid.UUID) {
 	if len(words) == 0 || l.resting() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
 	defer cancel()
 	wake, err := l.words.Do(ctx, words)
 	if err != nil {

@@ -35,7 +35,7 @@ func (l *Limiter) Wait(ctx context.Context, c Caller, use network.Use, r Refusal
 	if l.resting() || !r.Until.After(time.Now()) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
 	defer cancel()
 	if _, err := l.waits.Do(ctx, waiting{c, use, r, post}); err != nil {
 		l.failed(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
@@ -123,7 +124,7 @@ func TestAClaimIsTakenOverOnlyAfterItsLease(t *testing.T) {
 	n := open(t)
 	p := n.create()
 	first := n.claim(p, 0, 1, time.Minute)
-	if _, ok, err := n.TakeOver(t.Context(), first.TargetID, first.Fence, time.Minute); ok || err != nil {
+	if _, ok, err := n.TakeOver(t.Context(), first, first.Fence, time.Minute); ok || err != nil {
 		t.Fatalf("taken over while the lease runs (%v)", err)
 	}
 	n.exec("update post_targets set claimed_until = now() - interval '1 second'")
@@ -132,7 +133,7 @@ func TestAClaimIsTakenOverOnlyAfterItsLease(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			fence, ok, err := n.TakeOver(t.Context(), first.TargetID, first.Fence, time.Minute)
+			fence, ok, err := n.TakeOver(t.Context(), first, first.Fence, time.Minute)
 			if err != nil {
 				t.Error(err)
 			}
@@ -146,6 +147,15 @@ func TestAClaimIsTakenOverOnlyAfterItsLease(t *testing.T) {
 	all.Wait()
 	if !slices.Equal(fences, []int64{first.Fence + 1}) {
 		t.Fatalf("taken over with the fences %v", fences)
+	}
+	if _, ok, err := n.TakeOver(t.Context(), first, fences[0], time.Minute); ok || err != nil {
+		t.Errorf("taken over from its new holder: got %v, %v, want a refusal", ok, err)
+	}
+
+	// Whoever knows of the first claim only must not end the second.
+	n.exec("update post_targets set claimed_until = now() - interval '1 second'")
+	if _, ok, err := n.TakeOver(t.Context(), first, first.Fence, time.Minute); ok || err != nil {
+		t.Errorf("a take-over under an old fence: got %v, %v, want a refusal", ok, err)
 	}
 
 	// The earlier holder wakes late: nothing that it says counts any more.
@@ -170,7 +180,7 @@ func TestARenewedClaimHoldsLonger(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	n.exec("update post_targets set claimed_until = claimed_until - interval '30 minutes'")
-	if _, ok, err := n.TakeOver(t.Context(), c.TargetID, c.Fence, time.Minute); ok || err != nil {
+	if _, ok, err := n.TakeOver(t.Context(), c, c.Fence, time.Minute); ok || err != nil {
 		t.Errorf("taken over before the renewed lease ran out (%v)", err)
 	}
 	n.finish(outcome(c, "1"))
@@ -292,4 +302,55 @@ func TestParentTellsWhereAReplyHangs(t *testing.T) {
 	if status, _, err := n.Parent(t.Context(), p.ID, newID()); err != nil || status != post.TargetCancelled {
 		t.Errorf("on another account: %s %v", status, err)
 	}
+}
+
+// An attempt that read the open call before its holder settled it must not take
+// the claim over: it would leave the target uncertain about a call that nobody
+// can decide on any more.
+func TestTakeOver_RefusedOnceTheCallIsSettled(t *testing.T) {
+	n := open(t)
+	settle := func(c post.Call) {
+		o := outcome(c, newID().String())
+		o.Status, o.Event = post.TargetPublishing, post.EventSegment
+		n.finish(o)
+	}
+	expired := func() post.Call {
+		c := n.claim(n.create(), 0, 1, time.Minute)
+		n.exec("update post_targets set claimed_until = now() - interval '1 second' where id = $1", c.TargetID)
+		return c
+	}
+	t.Run("Before", func(t *testing.T) {
+		c := expired()
+		settle(c)
+		if _, ok, err := n.TakeOver(t.Context(), c, c.Fence, time.Minute); ok || err != nil {
+			t.Errorf("got %v, %v, want a refusal", ok, err)
+		}
+	})
+	t.Run("WhileItWaitsForTheHolder", func(t *testing.T) {
+		c := expired()
+		holder, err := pgx.Connect(t.Context(), n.url)
+		n.must(err)
+		defer func() { _ = holder.Close(t.Context()) }()
+		tx, err := holder.Begin(t.Context())
+		n.must(err)
+		_, err = tx.Exec(t.Context(), "update post_targets set claimed_until = null where id = $1", c.TargetID)
+		n.must(err)
+		taken := make(chan bool)
+		go func() {
+			_, ok, err := n.TakeOver(t.Context(), c, c.Fence, time.Minute)
+			if err != nil {
+				t.Error(err)
+			}
+			taken <- ok
+		}()
+		for waiting := false; !waiting; time.Sleep(10 * time.Millisecond) {
+			n.query(&waiting, "select exists (select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')")
+		}
+		_, err = tx.Exec(t.Context(), "update operations set state = 'reconciled_ok' where id = $1", c.OperationID)
+		n.must(err)
+		n.must(tx.Commit(t.Context()))
+		if <-taken {
+			t.Error("the settled call was taken over, want a refusal")
+		}
+	})
 }

@@ -53,10 +53,19 @@ func (s *Store) UnclearSends(ctx context.Context, targetID uuid.UUID, segment in
 	return int(n), err
 }
 
-// TakeOver fences off the earlier holder of a claim whose lease ran out. ok is
-// false while the lease still runs or when somebody was faster.
-func (s *Store) TakeOver(ctx context.Context, targetID uuid.UUID, fence int64, lease time.Duration) (newFence int64, ok bool, err error) {
-	row, err := s.q.TakeOverTarget(ctx, db.TakeOverTargetParams{ID: targetID, Fence: fence, LeaseSeconds: lease.Seconds()})
+// TakeOver fences off the holder of an open call whose lease ran out. ok is
+// false while the lease still runs, when another attempt was faster, or when the
+// holder has settled the call since.
+func (s *Store) TakeOver(ctx context.Context, c post.Call, fence int64, lease time.Duration) (newFence int64, ok bool, err error) {
+	var row db.PostTarget
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		if err := q.LockTarget(ctx, c.TargetID); err != nil {
+			return err
+		}
+		var err error
+		row, err = q.TakeOverTarget(ctx, db.TakeOverTargetParams{ID: c.TargetID, OperationID: c.OperationID, Fence: fence, LeaseSeconds: lease.Seconds()})
+		return err
+	})
 	if noRows(err) {
 		return 0, false, nil
 	}

@@ -109,7 +109,7 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	n.Must(err)
 	n.Webhooks = &webhook.Service{Store: n.Store, Sealer: n.Sealer, Live: n.Bus, Guard: guard}
 	n.Sites = &site.Service{Store: n.Store, Sealer: n.Sealer}
-	n.Limits = ratelimit.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), log)
+	n.Limits = ratelimit.New(t.Context(), enginetest.RedisClient(t, n.RedisURL), 30*time.Second, log)
 	n.Desk = &scheduling.Desk{Store: n.Store, Accounts: n.Accounts, Networks: n.Networks, ObjectURL: n.Objects.URL, Live: n.Bus, Log: log, Rates: n.Limits, LinkBase: "https://go.example/l/"}
 	n.Login, err = login.New(login.Options{Store: n.Store, PublicURL: "https://dateline.example", Log: log})
 	n.Must(err)

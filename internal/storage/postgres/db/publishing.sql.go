@@ -455,6 +455,15 @@ func (q *Queries) LockPosts(ctx context.Context, postIds []uuid.UUID) ([]Schedul
 	return items, nil
 }
 
+const lockTarget = `-- name: LockTarget :exec
+select 1 from post_targets where id = $1 for update
+`
+
+func (q *Queries) LockTarget(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, lockTarget, id)
+	return err
+}
+
 const openOperation = `-- name: OpenOperation :one
 select id, target_id, segment, revision, epoch, fence, idempotency_key, fingerprint, prepared, state, sent_at, finished_at, remote_id, evidence, created_at, content_key from operations
 where target_id = $1 and state in ('sending', 'ambiguous')
@@ -766,8 +775,9 @@ const takeOverTarget = `-- name: TakeOverTarget :one
 update post_targets set fence = fence + 1,
     claimed_until = clock_timestamp() + make_interval(secs => $1::float8),
     updated_at = clock_timestamp()
-where id = $2 and status = 'publishing' and fence = $3
+where post_targets.id = $2 and status = 'publishing' and post_targets.fence = $3
   and (claimed_until is null or claimed_until < clock_timestamp())
+  and exists (select 1 from operations o where o.id = $4 and o.target_id = post_targets.id and o.state in ('sending', 'ambiguous'))
 returning id, post_id, account_id, status, attempts, fence, claimed_until, remote_id, remote_url, error_class, error_code, error_message, sent_at, posted_at, updated_at, override, fingerprint
 `
 
@@ -775,12 +785,20 @@ type TakeOverTargetParams struct {
 	LeaseSeconds float64
 	ID           uuid.UUID
 	Fence        int64
+	OperationID  uuid.UUID
 }
 
 // A later attempt takes the claim from one whose lease ran out, to find out
-// what became of the call; the earlier holder is fenced off.
+// what became of the call; the earlier holder is fenced off. Lock the target
+// first: only then does this statement see whether the holder has settled the
+// call since.
 func (q *Queries) TakeOverTarget(ctx context.Context, arg TakeOverTargetParams) (PostTarget, error) {
-	row := q.db.QueryRow(ctx, takeOverTarget, arg.LeaseSeconds, arg.ID, arg.Fence)
+	row := q.db.QueryRow(ctx, takeOverTarget,
+		arg.LeaseSeconds,
+		arg.ID,
+		arg.Fence,
+		arg.OperationID,
+	)
 	var i PostTarget
 	err := row.Scan(
 		&i.ID,

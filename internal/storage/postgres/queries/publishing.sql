@@ -20,13 +20,19 @@ where id = @id and state in ('prepared', 'sending', 'ambiguous');
 
 -- name: TakeOverTarget :one
 -- A later attempt takes the claim from one whose lease ran out, to find out
--- what became of the call; the earlier holder is fenced off.
+-- what became of the call; the earlier holder is fenced off. Lock the target
+-- first: only then does this statement see whether the holder has settled the
+-- call since.
 update post_targets set fence = fence + 1,
     claimed_until = clock_timestamp() + make_interval(secs => @lease_seconds::float8),
     updated_at = clock_timestamp()
-where id = @id and status = 'publishing' and fence = @fence
+where post_targets.id = @id and status = 'publishing' and post_targets.fence = @fence
   and (claimed_until is null or claimed_until < clock_timestamp())
+  and exists (select 1 from operations o where o.id = @operation_id and o.target_id = post_targets.id and o.state in ('sending', 'ambiguous'))
 returning *;
+
+-- name: LockTarget :exec
+select 1 from post_targets where id = @id for update;
 
 -- name: FinishTarget :one
 -- Records an outcome, unless somebody else holds the claim by now. Each segment

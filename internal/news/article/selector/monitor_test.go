@@ -1,0 +1,120 @@
+package selector_test
+
+import (
+	"math"
+	"testing"
+
+	"dateline/internal/news/article"
+	"dateline/internal/news/article/selector"
+)
+
+// configOf is a version that selects the title, the body and all fields with a
+// score from its validation.
+func configOf(version int, scores map[article.Field]float64) selector.Config {
+	v := selector.Variant{Name: "story", Body: []string{"//article"}, Fields: map[article.Field][]string{article.FieldTitle: {"//h1"}}, Scores: scores}
+	for f := range scores {
+		v.Fields[f] = []string{"//h1"}
+	}
+	return selector.Config{Version: version, Variants: []selector.Variant{v}}
+}
+
+// readPages is the monitor after some pages, oldest first: b has the body only,
+// t the title only, + both, - neither.
+func readPages(m selector.Monitor, pages string) selector.Monitor {
+	for _, p := range pages {
+		found := map[article.Field]bool{article.FieldBody: p == 'b' || p == '+', article.FieldTitle: p == 't' || p == '+'}
+		m = m.Saw(selector.Outcome{Found: found})
+	}
+	return m
+}
+
+func TestMonitor_LearnsWhenPagesLackAField(t *testing.T) {
+	first := selector.Monitor{}.Use(configOf(1, map[article.Field]float64{article.FieldLead: 0}))
+	for name, row := range map[string]struct {
+		from  selector.Monitor
+		pages string
+		want  selector.Action
+		field article.Field
+	}{
+		"NewSite_TooFewPages":              {selector.Monitor{}, "----", selector.Keep, ""},
+		"NewSite_EnoughPages":              {selector.Monitor{}, "-----", selector.Learn, ""},
+		"NewSite_LeftAloneAfterAFailure":   {readPages(selector.Monitor{}, "-----").Tried(), "-------------------------------------------------", selector.Keep, ""},
+		"NewSite_TriedAgainMuchLater":      {readPages(selector.Monitor{}, "-----").Tried(), "--------------------------------------------------", selector.Learn, ""},
+		"NoBody_FourPages":                 {first, "tttt", selector.Keep, ""},
+		"NoBody_FivePages":                 {first, "ttttt", selector.Learn, article.FieldBody},
+		"Body_SixOfTen":                    {first, "+t+t+t+t++", selector.Keep, ""},
+		"Body_FiveOfTen":                   {first, "+t+t+t+t+t", selector.Learn, article.FieldBody},
+		"Body_FourOfNine":                  {first, "t+t+t+t+t", selector.Keep, ""},
+		"Body_FiveOfTheLastTenOfMany":      {first, "+++++++++++++++++++++t+t+t+t+t", selector.Learn, article.FieldBody},
+		"Title_FourOfTen":                  {first, "+b+b+b+bbb", selector.Keep, ""},
+		"Title_ThreeOfTen":                 {first, "+b+b+bbbbb", selector.Learn, article.FieldTitle},
+		"AfterAFailure_NinePages":          {readPages(first, "ttttt").Tried(), "ttttttttt", selector.Keep, ""},
+		"AfterAFailure_TenPages":           {readPages(first, "ttttt").Tried(), "tttttttttt", selector.Learn, article.FieldBody},
+		"BodyAgainInOneOfTheLastFivePages": {first, "tttt+", selector.Keep, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := readPages(row.from, row.pages).Decide()
+			if got.Action != row.want || got.Field != row.field {
+				t.Errorf("got %s %q (%s), want %s %q", got.Action, got.Field, got.Reason, row.want, row.field)
+			}
+		})
+	}
+}
+
+// A new version is rolled back while it is new, when it finds clearly less than
+// the version before it did.
+func TestMonitor_RollsBackAWorseVersion(t *testing.T) {
+	for name, row := range map[string]struct {
+		before, after string // pages with version 1, then with version 2
+		want          selector.Action
+		field         article.Field
+	}{
+		"AsGood":                   {"++++++++++", "++++++++++", selector.Keep, ""},
+		"SlightlyWorse":            {"++++++++++", "+++++++++t", selector.Keep, ""},
+		"Worse":                    {"++++++++++", "++++++++tt", selector.RollBack, article.FieldBody},
+		"WorseTitle":               {"++++++++++", "++++++++bb", selector.RollBack, article.FieldTitle},
+		"TooEarlyToSay":            {"++++++++++", "tttt", selector.Keep, ""},
+		"Early":                    {"++++++++++", "ttttt", selector.RollBack, article.FieldBody},
+		"WorseOnItsTwentiethPage":  {"++++++++++", "++++++++++++++++++tt", selector.RollBack, article.FieldBody},
+		"WorseAfterTwentyPages":    {"++++++++++", "+++++++++++++++++++tt", selector.Keep, ""},
+		"TheOneBeforeWasAsBad":     {"++t+t+t+++", "+++t+t+t++", selector.Keep, ""},
+		"TheOneBeforeReadNoPage":   {"", "++++++++tt", selector.Keep, ""},
+		"TheOneBeforeWasJudgedToo": {"+", "++++++++tt", selector.RollBack, article.FieldBody},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := readPages(selector.Monitor{}.Use(configOf(1, nil)), row.before)
+			got := readPages(m.Use(configOf(2, nil)), row.after).Decide()
+			if got.Action != row.want || got.Field != row.field {
+				t.Errorf("got %s %q (%s), want %s %q", got.Action, got.Field, got.Reason, row.want, row.field)
+			}
+		})
+	}
+	t.Run("NotBackAndForth", func(t *testing.T) {
+		m := readPages(selector.Monitor{}.Use(configOf(1, nil)), "++++++++++").Use(configOf(2, nil)).Back(configOf(1, nil))
+		if got := readPages(m, "++++++++tt").Decide(); got.Action != selector.Keep {
+			t.Errorf("the version rolled back to: got %s (%s), want keep", got.Action, got.Reason)
+		}
+	})
+}
+
+// A field that validation found on half of the pages is healthy when half of the
+// pages have it.
+func TestMonitor_HealthIsRelativeToValidation(t *testing.T) {
+	m := selector.Monitor{}.Use(configOf(1, map[article.Field]float64{article.FieldTitle: 0.5, article.FieldLead: 0}))
+	if got := m.Health(); len(got) != 0 {
+		t.Errorf("health before any page: got %v, want none", got)
+	}
+	got := readPages(m, "+bb+bbbbbb").Health()
+	for field, want := range map[article.Field]float64{article.FieldBody: 1, article.FieldTitle: 0.4} {
+		if math.Abs(got[field]-want) > 1e-9 {
+			t.Errorf("health of the %s: got %v, want %v", field, got[field], want)
+		}
+	}
+	if lead, ok := got[article.FieldLead]; ok {
+		t.Errorf("health of a field that validation never found: got %v, want none", lead)
+	}
+	// Without scores, as where a person wrote the selectors, every page should have it.
+	if got := readPages(selector.Monitor{}.Use(configOf(1, nil)), "+b").Health(); got[article.FieldTitle] != 0.5 {
+		t.Errorf("health without scores: got %v, want 0.5", got[article.FieldTitle])
+	}
+}

@@ -1,0 +1,169 @@
+package ratelimit_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/publishing/ratelimit"
+	"dateline/internal/testing/enginetest"
+	"dateline/platforms/network"
+)
+
+// near says whether a time is a duration from now, give or take two seconds.
+func near(at time.Time, want time.Duration) bool {
+	return (time.Until(at) - want).Abs() < 2*time.Second
+}
+
+// bucketOf reads how one bucket of an account stands.
+func bucketOf(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller, name string, scope network.Scope) ratelimit.Bucket {
+	t.Helper()
+	all, err := l.Buckets(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range all {
+		if b.Name == name && b.Scope == scope {
+			return b
+		}
+	}
+	t.Fatalf("no bucket %q in %+v", name, all)
+	return ratelimit.Bucket{}
+}
+
+// The limits page of an account says when posts may go out again.
+func TestBuckets_SayWhenTheyOpen(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		c, ctx := someone(declared(300)), t.Context()
+		if b := bucketOf(t, l, c, "posts", network.ScopeAccount); b.Waits || b.Reported {
+			t.Errorf("a usual limit that was not reported: got %+v, want one that holds nothing back", b)
+		}
+		l.Observe(ctx, c, network.UsePublish, report(300, 7, time.Now().Add(time.Minute)), nil)
+		b := bucketOf(t, l, c, "posts", network.ScopeAccount)
+		if !b.Waits || !b.Reported || b.Limit != 300 || b.Left(time.Now()) != 7 || !near(b.ResetAt, time.Minute) || !b.ClosedUntil.IsZero() {
+			t.Errorf("after a report: got %+v, want 7 of 300 until a reset in a minute", b)
+		}
+		l.Observe(ctx, c, network.UsePublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount, RetryAt: time.Now().Add(30 * time.Second)})
+		b = bucketOf(t, l, c, "posts", network.ScopeAccount)
+		if !near(b.ClosedUntil, 30*time.Second) || b.Left(time.Now()) != 0 {
+			t.Errorf("after a refusal: got %+v, want none left and closed for 30s", b)
+		}
+	})
+}
+
+// Without Redis only what is documented can be shown.
+func TestDeclared_ListsDocumentedLimits(t *testing.T) {
+	var names []string
+	for _, b := range ratelimit.Declared(someone(account("posts", 25, 24*time.Hour), declared(300))) {
+		if b.Name == "posts" && b.Scope == network.ScopeAccount && !b.Reported {
+			names = append(names, b.Per.String())
+		}
+	}
+	if len(names) == 0 || names[0] != "24h0m0s" {
+		t.Errorf("got limits with the periods %v, want 24h0m0s first", names)
+	}
+}
+
+func TestBuckets_FailWithoutRedis(t *testing.T) {
+	url, stop := enginetest.StoppableRedis(t)
+	l, _ := open(t, url)
+	c := someone(account("posts", 3, time.Hour))
+	stop()
+	if got, err := l.Buckets(t.Context(), c); err == nil {
+		t.Errorf("Redis has stopped: got %+v, want an error", got)
+	}
+	take(t, l, c) // finds out that Redis is away
+	if got, err := l.Buckets(t.Context(), c); !errors.Is(err, ratelimit.ErrAway) {
+		t.Errorf("Redis is known to be away: got %+v, %v, want ErrAway", got, err)
+	}
+}
+
+// Looking at the limits must not use up the probes that follow a refusal.
+func TestBuckets_ChangeNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		c := someone(declared(300))
+		l.Observe(t.Context(), c, network.UsePublish, nil, &network.Error{Class: network.Throttled, Scope: network.ScopeAccount})
+		time.Sleep(time.Until(take(t, l, c).Until) + 10*time.Millisecond)
+		for range 5 {
+			bucketOf(t, l, c, "posts", network.ScopeAccount)
+		}
+		if grant := take(t, l, c); !grant.OK {
+			t.Errorf("after the pause: got %+v, want a probe", grant)
+		}
+	})
+}
+
+// A quota without a number holds nobody back.
+func TestTake_UnknownLimitHoldsNobody(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		if got := crowd(t, l, someone(account("posts", 0, time.Hour)), 50); got != 50 {
+			t.Errorf("got %d permits, want 50", got)
+		}
+	})
+}
+
+// A call waits for the last of its buckets to open.
+func TestTake_WaitsForTheLastBucket(t *testing.T) {
+	onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
+		c := someone(account("posts", 300, time.Hour), network.Quota{Bucket: "app", Scope: network.ScopeApp, Requests: 300, Per: time.Hour, Costs: costs(1)})
+		for scope, wait := range map[network.Scope]time.Duration{network.ScopeAccount: time.Minute, network.ScopeApp: 10 * time.Second} {
+			l.Observe(t.Context(), c, network.UsePublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: time.Now().Add(wait)})
+		}
+		if grant := take(t, l, c); grant.OK || grant.Bucket != "posts" || !near(grant.Until, time.Minute) {
+			t.Errorf("got %+v, want to wait a minute for the bucket of the account", grant)
+		}
+	})
+}
+
+// Redis keeps what is known of a bucket for as long as it matters, and no longer.
+func TestKeys_Expire(t *testing.T) {
+	refused := func(in time.Duration) *network.Error {
+		e := &network.Error{Class: network.Throttled, Scope: network.ScopeAccount}
+		if in > 0 {
+			e.RetryAt = time.Now().Add(in)
+		}
+		return e
+	}
+	fixed := account("posts", 5, time.Hour)
+	fixed.Fixed = true
+	for name, row := range map[string]struct {
+		quota    network.Quota
+		use      func(l *ratelimit.Limiter, c ratelimit.Caller)
+		from, to time.Duration
+	}{
+		"Even":  {account("posts", 5, time.Hour), func(l *ratelimit.Limiter, c ratelimit.Caller) { take(t, l, c) }, 10 * time.Minute, 13 * time.Minute},
+		"Fixed": {fixed, func(l *ratelimit.Limiter, c ratelimit.Caller) { take(t, l, c) }, 0, time.Hour + 2*time.Second},
+		"RefusedUntil": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
+			l.Observe(t.Context(), c, network.UsePublish, nil, refused(time.Minute))
+		}, 55 * time.Second, 65 * time.Second},
+		// A second refusal soon afterwards pauses for longer.
+		"Refused": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
+			l.Observe(t.Context(), c, network.UsePublish, nil, refused(0))
+		}, 9 * time.Minute, 11 * time.Minute},
+		"Reported": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
+			l.Observe(t.Context(), c, network.UsePublish, report(300, 7, time.Now().Add(time.Minute)), nil)
+			take(t, l, c)
+		}, 6 * 24 * time.Hour, 8 * 24 * time.Hour},
+		"Waiting": {declared(300), func(l *ratelimit.Limiter, c ratelimit.Caller) {
+			l.Wait(t.Context(), c, network.UsePublish, ratelimit.Refusal{Scope: network.ScopeAccount, Bucket: "posts", Until: time.Now().Add(10 * time.Minute)}, uuid.New())
+		}, 10 * time.Minute, 12 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := enginetest.Redis(t)
+			l, _ := open(t, url)
+			row.use(l, someone(row.quota))
+			client := enginetest.RedisClient(t, url)
+			keys, err := client.Keys(t.Context(), "*").Result()
+			if err != nil || len(keys) == 0 {
+				t.Fatalf("got the keys %v, %v, want some", keys, err)
+			}
+			for _, key := range keys {
+				if ttl := client.PTTL(t.Context(), key).Val(); ttl < row.from || ttl > row.to {
+					t.Errorf("%s expires in %s, want between %s and %s", key, ttl, row.from, row.to)
+				}
+			}
+		})
+	}
+}

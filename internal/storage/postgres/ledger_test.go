@@ -1,0 +1,92 @@
+package postgres_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"dateline/internal/news/article/selector"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+// A state that goes on for long has one line in the timeline, not one per try.
+func TestNoteOnce_AddsOneLinePerState(t *testing.T) {
+	n := open(t)
+	p := n.create()
+	target := p.Targets[0].ID
+	for i, row := range []struct {
+		event string
+		want  bool
+	}{{post.EventThrottled, true}, {post.EventThrottled, false}, {post.EventHeld, true}, {post.EventThrottled, true}} {
+		said, err := n.NoteOnce(t.Context(), p.ID, target, row.event, post.ActorDateline, nil)
+		if err != nil || said != row.want {
+			t.Errorf("note %d, %s: got %v, %v, want %v", i+1, row.event, said, err, row.want)
+		}
+	}
+	want := []string{post.EventCreated, post.EventThrottled, post.EventHeld, post.EventThrottled}
+	if got := n.events(p); !slices.Equal(got, want) {
+		t.Errorf("timeline: got %v, want %v", got, want)
+	}
+	if said, err := n.NoteOnce(t.Context(), newID(), target, post.EventThrottled, post.ActorDateline, nil); said || err == nil {
+		t.Errorf("an unknown post: got %v, %v, want an error", said, err)
+	}
+	if err := n.Note(t.Context(), newID(), nil, post.EventThrottled, post.ActorDateline, nil); err == nil {
+		t.Error("a line for an unknown post: got no error")
+	}
+}
+
+// What the database could not answer must never look like an answer: "no call is
+// open" or "nothing was published" would send a post again.
+func TestPublishing_WithoutTheDatabaseIsAnError(t *testing.T) {
+	n := open(t)
+	_, d := n.seed(n.workspace.ID, "https://news.example/")
+	p := n.create()
+	c := n.claim(p, 0, 1, time.Minute)
+	n.Close()
+	ctx := t.Context()
+	for name, call := range map[string]func() error{
+		"Claim":            func() error { _, _, err := n.Claim(ctx, call(p, 0, 2), time.Minute); return err },
+		"OpenCall":         func() error { _, _, err := n.OpenCall(ctx, c.TargetID); return err },
+		"LastEpoch":        func() error { _, err := n.LastEpoch(ctx, c.TargetID, 0, 1); return err },
+		"UnclearSends":     func() error { _, err := n.UnclearSends(ctx, c.TargetID, 0, 1); return err },
+		"UnclearSince":     func() error { _, _, err := n.UnclearSince(ctx, c.TargetID, 0, c.OperationID); return err },
+		"SimilarCalls":     func() error { _, err := n.SimilarCalls(ctx, n.account.ID, c, time.Now()); return err },
+		"ClaimedRemoteIDs": func() error { _, err := n.ClaimedRemoteIDs(ctx, n.account.ID, time.Now()); return err },
+		"PublishedSegments": func() error {
+			_, err := n.PublishedSegments(ctx, c.TargetID)
+			return err
+		},
+		"Parent":       func() error { _, _, err := n.Parent(ctx, p.ID, n.account.ID); return err },
+		"TakeOver":     func() error { _, _, err := n.TakeOver(ctx, c, c.Fence, time.Minute); return err },
+		"RenewClaim":   func() error { _, err := n.RenewClaim(ctx, c.TargetID, c.Fence, time.Minute); return err },
+		"SetCallState": func() error { return n.SetCallState(ctx, c.OperationID, post.CallAmbiguous, nil) },
+		"Note":         func() error { return n.Note(ctx, p.ID, nil, post.EventHeld, post.ActorDateline, nil) },
+		"NoteOnce": func() error {
+			_, err := n.NoteOnce(ctx, p.ID, c.TargetID, post.EventHeld, post.ActorDateline, nil)
+			return err
+		},
+		"Finish": func() error { _, _, err := n.Finish(ctx, posted(c, "1")); return err },
+		"FinishPosted": func() error {
+			_, err := n.FinishPosted(ctx, []post.Outcome{posted(c, "1")})
+			return err
+		},
+		"CountPlanned": func() error {
+			_, err := n.CountPlanned(ctx, n.workspace.ID, n.account.ID, time.Now(), time.Now(), 9)
+			return err
+		},
+		"RollBackSelectors": func() error { _, _, err := n.RollBackSelectors(ctx, d, n.workspace.ID, "", false); return err },
+		"ActivateSelectors": func() error { _, err := n.ActivateSelectors(ctx, d, n.workspace.ID, 1, ""); return err },
+		"LearnedSelectors":  func() error { _, _, err := n.LearnedSelectors(ctx, d, pipeline.Selectors{}); return err },
+		"AddSelectors": func() error {
+			_, _, err := n.AddSelectors(ctx, d, n.workspace.ID, pipeline.Selectors{}, postgres.Idempotency{})
+			return err
+		},
+		"WishSelectors": func() error { return n.WishSelectors(ctx, d.ID, selector.Learn, "") },
+	} {
+		if err := call(); err == nil {
+			t.Errorf("%s: got no error", name)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+
+	"dateline/internal/news/article/selector"
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/pipeline"
+	"dateline/internal/publishing/post"
+	"dateline/internal/storage/postgres"
+)
+
+// activate stores selectors and takes them into use.
+func (n *newsroom) activate(d crawl.Domain) pipeline.Selectors {
+	n.t.Helper()
+	draft := pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Name: "story", Body: []string{"//article"}}}}, Maker: pipeline.Person, State: pipeline.Active, Reason: "better"}
+	made, _, err := n.AddSelectors(n.t.Context(), d, n.workspace.ID, draft, postgres.Idempotency{})
+	n.must(err)
+	return made
+}
+
+// inUse is the version by which a site is read, which the monitor and the
+// versions themselves must agree on. 0: generic extraction.
+func (n *newsroom) inUse(d crawl.Domain) int {
+	n.t.Helper()
+	site, err := n.SiteReading(n.t.Context(), d.ID)
+	n.must(err)
+	h, err := n.ReadingHealth(n.t.Context(), d.ID)
+	n.must(err)
+	if h.Monitor.Version != site.Version || h.Wish != selector.Keep {
+		n.t.Errorf("the monitor watches version %d and wants to %s, version %d is in use", h.Monitor.Version, h.Wish, site.Version)
+	}
+	return site.Version
+}
+
+func TestRollBackSelectors_GoesBackVersionByVersion(t *testing.T) {
+	n := open(t)
+	_, d := n.seed(n.workspace.ID, "https://news.example/")
+	for want := 1; want <= 3; want++ {
+		if made := n.activate(d); made.Version != want || made.State != pipeline.Active || n.inUse(d) != want {
+			t.Fatalf("got version %d, %s, %d in use, want %d active", made.Version, made.State, n.inUse(d), want)
+		}
+	}
+	for _, want := range []int{2, 1, 0} {
+		back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "it lacks the lead", false)
+		if err != nil || !done || back.Version != want || n.inUse(d) != want {
+			t.Fatalf("got version %d, %v, %v, %d in use, want %d", back.Version, done, err, n.inUse(d), want)
+		}
+		left, err := n.SelectorsAt(t.Context(), d.ID, want+1)
+		if err != nil || left.State != pipeline.RolledBack || left.Ended != "it lacks the lead" {
+			t.Errorf("version %d: got %s, %q, %v, want rolled back with the reason", want+1, left.State, left.Ended, err)
+		}
+		var previous, version int
+		var reason string
+		n.query(&version, "select (data->>'version')::int from post_events where type = $1 order by id desc limit 1", post.EventSelectorsRolledBack)
+		n.query(&previous, "select (data->>'previous')::int from post_events where type = $1 order by id desc limit 1", post.EventSelectorsRolledBack)
+		n.query(&reason, "select data->>'reason' from post_events where type = $1 order by id desc limit 1", post.EventSelectorsRolledBack)
+		if version != want || previous != want+1 || reason != "it lacks the lead" {
+			t.Errorf("the event says %d instead of %d because %q, want %d instead of %d", version, previous, reason, want, want+1)
+		}
+	}
+	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "", false); done || err != nil || back.Version != 0 {
+		t.Errorf("without selectors: got %d, %v, %v, want nothing done", back.Version, done, err)
+	}
+	if rows := n.count("select count(*) from audit_log where action like 'domain%'"); rows != 6 {
+		t.Errorf("audit log: got %d lines, want one for each of 3 versions and 3 rollbacks", rows)
+	}
+	// A version that was rolled back is not gone back to.
+	n.activate(d)
+	if back, done, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "", false); err != nil || !done || back.Version != 0 {
+		t.Errorf("all others were rolled back: got version %d, %v, %v, want 0", back.Version, done, err)
+	}
+}
+
+// What the monitor asked for is done once, and only while it asks for it.
+func TestRollBackSelectors_AsTheMonitorAsksFor(t *testing.T) {
+	n := open(t)
+	_, d := n.seed(n.workspace.ID, "https://news.example/")
+	n.activate(d)
+	n.activate(d)
+	rollBack := func() (pipeline.Selectors, bool) {
+		t.Helper()
+		back, done, err := n.RollBackSelectors(t.Context(), d, uuid.Nil, "", true)
+		n.must(err)
+		return back, done
+	}
+	if _, done := rollBack(); done || n.inUse(d) != 2 {
+		t.Errorf("without a request: got %v, version %d, want version 2", done, n.inUse(d))
+	}
+	n.must(n.WishSelectors(t.Context(), d.ID, selector.Learn, "the site may have changed"))
+	if _, done := rollBack(); done {
+		t.Error("rolled back although the monitor asks to learn")
+	}
+	n.must(n.WishSelectors(t.Context(), d.ID, selector.RollBack, "version 2 is worse"))
+	if back, done := rollBack(); !done || back.Version != 1 || n.inUse(d) != 1 {
+		t.Errorf("got version %d, %v, want 1", back.Version, done)
+	}
+	if left, err := n.SelectorsAt(t.Context(), d.ID, 2); err != nil || left.Ended != "version 2 is worse" {
+		t.Errorf("version 2 ended because %q, %v, want the monitor's reason", left.Ended, err)
+	}
+	if _, done := rollBack(); done || n.inUse(d) != 1 {
+		t.Errorf("a second time: got %v, version %d, want version 1", done, n.inUse(d))
+	}
+	n.must(n.WishSelectors(t.Context(), d.ID, selector.Learn, "the site may have changed"))
+	learned, done, err := n.LearnedSelectors(t.Context(), d, pipeline.Selectors{Config: selector.Config{Variants: []selector.Variant{{Body: []string{"//main"}}}}, Maker: pipeline.Learned, State: pipeline.Active})
+	if err != nil || !done || learned.Version != 3 || n.inUse(d) != 3 {
+		t.Errorf("learned: got version %d, %v, %v, want 3", learned.Version, done, err)
+	}
+	if _, done, err := n.LearnedSelectors(t.Context(), d, pipeline.Selectors{Maker: pipeline.Learned, State: pipeline.Active}); done || err != nil || n.inUse(d) != 3 {
+		t.Errorf("learned without a request: got %v, %v, want nothing done", done, err)
+	}
+}
+
+// A person may take any version into use again.
+func TestActivateSelectors_TakesAnyVersion(t *testing.T) {
+	n := open(t)
+	_, d := n.seed(n.workspace.ID, "https://news.example/")
+	n.activate(d)
+	n.activate(d)
+	if made, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, "it was better"); err != nil || made.State != pipeline.Active || n.inUse(d) != 1 {
+		t.Errorf("got %+v, %v, want version 1 in use", made, err)
+	}
+	if left, err := n.SelectorsAt(t.Context(), d.ID, 2); err != nil || left.State != pipeline.Retired || left.Ended != "it was better" {
+		t.Errorf("version 2: got %s, %q, %v, want retired with the reason", left.State, left.Ended, err)
+	}
+	events := n.count("select count(*) from post_events")
+	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 1, "again"); err != nil || n.count("select count(*) from post_events") != events {
+		t.Errorf("the version in use: got %v and a new event, want no change", err)
+	}
+	if _, err := n.ActivateSelectors(t.Context(), d, n.workspace.ID, 9, ""); err == nil {
+		t.Error("an unknown version: got no error")
+	}
+	back, _, err := n.RollBackSelectors(t.Context(), d, n.workspace.ID, "no", false)
+	if err != nil || back.Version != 2 {
+		t.Errorf("rolled back to version %d, %v, want the one that was in use before, 2", back.Version, err)
+	}
+}
