@@ -76,10 +76,19 @@ generate: $(SQLC) $(OAPI) ## write the generated code anew: queries, API, settin
 ## Proving it
 
 .PHONY: test
-test: build temporald ## run all tests on real engines (Postgres, Redis, Temporal, S3)
-	go test -timeout 30m ./...
+test: build temporald ## run all tests on real engines (Postgres, Redis, Temporal, S3), or those of some packages (PKG=./internal/audience/...)
+	go test -timeout 30m $(or $(PKG),./...)
+ifndef PKG
 	cd temporald && go test -timeout 5m ./...
 	cd deploy/check && go test ./...
+endif
+
+.PHONY: unit
+unit: ## run the tests that need no engine (under a minute when nothing has to be compiled)
+	go test -short -timeout 5m $(or $(PKG),./...)
+
+.PHONY: check
+check: lint unit ## what to run before every commit: linters and the tests without engines
 
 .PHONY: test-web
 test-web: web build temporald ## the dashboard's tests, and people's ways through it in Chromium against the real program (SHOTS=folder keeps pictures)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
 	"dateline/platforms/fake"
 )
 
@@ -41,8 +42,10 @@ var program = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := program(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
+	if !testing.Short() {
+		if path, err := program(); err == nil {
+			_ = os.RemoveAll(filepath.Dir(path))
+		}
 	}
 	os.Exit(code)
 }
@@ -64,6 +67,7 @@ type dateline struct {
 // newDateline prepares an installation; start starts it.
 func newDateline(t testing.TB, env ...string) *dateline {
 	t.Helper()
+	enginetest.NeedEngines(t)
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)

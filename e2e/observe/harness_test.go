@@ -21,6 +21,7 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 // program builds the binary under test; a second build costs little.
 func program(t testing.TB) string {
 	t.Helper()
+	enginetest.NeedEngines(t)
 	path := filepath.Join(e2etest.OpenDir(t), "dateline")
 	if out, err := exec.Command("go", "build", "-o", path, "../..").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)

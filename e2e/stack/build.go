@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
 )
 
 // Build builds a version's program: of this checkout, or of a commit.
@@ -22,6 +23,7 @@ func Build(t testing.TB, version, ref string) string {
 // BuildIn builds the program of a work tree.
 func BuildIn(t testing.TB, version, source string) string {
 	t.Helper()
+	enginetest.NeedEngines(t)
 	path := filepath.Join(e2etest.OpenDir(t), "dateline")
 	cmd := exec.Command("go", "build", "-ldflags", "-X main.version="+version, "-o", path, ".")
 	cmd.Dir = source

@@ -45,6 +45,7 @@ func RemoteChromium(t testing.TB) string {
 // is left out, in a line, elsewhere.
 func findChromium(t testing.TB) string {
 	t.Helper()
+	NeedEngines(t)
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome", "headless_shell"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path

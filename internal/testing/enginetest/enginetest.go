@@ -7,7 +7,8 @@
 //
 // so that the server is stopped when its tests are done. Engines that are not
 // installed are replaced where that is possible; with CI=true their absence
-// fails the test, because a build must not pass by leaving tests out.
+// fails the test, because a build must not pass by leaving tests out. With -short
+// tests that need an engine are skipped (make unit).
 package enginetest
 
 import (
@@ -34,6 +35,15 @@ func Main(m *testing.M) {
 	}
 	process.mu.Unlock()
 	os.Exit(code)
+}
+
+// NeedEngines skips the test with -short, which runs no processes beside the
+// tests. Every helper that starts one calls it.
+func NeedEngines(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts engines; run without -short")
+	}
 }
 
 // strict says that every engine must be there.

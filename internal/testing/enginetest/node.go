@@ -60,6 +60,7 @@ func Node(t testing.TB, dir string, options map[string]any) string {
 // compilers need. An install that was interrupted continues from there.
 func Packages(t testing.TB, dir string, rebuild ...string) string {
 	t.Helper()
+	NeedEngines(t)
 	_, errNode := exec.LookPath("node")
 	npm, errNPM := exec.LookPath("npm")
 	if err := errors.Join(errNode, errNPM); err != nil {

@@ -76,6 +76,7 @@ func StoreAndURL(t testing.TB) (*postgres.Store, string) {
 
 func startedCluster(t testing.TB) *cluster {
 	t.Helper()
+	NeedEngines(t)
 	process.mu.Lock()
 	defer process.mu.Unlock()
 	if !process.inMain {

@@ -22,6 +22,7 @@ import (
 // with its certificate, which ends at the time given.
 func SecurePostgres(t testing.TB, ends time.Time) (address, certificate string) {
 	t.Helper()
+	NeedEngines(t)
 	bin, err := postgresPrograms()
 	if err != nil {
 		if strict() {

@@ -24,6 +24,7 @@ func Redis(t testing.TB) string {
 // than once.
 func StoppableRedis(t testing.TB) (url string, stop func()) {
 	t.Helper()
+	NeedEngines(t)
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		program, err = exec.LookPath("valkey-server")

@@ -25,6 +25,7 @@ type DurableRedis struct {
 // Redis.
 func NewDurableRedis(t testing.TB, fsync string) *DurableRedis {
 	t.Helper()
+	NeedEngines(t)
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		program, err = exec.LookPath("valkey-server")

@@ -20,6 +20,7 @@ import (
 // loopback, which are the test's own.
 func RedisCluster(t testing.TB) *redis.ClusterClient {
 	t.Helper()
+	NeedEngines(t)
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		program, err = exec.LookPath("valkey-server")

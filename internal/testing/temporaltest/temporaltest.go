@@ -17,6 +17,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"dateline/internal/testing/enginetest"
 	"dateline/workflows"
 )
 
@@ -50,6 +51,7 @@ func StartIn(t testing.TB, dir string) (address string) {
 // Program is the server's program, which must have been built.
 func Program(t testing.TB) string {
 	t.Helper()
+	enginetest.NeedEngines(t)
 	program := filepath.Join(root(t), "bin", "temporald")
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("%s is missing; build it with: make temporald", program)
