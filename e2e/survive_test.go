@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"dateline/internal/testing/e2etest"
+	"dateline/internal/testing/enginetest"
+	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
 )
 
@@ -56,17 +58,18 @@ func TestPowerCut(t *testing.T) {
 
 // TestTemporalAway schedules a post while Temporal is down.
 func TestTemporalAway(t *testing.T) {
+	enginetest.NeedEngines(t)
 	n := newNetwork(t)
 	port, ui := e2etest.FreePort(t), e2etest.FreePort(t)
 	db := filepath.Join(t.TempDir(), "temporal.db")
 	temporald := func() *exec.Cmd {
 		t.Helper()
-		cmd := exec.Command(absolute(t, "../bin/temporald"), "--db-filename", db, "--port", port, "--ui-port", ui,
+		cmd := exec.Command(temporaltest.Program(t), "--db-filename", db, "--port", port, "--ui-port", ui,
 			"--log-level", "error", "--search-attribute", "PostStatus=Keyword", "--search-attribute", "Platform=Keyword",
 			"--search-attribute", "AccountID=Keyword", "--search-attribute", "Domain=Keyword", "--search-attribute", "PublishAt=Datetime")
 		cmd.Stderr = os.Stderr
 		if err := cmd.Start(); err != nil {
-			t.Fatalf("starting temporald (make temporald builds it): %v", err)
+			t.Fatalf("starting temporald: %v", err)
 		}
 		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 		return cmd
