@@ -33,7 +33,7 @@ func (s *Server) GetWorkspace(ctx context.Context, _ spec.GetWorkspaceRequestObj
 
 // EditWorkspace changes the workspace's settings.
 func (s *Server) EditWorkspace(ctx context.Context, r spec.EditWorkspaceRequestObject) (spec.EditWorkspaceResponseObject, error) {
-	w, err := s.People.ChangeWorkspace(ctx, principal(ctx), workspace.WorkspaceChange{Name: r.Body.Name, TimeZone: r.Body.TimeZone,
+	w, err := s.People.ChangeWorkspace(ctx, principal(ctx), workspace.Change{Name: r.Body.Name, TimeZone: r.Body.TimeZone,
 		AuthorsNeedApproval: r.Body.AuthorsNeedApproval, KeepMediaCredit: r.Body.KeepMediaCredit})
 	return spec.EditWorkspace200JSONResponse(workspaceJSON(w)), err
 }

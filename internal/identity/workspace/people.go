@@ -46,8 +46,8 @@ type Workspace struct {
 	KeepMediaCredit bool
 }
 
-// WorkspaceChange is an edit: nil leaves a field as it is.
-type WorkspaceChange struct {
+// Change is an edit: nil leaves a field as it is.
+type Change struct {
 	Name                *string
 	TimeZone            *string
 	AuthorsNeedApproval *bool

@@ -16,7 +16,7 @@ import (
 // Store keeps workspaces, members and tokens. What it changes, it writes into
 // the audit log too.
 type Store interface {
-	ChangeWorkspace(ctx context.Context, id uuid.UUID, c WorkspaceChange) (Workspace, error)
+	ChangeWorkspace(ctx context.Context, id uuid.UUID, c Change) (Workspace, error)
 	CreateWorkspace(ctx context.Context, from uuid.UUID, w Workspace, owner uuid.UUID, key idempotency.Key) (created Workspace, replayed bool, err error)
 	Invite(ctx context.Context, workspace uuid.UUID, email string, role Role, key idempotency.Key) (m Member, replayed bool, err error)
 	ChangeRole(ctx context.Context, workspace, user uuid.UUID, role Role) (Member, error)
@@ -44,7 +44,7 @@ func (s *Service) CreateWorkspace(ctx context.Context, who Principal, name, zone
 }
 
 // ChangeWorkspace changes the settings of a workspace.
-func (s *Service) ChangeWorkspace(ctx context.Context, who Principal, c WorkspaceChange) (Workspace, error) {
+func (s *Service) ChangeWorkspace(ctx context.Context, who Principal, c Change) (Workspace, error) {
 	if err := checkWorkspace(c.Name, c.TimeZone); err != nil {
 		return Workspace{}, err
 	}

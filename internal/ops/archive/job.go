@@ -69,8 +69,8 @@ type JobStore interface {
 	ExpireExport(ctx context.Context, id uuid.UUID) error
 }
 
-// ArchiveObjects is where archives lie.
-type ArchiveObjects interface {
+// JobObjects is where archives lie.
+type JobObjects interface {
 	Objects
 	Stream(ctx context.Context, key, contentType string, from io.Reader) (int64, error)
 	Size(ctx context.Context, key string) (int64, error)
@@ -86,7 +86,7 @@ type Workflows interface {
 // Archives has workspaces exported into the object store.
 type Archives struct {
 	Store     JobStore
-	Objects   ArchiveObjects
+	Objects   JobObjects
 	Workflows Workflows // only to begin
 	Version   string    // of the program
 }

@@ -130,7 +130,7 @@ func TestIngest_LeavesFilesWithoutMetadataAlone(t *testing.T) {
 func TestIngest_KeepsTheCreditWhenTheWorkspaceDoes(t *testing.T) {
 	n := newsroomtest.Open(t)
 	yes := true
-	_, err := n.People.ChangeWorkspace(t.Context(), n.Owner, workspace.WorkspaceChange{KeepMediaCredit: &yes})
+	_, err := n.People.ChangeWorkspace(t.Context(), n.Owner, workspace.Change{KeepMediaCredit: &yes})
 	n.Must(err)
 	for name, content := range map[string][]byte{"upright.jpg": mediatest.JPEG(64, 48, 1), "turned.jpg": mediatest.JPEG(64, 48, 8), "turned.png": mediatest.PNG(64, 48, 8)} {
 		item, err := n.Media.Upload(t.Context(), n.Owner, name, "", bytes.NewReader(content))
@@ -162,7 +162,7 @@ func TestIngest_ReplaysAcrossAChangeOfTheSetting(t *testing.T) {
 	first, _, err := n.Media.Take(t.Context(), n.Owner, in())
 	n.Must(err)
 	yes := true
-	_, err = n.People.ChangeWorkspace(t.Context(), n.Owner, workspace.WorkspaceChange{KeepMediaCredit: &yes})
+	_, err = n.People.ChangeWorkspace(t.Context(), n.Owner, workspace.Change{KeepMediaCredit: &yes})
 	n.Must(err)
 	second, replayed, err := n.Media.Take(t.Context(), n.Owner, in())
 	if err != nil || !replayed || second.ID != first.ID {

@@ -84,7 +84,7 @@ func TestALoginIsAuditedInEveryWorkspaceOfTheUser(t *testing.T) {
 func TestWhatIsRefusedOrChangesNothingIsNotAudited(t *testing.T) {
 	n := open(t)
 	name := n.workspace.Name
-	_, err := n.ChangeWorkspace(t.Context(), n.workspace.ID, workspace.WorkspaceChange{Name: &name})
+	_, err := n.ChangeWorkspace(t.Context(), n.workspace.ID, workspace.Change{Name: &name})
 	n.must(err)
 	_, err = n.ChangeRole(t.Context(), n.workspace.ID, n.user, workspace.Owner)
 	n.must(err)

@@ -75,7 +75,7 @@ func (s *Store) Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspac
 }
 
 // ChangeWorkspace changes the settings that the change names.
-func (s *Store) ChangeWorkspace(ctx context.Context, id uuid.UUID, c workspace.WorkspaceChange) (changed workspace.Workspace, err error) {
+func (s *Store) ChangeWorkspace(ctx context.Context, id uuid.UUID, c workspace.Change) (changed workspace.Workspace, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		before, err := q.LockWorkspace(ctx, id)
 		if err != nil {
