@@ -19,7 +19,7 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/linkcode"
 )
 
 // Path is where short links are served.
@@ -54,7 +54,8 @@ type Store interface {
 	LinkInWorkspace(ctx context.Context, workspace uuid.UUID, code string) (Link, error)
 	Links(ctx context.Context, f Filter) ([]Link, error)
 	SetLinkDisabled(ctx context.Context, workspace uuid.UUID, code string, disabled bool) (Link, error)
-	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
+	// CheckLinkPost returns a not-found error unless the post belongs to the workspace.
+	CheckLinkPost(ctx context.Context, workspace, post uuid.UUID) error
 }
 
 // Service makes links and looks after them.
@@ -96,13 +97,13 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, n New, ke
 // CodeOf is the code of a link that was made by hand, under a random id.
 func CodeOf(id uuid.UUID) string {
 	sum := sha256.Sum256(id[:])
-	return post.LinkCode([16]byte(sum[:16]))
+	return linkcode.Encode([16]byte(sum[:16]))
 }
 
 func (s *Service) check(ctx context.Context, who workspace.Principal, n New) error {
 	var problems []apperr.FieldError
 	switch {
-	case !post.Linkable(n.URL):
+	case !linkcode.IsValidTarget(n.URL):
 		problems = append(problems, apperr.FieldError{Field: "url", Code: "invalid", Message: "Write an address that begins with http:// or https:// and holds no user name or space, of at most 2048 bytes."})
 	case strings.HasPrefix(n.URL, s.Base):
 		problems = append(problems, apperr.FieldError{Field: "url", Code: "circular", Message: "This is a short link already."})
@@ -116,13 +117,12 @@ func (s *Service) check(ctx context.Context, who workspace.Principal, n New) err
 	if n.PostID == nil {
 		return nil
 	}
-	_, err := s.Store.PostInWorkspace(ctx, who.WorkspaceID, *n.PostID)
-	return err
+	return s.Store.CheckLinkPost(ctx, who.WorkspaceID, *n.PostID)
 }
 
 // Get reads a link.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, code string) (Link, error) {
-	if !wellFormed(code) {
+	if !linkcode.IsValid(code) {
 		return Link{}, apperr.NotFound("link")
 	}
 	return s.Store.LinkInWorkspace(ctx, who.WorkspaceID, code)
@@ -130,7 +130,7 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, code string)
 
 // List lists links, the newest first.
 func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) {
-	if f.BeforeCode != "" && !wellFormed(f.BeforeCode) {
+	if f.BeforeCode != "" && !linkcode.IsValid(f.BeforeCode) {
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Take next_cursor of the page before."})
 	}
 	return s.Store.Links(ctx, f)
@@ -138,7 +138,7 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) {
 
 // Disable makes a link lead nowhere, or lead on again.
 func (s *Service) Disable(ctx context.Context, who workspace.Principal, code string, disabled bool) (Link, error) {
-	if !wellFormed(code) {
+	if !linkcode.IsValid(code) {
 		return Link{}, apperr.NotFound("link")
 	}
 	return s.Store.SetLinkDisabled(ctx, who.WorkspaceID, code, disabled)

@@ -9,7 +9,7 @@ import (
 
 	"dateline/internal/audience/counter"
 	"dateline/internal/audience/site"
-	"dateline/internal/publishing/post"
+	"dateline/internal/infra/linkcode"
 )
 
 // Finder looks a code up.
@@ -72,7 +72,7 @@ func (s *Redirect) Serve(w http.ResponseWriter, r *http.Request, code string, re
 	case ok && l.DisabledAt != nil:
 		refuse(http.StatusGone, "link_disabled", "This link does not lead anywhere any more.")
 		return
-	case !ok || !post.Linkable(l.URL): // the database refuses what is not linkable; so does this
+	case !ok || !linkcode.IsValidTarget(l.URL): // the database refuses what is not linkable; so does this
 		refuse(http.StatusNotFound, "link_not_found", "There is no such link.")
 		return
 	}
@@ -130,7 +130,7 @@ func (s *Redirect) now() time.Time {
 
 // find reads a link, from memory if it was asked for lately.
 func (s *Redirect) find(ctx context.Context, code string) (Link, bool, error) {
-	if !wellFormed(code) {
+	if !linkcode.IsValid(code) {
 		return Link{}, false, nil
 	}
 	now := time.Now()
@@ -142,16 +142,4 @@ func (s *Redirect) find(ctx context.Context, code string) (Link, bool, error) {
 		s.cache.put(code, l, found, now)
 	}
 	return l, found, err
-}
-
-func wellFormed(code string) bool {
-	if len(code) != post.LinkCodeLength {
-		return false
-	}
-	for _, c := range []byte(code) {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
 }

@@ -79,6 +79,13 @@ func (s *Store) CreateLink(ctx context.Context, n shortlink.Link, resource uuid.
 	return l, replayed, false, err
 }
 
+// CheckLinkPost returns a not-found error unless the post belongs to the
+// workspace.
+func (s *Store) CheckLinkPost(ctx context.Context, workspaceID, postID uuid.UUID) error {
+	_, err := s.PostInWorkspace(ctx, workspaceID, postID)
+	return err
+}
+
 // LinkByCode finds a link of any workspace.
 func (s *Store) LinkByCode(ctx context.Context, code string) (l shortlink.Link, found bool, err error) {
 	row, err := s.q.GetLink(ctx, code)
