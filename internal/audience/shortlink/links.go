@@ -60,24 +60,24 @@ type Store interface {
 
 // Service makes links and looks after them.
 type Service struct {
-	Store Store
-	Base  string // what short links begin with, as https://go.example.org/l/
+	Store   Store
+	BaseURL string // what short links begin with, as https://go.example.org/l/
 }
 
-// New is a link as a person asks for it.
-type New struct {
+// Draft is a link as a person asks for it.
+type Draft struct {
 	URL, Title string
 	PostID     *uuid.UUID
 }
 
-// Short is the address of a link that people are given.
-func (s *Service) Short(l Link) string { return s.Base + l.Code }
+// ShortURL is the address of a link that people are given.
+func (s *Service) ShortURL(l Link) string { return s.BaseURL + l.Code }
 
-// maxTitle is the longest title, in characters.
-const maxTitle = 200
+// maxTitleLength is the longest title, in characters.
+const maxTitleLength = 200
 
 // Create makes a link.
-func (s *Service) Create(ctx context.Context, who workspace.Principal, n New, key idempotency.Key) (l Link, replayed bool, err error) {
+func (s *Service) Create(ctx context.Context, who workspace.Principal, n Draft, key idempotency.Key) (l Link, replayed bool, err error) {
 	if err := s.check(ctx, who, n); err != nil {
 		return Link{}, false, err
 	}
@@ -86,7 +86,7 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, n New, ke
 		if err != nil {
 			return Link{}, false, err
 		}
-		l, replayed, taken, err := s.Store.CreateLink(ctx, Link{Code: CodeOf(id), WorkspaceID: who.WorkspaceID, UserID: &who.UserID, PostID: n.PostID,
+		l, replayed, taken, err := s.Store.CreateLink(ctx, Link{Code: CodeForID(id), WorkspaceID: who.WorkspaceID, UserID: &who.UserID, PostID: n.PostID,
 			URL: n.URL, Title: n.Title}, id, key)
 		if err != nil || !taken {
 			return l, replayed, err
@@ -94,21 +94,21 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, n New, ke
 	}
 }
 
-// CodeOf is the code of a link that was made by hand, under a random id.
-func CodeOf(id uuid.UUID) string {
+// CodeForID is the code of a link that was made by hand, under a random id.
+func CodeForID(id uuid.UUID) string {
 	sum := sha256.Sum256(id[:])
 	return linkcode.Encode([16]byte(sum[:16]))
 }
 
-func (s *Service) check(ctx context.Context, who workspace.Principal, n New) error {
+func (s *Service) check(ctx context.Context, who workspace.Principal, n Draft) error {
 	var problems []apperr.FieldError
 	switch {
 	case !linkcode.IsValidTarget(n.URL):
 		problems = append(problems, apperr.FieldError{Field: "url", Code: "invalid", Message: "Write an address that begins with http:// or https:// and holds no user name or space, of at most 2048 bytes."})
-	case strings.HasPrefix(n.URL, s.Base):
+	case strings.HasPrefix(n.URL, s.BaseURL):
 		problems = append(problems, apperr.FieldError{Field: "url", Code: "circular", Message: "This is a short link already."})
 	}
-	if utf8.RuneCountInString(n.Title) > maxTitle || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
+	if utf8.RuneCountInString(n.Title) > maxTitleLength || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
 		problems = append(problems, apperr.FieldError{Field: "title", Code: "invalid", Message: "Write a title of at most 200 characters."})
 	}
 	if len(problems) > 0 {
@@ -136,8 +136,8 @@ func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) {
 	return s.Store.Links(ctx, f)
 }
 
-// Disable makes a link lead nowhere, or lead on again.
-func (s *Service) Disable(ctx context.Context, who workspace.Principal, code string, disabled bool) (Link, error) {
+// SetDisabled makes a link lead nowhere, or lead on again.
+func (s *Service) SetDisabled(ctx context.Context, who workspace.Principal, code string, disabled bool) (Link, error) {
 	if !linkcode.IsValid(code) {
 		return Link{}, apperr.NotFound("link")
 	}
