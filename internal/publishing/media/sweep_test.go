@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/blob"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/objects"
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/mediatest"
 	"dateline/internal/testing/newsroomtest"
@@ -45,7 +45,7 @@ func sweep(t *testing.T, n *newsroomtest.Newsroom) media.Swept {
 func there(t *testing.T, n *newsroomtest.Newsroom, key string) bool {
 	t.Helper()
 	_, err := n.Objects.Size(t.Context(), key)
-	if err != nil && !errors.Is(err, objects.ErrNone) {
+	if err != nil && !errors.Is(err, blob.ErrNotFound) {
 		t.Fatal(err)
 	}
 	return err == nil
@@ -197,7 +197,7 @@ func TestUploadsThatNobodyCompletesGo(t *testing.T) {
 	send(t, *small.Whole, make([]byte, 1000))
 	large, err := n.Media.BeginUpload(t.Context(), n.Owner, media.UploadRequest{FileName: "a.mp4", Bytes: 200_000})
 	n.Must(err)
-	send(t, large.Parts[0].Signed, make([]byte, 90_000))
+	send(t, large.Parts[0].SignedRequest, make([]byte, 90_000))
 	later(n, "23 hours")
 	if swept := sweep(t, n); swept.Uploads != 0 || !there(t, n, small.ObjectKey) {
 		t.Errorf("too early: %+v", swept)
@@ -209,10 +209,10 @@ func TestUploadsThatNobodyCompletesGo(t *testing.T) {
 	if swept := sweep(t, n); swept.Uploads != 2 || there(t, n, small.ObjectKey) {
 		t.Errorf("swept %+v", swept)
 	}
-	if _, err := n.Objects.Parts(t.Context(), large.ObjectKey, large.PartsID); !errors.Is(err, objects.ErrNone) {
+	if _, err := n.Objects.Parts(t.Context(), large.ObjectKey, large.PartsID); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("the parts are still there: %v", err)
 	}
-	if status := send(t, large.Parts[1].Signed, make([]byte, 90_000)); status != 404 {
+	if status := send(t, large.Parts[1].SignedRequest, make([]byte, 90_000)); status != 404 {
 		t.Errorf("a part that comes late is answered %d", status)
 	}
 }
