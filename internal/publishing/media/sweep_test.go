@@ -13,10 +13,10 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/infra/blob"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/mediatest"
 	"dateline/internal/testing/newsroomtest"
 )
@@ -85,7 +85,7 @@ func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
 	})
 	n.Dead(n.Schedule(with(files[5])), post.TargetFailed)
 	series, _, _, err := n.Desk.CreateSeries(t.Context(), n.Owner, scheduling.SeriesDraft{Rule: "FREQ=MONTHLY", Starts: time.Now().AddDate(0, 6, 0).Format("2006-01-02T15:04:05"),
-		Template: scheduling.Draft{Content: "Again", Attachments: []string{"{" + files[6].ID.String() + "}"}}}, postgres.Idempotency{})
+		Template: scheduling.Draft{Content: "Again", Attachments: []string{"{" + files[6].ID.String() + "}"}}}, idempotency.Key{})
 	n.Must(err)
 	for i, f := range files {
 		err := n.Media.Delete(t.Context(), n.Owner, f.ID)
@@ -99,7 +99,7 @@ func TestWhatIsToGoOutKeepsItsFiles(t *testing.T) {
 	if err := n.Media.Delete(t.Context(), n.Owner, files[7].ID); codeOf(err) != "media_not_found" {
 		t.Errorf("deleted twice: %v", err)
 	}
-	if _, _, err := n.Desk.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, postgres.Idempotency{}); problemOf(err).Code != "unknown" {
+	if _, _, err := n.Desk.Schedule(t.Context(), n.Owner, scheduling.Draft{Content: "x", ScheduledTime: time.Now().Add(time.Hour).Format(time.RFC3339), Attachments: *texts(7)}, idempotency.Key{}); problemOf(err).Code != "unknown" {
 		t.Errorf("a post takes a deleted file: %v", err)
 	}
 	// However old: nothing goes that a post uses.
