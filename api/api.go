@@ -43,7 +43,7 @@ var document []byte
 // Store is the database as the API reads it.
 type Store interface {
 	archive.Store
-	Bearer(ctx context.Context, tokenHash []byte) (workspace.Principal, workspace.Standing, error)
+	Bearer(ctx context.Context, tokenHash []byte) (workspace.Principal, workspace.TokenStatus, error)
 	User(ctx context.Context, id uuid.UUID) (workspace.User, error)
 	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
 	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error)
@@ -55,8 +55,8 @@ type Store interface {
 	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
 	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
-	EventsNow(ctx context.Context) (post.Place, error)
-	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.Place, limit int) (events []post.WorkspaceEvent, next post.Place, more bool, err error)
+	EventsNow(ctx context.Context) (post.EventCursor, error)
+	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor, limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error)
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
 	ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error)
 	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
@@ -104,8 +104,8 @@ type Workflows interface {
 type Accounts interface {
 	Networks(ctx context.Context) ([]account.Offer, error)
 	ConnectWithToken(ctx context.Context, who workspace.Principal, network, baseURL string, token secret.Text) (account.Account, error)
-	ConnectForm(ctx context.Context, who workspace.Principal, at account.Place, values map[string]secret.Text) (account.Connection, error)
-	Begin(ctx context.Context, who workspace.Principal, at account.Place) (authorizeURL string, err error)
+	ConnectForm(ctx context.Context, who workspace.Principal, at account.Instance, values map[string]secret.Text) (account.Connection, error)
+	Begin(ctx context.Context, who workspace.Principal, at account.Instance) (authorizeURL string, err error)
 	Complete(ctx context.Context, back account.Callback) (account.Connection, error)
 	Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Choice, error)
 	Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
@@ -115,7 +115,7 @@ type Accounts interface {
 	Change(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Change) (account.Account, error)
 	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
 	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
-	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Farewell, error)
+	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.DisconnectResult, error)
 	InSandbox(a account.Account) bool
 }
 

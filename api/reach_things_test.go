@@ -237,7 +237,7 @@ func (x *things) choice() account.Choice {
 		accounts := *x.s.Accounts
 		adapter, _ := x.s.Networks.Get("mastodon")
 		accounts.Connectors = registry{x.s.Networks, several{adapter.(*mastodon.Mastodon)}}
-		made, err := accounts.ConnectForm(x.s.t.Context(), x.s.Owner, account.Place{Network: "mastodon", Sandbox: true},
+		made, err := accounts.ConnectForm(x.s.t.Context(), x.s.Owner, account.Instance{Network: "mastodon", Sandbox: true},
 			map[string]secret.Text{"access_token": secret.NewText(x.atNetwork())})
 		x.s.Must(err)
 		return *made.Choice
@@ -246,7 +246,7 @@ func (x *things) choice() account.Choice {
 
 // callback gives the query with which the network sends a person back.
 func (x *things) callback() string {
-	link, err := x.s.Accounts.Begin(x.s.t.Context(), x.s.Owner, account.Place{Network: "mastodon", Sandbox: true})
+	link, err := x.s.Accounts.Begin(x.s.t.Context(), x.s.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 	x.s.Must(err)
 	return newsroomtest.Consent(x.s.t, link).Encode()
 }
