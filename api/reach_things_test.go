@@ -276,8 +276,8 @@ func (x *things) crawlExport() (domain string, id uuid.UUID) {
 }
 
 // article gives an article on a domain of its own, which has selectors in use.
-func (x *things) article() pipeline.Stored {
-	return thing(x, pipeline.Stored{Entry: pipeline.Entry{ID: someID(), Domain: someID().String() + ".example"}}, func() pipeline.Stored {
+func (x *things) article() pipeline.StoredArticle {
+	return thing(x, pipeline.StoredArticle{ArticleSummary: pipeline.ArticleSummary{ID: someID(), Domain: someID().String() + ".example"}}, func() pipeline.StoredArticle {
 		return x.s.article(x.seed().Domain, "/1.html", paragraphs("river", 6))
 	})
 }
