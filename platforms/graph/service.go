@@ -9,8 +9,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// Place is where one of Meta's networks is, and who Dateline is there.
-type Place struct {
+// Service is where one of Meta's networks is, and who Dateline is there.
+type Service struct {
 	Network      string // its name for people
 	ClientID     string
 	ClientSecret secret.Text
@@ -19,12 +19,12 @@ type Place struct {
 
 // Host gives the host to call for an account: the real one, or the sandbox,
 // which is all of a network's hosts.
-func (p Place) Host(baseURL, host string) (string, error) {
+func (p Service) Host(baseURL, host string) (string, error) {
 	return call.Host(p.Network, baseURL, p.Sandbox, host)
 }
 
 // Address is where a node or edge is: host and version, and the escaped parts.
-func (p Place) Address(baseURL, host, version string, parts ...string) (string, error) {
+func (p Service) Address(baseURL, host, version string, parts ...string) (string, error) {
 	host, err := p.Host(baseURL, host)
 	if err != nil {
 		return "", err
@@ -37,7 +37,7 @@ func (p Place) Address(baseURL, host, version string, parts ...string) (string, 
 }
 
 // Register gives the operator's app, or the sandbox's.
-func (p Place) Register(baseURL, redirectURI string) (network.App, error) {
+func (p Service) Register(baseURL, redirectURI string) (network.App, error) {
 	if _, err := p.Host(baseURL, ""); err != nil {
 		return network.App{}, err
 	}

@@ -11,18 +11,18 @@ import (
 	"dateline/internal/infra/config"
 )
 
-// Place is where a certificate is shown.
-type Place struct {
-	Address   string // host:port
-	AsksFirst bool   // Postgres is asked for TLS before it begins
+// TLSEndpoint is where a certificate is shown.
+type TLSEndpoint struct {
+	Address  string // host:port
+	StartTLS bool   // Postgres is asked for TLS before it begins
 
 	protocols []string // that are named in the handshake (ALPN)
 }
 
-// Places are those where an installation meets certificates, as far as its
+// TLSEndpoints are those where an installation meets certificates, as far as its
 // settings ask for TLS.
-func Places(cfg *config.Config) map[string]Place {
-	places := map[string]Place{}
+func TLSEndpoints(cfg *config.Config) map[string]TLSEndpoint {
+	places := map[string]TLSEndpoint{}
 	add := func(name, address, scheme, port string) {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != scheme || u.Hostname() == "" {
@@ -31,13 +31,13 @@ func Places(cfg *config.Config) map[string]Place {
 		if u.Port() != "" {
 			port = u.Port()
 		}
-		places[name] = Place{Address: net.JoinHostPort(u.Hostname(), port)}
+		places[name] = TLSEndpoint{Address: net.JoinHostPort(u.Hostname(), port)}
 	}
 	add("public", cfg.PublicURL, "https", "443")
 	add("objects", cfg.S3Endpoint, "https", "443")
 	add("redis", cfg.RedisURL, "rediss", "6379")
 	if cfg.TemporalTLS {
-		places["temporal"] = Place{Address: cfg.TemporalAddress}
+		places["temporal"] = TLSEndpoint{Address: cfg.TemporalAddress}
 	}
 	if p, ok := postgres(cfg.DatabaseURL); ok {
 		places["database"] = p
@@ -47,13 +47,13 @@ func Places(cfg *config.Config) map[string]Place {
 
 // postgres is where a database is asked for TLS. Where it is merely preferred
 // (sslmode=prefer, which is the default) the server may turn out to have none.
-func postgres(address string) (Place, bool) {
+func postgres(address string) (TLSEndpoint, bool) {
 	c, err := pgconn.ParseConfig(address)
 	if address == "" || err != nil || c.TLSConfig == nil || strings.HasPrefix(c.Host, "/") {
-		return Place{}, false
+		return TLSEndpoint{}, false
 	}
-	p := Place{Address: net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), AsksFirst: c.SSLNegotiation != "direct"}
-	if !p.AsksFirst {
+	p := TLSEndpoint{Address: net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), StartTLS: c.SSLNegotiation != "direct"}
+	if !p.StartTLS {
 		p.protocols = []string{"postgresql"} // direct TLS names itself
 	}
 	return p, true

@@ -11,29 +11,29 @@ import (
 	"dateline/platforms/network"
 )
 
-// Login connects accounts of Instagram and Threads, which share the way: a page
+// OAuth connects accounts of Instagram and Threads, which share the way: a page
 // where the person allows access, a token of an hour for its code, and one of 60
 // days for that.
-type Login struct {
-	API   *API
-	Place Place
+type OAuth struct {
+	API     *API
+	Service Service
 
 	AuthorizeHost string        // of the page
 	TokenHost     string        // that takes codes
 	GraphHost     string        // that takes tokens
 	Scopes        string        // asked for, with commas between them
-	Grants        string        // what the names of grants begin with: "ig", "th"
+	GrantPrefix   string        // what the names of grants begin with: "ig", "th"
 	Timeout       time.Duration // for the exchange of a code; 0: as the API's
 }
 
 // Register gives the operator's app.
-func (l Login) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
-	return l.Place.Register(baseURL, redirectURI)
+func (l OAuth) Register(_ context.Context, baseURL, redirectURI string) (network.App, error) {
+	return l.Service.Register(baseURL, redirectURI)
 }
 
 // AuthorizeURL is the page where the person allows access. It knows no code
 // challenge.
-func (l Login) AuthorizeURL(app network.App, state, _ string) string {
+func (l OAuth) AuthorizeURL(app network.App, state, _ string) string {
 	host := l.AuthorizeHost
 	if app.BaseURL != "" {
 		host = app.BaseURL
@@ -43,9 +43,9 @@ func (l Login) AuthorizeURL(app network.App, state, _ string) string {
 	}.Encode()
 }
 
-// Redeem turns a code into the answer that has a token of an hour.
-func (l Login) Redeem(ctx context.Context, app network.App, code string) (*call.Response, error) {
-	host, err := l.Place.Host(app.BaseURL, l.TokenHost)
+// ExchangeCode turns a code into the answer that has a token of an hour.
+func (l OAuth) ExchangeCode(ctx context.Context, app network.App, code string) (*call.Response, error) {
+	host, err := l.Service.Host(app.BaseURL, l.TokenHost)
 	if err != nil {
 		return nil, err
 	}
@@ -59,29 +59,29 @@ func (l Login) Redeem(ctx context.Context, app network.App, code string) (*call.
 	})
 }
 
-// Extend turns a token of an hour into one of 60 days.
-func (l Login) Extend(ctx context.Context, app network.App, token secret.Text, granted []string) (network.Account, error) {
-	host, err := l.Place.Host(app.BaseURL, l.GraphHost)
+// ExchangeLongLived turns a token of an hour into one of 60 days.
+func (l OAuth) ExchangeLongLived(ctx context.Context, app network.App, token secret.Text, granted []string) (network.Account, error) {
+	host, err := l.Service.Host(app.BaseURL, l.GraphHost)
 	if err != nil {
 		return network.Account{}, err
 	}
 	account := network.Account{BaseURL: app.BaseURL, Token: token, Scopes: granted}
-	return l.API.LongLived(ctx, host, "/access_token", l.Grants+"_exchange_token", app, account)
+	return l.API.LongLived(ctx, host, "/access_token", l.GrantPrefix+"_exchange_token", app, account)
 }
 
 // Refresh renews a token for another 60 days. One that is not a day old yet
 // cannot be renewed, and is given back as it is.
-func (l Login) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
-	host, err := l.Place.Host(account.BaseURL, l.GraphHost)
-	if err != nil || TooYoung(account) {
+func (l OAuth) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
+	host, err := l.Service.Host(account.BaseURL, l.GraphHost)
+	if err != nil || IsTooNewToRefresh(account) {
 		return account, err
 	}
-	return l.API.LongLived(ctx, host, "/refresh_access_token", l.Grants+"_refresh_token", network.App{}, account)
+	return l.API.LongLived(ctx, host, "/refresh_access_token", l.GrantPrefix+"_refresh_token", network.App{}, account)
 }
 
-// Unidentified is the problem of an account whose id at the network is not
+// RequireRemoteID is the problem of an account whose id at the network is not
 // known; nil for the others.
-func (p Place) Unidentified(account network.Account) error {
+func (p Service) RequireRemoteID(account network.Account) error {
 	if account.RemoteID != "" {
 		return nil
 	}
