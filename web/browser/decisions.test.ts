@@ -132,7 +132,7 @@ test('an image added for all is not published where the version has none, unless
     const group = page.getByRole('group', { name: 'Publish to' })
     await group.getByText(x.handle, { exact: true }).click()
     await page.getByRole('tab').filter({ hasText: new RegExp(`^${x.handle}•?$`) }).click()
-    await page.getByRole('switch', { name: /Write something different/ }).check()
+    await page.getByRole('switch', { name: /Customize for/ }).check()
     await page.getByRole('textbox', { name: `Text for ${x.handle}` }).fill(`${words} on X`)
     await page.getByRole('tab', { name: 'All networks' }).click()
     await page.locator('input[type=file]').setInputFiles(sample())
@@ -294,7 +294,7 @@ test.each(looks)('the changed pages are accessible in Vietnamese, in %s at %i px
     await shoot(visitor, `vi-${name}-${colorScheme}-${width < 600 ? 'narrow' : 'wide'}`)
   }
   await visitor.go('/accounts')
-  await page.getByRole('button', { name: /^Thêm cho @dashboard/ }).first().click()
+  await page.getByRole('button', { name: /^Thêm cho @desk/ }).first().click()
   await page.getByRole('menuitem', { name: 'Ngắt kết nối' }).click()
   await page.getByRole('dialog').waitFor()
   await visitor.accessible(`disconnect ${colorScheme} ${width}`)

@@ -112,7 +112,7 @@ test('a file of the library is attached, and a large one goes to the bucket', as
   await page.locator('input[type=file]').setInputFiles(sample())
   await page.locator('[data-file="morning.png"]').waitFor()
   await dashboard.go('/compose')
-  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Xem https://news.example.com/2026/11/22/mot-duong-dan-rat-dai @dashboard')
+  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Xem https://news.example.com/2026/11/22/mot-duong-dan-rat-dai @desk')
   // Buttons change their colours when the preview says that nothing is in the way.
   await until('it to be ready', () => page.getByRole('button', { name: 'Publish now' }).isEnabled())
   await page.getByRole('button', { name: 'Choose from library' }).click()

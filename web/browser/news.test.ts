@@ -99,7 +99,7 @@ test('a crawl is watched as it goes, and brings what is new', async () => {
     'Chợ hoa bên bến sông năm nay mở sớm hơn một tuần vì thời tiết thuận lợi và người mua muốn chọn cây từ trước.',
     'Các nhà vườn chở đến hàng nghìn chậu cúc và quất, giá không tăng nhiều so với năm ngoái dù phân bón đắt hơn.',
     'Ban quản lý chợ bố trí thêm chỗ gửi xe và đèn chiếu sáng để khách có thể đi chợ đến khuya.')
-  await page.getByRole('button', { name: /^Look now/ }).click()
+  await page.getByRole('button', { name: /^Crawl now/ }).click()
   await page.locator('[data-article]', { hasText: 'Chợ hoa mở sớm hơn mọi năm' }).waitFor({ timeout: 120_000 })
   expect(Number(await page.locator('[data-run]').getAttribute('data-fetched'))).toBeGreaterThan(before)
   await page.getByText(/Since you opened this page: \d+ fetched/).waitFor()
@@ -266,7 +266,7 @@ test('a post is made of an article, through to its time', async () => {
   expect(await text.inputValue()).toBe(`Giá vàng lập kỷ lục mới\n\nGiá vàng miếng sáng nay vượt mọi mức từng có.\n\n${article.url}`)
   await page.locator('[data-media]').waitFor()
   expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Ảnh của Giá vàng lập kỷ lục mới')
-  expect(await page.getByRole('checkbox', { name: /short links|follow/i }).isChecked()).toBe(true)
+  expect(await page.getByRole('checkbox', { name: /Track link clicks/ }).isChecked()).toBe(true)
   await page.getByLabel('Date and time').fill(new Date(Date.now() + 86_400_000 + 7 * 3_600_000).toISOString().slice(0, 16))
   await page.getByRole('button', { name: 'Schedule', exact: true }).click()
   await page.waitForURL(/\/posts\//)
@@ -308,7 +308,7 @@ test('selectors are tried on a page, saved, rolled back and learned anew', async
   await page.getByRole('alert').filter({ hasText: '//h1[' }).waitFor()
   await field('title').getByRole('textbox').fill('//article/h1')
   await field('title').locator('[data-value]', { hasText: 'Giá vàng lập kỷ lục mới' }).waitFor()
-  await page.getByLabel(/^Why/).fill('names the author')
+  await page.getByLabel(/^Reason/).fill('names the author')
   await page.getByRole('button', { name: 'Save as new version' }).click()
   // The site's pages may have been learned meanwhile, as a version of their own.
   const inUse = async (version: number) => page.locator(`[data-in-use="${version}"]`).waitFor()
@@ -347,7 +347,7 @@ test('who may only look is not offered more', async () => {
     await dashboard.go(`/news/domains/${domain}/selectors`)
     await page.getByText('Your role does not allow this').waitFor()
     await page.locator('[data-in-use]').waitFor()
-    expect(await page.getByRole('button', { name: /Roll back|Learn anew|^Use/ }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: /Roll back|Relearn|^Activate/ }).count()).toBe(0)
   } finally {
     d.sql("update members set role = 'owner'")
   }
@@ -358,7 +358,7 @@ test('the pages about news speak Vietnamese', async () => {
   const { page } = dashboard
   await dashboard.go('/news')
   await page.evaluate(() => localStorage.setItem('dateline-language', 'vi'))
-  for (const [path, heading] of [['/news', 'Tin tức'], ['/news/saved', 'Tìm kiếm đã lưu'], ['/news/seeds', 'Nguồn'], ['/news/domains', 'Tên miền'], [`/news/domains/${domain}/selectors`, `Cách đọc ${domain}`]] as const) {
+  for (const [path, heading] of [['/news', 'Tin tức'], ['/news/saved', 'Tìm kiếm đã lưu'], ['/news/seeds', 'Nguồn'], ['/news/domains', 'Tên miền'], [`/news/domains/${domain}/selectors`, `Bộ chọn của ${domain}`]] as const) {
     await dashboard.go(path)
     await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
   }
