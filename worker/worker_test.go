@@ -175,7 +175,7 @@ func (r *rows) ListMissingWorkflows(context.Context, int) ([]post.Unattended, er
 	}
 	return missing, nil
 }
-func (r *rows) ListReconnected(context.Context, int) ([]uuid.UUID, error)             { return nil, nil }
+func (r *rows) ListReconnected(context.Context, int) ([]uuid.UUID, error)         { return nil, nil }
 func (r *rows) MarkLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
 func (r *rows) RedriveReconnected(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
@@ -202,12 +202,14 @@ func (idle) LeaseDeadWorkers(context.Context, time.Duration, time.Duration) ([]s
 	return nil, nil
 }
 func (idle) RenewWorkerLease(context.Context, string, time.Duration) (bool, error) { return false, nil }
-func (idle) DeleteWorker(context.Context, string) error                          { return nil }
+func (idle) DeleteWorker(context.Context, string) error                            { return nil }
 func (idle) ListDuePosts(context.Context, time.Time, postgres.DuePost, int) ([]postgres.DuePost, error) {
 	return nil, nil
 }
-func (idle) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
-func (idle) FindChanged(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error)     { return nil, nil }
+func (idle) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) {
+	return nil, nil
+}
+func (idle) FindChanged(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error) { return nil, nil }
 
 // idly surrounds a worker with a newsroom in which nothing happens.
 func idly(log *slog.Logger) Deps {
