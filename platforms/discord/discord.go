@@ -34,9 +34,9 @@ type Options struct {
 	ReadTimeout   time.Duration `json:"-"` // for other calls; 0: 30 s
 }
 
-// defaults are of https://docs.discord.com/developers/resources/message and
+// setDefaults are of https://docs.discord.com/developers/resources/message and
 // https://docs.discord.com/developers/reference#uploading-files.
-func (o *Options) defaults() {
+func (o *Options) setDefaults() {
 	for field, value := range map[*string]string{&o.API: "https://discord.com/api/v10", &o.Site: "https://discord.com"} {
 		if *field == "" {
 			*field = value
@@ -59,12 +59,12 @@ type Discord struct {
 	calls   *call.Caller
 	options Options
 
-	mu     sync.Mutex
-	places map[string]place // by remote id of the account
+	mu        sync.Mutex
+	locations map[string]location // by remote id of the account
 }
 
-// place is where a channel is: permalinks need its server.
-type place struct{ guild, channel string }
+// location is where a channel is: permalinks need its server.
+type location struct{ guild, channel string }
 
 var (
 	_ network.Network       = (*Discord)(nil)
@@ -75,8 +75,8 @@ var (
 
 // New makes the adapter.
 func New(client *http.Client, options Options) *Discord {
-	options.defaults()
-	return &Discord{calls: call.New(client), options: options, places: map[string]place{}}
+	options.setDefaults()
+	return &Discord{calls: call.New(client), options: options, locations: map[string]location{}}
 }
 
 // Name gives "discord".
@@ -91,9 +91,9 @@ func webhookID(account network.Account) (string, bool) {
 	return strings.CutPrefix(account.RemoteID, webhookPrefix)
 }
 
-// messages is the address of the account's messages. That of a webhook holds its
+// messagesPath is the address of the account's messages. That of a webhook holds its
 // secret.
-func messages(account network.Account) string {
+func messagesPath(account network.Account) string {
 	if id, ok := webhookID(account); ok {
 		return "/webhooks/" + id + "/" + account.Token.Reveal()
 	}

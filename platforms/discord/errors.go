@@ -11,9 +11,9 @@ import (
 	"dateline/platforms/network"
 )
 
-// failure is Discord's error entity; 429 has further fields.
+// errorResponse is Discord's error entity; 429 has further fields.
 // https://docs.discord.com/developers/reference#error-messages
-type failure struct {
+type errorResponse struct {
 	Code       int     `json:"code"`
 	Message    string  `json:"message"`
 	RetryAfter float64 `json:"retry_after"` // seconds
@@ -31,7 +31,7 @@ const (
 )
 
 func refusal(res *call.Response) *network.Error {
-	var f failure
+	var f errorResponse
 	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
 	code := ""
 	if f.Code != 0 {

@@ -31,9 +31,9 @@ type message struct {
 	} `json:"message_reference"`
 }
 
-// outgoing is a message to be. Mentions notify nobody: who writes a newsroom's
+// messageRequest is a message to be. Mentions notify nobody: who writes a newsroom's
 // posts must not page a whole server by mistake.
-type outgoing struct {
+type messageRequest struct {
 	Content         string              `json:"content,omitempty"`
 	AllowedMentions map[string][]string `json:"allowed_mentions"`
 	Attachments     []attachment        `json:"attachments,omitempty"`
@@ -69,8 +69,8 @@ func (d *Discord) StageStatus(_ context.Context, _ network.Account, staged netwo
 // A webhook waits for the message to be saved; without that its loss would not
 // be told (https://docs.discord.com/developers/resources/webhook#execute-webhook).
 func (d *Discord) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
-	out := outgoing{Content: submission.Text, AllowedMentions: map[string][]string{"parse": {}}}
-	path := messages(account)
+	out := messageRequest{Content: submission.Text, AllowedMentions: map[string][]string{"parse": {}}}
+	path := messagesPath(account)
 	if _, hook := webhookID(account); hook {
 		path += "?wait=true"
 	} else {
@@ -105,11 +105,11 @@ func nonce(key string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-func encode(ctx context.Context, out outgoing, media []network.Media) (*call.Body, error) {
+func encode(ctx context.Context, out messageRequest, media []network.Media) (*call.Body, error) {
 	if len(media) == 0 {
 		body, err := call.JSON(out)
 		if err != nil {
-			return nil, unsendable(err)
+			return nil, rejectUnsendable(err)
 		}
 		return body, nil
 	}
@@ -141,17 +141,17 @@ func encode(ctx context.Context, out outgoing, media []network.Media) (*call.Bod
 		}
 	}
 	discard()
-	return nil, unsendable(err)
+	return nil, rejectUnsendable(err)
 }
 
-func unsendable(err error) *network.Error {
+func rejectUnsendable(err error) *network.Error {
 	return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
 }
 
 // receipt names a message. A permalink without its server still opens for those
 // who are in it.
 func (d *Discord) receipt(ctx context.Context, account network.Account, m message) network.Receipt {
-	where, err := d.place(ctx, account)
+	where, err := d.locate(ctx, account)
 	if err != nil || where.guild == "" {
 		where.guild = "@me"
 	}
@@ -165,7 +165,7 @@ func (d *Discord) receipt(ctx context.Context, account network.Account, m messag
 
 // Delete removes a message.
 func (d *Discord) Delete(ctx context.Context, account network.Account, remoteID string) error {
-	path := messages(account)
+	path := messagesPath(account)
 	if _, hook := webhookID(account); hook {
 		path += "/messages"
 	}

@@ -23,7 +23,7 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 	if _, hook := webhookID(account); hook {
 		return network.Finding{Evidence: "Webhooks do not tell what they sent, so somebody has to look."}, nil
 	}
-	author, skew, err := d.whoAndWhen(ctx, account)
+	author, skew, err := d.identityAndSkew(ctx, account)
 	if err != nil {
 		return network.Finding{}, err
 	}
@@ -31,18 +31,18 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 	if skew < 0 { // a clock that is behind dates messages before we sent them
 		from = from.Add(skew)
 	}
-	after := max(snowflake(from), number(window.SinceID))
+	after := max(snowflake(from), parseSnowflake(window.SinceID))
 	search, wanted, complete := matching.New(window), matching.NewComparer(submission.Text), false
 	for page := 0; page < maxPages && !complete; page++ {
 		var list []message
 		query := url.Values{"after": {strconv.FormatUint(after, 10)}, "limit": {strconv.Itoa(pageSize)}}
-		if err := d.get(ctx, account, messages(account)+"?"+query.Encode(), &list); err != nil {
+		if err := d.get(ctx, account, messagesPath(account)+"?"+query.Encode(), &list); err != nil {
 			return network.Finding{}, err
 		}
 		complete = len(list) < pageSize
 		for _, m := range list {
-			after = max(after, number(m.ID))
-			if m.Author.ID == author && number(m.ID) >= snowflake(from) {
+			after = max(after, parseSnowflake(m.ID))
+			if m.Author.ID == author && parseSnowflake(m.ID) >= snowflake(from) {
 				search.Add(compare(d.receipt(ctx, account, m), m, submission, wanted))
 			}
 		}
@@ -50,8 +50,8 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 	return search.Result(from, complete, ""), nil
 }
 
-// whoAndWhen asks for the bot's user id, and how far Discord's clock is ahead.
-func (d *Discord) whoAndWhen(ctx context.Context, account network.Account) (author string, skew time.Duration, err error) {
+// identityAndSkew asks for the bot's user id, and how far Discord's clock is ahead.
+func (d *Discord) identityAndSkew(ctx context.Context, account network.Account) (author string, skew time.Duration, err error) {
 	res, err := d.do(ctx, account, "/users/@me", call.Request{Method: http.MethodGet})
 	if err != nil {
 		return "", 0, err
@@ -86,8 +86,8 @@ func snowflake(at time.Time) uint64 {
 	return uint64(ms) << 22
 }
 
-// number of an id; 0 when it is none.
-func number(id string) uint64 {
+// parseSnowflake of an id; 0 when it is none.
+func parseSnowflake(id string) uint64 {
 	n, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
 		return 0

@@ -19,7 +19,7 @@ func (d *Discord) Limits(ctx context.Context, account network.Account) (network.
 	}
 	_, hook := webhookID(account)
 	// Known before its time, so that the permalink costs nothing then.
-	_, _ = d.place(ctx, account)
+	_, _ = d.locate(ctx, account)
 	o := d.options
 	return network.Limits{
 		AllowedBy: "Discord", MaxCharacters: o.MaxCharacters, MaxMedia: o.MaxMedia, MixedMedia: true, SupportsReply: !hook,

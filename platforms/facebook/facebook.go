@@ -47,16 +47,16 @@ type Options struct {
 	FoldLines int `json:"fold_lines"`
 	// PhotoHours is for how long unpublished photos are relied on; default 23.
 	PhotoHours int `json:"photo_hours"`
-	// AccessDays is after how many days Facebook wants the person to allow access
+	// DataAccessDays is after how many days Facebook wants the person to allow access
 	// anew (data access expiration); default 90.
-	AccessDays int `json:"access_days"`
+	DataAccessDays int `json:"access_days"`
 
 	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
 	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
 	UploadTimeout time.Duration `json:"-"` // for a photo, or a part of a video; 0: 5 min
 }
 
-func (o *Options) fill() {
+func (o *Options) setDefaults() {
 	o.Version = cmp.Or(o.Version, "v25.0")
 	o.WebHost = cmp.Or(o.WebHost, "https://www.facebook.com")
 	o.GraphHost = cmp.Or(o.GraphHost, "https://graph.facebook.com")
@@ -70,7 +70,7 @@ func (o *Options) fill() {
 	o.Fold = cmp.Or(o.Fold, 480)
 	o.FoldLines = cmp.Or(o.FoldLines, 5)
 	o.PhotoHours = cmp.Or(o.PhotoHours, 23)
-	o.AccessDays = cmp.Or(o.AccessDays, 90)
+	o.DataAccessDays = cmp.Or(o.DataAccessDays, 90)
 	o.UploadTimeout = cmp.Or(o.UploadTimeout, 5*time.Minute)
 }
 
@@ -94,7 +94,7 @@ var (
 // New makes the adapter. client should refuse private addresses (see
 // call.NewClient).
 func New(client *http.Client, options Options) *Facebook {
-	options.fill()
+	options.setDefaults()
 	return &Facebook{
 		api: graph.New(client, graph.Options{
 			CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,

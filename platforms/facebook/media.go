@@ -47,10 +47,10 @@ func (f *Facebook) Stage(ctx context.Context, account network.Account, media net
 		return network.Staged{}, err
 	}
 	id, err := graph.CreatedID(res)
-	return network.Staged{RemoteID: id, Ready: err == nil, ExpiresAt: f.photoEnds()}, err
+	return network.Staged{RemoteID: id, Ready: err == nil, ExpiresAt: f.photoExpiresAt()}, err
 }
 
-func (f *Facebook) photoEnds() time.Time {
+func (f *Facebook) photoExpiresAt() time.Time {
 	return time.Now().Add(time.Duration(f.options.PhotoHours) * time.Hour)
 }
 
@@ -109,7 +109,7 @@ func (f *Facebook) stageVideo(ctx context.Context, account network.Account, medi
 		}
 		sent += size
 	}
-	return network.Staged{RemoteID: "video:" + begun.Video + ":" + begun.Session, Ready: true, ExpiresAt: f.photoEnds()}, nil
+	return network.Staged{RemoteID: "video:" + begun.Video + ":" + begun.Session, Ready: true, ExpiresAt: f.photoExpiresAt()}, nil
 }
 
 func videos(account network.Account) string {
@@ -122,7 +122,7 @@ type offsets struct {
 	End   int64 `json:"end_offset,string"` // the first byte that it does not want
 }
 
-const transferTries = 3
+const maxTransferAttempts = 3
 
 // transfer sends one part. A part that was lost is sent again: Facebook knows it
 // by its offset, and says with an error which one it wants when it has it.
@@ -139,11 +139,11 @@ func (f *Facebook) transfer(ctx context.Context, account network.Account, sessio
 			var next offsets
 			return next, res.Decode(&next)
 		}
-		if next, ok := wanted(res, start+int64(len(held))); ok {
+		if next, ok := nextOffsets(res, start+int64(len(held))); ok {
 			return next, nil
 		}
 		e := network.AsError(err)
-		if try == transferTries || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
+		if try == maxTransferAttempts || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
 			return offsets{}, err
 		}
 	}
@@ -152,8 +152,8 @@ func (f *Facebook) transfer(ctx context.Context, account network.Account, sessio
 // subcodeOffset is of the error that names the offset to go on from.
 const subcodeOffset = 1363037
 
-// wanted reads from a refusal that a part is there already, and what comes next.
-func wanted(res *call.Response, after int64) (offsets, bool) {
+// nextOffsets reads from a refusal that a part is there already, and what comes next.
+func nextOffsets(res *call.Response, after int64) (offsets, bool) {
 	var answer struct {
 		Error struct {
 			Subcode int `json:"error_subcode"`
@@ -184,7 +184,7 @@ func (f *Facebook) StageStatus(ctx context.Context, account network.Account, sta
 		ID string `json:"id"`
 	}
 	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id"}}, &answer)
-	if gone(err) {
+	if isNotFound(err) {
 		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "Facebook has dropped the attachment.", Err: err}
 	}
 	if err != nil {
@@ -194,11 +194,11 @@ func (f *Facebook) StageStatus(ctx context.Context, account network.Account, sta
 	return staged, nil
 }
 
-// gone says that there is nothing of an id (any more).
-func gone(err error) bool {
+// isNotFound says that there is nothing of an id (any more).
+func isNotFound(err error) bool {
 	var e *network.Error
-	return errors.As(err, &e) && e.Code == codeGone
+	return errors.As(err, &e) && e.Code == codeNotFound
 }
 
-// codeGone is Meta's code for what is not there or not to be seen.
-const codeGone = "100/33"
+// codeNotFound is Meta's code for what is not there or not to be seen.
+const codeNotFound = "100/33"

@@ -43,7 +43,7 @@ func (f *Facebook) Exchange(ctx context.Context, app network.App, code, _ string
 	if err != nil {
 		return network.Account{}, err
 	}
-	account.RefreshTokenExpiresAt = time.Now().UTC().AddDate(0, 0, f.options.AccessDays)
+	account.RefreshTokenExpiresAt = time.Now().UTC().AddDate(0, 0, f.options.DataAccessDays)
 	account.Scopes, err = f.granted(ctx, account)
 	return account, err
 }

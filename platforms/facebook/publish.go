@@ -29,7 +29,7 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 	}
 	switch {
 	case submission.ReplyTo != "":
-		path = "/" + url.PathEscape(parent(submission)) + "/comments"
+		path = "/" + url.PathEscape(parentID(submission)) + "/comments"
 		if len(submission.MediaIDs) > 0 {
 			form.Set("attachment_id", submission.MediaIDs[0])
 		}
@@ -45,7 +45,7 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 	}
 	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodPost, URL: path, Form: form, Create: true})
 	if err != nil {
-		return network.Receipt{}, dropped(err, submission.MediaIDs)
+		return network.Receipt{}, asMediaExpired(err, submission.MediaIDs)
 	}
 	id, err := graph.CreatedID(res)
 	if err != nil {
@@ -53,26 +53,26 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 	}
 	replyTo := ""
 	if submission.ReplyTo != "" {
-		replyTo = parent(submission)
+		replyTo = parentID(submission)
 	}
 	return network.Receipt{RemoteID: id, URL: f.permalink(account, id, replyTo), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
 
-// parent is what a reply is written under. Facebook nests comments one deep and
+// parentID is what a reply is written under. Facebook nests comments one deep and
 // no deeper, so all segments of a thread stand side by side under its first
 // post.
-func parent(submission network.Submission) string {
+func parentID(submission network.Submission) string {
 	if submission.RootID != "" {
 		return submission.RootID
 	}
 	return submission.ReplyTo
 }
 
-// dropped knows the refusal of a post whose photos Facebook does not have any
+// asMediaExpired knows the refusal of a post whose photos Facebook does not have any
 // more: it names one of them.
-func dropped(err error, mediaIDs []string) error {
+func asMediaExpired(err error, mediaIDs []string) error {
 	var e *network.Error
-	if !errors.As(err, &e) || e.Code != codeGone {
+	if !errors.As(err, &e) || e.Code != codeNotFound {
 		return err
 	}
 	for _, id := range mediaIDs {
@@ -92,7 +92,7 @@ func (f *Facebook) publishVideo(ctx context.Context, account network.Account, su
 	}
 	res, err := f.do(ctx, account, f.options.VideoHost, graph.Call{Method: http.MethodPost, URL: videos(account), Form: form, Create: true})
 	if err != nil {
-		return network.Receipt{}, dropped(err, []string{session})
+		return network.Receipt{}, asMediaExpired(err, []string{session})
 	}
 	var answer struct {
 		Success bool `json:"success"`
@@ -110,7 +110,7 @@ func (f *Facebook) publishVideo(ctx context.Context, account network.Account, su
 // https://developers.facebook.com/docs/graph-api/reference/page-post
 func (f *Facebook) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	_, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodDelete, URL: "/" + url.PathEscape(remoteID)})
-	if gone(err) {
+	if isNotFound(err) {
 		return nil
 	}
 	return err

@@ -16,9 +16,9 @@ import (
 // pageSize is the most that Facebook gives at once.
 const pageSize = 100
 
-// slack is by how much earlier the listing begins than the window: clocks
+// clockSlack is by how much earlier the listing begins than the window: clocks
 // differ, and Facebook's is known only once it has answered.
-const slack = time.Hour
+const clockSlack = time.Hour
 
 // listed is a post or comment as a listing gives it.
 type listed struct {
@@ -79,10 +79,10 @@ func (f *Facebook) Reconcile(ctx context.Context, account network.Account, submi
 	path, replyTo := "/"+url.PathEscape(account.RemoteID)+"/published_posts", ""
 	query := url.Values{
 		"fields": {"id,message,created_time,attachments{media_type,target,subattachments}"},
-		"since":  {strconv.FormatInt(window.From.Add(-slack).Unix(), 10)}, "limit": {strconv.Itoa(pageSize)},
+		"since":  {strconv.FormatInt(window.From.Add(-clockSlack).Unix(), 10)}, "limit": {strconv.Itoa(pageSize)},
 	}
 	if submission.ReplyTo != "" {
-		replyTo = parent(submission)
+		replyTo = parentID(submission)
 		path = "/" + url.PathEscape(replyTo) + "/comments"
 		query.Set("fields", "id,message,created_time,from,attachment")
 		query.Set("order", "reverse_chronological")
@@ -157,7 +157,7 @@ func (f *Facebook) findVideo(ctx context.Context, account network.Account, id st
 	}
 	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id,created_time,published"}}, &video)
 	switch {
-	case gone(err):
+	case isNotFound(err):
 		return network.Finding{Conclusive: true, Evidence: "Facebook has no video " + id + "."}, nil
 	case err != nil:
 		return network.Finding{}, err

@@ -16,7 +16,7 @@ import (
 // applications are set up by hand: any redirect address on this machine is good
 // for network.SandboxApp. It answers GET, which shows the page, and POST, which
 // is the person's answer. codeLife is how long the code is good.
-func (s *Server) consent(f *face, codeLife time.Duration) http.HandlerFunc {
+func (s *Server) consent(f *fakeNetwork, codeLife time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		form := r.URL.Query()
 		if r.Method == http.MethodPost {
@@ -31,7 +31,7 @@ func (s *Server) consent(f *face, codeLife time.Duration) http.HandlerFunc {
 			refuseConsent(w, r, problem)
 			return
 		}
-		accounts := s.people(f.network)
+		accounts := s.persons(f.name)
 		if r.Method == http.MethodPost || s.options.AutoApprove && len(accounts) > 0 {
 			if r.Method != http.MethodPost {
 				form.Set("account", accounts[0].ID)
@@ -59,8 +59,8 @@ func sandboxRequest(form url.Values) string {
 	return ""
 }
 
-// people lists the accounts of a network that can log in: those that nobody owns.
-func (s *Server) people(network string) []Account {
+// persons lists the accounts of a network that can log in: those that nobody owns.
+func (s *Server) persons(network string) []Account {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var accounts []Account

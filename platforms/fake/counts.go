@@ -39,7 +39,7 @@ func (s *Server) Counts() []Counts {
 }
 
 // count remembers that a request came.
-func (s *Server) count(r *http.Request, as *face) {
+func (s *Server) count(r *http.Request, as *fakeNetwork) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a := s.accountOf(r, as); a != nil {

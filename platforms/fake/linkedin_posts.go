@@ -13,9 +13,9 @@ import (
 	"unicode/utf16"
 )
 
-// linkedinMemory is how long LinkedIn knows a content that was posted. It
+// linkedinDuplicateWindow is how long LinkedIn knows a content that was posted. It
 // outlives the post.
-const linkedinMemory = 24 * time.Hour
+const linkedinDuplicateWindow = 24 * time.Hour
 
 type linkedinMedia struct {
 	ID      string `json:"id"`
@@ -113,7 +113,7 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.state.keys[author.ID+"\x00"+b.fingerprint()]; ok && s.now().Before(known.Expires) {
-		writeJSON(w, http.StatusUnprocessableEntity, linkedinFailure{
+		writeJSON(w, http.StatusUnprocessableEntity, linkedinError{
 			Status:  422,
 			Message: "com.linkedin.content.common.exception.BadRequestResponseException: Content is a duplicate of " + known.PostID,
 			Details: &linkedinDetails{Inputs: []linkedinInput{{Code: "DUPLICATE_POST", Description: "Duplicate post is detected"}}},
@@ -132,7 +132,7 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	post.URL = base(r) + linkedinPrefix + "/feed/update/" + post.ID
 	err := s.storePost(r, &post)
 	if err == nil {
-		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: author.ID, Key: b.fingerprint(), PostID: post.ID, Expires: s.now().Add(linkedinMemory)}})
+		err = s.commit(record{Kind: kindKey, Key: &key{AccountID: author.ID, Key: b.fingerprint(), PostID: post.ID, Expires: s.now().Add(linkedinDuplicateWindow)}})
 	}
 	if err != nil {
 		refuseLinkedIn(w, http.StatusInternalServerError, "", "%v", err)
@@ -151,7 +151,7 @@ func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linke
 		sort, id, _ := linkedinURN(one.ID)
 		m := s.staged(id, post.AccountID)
 		var u linkedinUpload
-		_, begun := s.thing("linkedin", kindLinkedInUpload, id, &u)
+		_, begun := s.object("linkedin", kindLinkedInUpload, id, &u)
 		switch {
 		case sort != "image" && sort != "video":
 			refuseLinkedIn(w, http.StatusBadRequest, "INVALID_URN_TYPE", "Invalid URN Type")

@@ -103,7 +103,7 @@ func TestMediaEndsAsTheFaultSays(t *testing.T) {
 func TestMediaThatNoPostTakesExpires(t *testing.T) {
 	clock := newHands()
 	s := start(t, fake.Options{Clock: clock.Now})
-	if err := s.Inject(fake.Fault{Kind: fake.MediaLife, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {
+	if err := s.Inject(fake.Fault{Kind: fake.MediaTTL, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {
 		t.Fatal(err)
 	}
 	_, short := s.upload()

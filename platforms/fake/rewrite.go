@@ -21,18 +21,18 @@ func rewrite(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// rewritten notes how listings show a post whose request the fault RewriteText
+// applyRewrite notes how listings show a post whose request the fault RewriteText
 // hits.
-func rewritten(r *http.Request, post *Post) {
+func applyRewrite(r *http.Request, post *Post) {
 	if conditionsOf(r).rewrite {
-		post.Listed = rewrite(post.Text)
+		post.ListedText = rewrite(post.Text)
 	}
 }
 
-// listed is the text as listings show it.
-func (p Post) listed() string {
-	if p.Listed != "" {
-		return p.Listed
+// listedText is the text as listings show it.
+func (p Post) listedText() string {
+	if p.ListedText != "" {
+		return p.ListedText
 	}
 	return p.Text
 }

@@ -54,7 +54,7 @@ type Options struct {
 	UploadTimeout time.Duration `json:"-"` // for the bytes of one video; 0: 30 min
 }
 
-func (o *Options) fill() {
+func (o *Options) setDefaults() {
 	text := func(field *string, value string) {
 		if *field == "" {
 			*field = value
@@ -91,7 +91,7 @@ type Instagram struct {
 	options Options
 
 	mu     sync.Mutex
-	limits map[string]known // by sandbox and account
+	limits map[string]cachedQuota // by sandbox and account
 }
 
 var (
@@ -104,7 +104,7 @@ var (
 
 // New makes the adapter.
 func New(client *http.Client, options Options) *Instagram {
-	options.fill()
+	options.setDefaults()
 	return &Instagram{
 		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
@@ -115,7 +115,7 @@ func New(client *http.Client, options Options) *Instagram {
 			Scopes: scopes, GrantPrefix: "ig", Timeout: options.ReadTimeout,
 		},
 		options: options,
-		limits:  map[string]known{},
+		limits:  map[string]cachedQuota{},
 	}
 }
 
@@ -142,8 +142,8 @@ func (*Instagram) Delete(context.Context, network.Account, string) error {
 		Message: "Instagram lets nobody delete through its API: delete the post in the app."}
 }
 
-// rejected says that the network refused a call for good.
-func rejected(err error) bool {
+// isRejected says that the network refused a call for good.
+func isRejected(err error) bool {
 	var e *network.Error
 	return errors.As(err, &e) && e.Class == network.Rejected && e.Status != 0
 }

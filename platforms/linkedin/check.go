@@ -12,7 +12,7 @@ import (
 // document its unit; that it is this one is the finding of Buffer
 // (https://developers.buffer.com/guides/character-limits), and of the possible
 // ones it is the strictest for ordinary texts.
-func (l *LinkedIn) Count(text string, _ network.Limits) int { return units(text) }
+func (l *LinkedIn) Count(text string, _ network.Limits) int { return utf16Length(text) }
 
 // Check lists what LinkedIn would refuse. A reply is a comment, which takes less
 // text and one picture at most.

@@ -37,9 +37,9 @@ type comment struct {
 	Message message  `json:"message"`
 	Content []entity `json:"content,omitempty"`
 
-	URN     string `json:"$URN,omitempty"`
-	ID      string `json:"id,omitempty"`
-	Created *stamp `json:"created,omitempty"`
+	URN     string     `json:"$URN,omitempty"`
+	ID      string     `json:"id,omitempty"`
+	Created *timestamp `json:"created,omitempty"`
 }
 
 type message struct {
@@ -52,7 +52,7 @@ type entity struct {
 	} `json:"entity"`
 }
 
-type stamp struct {
+type timestamp struct {
 	Time int64 `json:"time"`
 }
 
@@ -92,9 +92,9 @@ func (l *LinkedIn) comment(ctx context.Context, account network.Account, submiss
 	res, err := l.rest(ctx, account, "/rest/socialActions/"+escape(thread)+"/comments", call.Request{Method: http.MethodPost, Body: encoded, Create: true})
 	var e *network.Error
 	if errors.As(err, &e) {
-		lost(e, submission.MediaIDs)
+		refineMediaError(e, submission.MediaIDs)
 		if e.Class == network.Throttled {
-			e.Rates = l.spent(e, submission)
+			e.Rates = l.markQuotaExhausted(e, submission)
 		}
 	}
 	if err != nil {

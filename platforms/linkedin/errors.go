@@ -16,9 +16,9 @@ import (
 // codeVersionSunset says that LinkedIn answers the configured version no more.
 const codeVersionSunset = "version_sunset"
 
-// failure holds what is used of an error answer: of the API (API concepts,
+// errorResponse holds what is used of an error answer: of the API (API concepts,
 // Error handling; Posts API, error codes) and of the OAuth endpoints (RFC 6749 §5.2).
-type failure struct {
+type errorResponse struct {
 	Code        string `json:"code"`
 	ServiceCode int    `json:"serviceErrorCode"`
 	Message     string `json:"message"`
@@ -32,8 +32,8 @@ type failure struct {
 	Description string `json:"error_description"`
 }
 
-func read(res *call.Response) failure {
-	var f failure
+func read(res *call.Response) errorResponse {
+	var f errorResponse
 	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
 	for _, input := range f.Details.Inputs {
 		if f.Code == "" || input.Code == codeDuplicate {
@@ -61,7 +61,7 @@ func (l *LinkedIn) refusal(res *call.Response) *network.Error {
 		e.Message = fmt.Sprintf("LinkedIn does not answer version %s of its API any more: the operator has to set a newer one.", l.options.Version)
 	case f.Code == codeDuplicate:
 		e.Class = network.Duplicate
-		e.Existing = earlier(f.Message)
+		e.Existing = existingPost(f.Message)
 	case res.Status == http.StatusForbidden && strings.Contains(f.Message, "Not enough permissions"):
 		// The token lacks a right, so that connecting anew helps; any other 403
 		// is about this author or content.
@@ -70,15 +70,15 @@ func (l *LinkedIn) refusal(res *call.Response) *network.Error {
 		// Concurrent changes: LinkedIn asks to try again and has not acted.
 		e.Class = network.Transient
 	case res.Status == http.StatusTooManyRequests:
-		throttled(e, res, f.Message)
+		refineThrottled(e, res, f.Message)
 	}
 	return e
 }
 
-// throttled reads from the message whose limit it was, and by what period it
+// refineThrottled reads from the message whose limit it was, and by what period it
 // counts. Daily limits begin anew at 00:00 UTC (API concepts, Rate limiting);
 // of others nothing is said.
-func throttled(e *network.Error, res *call.Response, message string) {
+func refineThrottled(e *network.Error, res *call.Response, message string) {
 	e.Scope = network.ScopeAccount
 	if strings.Contains(message, "APPLICATION") && !strings.Contains(message, "MEMBER") {
 		e.Scope = network.ScopeApp
@@ -89,21 +89,21 @@ func throttled(e *network.Error, res *call.Response, message string) {
 	}
 }
 
-// earlier finds the post that a refusal names: "Content is a duplicate of
+// existingPost finds the post that a refusal names: "Content is a duplicate of
 // urn:li:share:7141138937766391808".
-func earlier(message string) *network.Receipt {
+func existingPost(message string) *network.Receipt {
 	urn := regexp.MustCompile(`urn:li:(?:share|ugcPost):[0-9]+`).FindString(message)
 	if urn == "" {
 		return nil
 	}
-	return &network.Receipt{RemoteID: urn, CreatedAt: bornAt(urn)}
+	return &network.Receipt{RemoteID: urn, CreatedAt: createdAt(urn)}
 }
 
-// bornAt reads when a post was made from its number: the bits above the lowest
+// createdAt reads when a post was made from its number: the bits above the lowest
 // 22 are milliseconds since 1970. LinkedIn does not document it; the numbers in
 // public reports agree with their dates (7141138937766391808 of 2023-12-14,
 // 7431329065766260736 of 2026-02-22). Zero where that gives no sensible time.
-func bornAt(urn string) time.Time {
+func createdAt(urn string) time.Time {
 	number, err := strconv.ParseInt(urn[strings.LastIndexByte(urn, ':')+1:], 10, 64)
 	if err != nil {
 		return time.Time{}
@@ -115,16 +115,16 @@ func bornAt(urn string) time.Time {
 	return at
 }
 
-// lost turns the refusals of a post's media into what they mean: nothing was
+// refineMediaError turns the refusals of a post's media into what they mean: nothing was
 // published, and the post may be sent again once the media is there.
-func lost(e *network.Error, mediaIDs []string) {
+func refineMediaError(e *network.Error, mediaIDs []string) {
 	if len(mediaIDs) == 0 || e.Class != network.Rejected {
 		return
 	}
 	switch e.Code {
 	case "MEDIA_ASSET_WAITING_UPLOAD":
 		// Videos are refused so while they are processed (Videos API).
-		e.Class, e.Code, e.RetryAt = network.Transient, "media_not_ready", time.Now().Add(notReadyFor)
+		e.Class, e.Code, e.RetryAt = network.Transient, "media_not_ready", time.Now().Add(notReadyRetryAfter)
 		if !isVideo(mediaIDs[0]) {
 			e.Code, e.RetryAt = network.CodeMediaExpired, time.Time{}
 		}
@@ -133,4 +133,4 @@ func lost(e *network.Error, mediaIDs []string) {
 	}
 }
 
-const notReadyFor = 30 * time.Second
+const notReadyRetryAfter = 30 * time.Second

@@ -19,7 +19,7 @@ type TextLimits struct {
 	FoldLines int `json:"fold_lines"`
 }
 
-func (t *TextLimits) defaults() {
+func (t *TextLimits) setDefaults() {
 	t.Post = cmp.Or(t.Post, 3000)
 	t.Comment = cmp.Or(t.Comment, 1250)
 	t.AltText = cmp.Or(t.AltText, 4086)
@@ -38,7 +38,7 @@ type MediaLimits struct {
 	VideoSeconds    int   `json:"video_seconds"`
 }
 
-func (m *MediaLimits) defaults() {
+func (m *MediaLimits) setDefaults() {
 	m.Images = cmp.Or(m.Images, 20)
 	// Not in the Images API, which bounds the pixels only; what LinkedIn's own
 	// pages let people upload.
@@ -58,15 +58,15 @@ type QuotaLimits struct {
 	AppPosts    int `json:"app_posts"`
 }
 
-func (q *QuotaLimits) defaults() {
+func (q *QuotaLimits) setDefaults() {
 	q.MemberPosts = cmp.Or(q.MemberPosts, 100)
 	q.AppPosts = cmp.Or(q.AppPosts, 500)
 }
 
-// duplicateMemory is for how many seconds a second post of the same content is
+// idempotencyWindow is for how many seconds a second post of the same content is
 // surely refused. LinkedIn was seen to remember for a day and longer; an hour is
 // what is relied on.
-const duplicateMemory = 3600
+const idempotencyWindow = 3600
 
 const (
 	bucketMemberPosts    = "member_posts"
@@ -94,7 +94,7 @@ func (l *LinkedIn) Limits(_ context.Context, account network.Account) (network.L
 		MaxVideoDuration:    time.Duration(media.VideoSeconds) * time.Second,
 		MaxAltText:          text.AltText,
 		SupportsReply:       true,
-		IdempotencyWindow:   duplicateMemory,
+		IdempotencyWindow:   idempotencyWindow,
 		IdempotentPostsOnly: true, // of comments no such refusal is known
 		Quotas:              l.quotas(),
 	}, nil

@@ -45,10 +45,10 @@ type Options struct {
 	Media  MediaLimits `json:"media"`
 	Quotas QuotaLimits `json:"quotas"`
 
-	CheckMedia    time.Duration `json:"-"` // between questions about processing; 0: 3 s
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
-	UploadTimeout time.Duration `json:"-"` // for one picture, or one part of a video; 0: 5 min
+	MediaPollInterval time.Duration `json:"-"` // between questions about processing; 0: 3 s
+	CreateTimeout     time.Duration `json:"-"` // for the publishing call; 0: 4 min
+	ReadTimeout       time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	UploadTimeout     time.Duration `json:"-"` // for one picture, or one part of a video; 0: 5 min
 }
 
 // LinkedIn implements network.Network and the ways to connect its accounts.
@@ -81,10 +81,10 @@ func New(client *http.Client, options Options) *LinkedIn {
 	if len(options.OrganizationScopes) == 0 {
 		options.OrganizationScopes = []string{"w_organization_social", "r_organization_social", "rw_organization_admin"}
 	}
-	options.Text.defaults()
-	options.Media.defaults()
-	options.Quotas.defaults()
-	options.CheckMedia = cmp.Or(options.CheckMedia, 3*time.Second)
+	options.Text.setDefaults()
+	options.Media.setDefaults()
+	options.Quotas.setDefaults()
+	options.MediaPollInterval = cmp.Or(options.MediaPollInterval, 3*time.Second)
 	options.UploadTimeout = cmp.Or(options.UploadTimeout, 5*time.Minute)
 	return &LinkedIn{calls: call.New(client), options: options}
 }
@@ -155,7 +155,7 @@ func (l *LinkedIn) uploadAddress(baseURL, address string) error {
 // brackets encoded.
 func escape(urn string) string { return url.QueryEscape(urn) }
 
-// organization says whether an account is one; its token may read, too.
-func organization(account network.Account) bool {
+// isOrganization says whether an account is one; its token may read, too.
+func isOrganization(account network.Account) bool {
 	return strings.HasPrefix(account.RemoteID, "urn:li:organization:")
 }

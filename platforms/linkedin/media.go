@@ -66,10 +66,10 @@ func (l *LinkedIn) stageImage(ctx context.Context, account network.Account, medi
 	if err != nil {
 		return network.Staged{}, err
 	}
-	staged := network.Staged{RemoteID: stagedID(begun.Value.Image, media.AltText), CheckAfter: l.options.CheckMedia}
+	staged := network.Staged{RemoteID: stagedID(begun.Value.Image, media.AltText), CheckAfter: l.options.MediaPollInterval}
 	// Tokens of members may not read pictures; posts take them all the same
 	// while they are processed.
-	staged.Ready = !organization(account)
+	staged.Ready = !isOrganization(account)
 	return staged, nil
 }
 
@@ -110,9 +110,9 @@ func (l *LinkedIn) put(ctx context.Context, account network.Account, address str
 // 4 MiB.
 const maxPart = 16 << 20
 
-// partTries is how often a part is sent, so that one lost connection does not
+// maxPartAttempts is how often a part is sent, so that one lost connection does not
 // cost a whole video.
-const partTries = 3
+const maxPartAttempts = 3
 
 type instruction struct {
 	UploadURL string `json:"uploadUrl"`
@@ -152,7 +152,7 @@ func (l *LinkedIn) stageVideo(ctx context.Context, account network.Account, medi
 	if err != nil {
 		return network.Staged{}, err
 	}
-	return network.Staged{RemoteID: begun.Value.Video, CheckAfter: l.options.CheckMedia}, nil
+	return network.Staged{RemoteID: begun.Value.Video, CheckAfter: l.options.MediaPollInterval}, nil
 }
 
 // putPart sends one part and gives its ETag, by which finalizeUpload knows it.
@@ -174,7 +174,7 @@ func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part in
 			return "", res.MalformedError("the part has no ETag")
 		}
 		e := network.AsError(err)
-		if try == partTries || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
+		if try == maxPartAttempts || ctx.Err() != nil || e.Class != network.Transient && e.Class != network.NotSent {
 			return "", err
 		}
 	}
@@ -209,7 +209,7 @@ func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, sta
 	if err := res.Decode(&answer); err != nil {
 		return staged, err
 	}
-	staged.CheckAfter = l.options.CheckMedia
+	staged.CheckAfter = l.options.MediaPollInterval
 	switch answer.Status {
 	case "AVAILABLE":
 		staged.Ready = true

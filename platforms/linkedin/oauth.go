@@ -83,7 +83,7 @@ func (l *LinkedIn) Exchange(ctx context.Context, app network.App, code, verifier
 }
 
 // token asks the token endpoint.
-func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, request call.Request) (*answer, error) {
+func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, request call.Request) (*tokenResponse, error) {
 	host, err := l.host(app.BaseURL, l.options.WebHost)
 	if err != nil {
 		return nil, err
@@ -96,14 +96,14 @@ func (l *LinkedIn) token(ctx context.Context, app network.App, form url.Values, 
 	if err != nil {
 		return nil, err
 	}
-	return &answer{res}, nil
+	return &tokenResponse{res}, nil
 }
 
-type answer struct{ res *call.Response }
+type tokenResponse struct{ res *call.Response }
 
 // into puts the tokens of an answer into an account. What an answer leaves out
 // stays as it is.
-func (a *answer) into(account *network.Account) error {
+func (a *tokenResponse) into(account *network.Account) error {
 	var t tokens
 	if err := a.res.Decode(&t); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (a *answer) into(account *network.Account) error {
 	return nil
 }
 
-func (a *answer) in(seconds int64) time.Time {
+func (a *tokenResponse) in(seconds int64) time.Time {
 	if seconds <= 0 {
 		return time.Time{}
 	}
@@ -207,7 +207,7 @@ func (l *LinkedIn) organizations(ctx context.Context, account network.Account) (
 	var ids []string
 	for _, a := range acls.Elements {
 		id, ok := strings.CutPrefix(a.Organization, "urn:li:organization:")
-		if ok && a.State == "APPROVED" && mayPost(a.Role) && !slices.Contains(ids, id) {
+		if ok && a.State == "APPROVED" && canPost(a.Role) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -244,9 +244,9 @@ func (l *LinkedIn) organizations(ctx context.Context, account network.Account) (
 	return found, nil
 }
 
-// mayPost knows the roles that w_organization_social works for (Posts API,
+// canPost knows the roles that w_organization_social works for (Posts API,
 // Permissions).
-func mayPost(role string) bool {
+func canPost(role string) bool {
 	switch role {
 	case "ADMINISTRATOR", "CONTENT_ADMINISTRATOR", "CONTENT_ADMIN", "DIRECT_SPONSORED_CONTENT_POSTER":
 		return true

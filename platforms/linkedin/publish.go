@@ -20,16 +20,16 @@ const (
 	settingCard       = "link_card"  // "first": the first link of a text without attachments gets a card
 )
 
-// chosen is what the account's settings said when the post was prepared. All
+// preparedSettings is what the account's settings said when the post was prepared. All
 // attempts share it, because LinkedIn knows a repeated post by its content.
-type chosen struct {
+type preparedSettings struct {
 	Visibility string `json:"visibility"`
 	Card       string `json:"card,omitempty"`
 }
 
-func choose(account network.Account, submission network.Submission) chosen {
-	c := chosen{Visibility: "PUBLIC"}
-	if account.Settings[settingVisibility] == "CONNECTIONS" && !organization(account) {
+func readSettings(account network.Account, submission network.Submission) preparedSettings {
+	c := preparedSettings{Visibility: "PUBLIC"}
+	if account.Settings[settingVisibility] == "CONNECTIONS" && !isOrganization(account) {
 		c.Visibility = "CONNECTIONS"
 	}
 	if links := rules.Links(submission.Text); account.Settings[settingCard] == "first" && len(submission.MediaIDs) == 0 && len(links) > 0 {
@@ -43,7 +43,7 @@ func (l *LinkedIn) Prepare(_ context.Context, account network.Account, submissio
 	if submission.Handle != "" {
 		return network.Prepared{Handle: submission.Handle, Ready: true}, nil
 	}
-	handle, err := json.Marshal(choose(account, submission))
+	handle, err := json.Marshal(readSettings(account, submission))
 	if err != nil {
 		return network.Prepared{}, &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
 	}
@@ -89,12 +89,12 @@ type article struct {
 }
 
 func bodyOf(account network.Account, submission network.Submission) body {
-	var c chosen
+	var c preparedSettings
 	if json.Unmarshal([]byte(submission.Handle), &c) != nil { // not prepared
-		c = choose(account, submission)
+		c = readSettings(account, submission)
 	}
 	b := body{
-		Author: account.RemoteID, Commentary: little(submission.Text), Visibility: c.Visibility,
+		Author: account.RemoteID, Commentary: encodeLittleText(submission.Text), Visibility: c.Visibility,
 		Distribution: distribution{Feed: "MAIN_FEED", Targets: []string{}, Channels: []string{}},
 		Lifecycle:    "PUBLISHED",
 	}
@@ -133,24 +133,24 @@ func (l *LinkedIn) Publish(ctx context.Context, account network.Account, submiss
 	}
 	res, err := l.rest(ctx, account, "/rest/posts", call.Request{Method: http.MethodPost, Body: encoded, Create: true})
 	if err != nil {
-		return network.Receipt{}, l.refused(ctx, account, submission, err)
+		return network.Receipt{}, l.refinePostRefusal(ctx, account, submission, err)
 	}
 	urn := res.Header.Get("X-Restli-Id")
 	if !strings.HasPrefix(urn, "urn:li:") {
 		return network.Receipt{}, res.MalformedError("it has no x-restli-id")
 	}
-	return network.Receipt{RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: bornAt(urn), SentAt: res.Sent, RequestID: res.RequestID}, nil
+	return network.Receipt{RemoteID: urn, URL: l.permalink(account, urn), CreatedAt: createdAt(urn), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
 
-// refused refines the refusal of a post.
-func (l *LinkedIn) refused(ctx context.Context, account network.Account, submission network.Submission, err error) error {
+// refinePostRefusal refines the refusal of a post.
+func (l *LinkedIn) refinePostRefusal(ctx context.Context, account network.Account, submission network.Submission, err error) error {
 	var e *network.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	lost(e, submission.MediaIDs)
+	refineMediaError(e, submission.MediaIDs)
 	if e.Class == network.Throttled {
-		e.Rates = l.spent(e, submission)
+		e.Rates = l.markQuotaExhausted(e, submission)
 	}
 	if e.Existing == nil {
 		return e
@@ -158,7 +158,7 @@ func (l *LinkedIn) refused(ctx context.Context, account network.Account, submiss
 	e.Existing.URL = l.permalink(account, e.Existing.RemoteID)
 	// LinkedIn remembers posts for longer than it has them, and was seen to name
 	// ones that never were. Organisations can look; a member's token may not.
-	if organization(account) {
+	if isOrganization(account) {
 		_, err := l.rest(ctx, account, "/rest/posts/"+escape(e.Existing.RemoteID), call.Request{Method: http.MethodGet})
 		if found := network.AsError(err); found != nil && found.Status == http.StatusNotFound {
 			e.Existing = nil
@@ -167,8 +167,8 @@ func (l *LinkedIn) refused(ctx context.Context, account network.Account, submiss
 	return e
 }
 
-// spent says that a day's quota is used up, where that is what was refused.
-func (l *LinkedIn) spent(e *network.Error, submission network.Submission) []network.RateStatus {
+// markQuotaExhausted says that a day's quota is used up, where that is what was refused.
+func (l *LinkedIn) markQuotaExhausted(e *network.Error, submission network.Submission) []network.RateStatus {
 	if e.RetryAt.IsZero() {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submi
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
 			Message: "The account's id at LinkedIn is not known: identify it before reconciling."}
 	}
-	if !organization(account) {
+	if !isOrganization(account) {
 		return network.Finding{Evidence: "LinkedIn shows no app the posts of a member, so that it cannot be asked for this one."}, nil
 	}
 	next, sorted := l.ownPosts(account), true
@@ -116,7 +116,7 @@ func (l *LinkedIn) ownPosts(account network.Account) page {
 		for i, p := range answer.Elements {
 			list[i] = candidate{
 				receipt: network.Receipt{RemoteID: p.ID, URL: l.permalink(account, p.ID), CreatedAt: millis(p.CreatedAt), RequestID: res.RequestID},
-				text:    plain(p.Commentary),
+				text:    decodeLittleText(p.Commentary),
 			}
 			switch c := p.Content; {
 			case c.Media != nil:

@@ -21,7 +21,7 @@ func TestLittle(t *testing.T) {
 		`{hashtag|\#|no}`:              `\{hashtag\|\\\#\|no\}`,
 		"Bản tin chiều 👨‍👩‍👧‍👦\n\n(2)": "Bản tin chiều 👨‍👩‍👧‍👦\n\n\\(2\\)",
 	} {
-		if got := little(text); got != want {
+		if got := encodeLittleText(text); got != want {
 			t.Errorf("little(%q) = %q, want %q", text, got, want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestPlainReadsWhatOthersWrote(t *testing.T) {
 		`@[Open](`:                                          "@[Open](",
 		`end\`:                                              `end\`,
 	} {
-		if got := plain(commentary); got != want {
+		if got := decodeLittleText(commentary); got != want {
 			t.Errorf("plain(%q) = %q, want %q", commentary, got, want)
 		}
 	}
@@ -49,14 +49,14 @@ func FuzzWhatIsWrittenIsWhatShows(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		written := little(text)
+		written := encodeLittleText(text)
 		if got := fake.LinkedInText(written); got != text {
 			t.Errorf("%q is sent as %q and shows as %q", text, written, got)
 		}
-		if got := plain(written); got != text {
+		if got := decodeLittleText(written); got != text {
 			t.Errorf("%q is read back as %q", text, got)
 		}
-		if got := units(text); utf8.ValidString(text) && got != len(utf16.Encode([]rune(text))) {
+		if got := utf16Length(text); utf8.ValidString(text) && got != len(utf16.Encode([]rune(text))) {
 			t.Errorf("%q counts %d", text, got)
 		}
 	})

@@ -109,7 +109,7 @@ func (m *Mastodon) base(address string) (string, error) {
 	case "https":
 	case "http":
 		// A token sent without TLS is a token lost.
-		if !m.mayBePlain(u) {
+		if !m.allowsHTTP(u) {
 			return "", badAddress("The instance's address must begin with https://.")
 		}
 	default:
@@ -118,7 +118,7 @@ func (m *Mastodon) base(address string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-func (m *Mastodon) mayBePlain(u *url.URL) bool {
+func (m *Mastodon) allowsHTTP(u *url.URL) bool {
 	for _, allowed := range m.options.PlainHTTP {
 		if strings.EqualFold(allowed, u.Host) {
 			return true
@@ -148,16 +148,16 @@ func hostOf(base string) string {
 	return host
 }
 
-// failure is Mastodon's error entity; OAuth endpoints add a description.
+// errorResponse is Mastodon's error entity; OAuth endpoints add a description.
 // https://docs.joinmastodon.org/entities/Error/
-type failure struct {
+type errorResponse struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
 }
 
 // refusal classifies an answer that is no success.
 func refusal(res *call.Response, said []network.RateStatus) *network.Error {
-	var f failure
+	var f errorResponse
 	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
 	code, message := "", f.Error
 	if f.Description != "" {
@@ -171,7 +171,7 @@ func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 		if at := rateReset(res); at.After(e.RetryAt) {
 			e.RetryAt = at
 		}
-	case res.Status == http.StatusForbidden && tokenRefused(f.Error):
+	case res.Status == http.StatusForbidden && isTokenError(f.Error):
 		e.Class = network.Auth
 	case res.Status == http.StatusUnprocessableEntity && strings.Contains(f.Error, "not finished processing"):
 		// app/services/post_status_service.rb validates the media before it
@@ -184,9 +184,9 @@ func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 	return e
 }
 
-// tokenRefused knows the answers of status 403 that are about the token or its
+// isTokenError knows the answers of status 403 that are about the token or its
 // login and not about this post (app/controllers/api/base_controller.rb).
-func tokenRefused(message string) bool {
+func isTokenError(message string) bool {
 	for _, known := range []string{
 		"outside the authorized scopes",
 		"Your login is currently disabled",

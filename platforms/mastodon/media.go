@@ -11,12 +11,12 @@ import (
 	"dateline/platforms/network"
 )
 
-// unattachedTTL is an hour less than what Mastodon keeps media without a
+// unattachedMediaTTL is an hour less than what Mastodon keeps media without a
 // status for (app/lib/vacuum/media_attachments_vacuum.rb: 1 day).
-const unattachedTTL = 23 * time.Hour
+const unattachedMediaTTL = 23 * time.Hour
 
-// checkAfter is the pause between questions about processing.
-const checkAfter = 2 * time.Second
+// pollInterval is the pause between questions about processing.
+const pollInterval = 2 * time.Second
 
 // Stage uploads one attachment (POST /api/v2/media): 200 is ready, 202 is
 // still being processed. https://docs.joinmastodon.org/methods/media/
@@ -46,7 +46,7 @@ func (m *Mastodon) Stage(ctx context.Context, account network.Account, media net
 		return network.Staged{}, err
 	}
 	staged, err := stagedFrom(res)
-	staged.ExpiresAt = time.Now().Add(unattachedTTL)
+	staged.ExpiresAt = time.Now().Add(unattachedMediaTTL)
 	staged.Rates = rates(res, bucketMedia)
 	return staged, err
 }
@@ -84,7 +84,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 	}
 	staged := network.Staged{RemoteID: answer.ID, Ready: res.Status == http.StatusOK}
 	if !staged.Ready {
-		staged.CheckAfter = checkAfter
+		staged.CheckAfter = pollInterval
 	}
 	return staged, nil
 }

@@ -67,7 +67,7 @@ func (m *Mastodon) Publish(ctx context.Context, account network.Account, submiss
 		return network.Receipt{}, res.MalformedError("it has no status id")
 	}
 	if base, err := m.base(account.BaseURL); err == nil {
-		m.learnReplay(base, made, res)
+		m.observeReplay(base, made, res)
 	}
 	receipt := made.receipt(res.RequestID)
 	receipt.SentAt = res.Sent

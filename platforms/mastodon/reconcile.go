@@ -30,7 +30,7 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 	if err != nil {
 		return network.Finding{}, err
 	}
-	compare := matching.NewComparer(normal(submission.Text))
+	compare := matching.NewComparer(normalize(submission.Text))
 	from := window.From.Truncate(time.Millisecond)
 	search, complete, maxID := matching.New(window), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
@@ -53,14 +53,14 @@ func (m *Mastodon) Reconcile(ctx context.Context, account network.Account, submi
 			}
 			search.Add(matching.Post{
 				Receipt:          s.receipt(res.RequestID),
-				Verdict:          compare.Compare(normal(plain(s.Content))),
+				Verdict:          compare.Compare(normalize(htmlToText(s.Content))),
 				MediaCountEqual:  len(s.Media) == len(submission.MediaIDs),
 				ReplyTargetEqual: s.ReplyTo == submission.ReplyTo,
 			})
 		}
 	}
 	late := ""
-	if !server.software.listsAtOnce() {
+	if !server.software.listsImmediately() {
 		late = "It is not known whether " + server.software.String() + " lists a new post at once."
 	}
 	return search.Result(from, complete, late), nil

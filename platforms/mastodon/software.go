@@ -24,12 +24,12 @@ func (s software) String() string {
 	return strings.TrimSpace(s.name + " " + s.version)
 }
 
-// honorsKeys lists the software that is known to answer a second request with
+// honorsIdempotencyKeys lists the software that is known to answer a second request with
 // the same Idempotency-Key with the first one's status, and since which version.
 // Forks of Mastodon that keep its name keep its code, too
 // (app/services/post_status_service.rb, idempotency_key). Servers that are not
 // listed may ignore the header, as GoToSocial does.
-func (s software) honorsKeys() bool {
+func (s software) honorsIdempotencyKeys() bool {
 	switch s.name {
 	case "mastodon":
 		return s.major() >= 2
@@ -39,10 +39,10 @@ func (s software) honorsKeys() bool {
 	return false
 }
 
-// listsAtOnce lists the software that reads an account's statuses from the
+// listsImmediately lists the software that reads an account's statuses from the
 // database to which it writes them, so that a status is listed as soon as it
 // exists.
-func (s software) listsAtOnce() bool {
+func (s software) listsImmediately() bool {
 	switch s.name {
 	case "mastodon", "hometown", "gotosocial", "pleroma", "akkoma":
 		return true
@@ -86,7 +86,7 @@ func (m *Mastodon) fetchSoftware(ctx context.Context, base string) software {
 		if !strings.HasPrefix(link.Rel, "http://nodeinfo.diaspora.software/ns/schema/") {
 			continue
 		}
-		path, ok := samePlace(base, link.Href)
+		path, ok := pathOnHost(base, link.Href)
 		if !ok {
 			continue
 		}
@@ -107,9 +107,9 @@ func (m *Mastodon) fetchSoftware(ctx context.Context, base string) software {
 	return software{}
 }
 
-// samePlace gives the path of an address that lies on the server itself. What
+// pathOnHost gives the path of an address that lies on the server itself. What
 // another host says of this one is not asked.
-func samePlace(base, address string) (path string, ok bool) {
+func pathOnHost(base, address string) (path string, ok bool) {
 	root, err := url.Parse(base)
 	if err != nil {
 		return "", false
@@ -125,10 +125,10 @@ func samePlace(base, address string) (path string, ok bool) {
 // server to have repeated an earlier answer: Date and created_at may be rounded.
 const minReplayAge = 5 * time.Second
 
-// learnReplay notes that a server answered with a status that is older than the
+// observeReplay notes that a server answered with a status that is older than the
 // request. Only a server that honors the key does that, so the key may be
 // relied on for as long as it was just seen to work.
-func (m *Mastodon) learnReplay(base string, made status, res *call.Response) {
+func (m *Mastodon) observeReplay(base string, made status, res *call.Response) {
 	if made.CreatedAt.IsZero() || res.Sent.IsZero() {
 		return
 	}

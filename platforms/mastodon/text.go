@@ -12,10 +12,10 @@ import (
 func decode(text string) (rune, int)     { return utf8.DecodeRuneInString(text) }
 func decodeLast(text string) (rune, int) { return utf8.DecodeLastRuneInString(text) }
 
-// plain turns a status's HTML back into what was written, as far as Mastodon
+// htmlToText turns a status's HTML back into what was written, as far as Mastodon
 // keeps it (app/lib/text_formatter.rb): paragraphs and line breaks become line
 // ends, and the hidden parts of shortened links are read along with the rest.
-func plain(content string) string {
+func htmlToText(content string) string {
 	var text strings.Builder
 	tokens := html.NewTokenizer(strings.NewReader(content))
 	for {
@@ -37,10 +37,10 @@ func plain(content string) string {
 	}
 }
 
-// normal brings a text into the one form in which what was sent and what is
+// normalize brings a text into the one form in which what was sent and what is
 // listed are equal: mentions without their domain, which Mastodon does not
 // show, NFC, and single spaces.
-func normal(text string) string {
+func normalize(text string) string {
 	var short strings.Builder
 	at := 0
 	for _, e := range entities(text) {

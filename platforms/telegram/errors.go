@@ -11,7 +11,7 @@ import (
 
 // refusal classifies an answer that is no success. Telegram has no codes of its
 // own: the status and the wording tell.
-func refusal(res *call.Response, got answer) *network.Error {
+func refusal(res *call.Response, got apiResponse) *network.Error {
 	e := res.StatusError("", sentence(got.Description))
 	switch {
 	case res.Status == http.StatusTooManyRequests:
@@ -19,7 +19,7 @@ func refusal(res *call.Response, got answer) *network.Error {
 		if got.Parameters.RetryAfter > 0 {
 			e.RetryAt = res.Received.Add(time.Duration(got.Parameters.RetryAfter) * time.Second)
 		}
-	case res.Status == http.StatusForbidden, rightsLost(got.Description):
+	case res.Status == http.StatusForbidden, missingRights(got.Description):
 		// Kicked, blocked or no longer an administrator: a person has to let the
 		// bot in again, as with a token that was revoked.
 		e.Class, e.Code = network.Auth, "not_allowed_in_chat"
@@ -40,8 +40,8 @@ func sentence(description string) string {
 	return after
 }
 
-// rightsLost knows the refusals of status 400 that are about what the bot may do.
-func rightsLost(description string) bool {
+// missingRights knows the refusals of status 400 that are about what the bot may do.
+func missingRights(description string) bool {
 	for _, known := range []string{"need administrator rights", "not enough rights", "CHAT_WRITE_FORBIDDEN", "CHAT_ADMIN_REQUIRED"} {
 		if strings.Contains(description, known) {
 			return true

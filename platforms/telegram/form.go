@@ -36,7 +36,7 @@ func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[s
 	}
 	bot, err := t.bot(ctx, account)
 	if err != nil {
-		return nil, aboutField(err, "bot_token")
+		return nil, fieldError(err, "bot_token")
 	}
 	name := strings.TrimSpace(values["chat"].Reveal())
 	if name != "" && name[0] != '@' && name[0] != '-' {
@@ -44,7 +44,7 @@ func (t *Telegram) ConnectForm(ctx context.Context, baseURL string, values map[s
 	}
 	found, err := t.find(ctx, account, bot, name)
 	if err != nil {
-		return nil, aboutField(err, "chat")
+		return nil, fieldError(err, "chat")
 	}
 	return []network.Account{found}, nil
 }
@@ -63,17 +63,17 @@ func (t *Telegram) bot(ctx context.Context, account network.Account) (int64, err
 	var bot struct {
 		ID int64 `json:"id"`
 	}
-	err := t.ask(ctx, account, "getMe", struct{}{}, &bot)
+	err := t.query(ctx, account, "getMe", struct{}{}, &bot)
 	return bot.ID, err
 }
 
 // find gives the chat of a name or number, if the bot may post there.
 func (t *Telegram) find(ctx context.Context, account network.Account, bot int64, name string) (network.Account, error) {
 	var found chat
-	if err := t.ask(ctx, account, "getChat", map[string]any{"chat_id": name}, &found); err != nil {
+	if err := t.query(ctx, account, "getChat", map[string]any{"chat_id": name}, &found); err != nil {
 		return account, err
 	}
-	if err := t.mayPost(ctx, account, found, bot); err != nil {
+	if err := t.canPost(ctx, account, found, bot); err != nil {
 		return account, err
 	}
 	account.RemoteID, account.Name, account.Handle = strconv.FormatInt(found.ID, 10), found.Title, found.Title
@@ -86,14 +86,14 @@ func (t *Telegram) find(ctx context.Context, account network.Account, bot int64,
 	return account, nil
 }
 
-// mayPost checks the bot's rights (https://core.telegram.org/bots/api#chatmember):
+// canPost checks the bot's rights (https://core.telegram.org/bots/api#chatmember):
 // in a channel only administrators that may post can.
-func (t *Telegram) mayPost(ctx context.Context, account network.Account, c chat, bot int64) error {
+func (t *Telegram) canPost(ctx context.Context, account network.Account, c chat, bot int64) error {
 	var member struct {
 		Status  string `json:"status"`
 		MayPost bool   `json:"can_post_messages"`
 	}
-	if err := t.ask(ctx, account, "getChatMember", map[string]any{"chat_id": c.ID, "user_id": bot}, &member); err != nil {
+	if err := t.query(ctx, account, "getChatMember", map[string]any{"chat_id": c.ID, "user_id": bot}, &member); err != nil {
 		return err
 	}
 	switch {
@@ -106,7 +106,7 @@ func (t *Telegram) mayPost(ctx context.Context, account network.Account, c chat,
 	return nil
 }
 
-func (t *Telegram) ask(ctx context.Context, account network.Account, method string, params, into any) error {
+func (t *Telegram) query(ctx context.Context, account network.Account, method string, params, into any) error {
 	body, err := call.JSON(params)
 	if err != nil {
 		return &network.Error{Class: network.NotSent, Code: "bad_request", Message: err.Error(), Err: err}
@@ -115,7 +115,7 @@ func (t *Telegram) ask(ctx context.Context, account network.Account, method stri
 	return err
 }
 
-func aboutField(err error, field string) error {
+func fieldError(err error, field string) error {
 	var e *network.Error
 	if errors.As(err, &e) && e.Field == "" && e.Status != 0 {
 		if e.Class == network.Auth && field == "bot_token" {

@@ -176,13 +176,13 @@ func (t *Telegram) permalink(account network.Account, m message) string {
 // settingUnclear is the account's setting for messages whose answer was lost.
 const (
 	settingUnclear = "unclear"
-	sendAgain      = "send_again"
+	resendPolicy   = "send_again"
 )
 
 // Reconcile cannot ask: bots do not see what a chat holds. Unless the setting
 // "unclear" of the account is "send_again", which risks a double, a person looks.
 func (t *Telegram) Reconcile(_ context.Context, account network.Account, _ network.Submission, _ network.Window) (network.Finding, error) {
-	if account.Settings[settingUnclear] == sendAgain {
+	if account.Settings[settingUnclear] == resendPolicy {
 		return network.Finding{Conclusive: true,
 			Evidence: "Telegram does not tell bots what was sent; this account is set to send again, at the risk of a double."}, nil
 	}
@@ -194,7 +194,7 @@ func (t *Telegram) Reconcile(_ context.Context, account network.Account, _ netwo
 func (t *Telegram) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	for id := range strings.SplitSeq(remoteID, ",") {
 		var done bool
-		err := t.ask(ctx, account, "deleteMessage", map[string]string{"chat_id": account.RemoteID, "message_id": id}, &done)
+		err := t.query(ctx, account, "deleteMessage", map[string]string{"chat_id": account.RemoteID, "message_id": id}, &done)
 		e := network.AsError(err)
 		if e != nil && e.Status == http.StatusBadRequest && strings.Contains(e.Message, "message to delete not found") {
 			continue

@@ -35,7 +35,7 @@ type Options struct {
 	ReadTimeout   time.Duration `json:"-"` // for other calls; 0: 30 s
 }
 
-func (o *Options) defaults() {
+func (o *Options) setDefaults() {
 	for field, value := range map[*string]string{&o.API: "https://api.telegram.org", &o.Site: "https://t.me"} {
 		if *field == "" {
 			*field = value
@@ -70,16 +70,16 @@ var (
 
 // New makes the adapter.
 func New(client *http.Client, options Options) *Telegram {
-	options.defaults()
+	options.setDefaults()
 	return &Telegram{calls: call.New(client), options: options}
 }
 
 // Name gives "telegram".
 func (t *Telegram) Name() string { return Name }
 
-// answer is the envelope of every answer.
+// apiResponse is the envelope of every answer.
 // https://core.telegram.org/bots/api#making-requests
-type answer struct {
+type apiResponse struct {
 	OK          bool            `json:"ok"`
 	Result      json.RawMessage `json:"result"`
 	ErrorCode   int             `json:"error_code"`
@@ -109,7 +109,7 @@ func (t *Telegram) do(ctx context.Context, account network.Account, method strin
 	if err != nil {
 		return nil, err
 	}
-	var got answer
+	var got apiResponse
 	if !res.OK() {
 		_ = json.Unmarshal(res.Body, &got) // an error page is no reason to lose the status
 		return res, refusal(res, got)

@@ -63,14 +63,14 @@ func (t *Telegram) Check(content network.Content, limits network.Limits) []netwo
 	return problems
 }
 
-// clickable are what Telegram makes links of in plain text.
-var clickable = regexp.MustCompile(`https?://[^\s<>"]+|[@#][\pL\pN_]+`) //nolint:gochecknoglobals // compiled once
+// spans are what Telegram makes links of in plain text.
+var spans = regexp.MustCompile(`https?://[^\s<>"]+|[@#][\pL\pN_]+`) //nolint:gochecknoglobals // compiled once
 
 // Preview shows the text as it is; the first link has a card when nothing is
 // attached.
 func (t *Telegram) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: strings.TrimSpace(content.Text)}
-	for _, at := range clickable.FindAllStringIndex(p.Text, -1) {
+	for _, at := range spans.FindAllStringIndex(p.Text, -1) {
 		word := strings.TrimRight(p.Text[at[0]:at[1]], ".,;:!?)»”'\"")
 		span := network.Span{Start: at[0], End: at[0] + len(word), Kind: network.SpanLink, Target: word}
 		switch word[0] {

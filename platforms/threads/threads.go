@@ -53,7 +53,7 @@ type Options struct {
 	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
 }
 
-func (o *Options) fill() {
+func (o *Options) setDefaults() {
 	text := func(field *string, value string) {
 		if *field == "" {
 			*field = value
@@ -85,7 +85,7 @@ type Threads struct {
 	options Options
 
 	mu     sync.Mutex
-	limits map[string]known // by sandbox and account
+	limits map[string]cachedQuotas // by sandbox and account
 }
 
 var (
@@ -98,7 +98,7 @@ var (
 
 // New makes the adapter.
 func New(client *http.Client, options Options) *Threads {
-	options.fill()
+	options.setDefaults()
 	return &Threads{
 		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
@@ -109,7 +109,7 @@ func New(client *http.Client, options Options) *Threads {
 			Scopes: scopes, GrantPrefix: "th", Timeout: options.ReadTimeout,
 		},
 		options: options,
-		limits:  map[string]known{},
+		limits:  map[string]cachedQuotas{},
 	}
 }
 

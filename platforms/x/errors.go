@@ -19,9 +19,9 @@ import (
 // whether an account may answer itself is not written.
 const CodeThreadNotAllowed = "thread_not_allowed"
 
-// capPause is how long to wait when X says that a cap is reached and not when it
+// capRetryAfter is how long to wait when X says that a cap is reached and not when it
 // ends.
-const capPause = 15 * time.Minute
+const capRetryAfter = 15 * time.Minute
 
 // problem is what X's answers say of a failure: RFC 9457, the older forms that
 // some calls still use, and RFC 6749's of the calls for tokens.
@@ -53,17 +53,17 @@ func (p problem) code() string {
 		kind = p.Errors[0].Type
 	}
 	switch {
-	case word(p.OAuth):
+	case isCode(p.OAuth):
 		return p.OAuth
-	case strings.Contains(kind, "/problems/") && word(path.Base(kind)):
+	case strings.Contains(kind, "/problems/") && isCode(path.Base(kind)):
 		return path.Base(kind)
 	default:
 		return ""
 	}
 }
 
-// word tells a code from a sentence, which may repeat what was sent.
-func word(text string) bool {
+// isCode tells a code from a sentence, which may repeat what was sent.
+func isCode(text string) bool {
 	return text != "" && len(text) <= 40 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
@@ -75,7 +75,7 @@ func (p problem) text() string {
 			said = append(said, text)
 		}
 	}
-	if p.OAuth != "" && !word(p.OAuth) {
+	if p.OAuth != "" && !isCode(p.OAuth) {
 		said = append(said, p.OAuth)
 	}
 	for _, e := range p.Errors {
@@ -112,16 +112,16 @@ func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 	return e
 }
 
-// threadRefused tells a refusal to answer a post from the other reasons for 403.
-func threadRefused(e *network.Error) bool {
+// isThreadRefusal tells a refusal to answer a post from the other reasons for 403.
+func isThreadRefusal(e *network.Error) bool {
 	return e.Status == http.StatusForbidden && e.Class == network.Rejected && !slices.ContainsFunc(
 		[]string{"too long", "suspended", "locked", "deleted or not visible", "cashtag"},
 		func(other string) bool { return strings.Contains(e.Message, other) })
 }
 
-// partial is the error of a success that holds errors and no data, as answers
+// partialError is the error of a success that holds errors and no data, as answers
 // about things that are gone or hidden do.
-func partial(res *call.Response, what string) *network.Error {
+func partialError(res *call.Response, what string) *network.Error {
 	p := problemOf(res.Body)
 	if len(p.Errors) == 0 {
 		return res.MalformedError("it has no " + what)

@@ -12,8 +12,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// checkAfter is the pause between questions about processing where X names none.
-const checkAfter = 2 * time.Second
+// pollInterval is the pause between questions about processing where X names none.
+const pollInterval = 2 * time.Second
 
 // expiryMargin is how long before its end an upload counts as gone.
 const expiryMargin = 5 * time.Minute
@@ -68,7 +68,7 @@ func (x *X) Stage(ctx context.Context, account network.Account, media network.Me
 		err = x.describe(ctx, account, id, media.AltText)
 	}
 	staged.Rates = said
-	return staged, gone(err)
+	return staged, asMediaExpired(err)
 }
 
 func unreadable(media network.Media, err error) *network.Error {
@@ -89,7 +89,7 @@ func (x *X) initialize(ctx context.Context, account network.Account, media netwo
 		return "", nil, err
 	}
 	if answer.Data.ID == "" {
-		return "", nil, partial(res, "media id")
+		return "", nil, partialError(res, "media id")
 	}
 	return answer.Data.ID, rates(res, bucketUploads), nil
 }
@@ -117,7 +117,7 @@ func (x *X) StageStatus(ctx context.Context, account network.Account, staged net
 	query := url.Values{"command": {"STATUS"}, "media_id": {staged.RemoteID}}
 	res, err := x.do(ctx, account.BaseURL, "/media/upload?"+query.Encode(), call.Request{Method: http.MethodGet, Token: account.Token})
 	if err != nil {
-		return staged, gone(err)
+		return staged, asMediaExpired(err)
 	}
 	now, err := stagedFrom(res)
 	if err != nil {
@@ -129,8 +129,8 @@ func (x *X) StageStatus(ctx context.Context, account network.Account, staged net
 	return now, nil
 }
 
-// gone: an upload that X does not have (any more) can be made again.
-func gone(err error) error {
+// asMediaExpired: an upload that X does not have (any more) can be made again.
+func asMediaExpired(err error) error {
 	var e *network.Error
 	if errors.As(err, &e) && e.Status == http.StatusNotFound {
 		e.Class, e.Code = network.Transient, network.CodeMediaExpired
@@ -153,7 +153,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 		return network.Staged{}, err
 	}
 	if answer.Data.ID == "" {
-		return network.Staged{}, gone(partialMedia(res))
+		return network.Staged{}, asMediaExpired(partialMediaError(res))
 	}
 	staged := network.Staged{RemoteID: answer.Data.ID, Ready: true}
 	if life := time.Duration(answer.Data.ExpiresAfterSecs) * time.Second; life > 0 {
@@ -175,7 +175,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 		}
 		return staged, res.NewError(network.Rejected, "media_failed", "X could not process the attachment: "+why+".")
 	default:
-		staged.Ready, staged.CheckAfter = false, checkAfter
+		staged.Ready, staged.CheckAfter = false, pollInterval
 		if processing.CheckAfterSecs > 0 {
 			staged.CheckAfter = time.Duration(processing.CheckAfterSecs) * time.Second
 		}
@@ -183,9 +183,9 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 	return staged, nil
 }
 
-// partialMedia is partial, with an upload that is not found said by its status.
-func partialMedia(res *call.Response) error {
-	e := partial(res, "media id")
+// partialMediaError is partial, with an upload that is not found said by its status.
+func partialMediaError(res *call.Response) error {
+	e := partialError(res, "media id")
 	if e.Code == "resource-not-found" {
 		e.Status = http.StatusNotFound
 	}

@@ -166,7 +166,7 @@ func (x *X) Accounts(ctx context.Context, account network.Account) ([]network.Ac
 		return nil, err
 	}
 	if answer.Data.ID == "" || answer.Data.Username == "" {
-		return nil, partial(res, "account id or user name")
+		return nil, partialError(res, "account id or user name")
 	}
 	account.RemoteID, account.Handle, account.Name = answer.Data.ID, "@"+answer.Data.Username, answer.Data.Name
 	if account.Name == "" {

@@ -39,10 +39,10 @@ type Options struct {
 	ClientSecret secret.Text `json:"-"` // empty for a public client
 	Sandbox      string      `json:"-"` // base URL of X's copy in the sandbox
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call and for tokens; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
-	UploadTimeout time.Duration `json:"-"` // for one segment of an upload; 0: 5 min
-	SegmentPause  time.Duration `json:"-"` // before a lost segment is sent again; 0: 1 s
+	CreateTimeout     time.Duration `json:"-"` // for the publishing call and for tokens; 0: 4 min
+	ReadTimeout       time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	UploadTimeout     time.Duration `json:"-"` // for one segment of an upload; 0: 5 min
+	SegmentRetryDelay time.Duration `json:"-"` // before a lost segment is sent again; 0: 1 s
 }
 
 // withDefaults fills in what is zero.
@@ -70,7 +70,7 @@ func (o Options) withDefaults() Options {
 	or(&o.CreateTimeout, 4*time.Minute)
 	or(&o.ReadTimeout, 30*time.Second)
 	or(&o.UploadTimeout, 5*time.Minute)
-	or(&o.SegmentPause, time.Second)
+	or(&o.SegmentRetryDelay, time.Second)
 	return o
 }
 

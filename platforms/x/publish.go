@@ -38,7 +38,7 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	}
 	res, err := x.do(ctx, account.BaseURL, "/tweets", call.Request{Method: http.MethodPost, Token: account.Token, Body: body, Create: true})
 	if e := network.AsError(err); e != nil {
-		if submission.ReplyTo != "" && threadRefused(e) {
+		if submission.ReplyTo != "" && isThreadRefusal(e) {
 			e.Code = CodeThreadNotAllowed
 			e.Message = "X does not let this application answer the post before it, so the thread ends there. " +
 				"Put the text into one post, or post the rest by hand. X said: " + e.Message
@@ -55,7 +55,7 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	}
 	id, err := strconv.ParseUint(answer.Data.ID, 10, 64)
 	if err != nil {
-		return network.Receipt{}, partial(res, "post id")
+		return network.Receipt{}, partialError(res, "post id")
 	}
 	return network.Receipt{
 		RemoteID: answer.Data.ID, URL: x.permalink(account, answer.Data.ID), CreatedAt: timeOf(id),
@@ -96,7 +96,7 @@ func (x *X) Delete(ctx context.Context, account network.Account, remoteID string
 	if answer.Data.Deleted {
 		return nil
 	}
-	e := partial(res, "word that the post is deleted")
+	e := partialError(res, "word that the post is deleted")
 	if e.Code == "resource-not-found" {
 		return nil
 	}

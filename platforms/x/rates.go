@@ -92,7 +92,7 @@ func throttle(e *network.Error, res *call.Response) {
 		// What the app has bought is used up, which no header tells of.
 		e.Scope = network.ScopeApp
 		if e.RetryAt.IsZero() {
-			e.RetryAt = res.Received.Add(capPause)
+			e.RetryAt = res.Received.Add(capRetryAfter)
 		}
 	}
 }

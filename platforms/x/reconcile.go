@@ -62,7 +62,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
 			Message: "The account's id at X is not known: identify it before reconciling."}
 	}
-	wanted := matching.NewComparer(normal(submission.Text))
+	wanted := matching.NewComparer(normalize(submission.Text))
 	from := window.From.Truncate(time.Millisecond)
 	search, complete, next := matching.New(window), false, ""
 	for page := 0; page < maxPages && !complete; page++ {
@@ -87,7 +87,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 			}
 			search.Add(matching.Post{
 				Receipt:          network.Receipt{RemoteID: l.ID, URL: x.permalink(account, l.ID), CreatedAt: timeOf(id), RequestID: res.RequestID},
-				Verdict:          compare(l, wanted, account),
+				Verdict:          compareText(l, wanted, account),
 				MediaCountEqual:  len(l.Attachments.MediaKeys) == len(submission.MediaIDs),
 				ReplyTargetEqual: l.replyTo() == submission.ReplyTo,
 			})
@@ -134,7 +134,7 @@ func (x *X) ownPosts(ctx context.Context, account network.Account, page int, sin
 	}
 	// An account without posts has meta alone; errors alone say that X did not look.
 	if answer.Meta == nil || len(answer.Data) == 0 && len(problemOf(res.Body).Errors) > 0 {
-		return nil, nil, "", partial(res, "list of posts")
+		return nil, nil, "", partialError(res, "list of posts")
 	}
 	return answer.Data, res, answer.Meta.NextToken, nil
 }

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	maxSegments  = 1000 // segment_index is at most 999
-	segmentTries = 3
+	maxSegments        = 1000 // segment_index is at most 999
+	maxSegmentAttempts = 3
 )
 
 // appendAll sends the bytes of an attachment (POST /2/media/upload/:id/append).
@@ -31,7 +31,7 @@ func (x *X) appendAll(ctx context.Context, account network.Account, id string, m
 			return unreadable(media, err)
 		}
 		if err := x.appendOne(ctx, account, id, index, segment); err != nil {
-			return gone(err)
+			return asMediaExpired(err)
 		}
 	}
 	return nil
@@ -53,7 +53,7 @@ func (x *X) appendOne(ctx context.Context, account network.Account, id string, i
 		})
 		var e *network.Error
 		again := errors.As(err, &e) && (e.Class == network.Transient || e.Class == network.NotSent)
-		if !again || try == segmentTries || retry.Sleep(ctx, time.Duration(try)*x.options.SegmentPause) != nil {
+		if !again || try == maxSegmentAttempts || retry.Sleep(ctx, time.Duration(try)*x.options.SegmentRetryDelay) != nil {
 			return err
 		}
 	}

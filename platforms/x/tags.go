@@ -113,7 +113,7 @@ func mayPrecedeHashtag(text []rune) bool {
 		return true
 	}
 	switch last := text[len(text)-1]; last {
-	case '\uFE0E', emojiLook:
+	case '\uFE0E', emojiPresentation:
 		return true
 	default:
 		return last != '&' && !inHashtag(last)
@@ -123,7 +123,7 @@ func mayPrecedeHashtag(text []rune) bool {
 // hashtagLength is the length of a hashtag, at least one of whose characters is
 // a letter or mark; 0 without one (js/src/regexp/validHashtag.js, endHashtagMatch.js).
 func hashtagLength(text []rune) int {
-	if len(text) > 0 && (text[0] == emojiLook || text[0] == keycap) {
+	if len(text) > 0 && (text[0] == emojiPresentation || text[0] == keycap) {
 		return 0 // the emoji #️⃣
 	}
 	n, letter := 0, false

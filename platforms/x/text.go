@@ -16,15 +16,15 @@ func (x *X) Count(text string, limits network.Limits) int {
 	if limits.CharactersPerURL > 0 {
 		for _, l := range links(runes) {
 			if l.start >= at {
-				weight += x.weigh(runes[at:l.start]) + limits.CharactersPerURL
+				weight += x.weight(runes[at:l.start]) + limits.CharactersPerURL
 				at = min(l.end, len(runes))
 			}
 		}
 	}
-	return weight + x.weigh(runes[at:])
+	return weight + x.weight(runes[at:])
 }
 
-func (x *X) weigh(text []rune) int {
+func (x *X) weight(text []rune) int {
 	weight := 0
 	for at := 0; at < len(text); {
 		if n := x.emojis.length(text[at:]); n > 0 {

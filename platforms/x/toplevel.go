@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// longestTopLevel is how many characters the longest top level outside ASCII
+// maxTopLevelLength is how many characters the longest top level outside ASCII
 // has (vermögensberatung).
-const longestTopLevel = 17
+const maxTopLevelLength = 17
 
 // topLevel is how many characters of text, which begins after a dot, are a top
 // level that twitter-text knows; 0: none. One that is spelled in letters must
@@ -23,7 +23,7 @@ func topLevel(text []rune) int {
 	if run > 1 && endsTopLevel(text, run) && knownTopLevel(lower(text[:run])) {
 		return run
 	}
-	if n := foreignTopLevel(text, run); n > 0 {
+	if n := internationalTopLevel(text, run); n > 0 {
 		return n
 	}
 	if len(text) > 4 && strings.EqualFold(string(text[:4]), "xn--") {
@@ -38,11 +38,11 @@ func topLevel(text []rune) int {
 	return 0
 }
 
-// foreignTopLevel looks for the longest one that has letters outside ASCII; the
+// internationalTopLevel looks for the longest one that has letters outside ASCII; the
 // first run characters of text are all of ASCII.
-func foreignTopLevel(text []rune, run int) int {
+func internationalTopLevel(text []rune, run int) int {
 	most := run
-	for most < len(text) && most < longestTopLevel && inDomain(text[most]) {
+	for most < len(text) && most < maxTopLevelLength && inDomain(text[most]) {
 		most++
 	}
 	for n := most; n > run; n-- {

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	longestURL    = 4096 // with a scheme; longer ones are no links
-	longestDomain = 1024 // is not looked beyond; DNS allows 253 (RFC 1035 §2.3.4)
-	longestLabel  = 63   // of a domain in ASCII, as there
-	longestSlug   = 40   // of t.co
+	maxURLLength    = 4096 // with a scheme; longer ones are no links
+	maxDomainLength = 1024 // is not looked beyond; DNS allows 253 (RFC 1035 §2.3.4)
+	maxLabelLength  = 63   // of a domain in ASCII, as there
+	maxSlugLength   = 40   // of t.co
 )
 
 // link is an address that X would shorten, as character positions of the text.
@@ -104,7 +104,7 @@ func domainEnd(text []rune, start int) (best, none int) {
 			plain = plain && text[end] != '_'
 			end++
 		}
-		dot := end < len(text) && text[end] == '.' && end < start+longestDomain
+		dot := end < len(text) && text[end] == '.' && end < start+maxDomainLength
 		if !dot || end == label || edge(text[label]) || edge(text[end-1]) {
 			switch {
 			case known:
@@ -135,7 +135,7 @@ func fromMatch(text []rune, m match) []link {
 	if scheme {
 		length += m.domain - m.start - len("https://")
 	}
-	if !validDomain(text[m.domain:m.domainEnd]) || length > longestURL {
+	if !validDomain(text[m.domain:m.domainEnd]) || length > maxURLLength {
 		return nil
 	}
 	if !scheme {
@@ -151,7 +151,7 @@ func fromMatch(text []rune, m match) []link {
 		for slug < m.end && asciiAlnum(text[slug]) {
 			slug++
 		}
-		if slug > m.path+1+longestSlug {
+		if slug > m.path+1+maxSlugLength {
 			return nil
 		}
 		if slug > m.path+1 {
@@ -212,7 +212,7 @@ func validDomain(domain []rune) bool {
 	// Punycode takes these for dots too, RFC 3490 §3.1.
 	dots := strings.NewReplacer("\u3002", ".", "\uFF0E", ".", "\uFF61", ".")
 	for label := range strings.SplitSeq(string(domain), ".") {
-		if n := asciiLength(dots.Replace(label)); n == 0 || n > longestLabel {
+		if n := asciiLength(dots.Replace(label)); n == 0 || n > maxLabelLength {
 			return false
 		}
 	}
@@ -227,7 +227,7 @@ func asciiLength(label string) int {
 	// What only looks as if it were encoded is encoded once more.
 	ascii, err := idna.Punycode.ToASCII(strings.ReplaceAll(label, "xn--", "xx--"))
 	if err != nil {
-		return longestLabel + 1
+		return maxLabelLength + 1
 	}
 	return len(ascii)
 }

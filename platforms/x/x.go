@@ -26,7 +26,7 @@ const Name = "x"
 type X struct {
 	calls   *call.Caller
 	options Options
-	emojis  *emojis
+	emojis  *emojiSet
 }
 
 var (
@@ -40,7 +40,7 @@ var (
 
 // New makes the adapter.
 func New(client *http.Client, options Options) *X {
-	return &X{calls: call.New(client), options: options.withDefaults(), emojis: newEmojis()}
+	return &X{calls: call.New(client), options: options.withDefaults(), emojis: newEmojiSet()}
 }
 
 // Name gives "x".

@@ -22,7 +22,7 @@ func startFake(t *testing.T, options fake.Options) (*fake.Server, *x.X, network.
 	server := platformtest.StartFake(t, options)
 	client := platformtest.Client(t)
 	n := x.New(client, x.Options{
-		Sandbox: server.URL() + "/x", CreateTimeout: 700 * time.Millisecond, SegmentPause: time.Millisecond, SegmentBytes: 1 << 10,
+		Sandbox: server.URL() + "/x", CreateTimeout: 700 * time.Millisecond, SegmentRetryDelay: time.Millisecond, SegmentBytes: 1 << 10,
 	})
 	return server, n, connected(t, server, n, fake.Account{Network: "x", Name: "desk"}), client
 }
@@ -52,7 +52,7 @@ func TestConformance(t *testing.T) {
 	platformtest.Run(t, platformtest.Subject{
 		Network: n, Connector: n, Account: account, Client: client, Fake: server,
 		CreatePath: "/x/2/tweets", BaseURL: account.BaseURL, RedirectURI: redirectURI,
-		ReportsRates: true, NoLanguage: true, RefusesTwins: true,
+		ReportsRates: true, NoLanguage: true, RejectsDuplicateText: true,
 		Limits: limits, Counts: counts(),
 		Approve: func(t *testing.T, authorizeURL string) url.Values { return approve(t, client, authorizeURL) },
 	})

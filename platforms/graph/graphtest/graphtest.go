@@ -21,28 +21,28 @@ import (
 	"dateline/platforms/network"
 )
 
-// Picture is a JPEG that is served, and counts how often it was fetched.
-func Picture(t *testing.T, width, height int, altText string) (network.Media, *atomic.Int32) {
+// NewImage is a JPEG that is served, and counts how often it was fetched.
+func NewImage(t *testing.T, width, height int, altText string) (network.Media, *atomic.Int32) {
 	t.Helper()
 	var data bytes.Buffer
 	if err := jpeg.Encode(&data, image.NewGray(image.Rect(0, 0, width, height)), nil); err != nil {
 		t.Fatal(err)
 	}
-	return served(t, "image/jpeg", data.Bytes(), altText)
+	return serveMedia(t, "image/jpeg", data.Bytes(), altText)
 }
 
-// Video is what its first bytes say, and nothing more.
-func Video(t *testing.T, size int) (network.Media, *atomic.Int32) {
+// NewVideo is what its first bytes say, and nothing more.
+func NewVideo(t *testing.T, size int) (network.Media, *atomic.Int32) {
 	t.Helper()
 	data := make([]byte, size)
 	copy(data, "\x00\x00\x00\x18ftypmp42")
 	for i := 16; i < size; i++ {
 		data[i] = byte(i)
 	}
-	return served(t, "video/mp4", data, "")
+	return serveMedia(t, "video/mp4", data, "")
 }
 
-func served(t *testing.T, kind string, data []byte, altText string) (network.Media, *atomic.Int32) {
+func serveMedia(t *testing.T, kind string, data []byte, altText string) (network.Media, *atomic.Int32) {
 	t.Helper()
 	fetched := &atomic.Int32{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -61,8 +61,8 @@ func served(t *testing.T, kind string, data []byte, altText string) (network.Med
 	}, fetched
 }
 
-// Submission is one of attachments that go into a container.
-func Submission(text string, media ...network.Media) network.Submission {
+// NewSubmission is one of attachments that go into a container.
+func NewSubmission(text string, media ...network.Media) network.Submission {
 	s := network.Submission{Key: rand.Text(), Text: text, Media: media}
 	for range media {
 		s.MediaIDs = append(s.MediaIDs, "with_container")
@@ -70,8 +70,8 @@ func Submission(text string, media ...network.Media) network.Submission {
 	return s
 }
 
-// Prepared prepares to the end.
-func Prepared(t *testing.T, n network.Preparer, account network.Account, s network.Submission) network.Submission {
+// Prepare prepares to the end.
+func Prepare(t *testing.T, n network.Preparer, account network.Account, s network.Submission) network.Submission {
 	t.Helper()
 	for range 500 {
 		ready, err := n.Prepare(t.Context(), account, s)
@@ -99,8 +99,8 @@ func Inject(t *testing.T, server *fake.Server, faults ...fake.Fault) {
 	t.Cleanup(server.ClearFaults)
 }
 
-// Says is a fault that answers with an error.
-func Says(path string, code, subcode int) fake.Fault {
+// ErrorFault is a fault that answers with an error.
+func ErrorFault(path string, code, subcode int) fake.Fault {
 	return fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodPost, Path: path, Body: fmt.Sprintf(
 		`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"}}`, code, subcode)}
 }

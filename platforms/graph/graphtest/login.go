@@ -18,8 +18,8 @@ import (
 // RedirectURI is where a fake network sends people back to.
 const RedirectURI = "http://127.0.0.1:9/callback"
 
-// Connected is an account called desk at a fake network.
-type Connected struct {
+// Connection is an account called desk at a fake network.
+type Connection struct {
 	Server  *fake.Server
 	Client  *http.Client
 	Sandbox string
@@ -28,11 +28,11 @@ type Connected struct {
 
 // Connect starts a fake network and identifies an account there with the adapter
 // that adapt makes.
-func Connect[A network.Connector](t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A) (Connected, A) {
+func Connect[A network.Connector](t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A) (Connection, A) {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
-	made := platformtest.Add(t, server, fake.Account{Network: name, Name: "desk"})
-	c := Connected{Server: server, Client: platformtest.Client(t), Sandbox: server.URL() + "/" + name}
+	made := platformtest.AddAccount(t, server, fake.Account{Network: name, Name: "desk"})
+	c := Connection{Server: server, Client: platformtest.Client(t), Sandbox: server.URL() + "/" + name}
 	adapter := adapt(c.Client, c.Sandbox)
 	found, err := adapter.Accounts(t.Context(), network.Account{BaseURL: c.Sandbox, Token: secret.NewText(made.Token)})
 	if err != nil || len(found) != 1 {
@@ -47,7 +47,7 @@ func Connect[A network.Connector](t *testing.T, name string, options fake.Option
 
 // Approve visits the page where a person allows access, which the fake does by
 // itself, and gives what it sends back.
-func (c Connected) Approve(t *testing.T, authorizeURL string) url.Values {
+func (c Connection) Approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *c.Client
 	page.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -67,15 +67,15 @@ func (c Connected) Approve(t *testing.T, authorizeURL string) url.Values {
 	return back.Query()
 }
 
-// Login is what Renewal needs of an adapter.
-type Login interface {
+// Refresher is what Renewal needs of an adapter.
+type Refresher interface {
 	network.Connector
 	network.Refresher
 }
 
-// Renewal checks that a token renews itself when it is a day old, and that what
+// TestRefresh checks that a token renews itself when it is a day old, and that what
 // could not be asked is no disconnect. scope is one that is granted.
-func Renewal[A Login](t *testing.T, name, scope string, adapt func(client *http.Client, sandbox string) A) {
+func TestRefresh[A Refresher](t *testing.T, name, scope string, adapt func(client *http.Client, sandbox string) A) {
 	t.Helper()
 	var ahead atomic.Int64
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }

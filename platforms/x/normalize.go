@@ -12,14 +12,14 @@ import (
 	"dateline/platforms/network"
 )
 
-// compare compares a listed post with the text of a submission in normal form.
-func compare(l listed, wanted *matching.Comparer, account network.Account) matching.Verdict {
+// compareText compares a listed post with the text of a submission in normal form.
+func compareText(l listed, wanted *matching.Comparer, account network.Account) matching.Verdict {
 	text, unfolding := l.Text, l.Entities
 	if l.Note != nil {
 		text, unfolding = l.Note.Text, l.Note.Entities
 		unfolding.URLs = append(unfolding.URLs, l.Entities.URLs...) // of attachments
 	}
-	got := normal(unfold(text, unfolding))
+	got := normalize(unfold(text, unfolding))
 	if verdict := wanted.Compare(got); verdict == matching.Same {
 		return verdict
 	}
@@ -57,11 +57,11 @@ func attachment(expanded string) bool {
 	return (u.Host == "x.com" || u.Host == "twitter.com") && len(parts) == 5 && parts[1] == "status" && (parts[3] == "photo" || parts[3] == "video")
 }
 
-// normal brings a text into the one form in which what was sent and what is
+// normalize brings a text into the one form in which what was sent and what is
 // listed are equal: NFC, single spaces, and links without scheme, with their host
 // in lower case and ASCII and no slash at the end, because X fills in what is
 // missing.
-func normal(text string) string {
+func normalize(text string) string {
 	runes := []rune(norm.NFC.String(text))
 	var out strings.Builder
 	at := 0

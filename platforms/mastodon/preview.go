@@ -9,8 +9,8 @@ import (
 	"dateline/platforms/rules"
 )
 
-// shownOfURL is how many characters of a link people see.
-const shownOfURL = 30
+// shownURLLength is how many characters of a link people see.
+const shownURLLength = 30
 
 // Preview shows the text as app/lib/text_formatter.rb formats it: links lose
 // their scheme and what is beyond 30 characters. A post without files gets the
@@ -37,7 +37,7 @@ func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Prev
 			if p.Card == "" && len(content.Media) == 0 {
 				p.Card = said
 			}
-			said = cut(hidden.ReplaceAllString(said, ""))
+			said = truncate(hidden.ReplaceAllString(said, ""))
 		}
 		shown.WriteString(said)
 		span.End = shown.Len()
@@ -49,9 +49,9 @@ func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Prev
 	return p
 }
 
-func cut(text string) string {
-	if utf8.RuneCountInString(text) <= shownOfURL {
+func truncate(text string) string {
+	if utf8.RuneCountInString(text) <= shownURLLength {
 		return text
 	}
-	return string([]rune(text)[:shownOfURL]) + "…"
+	return string([]rune(text)[:shownURLLength]) + "…"
 }

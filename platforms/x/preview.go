@@ -31,7 +31,7 @@ func (x *X) Preview(content network.Content, limits network.Limits) network.Prev
 	plain := func(end int) {
 		for at < end {
 			n := max(x.emojis.length(runes[at:end]), 1)
-			heavier(x.weigh(runes[at : at+n]))
+			heavier(x.weight(runes[at : at+n]))
 			text.WriteString(string(runes[at : at+n]))
 			at += n
 		}
@@ -65,8 +65,8 @@ func (x *X) Preview(content network.Content, limits network.Limits) network.Prev
 	return p
 }
 
-// click is a link or a tag.
-type click struct {
+// clickableSpan is a link or a tag.
+type clickableSpan struct {
 	start, end int
 	kind       network.SpanKind
 	link       link
@@ -74,17 +74,17 @@ type click struct {
 
 // clickable lists the links and tags of text in order. Of two that overlap, the
 // first counts (js/src/removeOverlappingEntities.js).
-func clickable(text []rune) []click {
-	var all []click
+func clickable(text []rune) []clickableSpan {
+	var all []clickableSpan
 	for _, l := range links(text) {
-		all = append(all, click{start: l.start, end: min(l.end, len(text)), kind: network.SpanLink, link: l})
+		all = append(all, clickableSpan{start: l.start, end: min(l.end, len(text)), kind: network.SpanLink, link: l})
 	}
 	for _, t := range tags(text) {
-		all = append(all, click{start: t.start, end: t.end, kind: t.kind})
+		all = append(all, clickableSpan{start: t.start, end: t.end, kind: t.kind})
 	}
-	slices.SortFunc(all, func(a, b click) int { return a.start - b.start })
+	slices.SortFunc(all, func(a, b clickableSpan) int { return a.start - b.start })
 	end := 0
-	return slices.DeleteFunc(all, func(e click) bool {
+	return slices.DeleteFunc(all, func(e clickableSpan) bool {
 		if e.start < end {
 			return true
 		}
