@@ -1,9 +1,9 @@
 // Package bluesky publishes to Bluesky and to every server of the AT Protocol
-// that keeps its posts.
+// that hosts its posts.
 //
-// The protocol is described at https://atproto.com/specs/ and its calls, by
-// name, at https://docs.bsky.app/docs/category/http-reference; behaviour that is
-// not written there is cited from the reference server's source by file.
+// The protocol is described at https://atproto.com/specs/ and its calls, by name,
+// at https://docs.bsky.app/docs/category/http-reference; behavior that is not
+// written there is cited from the reference server's source by file.
 package bluesky
 
 import (
@@ -18,13 +18,13 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "bluesky"
 
 // postCollection holds an account's posts.
 const postCollection = "app.bsky.feed.post"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	Entryway  string `json:"entryway"`  // server that knows every name; default https://bsky.social
 	Directory string `json:"directory"` // of did:plc identities; default https://plc.directory
@@ -53,9 +53,9 @@ type Options struct {
 	WritesPerDay  int `json:"writes_per_day"`  // default 35000
 	UploadsPerDay int `json:"uploads_per_day"` // default 1000
 
-	Sandbox       string        `json:"-"` // base address of the sandbox's copy; empty: none
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	Sandbox       string        `json:"-"` // base URL of the fake network (sandbox); empty: none
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
 	UploadTimeout time.Duration `json:"-"` // for one attachment; 0: 15 min
 	EnrichTimeout time.Duration `json:"-"` // for what a post can do without: names, cards; 0: 5 s
 }
@@ -111,14 +111,14 @@ var (
 	_ network.Revoker       = (*Bluesky)(nil)
 )
 
-// New makes the adapter. client should refuse private addresses (see
+// New returns the adapter. client should refuse private addresses (see
 // call.NewClient), because servers and linked pages are named by users.
 func New(client *http.Client, options Options) *Bluesky {
 	options.setDefaults()
 	return &Bluesky{calls: call.New(client), options: options, tids: &tidClock{now: time.Now}}
 }
 
-// Name gives "bluesky".
+// Name returns "bluesky".
 func (b *Bluesky) Name() string { return Name }
 
 // do makes one call of the protocol at a server and turns every refusal into a
@@ -171,7 +171,7 @@ func (b *Bluesky) base(address string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-// isSandbox says whether an account is of the sandbox, all of whose services
+// isSandbox reports whether an account is of the sandbox, all of whose services
 // are at one address.
 func (b *Bluesky) isSandbox(address string) bool {
 	return b.options.Sandbox != "" && address == b.options.Sandbox

@@ -16,10 +16,10 @@ type errorResponse struct {
 	Message string `json:"message"`
 }
 
-// refusal classifies an answer that is no success.
+// refusal classifies an unsuccessful response.
 func refusal(res *call.Response, method string) *network.Error {
 	var f errorResponse
-	_ = json.Unmarshal(res.Body, &f) // an error page is no reason to lose the status
+	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
 	if strings.ContainsFunc(f.Error, func(r rune) bool { return !isAlnum(r) && r != '_' }) {
 		f.Message, f.Error = strings.TrimSpace(f.Error+" "+f.Message), "" // that is no name of an error
 	}

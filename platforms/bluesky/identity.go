@@ -18,7 +18,7 @@ type identity struct {
 	server string
 }
 
-// isDID says whether a text is an identity of a method that the protocol
+// isDID reports whether a text is an identity of a method that the protocol
 // blesses. https://atproto.com/specs/did
 func isDID(text string) bool {
 	id, plc := strings.CutPrefix(text, "did:plc:")

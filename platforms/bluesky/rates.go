@@ -23,7 +23,7 @@ const (
 )
 
 // quotas are those of the servers that Bluesky runs; others set their own, and
-// every answer says how the fullest stands. A period begins with the first call
+// every response says how the fullest stands. A period begins with the first call
 // in it. https://docs.bsky.app/docs/advanced-guides/rate-limits
 func (b *Bluesky) quotas() []network.Quota {
 	o := b.options
@@ -43,7 +43,7 @@ func (b *Bluesky) quotas() []network.Quota {
 // pointsPerCreate is what making a record takes (pds/src/api/com/atproto/repo/createRecord.ts).
 const pointsPerCreate = 3
 
-// bucketOf names the limit that an answer tells of, which is known by its window
+// bucketOf names the limit that a response tells of, which is known by its window
 // in seconds. Limits of calls and uploads are by address, hence shared.
 func bucketOf(method, window string) (bucket string, scope network.Scope) {
 	switch {
@@ -60,8 +60,8 @@ func bucketOf(method, window string) (bucket string, scope network.Scope) {
 	}
 }
 
-// rates reads the headers of an answer: those of the fullest limit that the
-// call fell in (xrpc-server/src/rate-limiter.ts).
+// rates reads the headers of a response: those of the fullest limit that the call
+// fell in (xrpc-server/src/rate-limiter.ts).
 func rates(res *call.Response, method string) []network.RateStatus {
 	limit, errLimit := strconv.Atoi(res.Header.Get("RateLimit-Limit"))
 	remaining, errRemaining := strconv.Atoi(res.Header.Get("RateLimit-Remaining"))

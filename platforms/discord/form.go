@@ -13,7 +13,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Fields asks for a webhook, or for a bot and its channel.
+// Fields are a webhook URL, or a bot's token and its channel.
 func (d *Discord) Fields() []network.FormField {
 	return []network.FormField{
 		{Name: "webhook_url", Label: "Webhook address", Secret: true, Optional: true,
@@ -25,7 +25,7 @@ func (d *Discord) Fields() []network.FormField {
 	}
 }
 
-// ConnectForm finds the channel and whether it can be written to.
+// ConnectForm reads the channel and verifies that it can be posted to.
 func (d *Discord) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
 	value := func(name string) string { return strings.TrimSpace(values[name].Reveal()) }
 	if _, err := d.base(baseURL); err != nil {
@@ -45,8 +45,8 @@ func invalidField(field, message string) *network.Error {
 	return &network.Error{Class: network.Rejected, Code: "invalid", Field: field, Message: message}
 }
 
-// webhookPath is that of a webhook's address, whatever version of the API it
-// names. Which host stands before it is not believed: the token goes to Discord.
+// webhookPath matches the path of a webhook URL of any API version. The host is
+// ignored: the token is sent to Discord only.
 var webhookPath = regexp.MustCompile(`/api(?:/v\d+)?/webhooks/(\d+)/([\w-]+)/?$`) //nolint:gochecknoglobals // compiled once
 
 func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) ([]network.Account, error) {
@@ -66,7 +66,7 @@ func (d *Discord) connectWebhook(ctx context.Context, baseURL, address string) (
 	return []network.Account{account}, nil
 }
 
-// Identify asks for the webhook, or for the bot and its channel.
+// Identify reads the webhook, or the bot and its channel.
 func (d *Discord) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	if _, ok := webhookID(account); !ok {
 		if err := d.currentUser(ctx, account); err != nil {
@@ -76,7 +76,7 @@ func (d *Discord) Identify(ctx context.Context, account network.Account) (networ
 	return d.readName(ctx, account)
 }
 
-// readName asks what the webhook, or the channel, is called.
+// readName reads the name of the webhook or the channel.
 func (d *Discord) readName(ctx context.Context, account network.Account) (network.Account, error) {
 	path := "/channels/" + account.RemoteID
 	hook, isHook := webhookID(account)
@@ -100,7 +100,7 @@ func (d *Discord) readName(ctx context.Context, account network.Account) (networ
 	return account, nil
 }
 
-// channelID is the number of a channel, alone or at the end of a link.
+// channelID matches the id of a channel, alone or at the end of a link.
 var channelID = regexp.MustCompile(`^(?:https://[\w.]+/channels/\d+/)?(\d{1,20})$`) //nolint:gochecknoglobals // compiled once
 
 func (d *Discord) connectBot(ctx context.Context, baseURL, token, channel string) ([]network.Account, error) {
@@ -138,7 +138,7 @@ func (d *Discord) get(ctx context.Context, account network.Account, path string,
 	return res.Decode(into)
 }
 
-// currentUser asks whose token this is.
+// currentUser returns the user that a token belongs to.
 func (d *Discord) currentUser(ctx context.Context, account network.Account) error {
 	var me struct {
 		ID string `json:"id"`
@@ -146,7 +146,7 @@ func (d *Discord) currentUser(ctx context.Context, account network.Account) erro
 	return d.get(ctx, account, "/users/@me", &me)
 }
 
-// locate finds the server of the account's channel, once.
+// locate returns the location of the account's channel. It is cached.
 func (d *Discord) locate(ctx context.Context, account network.Account) (location, error) {
 	d.mu.Lock()
 	known, ok := d.locations[account.BaseURL+" "+account.RemoteID]

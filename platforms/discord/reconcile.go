@@ -13,12 +13,13 @@ import (
 )
 
 const (
-	pageSize = 100 // the most that Discord gives at once
+	pageSize = 100 // Discord's maximum
 	maxPages = 5
 )
 
-// Reconcile lists what the channel got since the window began, and compares the
-// bot's messages with the submission (package matching). A webhook cannot list.
+// Reconcile lists the channel's messages since the start of the window and
+// compares the bot's own messages with the submission (package matching). A
+// webhook cannot list messages.
 func (d *Discord) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if _, hook := webhookID(account); hook {
 		return network.Finding{Evidence: "Webhooks do not tell what they sent, so somebody has to look."}, nil
@@ -28,7 +29,7 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 		return network.Finding{}, err
 	}
 	from := window.From
-	if skew < 0 { // a clock that is behind dates messages before we sent them
+	if skew < 0 { // a clock that is behind dates messages before the local send time
 		from = from.Add(skew)
 	}
 	after := max(snowflake(from), parseSnowflake(window.SinceID))
@@ -50,7 +51,8 @@ func (d *Discord) Reconcile(ctx context.Context, account network.Account, submis
 	return search.Result(from, complete, ""), nil
 }
 
-// identityAndSkew asks for the bot's user id, and how far Discord's clock is ahead.
+// identityAndSkew returns the bot's user id, and how far Discord's clock is
+// ahead.
 func (d *Discord) identityAndSkew(ctx context.Context, account network.Account) (author string, skew time.Duration, err error) {
 	res, err := d.do(ctx, account, "/users/@me", call.Request{Method: http.MethodGet})
 	if err != nil {
@@ -76,7 +78,7 @@ func compare(receipt network.Receipt, m message, s network.Submission, wanted *m
 	return matching.Post{Receipt: receipt, Verdict: wanted.Compare(m.Content), MediaCountEqual: len(m.Attachments) == len(s.Media), ReplyTargetEqual: replyTo == s.ReplyTo}
 }
 
-// snowflake is the smallest id of a time.
+// snowflake returns the smallest id of a time.
 // https://docs.discord.com/developers/reference#snowflakes
 func snowflake(at time.Time) uint64 {
 	ms := at.UnixMilli() - 1420070400000
@@ -86,7 +88,7 @@ func snowflake(at time.Time) uint64 {
 	return uint64(ms) << 22
 }
 
-// parseSnowflake of an id; 0 when it is none.
+// parseSnowflake returns an id as a number, or 0 if it is not an id.
 func parseSnowflake(id string) uint64 {
 	n, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {

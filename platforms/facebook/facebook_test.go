@@ -17,7 +17,7 @@ import (
 
 const redirectURI = "http://127.0.0.1:9/callback"
 
-// newsroom is a sandbox with one Page.
+// newsroom is a fake network with one Page.
 type newsroom struct {
 	server *fake.Server
 	base   string
@@ -40,7 +40,7 @@ func (n newsroom) adapter() *facebook.Facebook {
 	return facebook.New(n.client, facebook.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond})
 }
 
-// approve acts as the person in the dialog.
+// approve approves the authorize page.
 func (n newsroom) approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *n.client

@@ -17,9 +17,9 @@ import (
 	"dateline/platforms/rules"
 )
 
-// Stage gives Facebook an attachment ahead of the post. A photo is uploaded
-// unpublished, so that at its time only the post itself is made; its id tells in
-// listings which post has it.
+// Stage uploads an attachment ahead of the post. A photo is uploaded unpublished,
+// so that publishing only creates the post; its id identifies the post in
+// listings.
 // https://developers.facebook.com/docs/graph-api/reference/page/photos
 func (f *Facebook) Stage(ctx context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	data, err := media.Open(ctx)
@@ -61,22 +61,22 @@ func nameOf(media network.Media) string {
 	return media.FileName
 }
 
-// A staged video is written video:id:session. Its id is known before it is
-// published.
+// A staged video is video:id:session. Its id is known before it is published.
 func videoOf(staged string) (id, session string, ok bool) {
 	rest, ok := strings.CutPrefix(staged, "video:")
 	id, session, colon := strings.Cut(rest, ":")
 	return id, session, ok && colon
 }
 
-// maxPart bounds what is held in memory of a video.
+// maxPart is the number of bytes of a video to hold in memory.
 const maxPart = 16 << 20
 
-// maxParts bounds an upload that makes no headway.
+// maxParts bounds an upload that makes no progress.
 const maxParts = 10_000
 
-// stageVideo begins an upload and sends all of the video; Publish ends it.
-// https://developers.facebook.com/docs/graph-api/reference/page/videos (upload_phase)
+// stageVideo starts an upload and sends all of the video; Publish finishes it.
+// https://developers.facebook.com/docs/graph-api/reference/page/videos
+// (upload_phase)
 func (f *Facebook) stageVideo(ctx context.Context, account network.Account, media network.Media, data io.Reader) (network.Staged, error) {
 	var begun struct {
 		Session string `json:"upload_session_id"`
@@ -116,16 +116,18 @@ func videos(account network.Account) string {
 	return "/" + url.PathEscape(account.RemoteID) + "/videos"
 }
 
-// offsets are which bytes Facebook wants next; they come as text.
+// offsets is the byte range that Facebook expects next; the API returns it as
+// text.
 type offsets struct {
 	Start int64 `json:"start_offset,string"`
-	End   int64 `json:"end_offset,string"` // the first byte that it does not want
+	End   int64 `json:"end_offset,string"` // exclusive
 }
 
 const maxTransferAttempts = 3
 
-// transfer sends one part. A part that was lost is sent again: Facebook knows it
-// by its offset, and says with an error which one it wants when it has it.
+// transfer sends one part. A part whose response was lost is sent again: Facebook
+// identifies it by its offset, and responds with an error that names the expected
+// offset if it already has it.
 func (f *Facebook) transfer(ctx context.Context, account network.Account, session string, start int64, media network.Media, held []byte) (offsets, error) {
 	for try := 1; ; try++ {
 		body, err := call.Multipart(map[string]string{
@@ -149,10 +151,11 @@ func (f *Facebook) transfer(ctx context.Context, account network.Account, sessio
 	}
 }
 
-// subcodeOffset is of the error that names the offset to go on from.
+// subcodeOffset is the subcode of the error that names the expected offset.
 const subcodeOffset = 1363037
 
-// nextOffsets reads from a refusal that a part is there already, and what comes next.
+// nextOffsets parses a refusal of a part that was already received, which names
+// the part that comes next.
 func nextOffsets(res *call.Response, after int64) (offsets, bool) {
 	var answer struct {
 		Error struct {
@@ -173,8 +176,8 @@ func nextOffsets(res *call.Response, after int64) (offsets, bool) {
 	return offsets{answer.Error.Data.Start, answer.Error.Data.End}, true
 }
 
-// StageStatus has nothing to wait for: photos are processed as they come, and
-// videos once they are published. It says whether Facebook still has them.
+// StageStatus does not wait: photos are processed on upload, and videos after
+// they are published. It reports whether Facebook still has them.
 func (f *Facebook) StageStatus(ctx context.Context, account network.Account, staged network.Staged) (network.Staged, error) {
 	id, _, ok := videoOf(staged.RemoteID)
 	if !ok {
@@ -194,11 +197,11 @@ func (f *Facebook) StageStatus(ctx context.Context, account network.Account, sta
 	return staged, nil
 }
 
-// isNotFound says that there is nothing of an id (any more).
+// isNotFound reports whether an object does not exist (anymore).
 func isNotFound(err error) bool {
 	var e *network.Error
 	return errors.As(err, &e) && e.Code == codeNotFound
 }
 
-// codeNotFound is Meta's code for what is not there or not to be seen.
+// codeNotFound is Meta's code for objects that do not exist or are not visible.
 const codeNotFound = "100/33"

@@ -14,8 +14,8 @@ import (
 	"dateline/platforms/rules"
 )
 
-// Publish makes a post on the Page, a comment where it answers another post, or
-// ends the upload of a video and so publishes it.
+// Publish creates a post on the Page, or a comment if it replies to a post, or
+// finishes the upload of a video, which publishes it.
 // https://developers.facebook.com/docs/graph-api/reference/page/feed
 func (f *Facebook) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	if submission.ReplyTo == "" && len(submission.MediaIDs) == 1 {
@@ -35,7 +35,7 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 		}
 	case len(submission.MediaIDs) > 0:
 		for i, id := range submission.MediaIDs {
-			one, _ := json.Marshal(map[string]string{"media_fbid": id}) // strings always marshal
+			one, _ := json.Marshal(map[string]string{"media_fbid": id}) // marshaling strings cannot fail
 			form.Set("attached_media["+strconv.Itoa(i)+"]", string(one))
 		}
 	case account.Settings[settingCard] != "off":
@@ -58,9 +58,8 @@ func (f *Facebook) Publish(ctx context.Context, account network.Account, submiss
 	return network.Receipt{RemoteID: id, URL: f.permalink(account, id, replyTo), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
 
-// parentID is what a reply is written under. Facebook nests comments one deep and
-// no deeper, so all segments of a thread stand side by side under its first
-// post.
+// parentID returns the id to comment on. Facebook nests comments one level deep,
+// so all segments of a thread are comments on its first post.
 func parentID(submission network.Submission) string {
 	if submission.RootID != "" {
 		return submission.RootID
@@ -68,8 +67,8 @@ func parentID(submission network.Submission) string {
 	return submission.ReplyTo
 }
 
-// asMediaExpired knows the refusal of a post whose photos Facebook does not have any
-// more: it names one of them.
+// asMediaExpired converts the refusal of a post whose photos Facebook no longer
+// has; the message names one of them.
 func asMediaExpired(err error, mediaIDs []string) error {
 	var e *network.Error
 	if !errors.As(err, &e) || e.Code != codeNotFound {
@@ -83,8 +82,8 @@ func asMediaExpired(err error, mediaIDs []string) error {
 	return e
 }
 
-// publishVideo ends the upload. The video's id, which is known before, stands
-// for the post.
+// publishVideo finishes the upload. The video's id, which is known before, is the
+// id of the post.
 func (f *Facebook) publishVideo(ctx context.Context, account network.Account, submission network.Submission, id, session string) (network.Receipt, error) {
 	form := url.Values{"upload_phase": {"finish"}, "upload_session_id": {session}}
 	if submission.Text != "" {

@@ -165,7 +165,7 @@ func versionOf(record []byte) string {
 }
 
 // blueskyAccount finds an account by identity, handle or plain name. The caller
-// holds s.mu.
+// must hold s.mu.
 func (s *Server) blueskyAccount(identifier string) *Account {
 	for _, a := range s.state.accountOrder {
 		if a.network() == blueskyName && (identifier == blueskyDID(*a) || strings.EqualFold(identifier, blueskyHandle(*a)) || identifier == a.Name) {

@@ -19,7 +19,7 @@ const (
 )
 
 // blueskyBlobOf finds an upload that an account's records may refer to. Those
-// that one refers to already stay. The caller holds s.mu.
+// that one refers to already stay. The caller must hold s.mu.
 func (s *Server) blueskyBlobOf(a Account, cid string) *Media {
 	m := s.state.media[cid+"-"+a.ID]
 	if m == nil || m.Failed || s.now().Before(m.ReadyAt) || m.PostID == "" && !s.now().Before(m.ExpiresAt) {
@@ -81,7 +81,7 @@ func (s *Server) blueskyUpload(w http.ResponseWriter, r *http.Request, c caller)
 }
 
 // blueskySaveBlob keeps an upload; one that a post has stays as it is. The caller
-// holds s.mu.
+// must hold s.mu.
 func (s *Server) blueskySaveBlob(m Media) error {
 	if before := s.state.media[m.ID]; before != nil && before.PostID != "" {
 		return nil

@@ -54,7 +54,7 @@ func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
 	s.blueskyGrant(w, r, *a, scope, s.blueskyJWT("com.atproto.refresh", *a, blueskyRefreshTTL))
 }
 
-// blueskyGrant opens or renews a session. The caller holds s.mu.
+// blueskyGrant opens or renews a session. The caller must hold s.mu.
 func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account, scope, renew string) {
 	life := blueskyAccessTTL
 	if s.options.TokenTTL > 0 {
@@ -89,8 +89,8 @@ func (s *Server) blueskyJWT(scope string, a Account, life time.Duration) string 
 	}) + "." + base64.RawURLEncoding.EncodeToString([]byte(rand.Text()))
 }
 
-// blueskyRenewal finds the refresh token of a call, or refuses. The caller
-// holds s.mu.
+// blueskyRenewal finds the refresh token of a call, or refuses. The caller must
+// hold s.mu.
 func (s *Server) blueskyRenewal(w http.ResponseWriter, r *http.Request) *token {
 	value := bearer(r)
 	t := s.state.refreshes[value]

@@ -12,7 +12,7 @@ type Counts struct {
 	Requests   int    `json:"requests"`   // with its token, failed ones too; since the start of this process at most
 }
 
-// Counts gives every account's, in the order in which they were made.
+// Counts returns every account's, in the order in which they were made.
 func (s *Server) Counts() []Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()

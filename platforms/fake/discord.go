@@ -103,7 +103,7 @@ func (s *Server) discordChannel(w http.ResponseWriter, r *http.Request, _ *fakeN
 	writeJSON(w, http.StatusOK, map[string]any{"id": c.account.ID, "type": 0, "guild_id": discordGuild, "name": c.account.Name})
 }
 
-// discordHere says whether the channel of the address is the bot's.
+// discordHere reports whether the channel of the address is the bot's.
 func discordHere(w http.ResponseWriter, r *http.Request, c caller) bool {
 	if channel := r.PathValue("channel"); channel != "" && channel != c.account.ID {
 		writeJSON(w, http.StatusForbidden, map[string]any{"message": "Missing Access", "code": 50001})
@@ -236,7 +236,7 @@ func (s *Server) discordEntity(p Post, c caller) map[string]any {
 	return entity
 }
 
-// discordList gives the oldest messages after an id, the newest of them first.
+// discordList returns the oldest messages after an id, the newest of them first.
 func (s *Server) discordList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, c caller) {
 	if !discordHere(w, r, c) {
 		return

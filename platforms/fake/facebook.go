@@ -85,7 +85,7 @@ func (s *Server) facebookNode(node string, next func(http.ResponseWriter, *http.
 	return func(w http.ResponseWriter, r *http.Request, c caller) { next(w, r, c, node) }
 }
 
-// facebookToken gives a short token for a code, and a long one for a short one.
+// facebookToken returns a short token for a code, and a long one for a short one.
 // https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived
 func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
 	if !sandboxClient(r.FormValue("client_id"), r.FormValue("client_secret")) {
@@ -126,7 +126,7 @@ func (s *Server) facebookPermissions(w http.ResponseWriter, _ *http.Request, c c
 	writeJSON(w, http.StatusOK, map[string]any{"data": list})
 }
 
-// facebookAccounts lists the Pages of a person, each with a token that does not
+// facebookAccounts lists the Pages of a user, each with a token that does not
 // expire.
 func (s *Server) facebookAccounts(w http.ResponseWriter, r *http.Request, c caller) {
 	s.mu.Lock()

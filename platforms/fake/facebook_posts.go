@@ -60,7 +60,7 @@ func (s *Server) facebookFeed(w http.ResponseWriter, r *http.Request, c caller) 
 	s.facebookStore(w, r, &post)
 }
 
-// facebookStore keeps a post and answers with its id. The caller holds s.mu.
+// facebookStore keeps a post and answers with its id. The caller must hold s.mu.
 func (s *Server) facebookStore(w http.ResponseWriter, r *http.Request, post *Post) {
 	if err := s.storePost(r, post); err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
@@ -69,8 +69,8 @@ func (s *Server) facebookStore(w http.ResponseWriter, r *http.Request, post *Pos
 	writeJSON(w, http.StatusOK, map[string]string{"id": post.ID})
 }
 
-// facebookIsRepeat says whether a post has the words of the Page's last one. The
-// caller holds s.mu.
+// facebookIsRepeat reports whether a post has the words of the Page's last one.
+// The caller must hold s.mu.
 func (s *Server) facebookIsRepeat(post Post) bool {
 	for _, p := range slices.Backward(s.state.byAccount[post.AccountID]) {
 		if p.ReplyTo == "" && !p.Deleted {
@@ -80,8 +80,8 @@ func (s *Server) facebookIsRepeat(post Post) bool {
 	return false
 }
 
-// facebookAttach gives a post an unpublished photo, and says whether it could.
-// The caller holds s.mu.
+// facebookAttach returns a post an unpublished photo, and says whether it could.
+// The caller must hold s.mu.
 func (s *Server) facebookAttach(w http.ResponseWriter, post *Post, id string) bool {
 	m := s.state.media[id]
 	switch {

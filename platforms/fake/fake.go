@@ -40,8 +40,8 @@ import (
 	"time"
 )
 
-// Options for a Server. The zero value works: memory only, no rate limits that
-// a person would meet.
+// Options for a Server. The zero value works: memory only, no rate limits that a
+// user would meet.
 type Options struct {
 	Journal       string           // file that keeps the state; empty: none
 	Clock         func() time.Time // nil: time.Now

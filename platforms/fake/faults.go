@@ -144,7 +144,7 @@ func (s *Server) ClearFaults() {
 	s.faults = nil
 }
 
-// accountOf is whose token a request carries; nil: nobody's. The caller holds
+// accountOf is whose token a request carries; nil: nobody's. The caller must hold
 // s.mu.
 func (s *Server) accountOf(r *http.Request, as *fakeNetwork) *Account {
 	if t := s.state.tokens[as.token(r)]; t != nil {
@@ -153,7 +153,7 @@ func (s *Server) accountOf(r *http.Request, as *fakeNetwork) *Account {
 	return nil
 }
 
-// matchFaults gives the faults that hit this request and counts it.
+// matchFaults returns the faults that hit this request and counts it.
 func (s *Server) matchFaults(r *http.Request, as *fakeNetwork) []Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -190,8 +190,8 @@ func graphList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, posts []g
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// graphSince says whether a time lies within a list's parameter since, which is
-// in seconds since 1970.
+// graphSince reports whether a time lies within a list's parameter since, which
+// is in seconds since 1970.
 func graphSince(r *http.Request, at time.Time) bool {
 	since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)
 	return err != nil || at.Unix() >= since || conditionsOf(r).ignoreSince

@@ -34,7 +34,7 @@ type graphPublisher struct {
 	permalink                                 func(r *http.Request, account, id string) string
 }
 
-// container finds one. The caller holds s.mu.
+// container finds one. The caller must hold s.mu.
 func (p *graphPublisher) container(id string, c caller) (graphContainer, Object, bool) {
 	var found graphContainer
 	t, ok := p.object(p.network.name, kindContainer, id, &found)
@@ -59,7 +59,7 @@ func (p *graphPublisher) storeContainer(w http.ResponseWriter, r *http.Request, 
 	writeJSON(w, http.StatusOK, map[string]string{"id": t.ID})
 }
 
-// status is how far a container is. The caller holds s.mu.
+// status is how far a container is. The caller must hold s.mu.
 func (p *graphPublisher) status(made graphContainer, c caller) string {
 	now := p.now()
 	switch {
@@ -126,8 +126,8 @@ func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c calle
 	p.storeGraphPost(w, r, &post, func() error { return p.putObject(t, made) })
 }
 
-// storeGraphPost makes a post and answers with its id. These networks date to
-// the second. The caller holds s.mu.
+// storeGraphPost makes a post and answers with its id. These networks date to the
+// second. The caller must hold s.mu.
 func (s *Server) storeGraphPost(w http.ResponseWriter, r *http.Request, post *Post, then func() error) {
 	post.CreatedAt = s.now().Add(conditionsOf(r).skew).Truncate(time.Second)
 	err := s.storePost(r, post)
@@ -141,7 +141,7 @@ func (s *Server) storeGraphPost(w http.ResponseWriter, r *http.Request, post *Po
 	writeJSON(w, http.StatusOK, map[string]string{"id": post.ID})
 }
 
-// used counts the posts, or the replies, of the last period. The caller holds
+// used counts the posts, or the replies, of the last period. The caller must hold
 // s.mu.
 func (p *graphPublisher) used(c caller, reply bool) int {
 	since := p.now().Add(-p.quotas(reply).Per)
@@ -154,7 +154,7 @@ func (p *graphPublisher) used(c caller, reply bool) int {
 	return used
 }
 
-// usage is one of the quotas as the API tells it. The caller holds s.mu.
+// usage is one of the quotas as the API tells it. The caller must hold s.mu.
 func (p *graphPublisher) usage(c caller, reply bool) (used int, config map[string]any) {
 	rate := p.quotas(reply)
 	return p.used(c, reply), map[string]any{"quota_total": rate.Requests, "quota_duration": int(rate.Per / time.Second)}
@@ -169,7 +169,7 @@ func (s *Server) quotaRate(network, bucket string, requests int) Rate {
 }
 
 // graphPosts lists what an account has published, newest first, as far as want
-// says. The caller holds s.mu.
+// says. The caller must hold s.mu.
 func (s *Server) graphPosts(r *http.Request, accountID string, want func(*Post) bool, entity func(*Post) map[string]any) []graphPost {
 	var list []graphPost
 	for _, post := range slices.Backward(s.state.byAccount[accountID]) {

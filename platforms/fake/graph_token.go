@@ -9,11 +9,11 @@ import (
 // graphGrants are how a network of Meta words its exchanges of tokens.
 type graphGrants struct {
 	network *fakeNetwork
-	// wrong is the answer to a code that is not good.
+	// wrong is the response to a code that is not good.
 	wrong func(w http.ResponseWriter)
 	// exchange and refresh are the values of grant_type.
 	exchange, refresh string
-	// permissions: the first answer lists what was allowed.
+	// permissions: the first response lists what was allowed.
 	permissions bool
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// instagramNetwork plays the Instagram API with Instagram Login.
+// instagramNetwork is a fake of the Instagram API with Instagram Login.
 // https://developers.facebook.com/docs/instagram-platform
 func (s *Server) instagramNetwork() *fakeNetwork {
 	f := newGraphNetwork("instagram", "/instagram", "/oauth/authorize", nil)

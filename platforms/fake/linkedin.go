@@ -119,8 +119,8 @@ func linkedinVersioned(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// linkedinAuthor finds whom a call wants to act as: the member whose token it
-// is, or an organisation of theirs. refused says that it was answered already.
+// linkedinAuthor finds whom a call wants to act as: the member whose token it is,
+// or an organization of theirs. refused says that it was answered already.
 func (s *Server) linkedinAuthor(w http.ResponseWriter, urn string, c caller) (author Account, refused bool) {
 	kind, id, ok := linkedinURN(urn)
 	s.mu.Lock()

@@ -84,7 +84,7 @@ func (s *Server) linkedinPerson(w http.ResponseWriter, _ *http.Request, c caller
 
 func displayName(a Account) string { return strings.ToUpper(a.Name[:1]) + a.Name[1:] }
 
-// linkedinRoles lists in which organisations the member has a role.
+// linkedinRoles lists in which organizations the member has a role.
 func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller) {
 	if !c.allowed("rw_organization_admin") {
 		refuseLinkedIn(w, http.StatusForbidden, "ACCESS_DENIED", "Not enough permissions to access: organizationAcls.FINDER-roleAssignee.20260701")
@@ -106,7 +106,7 @@ func (s *Server) linkedinRoles(w http.ResponseWriter, r *http.Request, c caller)
 	linkedinList(w, 0, len(elements), elements)
 }
 
-// linkedinOrganizations gives the names of ids=List(1,2).
+// linkedinOrganizations returns the names of ids=List(1,2).
 func (s *Server) linkedinOrganizations(w http.ResponseWriter, r *http.Request, c caller) {
 	list, ok := strings.CutPrefix(r.URL.Query().Get("ids"), "List(")
 	if !ok || !strings.HasSuffix(list, ")") || r.Header.Get("X-Restli-Method") != "BATCH_GET" {

@@ -68,7 +68,7 @@ func (b linkedinBody) fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// problem gives what is wrong with a body, besides its media and author.
+// problem returns what is wrong with a body, besides its media and author.
 func (b linkedinBody) problem() (status int, code, text string) {
 	length := len(utf16.Encode([]rune(LinkedInText(b.Commentary))))
 	images := b.Content.MultiImage
@@ -143,8 +143,8 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	w.WriteHeader(http.StatusCreated)
 }
 
-// linkedinAttach gives a post its media. kind is share, or ugcPost with a video.
-// The caller holds s.mu.
+// linkedinAttach returns a post its media. kind is share, or ugcPost with a
+// video. The caller must hold s.mu.
 func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linkedinMedia) (kind string, refused bool) {
 	kind = "share"
 	for _, one := range media {
@@ -179,7 +179,7 @@ func (s *Server) linkedinAttach(w http.ResponseWriter, post *Post, media []linke
 }
 
 // linkedinNumber numbers a post: milliseconds, then 22 bits, the lowest of which
-// is 0; the post's activity has 1 there. The caller holds s.mu.
+// is 0; the post's activity has 1 there. The caller must hold s.mu.
 func (s *Server) linkedinNumber(r *http.Request) string {
 	ms := s.now().Add(conditionsOf(r).skew).UnixMilli()
 	low, _ := strconv.ParseUint(s.state.nextID(s.now()), 10, 64)
@@ -187,7 +187,7 @@ func (s *Server) linkedinNumber(r *http.Request) string {
 }
 
 // linkedinFind finds what a URN of a post, or of its activity, names. The caller
-// holds s.mu.
+// must hold s.mu.
 func (s *Server) linkedinFind(urn string) *Post {
 	if number, ok := strings.CutPrefix(urn, "urn:li:activity:"); ok {
 		n, _ := strconv.ParseInt(number, 10, 64)

@@ -69,7 +69,7 @@ func (s *Server) processingTime(r *http.Request, m Media, c requestConditions) t
 	}
 }
 
-// staged finds an upload that a post may still take. The caller holds s.mu.
+// staged finds an upload that a post may still take. The caller must hold s.mu.
 func (s *Server) staged(id, accountID string) *Media {
 	m := s.state.media[id]
 	if m == nil || m.AccountID != accountID || m.PostID != "" || !m.ExpiresAt.IsZero() && !s.now().Before(m.ExpiresAt) {

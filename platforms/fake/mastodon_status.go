@@ -98,7 +98,7 @@ func (s *Server) publish(r *http.Request, post *Post, mediaIDs []string) (status
 	return http.StatusOK, ""
 }
 
-// validate gives the problem in the words of config/locales/en.yml, or "".
+// validate returns the problem in the words of config/locales/en.yml, or "".
 func (s *Server) validate(post *Post, mediaIDs []string) string {
 	if len(mediaIDs) > maxMedia {
 		return fmt.Sprintf("Cannot attach more than %d files", maxMedia)

@@ -58,7 +58,8 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// exchangeCode gives no token when the code is not good. The caller holds s.mu.
+// exchangeCode returns no token when the code is not good. The caller must hold
+// s.mu.
 func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
 	g, ok := s.takeCode(form.Get("code"), a.ClientID, form.Get("redirect_uri"), form.Get("code_verifier"))
 	if !ok {
@@ -67,9 +68,9 @@ func (s *Server) exchangeCode(form url.Values, a *app) (*token, error) {
 	return s.newToken(token{AccountID: g.accountID, Scopes: g.scopes, App: a.Name}, a.ClientID, rand.Text()), nil
 }
 
-// exchangeRefresh gives the successor of a refresh token that was never used,
-// and revokes all of a family when one was (RFC 9700, 4.14.2: either the
-// client or a thief holds a stolen one). The caller holds s.mu.
+// exchangeRefresh returns the successor of a refresh token that was never used,
+// and revokes all of a family when one was (RFC 9700, 4.14.2: either the client
+// or a thief holds a stolen one). The caller must hold s.mu.
 func (s *Server) exchangeRefresh(form url.Values, a *app) (*token, error) {
 	old := s.state.refreshes[form.Get("refresh_token")]
 	switch {

@@ -35,7 +35,7 @@ func (h *hands) pass(d time.Duration) {
 	h.now = h.now.Add(d)
 }
 
-// upload sends a picture and gives the answer's status and the media's id.
+// upload sends a picture and gives the response's status and the media's id.
 func (s sandbox) upload() (status int, id string) {
 	s.t.Helper()
 	var body bytes.Buffer

@@ -18,7 +18,7 @@ type fakeNetwork struct {
 	name   string // as adapters name it
 	prefix string // of all its addresses, such as "/x"; Mastodon's, the oldest, has none
 
-	// isAPI says whether faults apply to an address, which is so for the API
+	// isAPI reports whether faults apply to an address, which is so for the API
 	// and not for pages; nil: to all below prefix.
 	isAPI func(path string) bool
 	// token finds the token of a request.
@@ -125,8 +125,8 @@ type Object struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// putObject keeps a thing, in place of an earlier one of its id. The caller holds
-// s.mu.
+// putObject keeps a thing, in place of an earlier one of its id. The caller must
+// hold s.mu.
 func (s *Server) putObject(t Object, data any) error {
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Server) putObject(t Object, data any) error {
 	return s.commit(record{Kind: kindObject, Object: &t})
 }
 
-// object reads one into data. The caller holds s.mu.
+// object reads one into data. The caller must hold s.mu.
 func (s *Server) object(network, kind, id string, data any) (Object, bool) {
 	t := s.state.objects[id]
 	if t == nil || t.Network != network || t.Kind != kind || json.Unmarshal(t.Data, data) != nil {
@@ -147,7 +147,7 @@ func (s *Server) object(network, kind, id string, data any) (Object, bool) {
 
 // storePost makes a post, whose ID, URL and all that people wrote are filled in;
 // CreatedAt too where the network dates other than to the millisecond. The caller
-// holds s.mu.
+// must hold s.mu.
 func (s *Server) storePost(r *http.Request, post *Post) error {
 	c := conditionsOf(r)
 	if post.CreatedAt.IsZero() {
@@ -165,7 +165,8 @@ func (s *Server) storePost(r *http.Request, post *Post) error {
 	return s.commit(record{Kind: kindPost, Post: &stored})
 }
 
-// isListed says whether listings show a post already. The caller holds s.mu.
+// isListed reports whether listings show a post already. The caller must hold
+// s.mu.
 func (s *Server) isListed(p *Post) bool { return !p.Deleted && !s.now().Before(p.HiddenUntil) }
 
 // scheduleMedia fills in how the processing of an upload goes, by the faults that hit

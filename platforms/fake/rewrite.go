@@ -9,7 +9,7 @@ import (
 
 // rewrite changes a text as servers with Markdown do before they list it: escapes
 // and emphasis are applied, entities are decoded, punctuation becomes
-// typographic, and white space collapses. Written apart from the adapters'
+// typographic, and whitespace collapses. Written apart from the adapters'
 // comparison, so that each checks the other.
 func rewrite(text string) string {
 	text = html.UnescapeString(text)

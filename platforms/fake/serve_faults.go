@@ -31,8 +31,8 @@ func conditionsOf(r *http.Request) requestConditions {
 	return c
 }
 
-// serveWithFaults answers a request as the faults that hit it say. Those that only
-// change conditions apply first; the first that replaces the answer wins.
+// serveWithFaults answers a request as the faults that hit it say. Those that
+// only change conditions apply first; the first that replaces the response wins.
 func (s *Server) serveWithFaults(w http.ResponseWriter, r *http.Request, as *fakeNetwork) {
 	s.count(r, as)
 	var c requestConditions
@@ -145,7 +145,7 @@ func (s *Server) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// reset ends the connection with a TCP reset, so that nothing of an answer
+// reset ends the connection with a TCP reset, so that nothing of a response
 // arrives. Where the connection cannot be taken over, aborting comes closest.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
@@ -158,7 +158,7 @@ func reset(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
-// recorder takes an answer that will be lost.
+// recorder takes a response that will be lost.
 type recorder struct {
 	header http.Header
 	body   bytes.Buffer

@@ -9,8 +9,8 @@ import (
 type Account struct {
 	ID        string    `json:"id"`
 	Network   string    `json:"network,omitempty"`  // empty: mastodon
-	Kind      string    `json:"kind,omitempty"`     // as the network calls it; empty: a person
-	OwnerID   string    `json:"owner_id,omitempty"` // the person who may post as this page, organisation or channel
+	Kind      string    `json:"kind,omitempty"`     // as the network calls it; empty: a user
+	OwnerID   string    `json:"owner_id,omitempty"` // the user who may post as this page, organization or channel
 	Name      string    `json:"name"`
 	Token     string    `json:"token,omitempty"` // of AddAccount
 	CreatedAt time.Time `json:"created_at"`

@@ -226,7 +226,8 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 	return messages[0], ""
 }
 
-// telegramMessage finds the post that a message belongs to. The caller holds s.mu.
+// telegramMessage finds the post that a message belongs to. The caller must hold
+// s.mu.
 func (s *Server) telegramMessage(c caller, id string) string {
 	for _, p := range s.state.byAccount[c.account.ID] {
 		if !p.Deleted && strings.Contains(","+p.ID+",", ","+id+",") {

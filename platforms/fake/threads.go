@@ -11,7 +11,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// threadsNetwork plays the Threads API. https://developers.facebook.com/docs/threads
+// threadsNetwork is a fake of the Threads API.
+// https://developers.facebook.com/docs/threads
 func (s *Server) threadsNetwork() *fakeNetwork {
 	f := newGraphNetwork("threads", "/threads", "/oauth/authorize", nil)
 	f.isAPI = func(path string) bool {

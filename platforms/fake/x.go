@@ -11,8 +11,8 @@ import (
 // xAPI is where X's API lies, and what faults apply to.
 const xAPI = "/x/2"
 
-// xNetwork plays X as https://docs.x.com/x-api describes it. An account of kind
-// "premium" may write long posts.
+// xNetwork is a fake of X as https://docs.x.com/x-api describes it. An account of
+// kind "premium" may write long posts.
 func (s *Server) xNetwork() *fakeNetwork {
 	f := &fakeNetwork{
 		name:   "x",

@@ -91,7 +91,7 @@ func xMediaKey(category, id string) string {
 	}
 }
 
-// xOpen finds an upload of the caller's. The caller holds s.mu.
+// xOpen finds an upload of the caller's. The caller must hold s.mu.
 func (s *Server) xOpen(id string, c caller) (Object, xUpload, bool) {
 	var u xUpload
 	thing, ok := s.object("x", "upload", id, &u)

@@ -29,7 +29,7 @@ func xClient(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// xToken gives a pair for a code, or for a refresh token that is then used up.
+// xToken returns a pair for a code, or for a refresh token that is then used up.
 // https://docs.x.com/fundamentals/authentication/oauth-2-0/user-access-token
 func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 	if !xClient(w, r) {
@@ -90,7 +90,7 @@ func (s *Server) xLife() time.Duration {
 	return xTokenTTL
 }
 
-// oauthError is an error of RFC 6749, which an answer of status 400 tells.
+// oauthError is an error of RFC 6749, which a response of status 400 tells.
 type oauthError struct{ code, description string }
 
 func (r oauthError) Error() string { return r.code + ": " + r.description }

@@ -66,7 +66,7 @@ func (s *Server) xCreate(w http.ResponseWriter, r *http.Request, c caller) {
 	}})
 }
 
-// xID makes an id of a time. The caller holds s.mu.
+// xID makes an id of a time. The caller must hold s.mu.
 func (s *Server) xID(at time.Time) string {
 	for id := uint64(max(at.UnixMilli()-xEpoch, 0)) << 22; ; id++ {
 		text := strconv.FormatUint(id, 10)
@@ -76,7 +76,8 @@ func (s *Server) xID(at time.Time) string {
 	}
 }
 
-// xValidate validates a post and answers when it is refused. The caller holds s.mu.
+// xValidate validates a post and answers when it is refused. The caller must hold
+// s.mu.
 func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, account Account) bool {
 	forbid := func(detail string) bool {
 		writeProblem(w, http.StatusForbidden, xProblem{Detail: detail})
@@ -110,7 +111,7 @@ func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, acco
 }
 
 // xAttach finds the uploads of a post, and says whether they may stand together.
-// The caller holds s.mu.
+// The caller must hold s.mu.
 func (s *Server) xAttach(post *Post, ids []string) bool {
 	for _, id := range ids {
 		m := s.staged(id, post.AccountID)
@@ -127,7 +128,7 @@ func (s *Server) xAttach(post *Post, ids []string) bool {
 }
 
 // xDuplicate: the same words of the same account, without attachment, within a
-// day. The caller holds s.mu.
+// day. The caller must hold s.mu.
 func (s *Server) xDuplicate(post *Post) bool {
 	return len(post.Media) == 0 && slices.ContainsFunc(s.state.byAccount[post.AccountID], func(p *Post) bool {
 		return !p.Deleted && len(p.Media) == 0 && p.ReplyTo == post.ReplyTo && strings.TrimSpace(p.Text) == strings.TrimSpace(post.Text) &&

@@ -19,7 +19,7 @@ func xLink() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)https?://[a-z0-9._\p{L}-]+\.\p{L}{2,}[^\s<>"“”]*|\b(?:[a-z0-9-]+\.)+(?:com|org|net|vn|io|co)\b(?:/[^\s<>"“”]*)?`)
 }
 
-// xLinks gives where links are, without the punctuation after them.
+// xLinks returns where links are, without the punctuation after them.
 func xLinks(text string) [][2]int {
 	var found [][2]int
 	for _, at := range xLink().FindAllStringIndex(text, -1) {

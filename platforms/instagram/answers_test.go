@@ -70,7 +70,7 @@ func TestCodes(t *testing.T) {
 
 // TestAPublishedContainerIsNeverPublishedTwice: a second call on the same
 // container makes no second post, and does not look like one that may be made
-// anew.
+// again.
 func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")

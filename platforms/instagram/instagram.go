@@ -19,17 +19,17 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "instagram"
 
-// title is how people call it.
+// title is the network's display name.
 const title = "Instagram"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	ClientID     string      `json:"client_id"` // the Instagram app id, which is not the Facebook app id
 	ClientSecret secret.Text `json:"-"`
-	Sandbox      string      `json:"-"` // base URL of the sandbox's Instagram
+	Sandbox      string      `json:"-"` // base URL of the fake Instagram (sandbox)
 
 	Version       string `json:"version"`        // default v25.0
 	AuthorizeHost string `json:"authorize_host"` // default https://www.instagram.com
@@ -49,8 +49,8 @@ type Options struct {
 	FetchSeconds int   `json:"fetch_seconds"`  // how long the address of an attachment is good; default 2 h
 	LimitsTTL    int   `json:"limits_seconds"` // how long the account's own limit is believed; default 1 h
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
 	UploadTimeout time.Duration `json:"-"` // for the bytes of one video; 0: 30 min
 }
 
@@ -102,7 +102,7 @@ var (
 	_ network.Previewer = (*Instagram)(nil)
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New(client *http.Client, options Options) *Instagram {
 	options.setDefaults()
 	return &Instagram{
@@ -119,7 +119,7 @@ func New(client *http.Client, options Options) *Instagram {
 	}
 }
 
-// Name gives "instagram".
+// Name returns "instagram".
 func (*Instagram) Name() string { return Name }
 
 // address is where the Graph API of an account has a node or edge.
@@ -142,7 +142,7 @@ func (*Instagram) Delete(context.Context, network.Account, string) error {
 		Message: "Instagram lets nobody delete through its API: delete the post in the app."}
 }
 
-// isRejected says that the network refused a call for good.
+// isRejected reports that the network refused a call for good.
 func isRejected(err error) bool {
 	var e *network.Error
 	return errors.As(err, &e) && e.Class == network.Rejected && e.Status != 0

@@ -130,7 +130,7 @@ func (i *Instagram) send(ctx context.Context, account network.Account, form url.
 	return network.Receipt{RemoteID: id, SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
 
-// permalink asks for the address and time of a post. Without an answer there is
+// permalink asks for the address and time of a post. Without a response there is
 // none: the post is out all the same.
 func (i *Instagram) permalink(ctx context.Context, account network.Account, id string) (string, time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, permalinkTimeout)

@@ -14,7 +14,7 @@ import (
 // says nothing of links or emoji.
 func (*Instagram) Count(text string, _ network.Limits) int { return utf8.RuneCountInString(text) }
 
-// Check lists what Instagram would refuse.
+// Check returns what Instagram would refuse.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (i *Instagram) Check(content network.Content, limits network.Limits) []network.Violation {
 	var problems []network.Violation

@@ -17,7 +17,7 @@ import (
 
 const redirectURI = "http://127.0.0.1:9/callback"
 
-// newsroom is a sandbox in which a member may post for one organisation.
+// newsroom is a fake network in which a member can post for one organization.
 type newsroom struct {
 	server               *fake.Server
 	base                 string
@@ -42,7 +42,7 @@ func (n newsroom) adapter() *linkedin.LinkedIn {
 	return linkedin.New(n.client, linkedin.Options{Sandbox: n.base, CreateTimeout: 700 * time.Millisecond, MediaPollInterval: 10 * time.Millisecond})
 }
 
-// approve acts as the person on the consent page.
+// approve approves the consent page.
 func (n newsroom) approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *n.client
@@ -95,7 +95,7 @@ func TestOrganization(t *testing.T) {
 	platformtest.Run(t, s)
 }
 
-// TestMember: a member's token reads neither posts nor the state of pictures.
+// A member's token can read neither posts nor the state of images.
 func TestMember(t *testing.T) {
 	n := startFake(t, fake.Options{MediaDelay: 10 * time.Millisecond})
 	s := n.subject(t, n.member)

@@ -14,14 +14,15 @@ import (
 	"dateline/platforms/rules"
 )
 
-// What people may choose for an account.
+// Settings of an account.
 const (
 	settingVisibility = "visibility" // PUBLIC (also when empty) or CONNECTIONS
 	settingCard       = "link_card"  // "first": the first link of a text without attachments gets a card
 )
 
-// preparedSettings is what the account's settings said when the post was prepared. All
-// attempts share it, because LinkedIn knows a repeated post by its content.
+// preparedSettings are the account's settings at the time when the post was
+// prepared. All attempts share them, because LinkedIn detects a repeated post by
+// its content.
 type preparedSettings struct {
 	Visibility string `json:"visibility"`
 	Card       string `json:"card,omitempty"`
@@ -38,7 +39,7 @@ func readSettings(account network.Account, submission network.Submission) prepar
 	return c
 }
 
-// Prepare makes no call. It fixes what may change before the last attempt.
+// Prepare makes no call. It fixes what could change before the last attempt.
 func (l *LinkedIn) Prepare(_ context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
 	if submission.Handle != "" {
 		return network.Prepared{Handle: submission.Handle, Ready: true}, nil
@@ -50,8 +51,8 @@ func (l *LinkedIn) Prepare(_ context.Context, account network.Account, submissio
 	return network.Prepared{Handle: string(handle), Ready: true}, nil
 }
 
-// body is a post as the Posts API takes it. It follows from the submission
-// alone, to the byte.
+// body is a post of the Posts API. It depends on the submission only, byte for
+// byte.
 type body struct {
 	Author       string       `json:"author"`
 	Commentary   string       `json:"commentary"`
@@ -108,7 +109,7 @@ func bodyOf(account network.Account, submission network.Submission) body {
 	case len(media) > 1:
 		b.Content = &content{MultiImage: &multiImage{Images: media}}
 	case c.Card != "":
-		// The API reads nothing from the page itself, and wants a title.
+		// The API does not read the page, and requires a title.
 		title := c.Card
 		if u, err := url.Parse(c.Card); err == nil && u.Host != "" {
 			title = strings.TrimPrefix(u.Host, "www.")
@@ -118,11 +119,11 @@ func bodyOf(account network.Account, submission network.Submission) body {
 	return b
 }
 
-// Publish makes a post (Posts API, POST /rest/posts), or a comment where it
-// answers another one.
+// Publish creates a post (Posts API, POST /rest/posts), or a comment if it
+// replies to a post.
 //
-// LinkedIn knows a post that it has from a body that is the same to the byte,
-// and names it in its refusal.
+// LinkedIn detects a repeated post if the body is identical byte for byte, and
+// names the existing post in its refusal.
 func (l *LinkedIn) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	if submission.ReplyTo != "" {
 		return l.comment(ctx, account, submission)
@@ -156,8 +157,9 @@ func (l *LinkedIn) refinePostRefusal(ctx context.Context, account network.Accoun
 		return e
 	}
 	e.Existing.URL = l.permalink(account, e.Existing.RemoteID)
-	// LinkedIn remembers posts for longer than it has them, and was seen to name
-	// ones that never were. Organisations can look; a member's token may not.
+	// LinkedIn remembers posts after they were deleted, and was observed to name
+	// posts that never existed. Organizations can verify it; a member's token
+	// cannot.
 	if isOrganization(account) {
 		_, err := l.rest(ctx, account, "/rest/posts/"+escape(e.Existing.RemoteID), call.Request{Method: http.MethodGet})
 		if found := network.AsError(err); found != nil && found.Status == http.StatusNotFound {
@@ -167,7 +169,7 @@ func (l *LinkedIn) refinePostRefusal(ctx context.Context, account network.Accoun
 	return e
 }
 
-// markQuotaExhausted says that a day's quota is used up, where that is what was refused.
+// markQuotaExhausted adds the state of an exhausted daily quota to a refusal.
 func (l *LinkedIn) markQuotaExhausted(e *network.Error, submission network.Submission) []network.RateStatus {
 	if e.RetryAt.IsZero() {
 		return nil
@@ -194,8 +196,8 @@ func (l *LinkedIn) permalink(account network.Account, urn string) string {
 	return host + "/feed/update/" + thread + "?commentUrn=" + escape(short)
 }
 
-// Delete removes a post or comment. LinkedIn answers the same when it is gone
-// already (Posts API, Delete Posts: idempotent).
+// Delete removes a post or comment. LinkedIn returns the same response if it does
+// not exist (Posts API, Delete Posts: idempotent).
 func (l *LinkedIn) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	path := "/rest/posts/" + escape(remoteID)
 	if thread, id, ok := splitComment(remoteID); ok {
@@ -209,7 +211,7 @@ func (l *LinkedIn) Delete(ctx context.Context, account network.Account, remoteID
 	return err
 }
 
-// millis is a time as LinkedIn writes it.
+// millis converts a time in LinkedIn's format.
 func millis(ms int64) time.Time {
 	if ms <= 0 {
 		return time.Time{}

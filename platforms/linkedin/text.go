@@ -9,14 +9,15 @@ import (
 	"dateline/platforms/rules"
 )
 
-// reserved are the characters that mean something in LinkedIn's "little" text
-// format and stand for themselves only behind a backslash. A text with one of
-// them bare is cut off there, without an error.
+// reserved are the characters that have a meaning in LinkedIn's "little" text
+// format unless they follow a backslash. LinkedIn truncates a text at an
+// unescaped one, without an error.
 // https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/little-text-format
 const reserved = `\|{}@[]()<>#*_~`
 
-// encodeLittleText writes a text so that LinkedIn shows exactly what the author wrote:
-// hashtags as the template that makes them clickable, all else as plain text.
+// encodeLittleText encodes a text so that LinkedIn shows exactly what the author
+// wrote: hashtags as templates, which are clickable, everything else as plain
+// text.
 func encodeLittleText(text string) string {
 	var out strings.Builder
 	at := 0
@@ -43,8 +44,8 @@ func escapeLittleText(out *strings.Builder, text string) {
 	}
 }
 
-// decodeLittleText is what people read of a commentary: the inverse of little, which also
-// reads mentions and the short form of hashtags.
+// decodeLittleText returns the visible text of a commentary: the inverse of
+// encodeLittleText, which also decodes mentions and the short form of hashtags.
 func decodeLittleText(commentary string) string {
 	var out strings.Builder
 	for i := 0; i < len(commentary); {
@@ -73,7 +74,7 @@ func decodeLittleText(commentary string) string {
 	return out.String()
 }
 
-// template reads {hashtag|\#|tag}; n is its length, 0 when it is none.
+// template parses {hashtag|\#|tag}; n is its length, 0: none.
 func template(text string) (words string, n int) {
 	end := indexUnescaped(text, '}')
 	if end < 0 {
@@ -86,7 +87,7 @@ func template(text string) (words string, n int) {
 	return unescape(parts[1] + parts[2]), end + 1
 }
 
-// mention reads @[Name](urn).
+// mention parses @[Name](urn).
 func mention(text string) (name string, n int) {
 	end := indexUnescaped(text, ']')
 	if end < 0 || !strings.HasPrefix(text[end+1:], "(") {
@@ -99,7 +100,7 @@ func mention(text string) (name string, n int) {
 	return unescape(text[2:end]), end + 1 + closing + 1
 }
 
-// indexUnescaped finds a character that has no backslash before it.
+// indexUnescaped returns the index of a character that is not escaped.
 func indexUnescaped(text string, wanted byte) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -27,7 +27,7 @@ func TestLittle(t *testing.T) {
 	}
 }
 
-// TestPlainReadsWhatOthersWrote: listings also hold posts from LinkedIn's own pages.
+// Listings also contain posts from LinkedIn's own pages.
 func TestPlainReadsWhatOthersWrote(t *testing.T) {
 	for commentary, want := range map[string]string{
 		`Thanks @[Dev \(co\)](urn:li:organization:24) #now`: "Thanks Dev (co) #now",
@@ -42,8 +42,7 @@ func TestPlainReadsWhatOthersWrote(t *testing.T) {
 	}
 }
 
-// FuzzWhatIsWrittenIsWhatShows: the sandbox cuts a text off at what is not
-// escaped, as LinkedIn does.
+// The fake network truncates a text at unescaped characters, like LinkedIn.
 func FuzzWhatIsWrittenIsWhatShows(f *testing.F) {
 	for _, seed := range []string{"", `\`, `\#`, "#a#b #c_d# e#f", "##x", "#Hà\u0300 Nội", `{hashtag|\#|x}`, "@[a](urn:li:person:1)", "x_*~y", "＃tin", "#\u0301", "https://a.example/#b_(c)", "🇻🇳#🇻🇳 #a👍🏽", "a\r\nb\x00"} {
 		f.Add(seed)

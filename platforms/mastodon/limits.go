@@ -10,14 +10,15 @@ import (
 	"dateline/platforms/network"
 )
 
-// instanceTTL is how long an instance's limits are believed.
+// instanceTTL is how long an instance's limits are cached.
 const instanceTTL = 24 * time.Hour
 
-// retryTTL is how long the fallback is used before the instance is asked anew.
+// retryTTL is how long the fallback limits are cached before the instance is
+// queried again.
 const retryTTL = 10 * time.Minute
 
-// idempotencyWindow is how long Mastodon remembers an Idempotency-Key, in
-// seconds (app/services/post_status_service.rb: setex 3_600).
+// idempotencyWindow is how long Mastodon stores an Idempotency-Key, in seconds
+// (app/services/post_status_service.rb: setex 3_600).
 const idempotencyWindow = 3600
 
 type instance struct {
@@ -27,8 +28,9 @@ type instance struct {
 	expires  time.Time
 }
 
-// instanceResponse holds what is used of GET /api/v2/instance and of its older
-// form v1. https://docs.joinmastodon.org/entities/Instance/
+// instanceResponse contains the used fields of GET /api/v2/instance and of its
+// older version v1.
+// https://docs.joinmastodon.org/entities/Instance/
 type instanceResponse struct {
 	Domain        string        `json:"domain"`         // v2
 	URI           string        `json:"uri"`            // v1
@@ -51,8 +53,8 @@ type configuration struct {
 	} `json:"media_attachments"`
 }
 
-// Limits are the instance's, from a cache of at most 24 hours. An instance that
-// does not say, or has no such call, gets Mastodon's own defaults.
+// Limits returns the instance's limits, cached for at most 24 hours. Mastodon's
+// defaults apply to instances that do not report limits.
 func (m *Mastodon) Limits(ctx context.Context, account network.Account) (network.Limits, error) {
 	found, err := m.instance(ctx, account.BaseURL)
 	return found.limits, err
@@ -79,8 +81,8 @@ func (m *Mastodon) instance(ctx context.Context, address string) (instance, erro
 	return fresh, nil
 }
 
-// fetchInstance asks without a token: the call is public, and instances that
-// closed it answer 401 or 403, which must not read as a revoked token.
+// fetchInstance sends no token: the call is public, and instances that closed it
+// answer 401 or 403, which must not be mistaken for a revoked token.
 func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, error) {
 	ttl := instanceTTL
 	var answer instanceResponse
@@ -116,7 +118,7 @@ func (m *Mastodon) fetchInstance(ctx context.Context, base string) (instance, er
 	return found, nil
 }
 
-// isRefused says that the instance answered and does not offer the call.
+// isRefused reports whether the instance responded and does not offer the call.
 func isRefused(err error) bool {
 	var e *network.Error
 	return errors.As(err, &e) && (e.Class == network.Rejected || e.Class == network.Auth) && e.Status != 0
@@ -140,7 +142,8 @@ func (a instanceResponse) limits(host string) network.Limits {
 	}
 }
 
-// clamp takes a number from an instance when it is sensible.
+// clamp returns the value that an instance reports if it is plausible, otherwise
+// the fallback.
 func clamp[N int | int64](value, fallback, most N) N {
 	if value < 1 || value > most {
 		return fallback
@@ -148,5 +151,5 @@ func clamp[N int | int64](value, fallback, most N) N {
 	return value
 }
 
-// DefaultLimits are Mastodon's own defaults, which instances may change.
+// DefaultLimits returns Mastodon's defaults, which instances can change.
 func (m *Mastodon) DefaultLimits() network.Limits { return instanceResponse{}.limits("Mastodon") }

@@ -9,11 +9,11 @@ import (
 	"dateline/platforms/rules"
 )
 
-// shownURLLength is how many characters of a link people see.
+// shownURLLength is the number of characters of a link that are shown.
 const shownURLLength = 30
 
-// Preview shows the text as app/lib/text_formatter.rb formats it: links lose
-// their scheme and what is beyond 30 characters. A post without files gets the
+// Preview shows the text the way app/lib/text_formatter.rb formats it: links lose
+// their scheme and everything after 30 characters. A post without files gets the
 // card of its first link (app/services/fetch_link_card_service.rb).
 func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Preview {
 	text := strings.Trim(content.Text, blank)

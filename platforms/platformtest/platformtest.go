@@ -38,9 +38,9 @@ type Subject struct {
 	Fake FakeControls
 	// CreatePath is where the publishing call goes, for faults.
 	CreatePath string
-	// ReportsRates: answers say how the rate limits stand.
+	// ReportsRates: responses say how the rate limits stand.
 	ReportsRates bool
-	// NoRequestID: answers carry no id of the call.
+	// NoRequestID: responses carry no id of the call.
 	NoRequestID bool
 	// NoLanguage: a post's language gets lost.
 	NoLanguage bool
@@ -84,8 +84,8 @@ type Subject struct {
 	// Client is the adapter's own: its idle connections are dropped before the
 	// port refuses new ones.
 	Client *http.Client
-	// Approve acts as the person on the authorize page and gives the query of
-	// the callback; nil leaves connecting out.
+	// Approve acts as the user on the authorize page and gives the query of the
+	// callback; nil leaves connecting out.
 	Approve func(t *testing.T, authorizeURL string) url.Values
 	// NoPKCE: codes are exchanged without a verifier.
 	NoPKCE bool
@@ -212,7 +212,7 @@ func cleanUpPost(t *testing.T, s Subject, remoteID string) {
 	})
 }
 
-// published gives what the fake really holds of a submission.
+// published returns what the fake really holds of a submission.
 func published(s Subject, sub network.Submission) []fake.Post {
 	var found []fake.Post
 	for _, p := range s.Fake.Posts() {

@@ -13,7 +13,7 @@ import (
 	"dateline/platforms/telegram"
 )
 
-// connected gives a channel of a new fake network, connected by the form.
+// connected returns a channel of a new fake network, connected with the form.
 func connected(t *testing.T) (*telegram.Telegram, *fake.Server, network.Account, *http.Client) {
 	t.Helper()
 	server := platformtest.StartFake(t, fake.Options{})
@@ -41,8 +41,8 @@ func TestConformance(t *testing.T) {
 		Network: tg, Account: account, Client: client, Fake: server,
 		CreatePath:   "/telegram/bot" + account.Token.Reveal() + "/send",
 		Unverifiable: true, MediaWithPost: true, NoAltText: true, NoLanguage: true, NoRequestID: true,
-		// Who is thrown out has to let the bot in again; and a method that is not
-		// found is how a token of the wrong form is answered.
+		// A removed bot has to be added again. Telegram responds to a malformed
+		// token with "method not found".
 		WantClasses: map[string]network.Class{"Status403": network.Auth, "Status404": network.Auth},
 		Limits:      limits,
 		Counts: []platformtest.Count{

@@ -33,11 +33,11 @@ func (*Threads) Count(text string, _ network.Limits) int {
 	return n
 }
 
-// isEmoji says whether a grapheme cluster is drawn in colour: what has Unicode's
-// property Emoji_Presentation, and what variation selector 16 or the keycap
-// makes one. Of the planes above the first, whatever lies among the pictographs
-// is taken for one, text style or not: counting too much there costs a few
-// characters, counting too little the post.
+// isEmoji reports whether a grapheme cluster is drawn in color: what has
+// Unicode's property Emoji_Presentation, and what variation selector 16 or the
+// keycap makes one. Of the planes above the first, whatever lies among the
+// pictographs is taken for one, text style or not: counting too much there costs
+// a few characters, counting too little the post.
 // https://unicode.org/Public/16.0.0/ucd/emoji/emoji-data.txt
 func isEmoji(cluster string) bool {
 	for _, r := range cluster {
@@ -62,7 +62,7 @@ func isBMPEmoji(r rune) bool {
 		r >= 0x2B1B && r <= 0x2B1C
 }
 
-// Check lists what Threads would refuse.
+// Check returns what Threads would refuse.
 func (t *Threads) Check(content network.Content, limits network.Limits) []network.Violation {
 	problems := rules.Check(title, content, limits, t.Count(content.Text, limits))
 	var links []string

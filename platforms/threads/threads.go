@@ -17,17 +17,17 @@ import (
 	"dateline/platforms/network"
 )
 
-// Name is how this network is called in the API and the database.
+// Name is the network's name in the API and the database.
 const Name = "threads"
 
-// title is how people call it.
+// title is the network's display name.
 const title = "Threads"
 
-// Options are what an operator may set. The zero value works.
+// Options configures the adapter. The zero value works.
 type Options struct {
 	ClientID     string      `json:"client_id"` // the Threads app id, which is not the Facebook app id
 	ClientSecret secret.Text `json:"-"`
-	Sandbox      string      `json:"-"` // base URL of the sandbox's Threads
+	Sandbox      string      `json:"-"` // base URL of the fake Threads (sandbox)
 
 	Version       string `json:"version"`        // default v1.0
 	AuthorizeHost string `json:"authorize_host"` // default https://threads.net
@@ -49,8 +49,8 @@ type Options struct {
 	FetchSeconds  int   `json:"fetch_seconds"`   // how long the address of an attachment is good; default 2 h
 	LimitsTTL     int   `json:"limits_seconds"`  // how long the account's own limits are believed; default 1 h
 
-	CreateTimeout time.Duration `json:"-"` // for the publishing call; 0: 4 min
-	ReadTimeout   time.Duration `json:"-"` // for calls that may be repeated; 0: 30 s
+	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
+	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
 }
 
 func (o *Options) setDefaults() {
@@ -96,7 +96,7 @@ var (
 	_ network.Previewer = (*Threads)(nil)
 )
 
-// New makes the adapter.
+// New returns the adapter.
 func New(client *http.Client, options Options) *Threads {
 	options.setDefaults()
 	return &Threads{
@@ -113,7 +113,7 @@ func New(client *http.Client, options Options) *Threads {
 	}
 }
 
-// Name gives "threads".
+// Name returns "threads".
 func (*Threads) Name() string { return Name }
 
 // do calls a node or edge.

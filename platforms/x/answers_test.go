@@ -14,7 +14,7 @@ import (
 	"dateline/platforms/x"
 )
 
-// answering serves one answer to everything.
+// answering serves one response to every request.
 func answering(t *testing.T, handler http.HandlerFunc) (*x.X, network.Account) {
 	t.Helper()
 	server := httptest.NewServer(handler)

@@ -12,7 +12,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// compareText compares a listed post with the text of a submission in normal form.
+// compareText compares a listed post with the text of a submission in normal
+// form.
 func compareText(l listed, wanted *matching.Comparer, account network.Account) matching.Verdict {
 	text, unfolding := l.Text, l.Entities
 	if l.Note != nil {
@@ -23,7 +24,7 @@ func compareText(l listed, wanted *matching.Comparer, account network.Account) m
 	if verdict := wanted.Compare(got); verdict == matching.Same {
 		return verdict
 	}
-	// X may put the name of whom a post answers before its text; in a thread that
+	// X can prefix a reply with the handle that it replies to, which in a thread
 	// is the account itself.
 	name, rest, _ := strings.Cut(got, " ")
 	if l.replyTo() != "" && strings.EqualFold(name, account.Handle) {
@@ -32,8 +33,8 @@ func compareText(l listed, wanted *matching.Comparer, account network.Account) m
 	return wanted.Compare(got)
 }
 
-// unfold turns a listed text back into what was written: X escapes three
-// characters, shortens links to t.co, and appends one for attachments.
+// unfold converts a listed text back to what was written: X escapes three
+// characters, shortens links to t.co, and appends a link for attachments.
 func unfold(text string, short entities) string {
 	for _, l := range short.URLs {
 		switch {
@@ -47,7 +48,8 @@ func unfold(text string, short entities) string {
 	return html.UnescapeString(text)
 }
 
-// attachment knows the page of a post's own pictures or video.
+// attachment reports whether a link is the page of the post's own images or
+// video.
 func attachment(expanded string) bool {
 	u, err := url.Parse(expanded)
 	if err != nil {
@@ -57,10 +59,9 @@ func attachment(expanded string) bool {
 	return (u.Host == "x.com" || u.Host == "twitter.com") && len(parts) == 5 && parts[1] == "status" && (parts[3] == "photo" || parts[3] == "video")
 }
 
-// normalize brings a text into the one form in which what was sent and what is
-// listed are equal: NFC, single spaces, and links without scheme, with their host
-// in lower case and ASCII and no slash at the end, because X fills in what is
-// missing.
+// normalize converts sent and listed text to a common form: NFC, single spaces,
+// and links without scheme, with the host in lowercase ASCII and without a
+// trailing slash, because X completes links.
 func normalize(text string) string {
 	runes := []rune(norm.NFC.String(text))
 	var out strings.Builder
@@ -74,7 +75,7 @@ func normalize(text string) string {
 		at = min(l.end, len(runes))
 	}
 	out.WriteString(string(runes[at:]))
-	// Where X sees a link that we do not, it has given it a scheme all the same.
+	// Links that only X detects have been given a scheme too.
 	bare := strings.NewReplacer("https://", "", "http://", "").Replace(out.String())
 	return strings.Join(strings.Fields(bare), " ")
 }
@@ -94,7 +95,7 @@ func plainAddress(address string) string {
 		host = ascii
 	}
 	if unescaped, err := url.PathUnescape(rest); err == nil {
-		rest = unescaped // X may escape what is not of ASCII
+		rest = unescaped // X may escape non-ASCII characters
 	}
 	return host + strings.TrimSuffix(rest, "/")
 }

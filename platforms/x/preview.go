@@ -10,24 +10,24 @@ import (
 	"dateline/platforms/network"
 )
 
-// shownPath is how many characters of an address X shows after the host.
+// shownPath is the number of characters of a path that X shows.
 const shownPath = 15
 
-// Preview shows links as X shortens them, and the card of the last one where
+// Preview shows links the way X shortens them, and the card of the last one if
 // there is no attachment.
 func (x *X) Preview(content network.Content, limits network.Limits) network.Preview {
 	var p network.Preview
 	var text strings.Builder
 	runes, at := []rune(norm.NFC.String(content.Text)), 0
 	weight, fold := 0, 0
-	// heavier adds to the weight and marks where X folds the text.
+	// heavier adds to the weight and sets the position at which X folds the text.
 	heavier := func(by int) {
 		weight += by
 		if weight > x.options.MaxCharacters && fold == 0 {
 			fold = text.Len()
 		}
 	}
-	// plain shows the text up to the character at end as it is.
+	// plain copies the text up to the character at end.
 	plain := func(end int) {
 		for at < end {
 			n := max(x.emojis.length(runes[at:end]), 1)
@@ -72,8 +72,8 @@ type clickableSpan struct {
 	link       link
 }
 
-// clickable lists the links and tags of text in order. Of two that overlap, the
-// first counts (js/src/removeOverlappingEntities.js).
+// clickable returns the links and tags of text in order. Of two that overlap, the
+// first is kept (js/src/removeOverlappingEntities.js).
 func clickable(text []rune) []clickableSpan {
 	var all []clickableSpan
 	for _, l := range links(text) {
@@ -100,8 +100,8 @@ func target(l link) string {
 	return "http://" + l.address
 }
 
-// shownAddress is X's display_url: without scheme and www, and cut off a little
-// after the host.
+// shownAddress returns X's display_url: without scheme and www, and truncated
+// shortly after the host.
 func shownAddress(l link) string {
 	u, err := url.Parse(target(l))
 	if err != nil || u.Host == "" {

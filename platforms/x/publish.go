@@ -11,9 +11,9 @@ import (
 	"dateline/platforms/network"
 )
 
-// Publish makes a post (POST /2/tweets). X remembers no key: a call whose answer
-// is lost is looked for (Reconcile), and words that were posted lately are
-// refused as a duplicate.
+// Publish creates a post (POST /2/tweets). X has no idempotency key: Reconcile
+// searches for a post whose response was lost, and X refuses a text that was
+// posted recently as a duplicate.
 func (x *X) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	type media struct {
 		IDs []string `json:"media_ids"`
@@ -22,7 +22,7 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 		To string `json:"in_reply_to_tweet_id"`
 	}
 	content := struct {
-		Text  string `json:"text"` // X wants it even when empty
+		Text  string `json:"text"` // required by X even if it is empty
 		Media *media `json:"media,omitempty"`
 		Reply *reply `json:"reply,omitempty"`
 	}{Text: submission.Text}
@@ -63,7 +63,8 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	}, nil
 }
 
-// permalink is the page of a post. X finds it by the id alone, whatever the name.
+// permalink returns the page of a post. X finds it by its id; the name is
+// ignored.
 func (x *X) permalink(account network.Account, id string) string {
 	_, web, err := x.hosts(account.BaseURL)
 	if err != nil {

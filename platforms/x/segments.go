@@ -20,12 +20,12 @@ const (
 	maxSegmentAttempts = 3
 )
 
-// appendAll sends the bytes of an attachment (POST /2/media/upload/:id/append).
+// appendAll uploads the bytes of an attachment (POST /2/media/upload/:id/append).
 func (x *X) appendAll(ctx context.Context, account network.Account, id string, media network.Media, data io.Reader) error {
 	size := max(x.options.SegmentBytes, (media.Bytes+maxSegments-1)/maxSegments)
 	for index := 0; int64(index)*size < media.Bytes; index++ {
-		// Each has its own memory, of just its size: net/http may still be reading
-		// the one before when a call has ended early.
+		// Each segment has its own buffer: net/http may still read the previous
+		// one after a call ended early.
 		segment := make([]byte, min(size, media.Bytes-int64(index)*size))
 		if _, err := io.ReadFull(data, segment); err != nil {
 			return unreadable(media, err)
@@ -37,8 +37,8 @@ func (x *X) appendAll(ctx context.Context, account network.Account, id string, m
 	return nil
 }
 
-// appendOne sends a segment, and again when its answer was lost: the same index
-// takes the place of what came before.
+// appendOne uploads a segment, and repeats it if the response is lost: a segment
+// with the same index replaces the earlier one.
 func (x *X) appendOne(ctx context.Context, account network.Account, id string, index int, segment []byte) error {
 	for try := 1; ; try++ {
 		body, err := call.Multipart(map[string]string{"segment_index": strconv.Itoa(index)}, call.File{

@@ -16,7 +16,8 @@ import (
 
 const redirectURI = "http://127.0.0.1:9/callback"
 
-// startFake starts the sandbox and an adapter for it, with the account desk.
+// startFake starts the fake networks and returns an adapter for X with the
+// account desk.
 func startFake(t *testing.T, options fake.Options) (*fake.Server, *x.X, network.Account, *http.Client) {
 	t.Helper()
 	server := platformtest.StartFake(t, options)

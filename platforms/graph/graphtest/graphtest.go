@@ -1,5 +1,5 @@
-// Package graphtest helps to test the networks with containers: attachments that
-// are fetched, and errors as the Graph API words them.
+// Package graphtest contains helpers for testing networks with containers:
+// attachments that the network fetches, and Graph API errors.
 package graphtest
 
 import (
@@ -21,7 +21,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// NewImage is a JPEG that is served, and counts how often it was fetched.
+// NewImage returns a JPEG that is served over HTTP, and the number of times it
+// was fetched.
 func NewImage(t *testing.T, width, height int, altText string) (network.Media, *atomic.Int32) {
 	t.Helper()
 	var data bytes.Buffer
@@ -31,7 +32,7 @@ func NewImage(t *testing.T, width, height int, altText string) (network.Media, *
 	return serveMedia(t, "image/jpeg", data.Bytes(), altText)
 }
 
-// NewVideo is what its first bytes say, and nothing more.
+// NewVideo returns a file that only looks like a video by its first bytes.
 func NewVideo(t *testing.T, size int) (network.Media, *atomic.Int32) {
 	t.Helper()
 	data := make([]byte, size)
@@ -61,7 +62,7 @@ func serveMedia(t *testing.T, kind string, data []byte, altText string) (network
 	}, fetched
 }
 
-// NewSubmission is one of attachments that go into a container.
+// NewSubmission returns a submission with attachments that go into a container.
 func NewSubmission(text string, media ...network.Media) network.Submission {
 	s := network.Submission{Key: rand.Text(), Text: text, Media: media}
 	for range media {
@@ -70,7 +71,7 @@ func NewSubmission(text string, media ...network.Media) network.Submission {
 	return s
 }
 
-// Prepare prepares to the end.
+// Prepare calls Prepare until it is ready.
 func Prepare(t *testing.T, n network.Preparer, account network.Account, s network.Submission) network.Submission {
 	t.Helper()
 	for range 500 {
@@ -87,7 +88,7 @@ func Prepare(t *testing.T, n network.Preparer, account network.Account, s networ
 	return s
 }
 
-// Inject has a fake network fail as told, and as nothing else says.
+// Inject replaces the faults of a fake network.
 func Inject(t *testing.T, server *fake.Server, faults ...fake.Fault) {
 	t.Helper()
 	server.ClearFaults()
@@ -99,13 +100,14 @@ func Inject(t *testing.T, server *fake.Server, faults ...fake.Fault) {
 	t.Cleanup(server.ClearFaults)
 }
 
-// ErrorFault is a fault that answers with an error.
+// ErrorFault returns a fault that responds with an error code.
 func ErrorFault(path string, code, subcode int) fake.Fault {
 	return fake.Fault{Kind: fake.Status, Status: 400, Method: http.MethodPost, Path: path, Body: fmt.Sprintf(
 		`{"error":{"message":"words","type":"OAuthException","code":%d,"error_subcode":%d,"fbtrace_id":"trace"}}`, code, subcode)}
 }
 
-// WantClass checks an error, and that it tells no address of an attachment.
+// WantClass checks the class of an error, and that it does not contain an
+// attachment's address.
 func WantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
 	t.Helper()
 	e := network.AsError(err)

@@ -15,10 +15,10 @@ import (
 	"dateline/platforms/platformtest"
 )
 
-// RedirectURI is where a fake network sends people back to.
+// RedirectURI is the redirect URI of the test application.
 const RedirectURI = "http://127.0.0.1:9/callback"
 
-// Connection is an account called desk at a fake network.
+// Connection is an account named desk at a fake network.
 type Connection struct {
 	Server  *fake.Server
 	Client  *http.Client
@@ -26,8 +26,8 @@ type Connection struct {
 	Account network.Account
 }
 
-// Connect starts a fake network and identifies an account there with the adapter
-// that adapt makes.
+// Connect starts a fake network and connects an account with the adapter that
+// adapt returns.
 func Connect[A network.Connector](t *testing.T, name string, options fake.Options, adapt func(client *http.Client, sandbox string) A) (Connection, A) {
 	t.Helper()
 	server := platformtest.StartFake(t, options)
@@ -45,8 +45,8 @@ func Connect[A network.Connector](t *testing.T, name string, options fake.Option
 	return c, adapter
 }
 
-// Approve visits the page where a person allows access, which the fake does by
-// itself, and gives what it sends back.
+// Approve visits the authorize page, which the fake approves by itself, and
+// returns the query of the callback.
 func (c Connection) Approve(t *testing.T, authorizeURL string) url.Values {
 	t.Helper()
 	page := *c.Client
@@ -67,14 +67,14 @@ func (c Connection) Approve(t *testing.T, authorizeURL string) url.Values {
 	return back.Query()
 }
 
-// Refresher is what Renewal needs of an adapter.
+// Refresher is the part of an adapter that TestRefresh uses.
 type Refresher interface {
 	network.Connector
 	network.Refresher
 }
 
-// TestRefresh checks that a token renews itself when it is a day old, and that what
-// could not be asked is no disconnect. scope is one that is granted.
+// TestRefresh checks that a token can be refreshed when it is a day old, and that
+// a failed request does not disconnect the account. scope is one that is granted.
 func TestRefresh[A Refresher](t *testing.T, name, scope string, adapt func(client *http.Client, sandbox string) A) {
 	t.Helper()
 	var ahead atomic.Int64
@@ -99,7 +99,7 @@ func TestRefresh[A Refresher](t *testing.T, name, scope string, adapt func(clien
 	}
 	const month = 30 * 24 * time.Hour
 	ahead.Store(int64(month))
-	account.TokenExpiresAt = account.TokenExpiresAt.Add(-month) // as it is then
+	account.TokenExpiresAt = account.TokenExpiresAt.Add(-month) // the token's age
 	Inject(t, c.Server, fake.Fault{Kind: fake.ResetBefore, Path: "/" + name + "/refresh_access_token", Count: -1})
 	_, err = login.Refresh(t.Context(), app, account)
 	_ = WantClass(t, err, network.Transient, "")

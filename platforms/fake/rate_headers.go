@@ -34,7 +34,7 @@ func GoToSocialRates() Rates {
 	return Rates{API: Rate{300, 5 * time.Minute}, Windows: WindowsFromFirstCall, Headers: HeadersWholeSeconds}
 }
 
-// at gives the usage of the window that a time falls in.
+// at returns the usage of the window that a time falls in.
 func (u usage) at(now time.Time, rate Rate, windows Windows) usage {
 	if windows == WindowsFromFirstCall {
 		if now.Before(u.ends) {
