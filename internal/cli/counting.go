@@ -31,8 +31,8 @@ type counting struct {
 func (p *parts) openCounting(ctx context.Context) (_ *counting, err error) {
 	c := &counting{pulses: pubsub.NewPulses(p.redis, p.log),
 		directory: &site.Directory{Store: p.store, Sealer: p.sealer, Log: p.log}}
-	if c.countries, err = dimensions.OpenCountries(p.cfg.GeoFile); err != nil {
-		return nil, fmt.Errorf("DATELINE_GEO_FILE: %w", err)
+	if c.countries, err = dimensions.OpenCountries(p.cfg.GeoIPFile); err != nil {
+		return nil, fmt.Errorf("DATELINE_GEOIP_FILE: %w", err)
 	}
 	robots, err := botfilter.New()
 	if err != nil {
@@ -102,5 +102,5 @@ func (p *parts) viewsWorker() *activities.Views {
 		return nil
 	}
 	return &activities.Views{Tally: meteredTally{&flush.Keeper{Counter: p.counter, Store: p.store, Settle: flush.Settle, Log: p.log, Now: p.clock.Now,
-		Retention: flush.Retention{Hours: p.cfg.ViewHours, Days: p.cfg.ViewDays}}, p.telemetry.Views}}
+		Retention: flush.Retention{Hours: p.cfg.HourlyViewRetention, Days: p.cfg.DailyViewRetention}}, p.telemetry.Views}}
 }
