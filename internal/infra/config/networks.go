@@ -4,7 +4,7 @@ import "strings"
 
 // networkSettings returns the client credentials of networks that require a manually registered application.
 func networkSettings() []Setting {
-	rows := []Setting{{Name: "DATELINE_NETWORKS_FILE", Accepts: "the path of a JSON file, see docs/operating.md",
+	rows := []Setting{{Name: "DATELINE_NETWORKS_FILE", Accepts: "the path of a JSON file, see docs/reference/networks.md",
 		Help: "Overrides of the networks' defaults: hosts, API versions, limits, prices.",
 		set:  toPath(func(c *Config) *string { return &c.NetworksFile })}}
 	for _, n := range []struct{ name, title string }{

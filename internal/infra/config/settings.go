@@ -164,7 +164,7 @@ func serviceSettings() []Setting {
 		{Name: "DATELINE_VIEWS_DAILY_RETENTION", Default: "760d", Accepts: "days, at least 40d; 0 disables deletion",
 			Help: "Retention of daily view counts and of those by country, device, referrer and filter reason; older counts are kept per month.", set: setDailyViewRetention},
 		{Name: "DATELINE_VIEWS", Default: "true", Accepts: trueOrFalse,
-			Help: "Count the readers of your sites (docs/readers.md).", set: toBool(func(c *Config) *bool { return &c.Views })},
+			Help: "Count the readers of your sites (docs/how-to/add-a-site.md).", set: toBool(func(c *Config) *bool { return &c.Views })},
 		{Name: "DATELINE_GEOIP_FILE", Accepts: "a MaxMind DB file of countries or cities",
 			Help: "GeoIP database for the countries of readers.", set: toPath(func(c *Config) *string { return &c.GeoIPFile })},
 	}

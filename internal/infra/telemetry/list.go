@@ -1,6 +1,6 @@
 package telemetry
 
-// Instrument is a metric: one row of docs/metrics.md.
+// Instrument is a metric: one row of docs/reference/metrics.md.
 type Instrument struct {
 	Name   string // as exported to Prometheus
 	Kind   string // counter, gauge or histogram
@@ -51,12 +51,12 @@ func publishingList() []Instrument {
 func viewsList() []Instrument {
 	return []Instrument{
 		{Name: "dateline_view_hits_total", Kind: counter, Unit: "hits", Labels: labels("kind", "result"), Help: "Accepted hits by kind (view, click, convert): counted, or repeated by the same visitor within the site's window."},
-		{Name: "dateline_view_hits_filtered_total", Kind: counter, Unit: "hits", Labels: labels("reason"), Help: "Filtered hits, such as those of bots, by reason (docs/readers.md)."},
+		{Name: "dateline_view_hits_filtered_total", Kind: counter, Unit: "hits", Labels: labels("reason"), Help: "Filtered hits, such as those of bots, by reason (docs/reference/tracker.md)."},
 		{Name: "dateline_view_batch_hits", Kind: histogram, Unit: "hits", Help: "Hits per batch, which is one round trip to Redis.",
 			bounds: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}},
 		{Name: "dateline_view_batch_duration_seconds", Kind: histogram, Unit: "seconds", Labels: labels("result"), Help: "Duration of batches: ok, failed.",
 			bounds: []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 10}},
-		{Name: "dateline_view_quarantine_records", Kind: gauge, Unit: "records", Help: "Unreadable count records in the quarantine (docs/runbooks.md#recordsquarantined)."},
+		{Name: "dateline_view_quarantine_records", Kind: gauge, Unit: "records", Help: "Unreadable count records in the quarantine (docs/how-to/runbooks/readers.md#recordsquarantined)."},
 		{Name: "dateline_view_records_quarantined_total", Kind: counter, Unit: "records", Help: "Records moved to the quarantine."},
 		{Name: "dateline_view_records_discarded_total", Kind: counter, Unit: "records", Help: "Records discarded from the quarantine: by an operator, or because of its size and age limits."},
 		{Name: "dateline_view_flushes_total", Kind: counter, Unit: "flushes", Labels: labels("result"), Help: "Flushes of counts from Redis to the database: ok, failed, busy (another worker held the lock)."},

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/metrics.md")
+var update = flag.Bool("update", false, "rewrite docs/reference/metrics.md")
 
-// reference returns the expected content of docs/metrics.md.
+// reference returns the expected content of docs/reference/metrics.md.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(`# Metrics
@@ -41,7 +41,7 @@ and ` + "`temporal_worker_task_slots_available`" + `, which show when more worke
 }
 
 func TestReference_IsUpToDate(t *testing.T) {
-	file := filepath.Join("..", "..", "..", "docs", "metrics.md")
+	file := filepath.Join("..", "..", "..", "docs", "reference", "metrics.md")
 	if *update {
 		if err := os.WriteFile(file, []byte(reference()), 0o600); err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestReference_IsUpToDate(t *testing.T) {
 	}
 	got, err := os.ReadFile(file)
 	if err != nil || string(got) != reference() {
-		t.Errorf("docs/metrics.md is stale; run: go test ./internal/infra/telemetry -update (%v)", err)
+		t.Errorf("docs/reference/metrics.md is stale; run: go test ./internal/infra/telemetry -update (%v)", err)
 	}
 }
 

@@ -23,7 +23,7 @@ const renewBefore = 14 * 24 * time.Hour
 func certificates(ctx context.Context, o Options) []Finding {
 	var l list
 	ends := (&hoststats.Certificates{Endpoints: hoststats.TLSEndpoints(Addresses(o.Config))}).Expiries(ctx)
-	const advice = "See docs/runbooks.md#certificateexpiring: something did not renew it."
+	const advice = "See docs/how-to/runbooks/engines.md#certificateexpiring: something did not renew it."
 	for _, place := range slices.Sorted(maps.Keys(ends)) {
 		day := ends[place].UTC().Format(time.DateOnly)
 		switch left := ends[place].Sub(o.Now()); {

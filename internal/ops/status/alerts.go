@@ -21,7 +21,7 @@ const (
 )
 
 // Alert is a detected problem. Name is that of the alert in deploy/prometheus and of
-// its runbook in docs/runbooks.md.
+// its runbook in docs/how-to/runbooks.
 type Alert struct {
 	Name     string
 	Severity Severity
