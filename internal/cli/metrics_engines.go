@@ -29,7 +29,7 @@ func (p *parts) registerViewMetrics() error {
 			return nil, err
 		}
 		all := telemetry.Samples{"dateline_view_count_mismatches": telemetry.SingleSample(float64(state.Mismatches))}
-		pending, err := p.counter.Waiting(ctx)
+		pending, err := p.counter.PendingEntries(ctx)
 		if err != nil {
 			return all, nil //nolint:nilerr // dateline_engine_up reports Redis
 		}
@@ -227,16 +227,16 @@ func (p *parts) registerHostMetrics() error {
 	)
 }
 
-// meteredTally records metrics of flushes.
-type meteredTally struct {
-	*flush.Keeper
+// meteredFlusher records metrics of flushes.
+type meteredFlusher struct {
+	*flush.Flusher
 	meter *telemetry.Views
 }
 
-// Flush brings the counts of readers to the database.
-func (t meteredTally) Flush(ctx context.Context, beat func()) (flush.Flushed, error) {
+// Flush writes the view counts from Redis to the database.
+func (t meteredFlusher) Flush(ctx context.Context, heartbeat func()) (flush.Result, error) {
 	start := time.Now()
-	done, err := t.Keeper.Flush(ctx, beat)
+	done, err := t.Flusher.Flush(ctx, heartbeat)
 	result := "ok"
 	switch {
 	case err != nil:

@@ -80,24 +80,24 @@ func (c *Crawl) Fresh(ctx context.Context, stage string, after time.Duration) {
 // Articles records the metrics of extraction and search.
 type Articles struct{ set *instruments }
 
-// Parsed counts an extracted page: selectors, generic, no_article or failed.
-func (a *Articles) Parsed(ctx context.Context, result string) {
+// PageExtracted counts an extracted page: selectors, generic, no_article or failed.
+func (a *Articles) PageExtracted(ctx context.Context, result string) {
 	a.set.add(ctx, "dateline_articles_parsed_total", 1, "result", result)
 }
 
-// Field counts the result of a selector for a field: filled, empty or wrong.
-func (a *Articles) Field(ctx context.Context, field, result string) {
+// FieldExtracted counts the result of a selector for a field: filled, empty or wrong.
+func (a *Articles) FieldExtracted(ctx context.Context, field, result string) {
 	a.set.add(ctx, "dateline_article_fields_total", 1, "field", field, "result", result)
 }
 
-// Selectors counts a change to a site's selectors: learned, relearned,
+// SelectorsChanged counts a change to a site's selectors: learned, relearned,
 // rolled_back or failed.
-func (a *Articles) Selectors(ctx context.Context, change string) {
+func (a *Articles) SelectorsChanged(ctx context.Context, change string) {
 	a.set.add(ctx, "dateline_selector_changes_total", 1, "change", change)
 }
 
-// Searched records a search.
-func (a *Articles) Searched(ctx context.Context, mode, result string, took time.Duration) {
+// SearchDone records a search.
+func (a *Articles) SearchDone(ctx context.Context, mode, result string, took time.Duration) {
 	a.set.add(ctx, "dateline_searches_total", 1, "mode", mode, "result", result)
 	a.set.record(ctx, "dateline_search_duration_seconds", took.Seconds(), "mode", mode)
 }
