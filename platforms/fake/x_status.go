@@ -54,7 +54,7 @@ func (s *Server) xStatus(w http.ResponseWriter, r *http.Request, c caller) {
 	case m.Failed:
 		info = map[string]any{"state": "failed", "error": map[string]any{"code": 1, "name": "InvalidMedia", "message": "Unsupported video format"}}
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"data": map[string]any{"id": id, "expires_after_secs": xMediaLife, "processing_info": info}})
+	writeJSON(w, http.StatusOK, map[string]any{"data": map[string]any{"id": id, "expires_after_secs": xMediaTTL, "processing_info": info}})
 }
 
 // xMetadata describes an attachment. https://docs.x.com/x-api/media/create-media-metadata

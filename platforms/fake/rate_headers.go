@@ -10,8 +10,8 @@ type Windows string
 
 // The kinds of windows. Mastodon's begin at the multiples of their length.
 const (
-	FixedWindows     Windows = ""
-	FromTheFirstCall Windows = "from the first call"
+	FixedWindows         Windows = ""
+	WindowsFromFirstCall Windows = "from the first call"
 )
 
 // Headers is what a server says of its limits.
@@ -19,24 +19,24 @@ type Headers string
 
 // What servers say. All but the first are lies, or nothing.
 const (
-	TrueHeaders       Headers = ""
-	WholeSeconds      Headers = "whole seconds" // of the reset: up to a second early
-	ConstantRemaining Headers = "constant remaining"
-	PastReset         Headers = "past reset"
-	ZeroLimit         Headers = "zero limit"
-	NoHeaders         Headers = "none"
+	HeadersAccurate          Headers = ""
+	HeadersWholeSeconds      Headers = "whole seconds" // of the reset: up to a second early
+	HeadersConstantRemaining Headers = "constant remaining"
+	HeadersPastReset         Headers = "past reset"
+	HeadersZeroLimit         Headers = "zero limit"
+	HeadersNone              Headers = "none"
 )
 
 // GoToSocialRates are a real GoToSocial's: all calls count together, in windows
 // that begin with their first call, and the reset is said in whole seconds
 // (internal/middleware/ratelimit.go there, over github.com/ulule/limiter).
 func GoToSocialRates() Rates {
-	return Rates{API: Rate{300, 5 * time.Minute}, Windows: FromTheFirstCall, Headers: WholeSeconds}
+	return Rates{API: Rate{300, 5 * time.Minute}, Windows: WindowsFromFirstCall, Headers: HeadersWholeSeconds}
 }
 
-// at gives the usage of the window that a time falls in.
+// at returns the usage of the window that a time falls in.
 func (u usage) at(now time.Time, rate Rate, windows Windows) usage {
-	if windows == FromTheFirstCall {
+	if windows == WindowsFromFirstCall {
 		if now.Before(u.ends) {
 			return u
 		}
@@ -52,15 +52,15 @@ func (u usage) at(now time.Time, rate Rate, windows Windows) usage {
 
 func (h Headers) write(to http.Header, rate Rate, left int, reset time.Time) {
 	switch h {
-	case NoHeaders:
+	case HeadersNone:
 		return
-	case WholeSeconds:
+	case HeadersWholeSeconds:
 		reset = reset.Truncate(time.Second)
-	case ConstantRemaining:
+	case HeadersConstantRemaining:
 		left = rate.Requests
-	case PastReset:
+	case HeadersPastReset:
 		reset = reset.Add(-24 * time.Hour)
-	case ZeroLimit:
+	case HeadersZeroLimit:
 		rate.Requests, left = 0, 0
 	}
 	writeRate(to, rate, left, reset)

@@ -31,7 +31,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-// Whatever the text, spans lie in it, in order, at whole characters.
+// Spans are in order, inside the text, and at character boundaries for any text.
 func FuzzPreview(f *testing.F) {
 	for _, text := range []string{"", " ", "#a@b https://a.vn/#c", "@a@b.vn#x", "http://www.a.vn/" + strings.Repeat("ă", 40)} {
 		f.Add(text)

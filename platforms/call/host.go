@@ -2,7 +2,7 @@ package call
 
 import "dateline/platforms/network"
 
-// Host gives where to call a network that exists once, for an account at
+// Host returns where to call a network that exists once, for an account at
 // baseURL: host, or all of the network's copy in the sandbox (empty: there is
 // none).
 func Host(networkName, baseURL, sandbox, host string) (string, error) {

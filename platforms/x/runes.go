@@ -2,10 +2,9 @@ package x
 
 import "unicode"
 
-// The character classes of twitter-text 3.1 (js/src/regexp). They look at
-// letters without regard to case.
+// The character classes of twitter-text 3.1 (js/src/regexp), which ignore case.
 
-// mayPrecedeLink says whether a link may begin right after r.
+// mayPrecedeLink reports whether a link may start right after r.
 func mayPrecedeLink(r rune) bool {
 	switch r {
 	case '@', '＠', '$', '#', '＃', '\uFFFE', '\uFEFF', '\uFFFF':
@@ -15,8 +14,8 @@ func mayPrecedeLink(r rune) bool {
 	}
 }
 
-// inDomain says whether r may stand at the edge of a label: all but punctuation
-// of ASCII, spaces, invalid characters and marks of direction.
+// inDomain reports whether r may be at the edge of a label: everything except
+// ASCII punctuation, spaces, invalid characters and directional marks.
 func inDomain(r rune) bool {
 	switch {
 	case r < unicode.MaxASCII:
@@ -28,7 +27,7 @@ func inDomain(r rune) bool {
 	}
 }
 
-// space is what twitter-text knows as such.
+// space reports whether twitter-text treats r as a space.
 func space(r rune) bool {
 	switch {
 	case r >= '\t' && r <= '\r', r == ' ', r == '\u0085', r == '\u00A0', r == '\u1680', r == '\u180E', r >= '\u2000' && r <= '\u200A',
@@ -39,10 +38,10 @@ func space(r rune) bool {
 	}
 }
 
-// invalidChar is what X takes in no post.
+// invalidChar reports whether X refuses posts with r.
 func invalidChar(r rune) bool { return r == '\uFFFE' || r == '\uFEFF' || r == '\uFFFF' }
 
-// latinAccent knows the letters of Latin scripts with marks, and the marks.
+// latinAccent reports whether r is an accented Latin letter or a combining mark.
 func latinAccent(r rune) bool { return latinRange(r) || latinRange(unicode.ToUpper(r)) }
 
 func latinRange(r rune) bool {
@@ -55,7 +54,8 @@ func latinRange(r rune) bool {
 	}
 }
 
-// pathChar may stand in a path, and pathEnd at its end.
+// pathChar reports whether r may be in a path, and pathEnd whether it may be at
+// its end.
 func pathChar(r rune) bool {
 	switch r {
 	case '!', '*', '\'', ';', ':', ',', '.', '$', '%', '[', ']', '–', '~', '@', '|', '&':

@@ -17,21 +17,21 @@ import (
 	"dateline/platforms/network"
 )
 
-// Picture makes one for an adapter's own tests.
-func Picture(t *testing.T, mimeType string) network.Media {
+// NewImage makes one for an adapter's own tests.
+func NewImage(t *testing.T, mimeType string) network.Media {
 	t.Helper()
-	return picture(t, Subject{PictureType: mimeType}, "")
+	return newImage(t, Subject{ImageType: mimeType}, "")
 }
 
-// pictureSide is what every network takes in pixels.
-const pictureSide = 640
+// imageSide is what every network takes in pixels.
+const imageSide = 640
 
-// picture makes a small picture of the type that the network takes. It is
+// newImage makes a small picture of the type that the network takes. It is
 // served on loopback for networks that fetch.
-func picture(t *testing.T, s Subject, altText string) network.Media {
+func newImage(t *testing.T, s Subject, altText string) network.Media {
 	t.Helper()
-	img := image.NewNRGBA(image.Rect(0, 0, pictureSide, pictureSide))
-	for i := range pictureSide {
+	img := image.NewNRGBA(image.Rect(0, 0, imageSide, imageSide))
+	for i := range imageSide {
 		img.Set(i, i, color.NRGBA{R: 200, G: 80, B: 40, A: 255})
 	}
 	// No two are the same: networks know bytes that they have seen.
@@ -41,8 +41,8 @@ func picture(t *testing.T, s Subject, altText string) network.Media {
 	var buf bytes.Buffer
 	mimeType, name := "image/png", "ảnh \"1\".png"
 	encode := png.Encode
-	if s.PictureType == "image/jpeg" {
-		mimeType, name = s.PictureType, "ảnh 1.jpg"
+	if s.ImageType == "image/jpeg" {
+		mimeType, name = s.ImageType, "ảnh 1.jpg"
 		encode = func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) }
 	}
 	if err := encode(&buf, img); err != nil {
@@ -54,7 +54,7 @@ func picture(t *testing.T, s Subject, altText string) network.Media {
 	}))
 	t.Cleanup(served.Close)
 	return network.Media{
-		MediaInfo: network.MediaInfo{MIMEType: mimeType, Bytes: int64(buf.Len()), Width: pictureSide, Height: pictureSide, AltText: altText},
+		MediaInfo: network.MediaInfo{MIMEType: mimeType, Bytes: int64(buf.Len()), Width: imageSide, Height: imageSide, AltText: altText},
 		FileName:  name,
 		Open: func(context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(buf.Bytes())), nil
@@ -70,7 +70,7 @@ func stage(t *testing.T, s Subject, media network.Media) network.Staged {
 	if err != nil {
 		t.Fatalf("Stage: %v", err)
 	}
-	if !s.TakesMediaAtOnce {
+	if !s.MediaWithPost {
 		wantRates(t, s, network.CallUpload, staged.Rates, 1)
 	}
 	for range 30 {

@@ -10,28 +10,28 @@ import (
 	"dateline/platforms/network"
 )
 
-// shownPath is how many characters of an address X shows after the host.
+// shownPath is the number of characters of a path that X shows.
 const shownPath = 15
 
-// Preview shows links as X shortens them, and the card of the last one where
+// Preview shows links the way X shortens them, and the card of the last one if
 // there is no attachment.
 func (x *X) Preview(content network.Content, limits network.Limits) network.Preview {
 	var p network.Preview
 	var text strings.Builder
 	runes, at := []rune(norm.NFC.String(content.Text)), 0
 	weight, fold := 0, 0
-	// heavier adds to the weight and marks where X folds the text.
+	// heavier adds to the weight and sets the position at which X folds the text.
 	heavier := func(by int) {
 		weight += by
 		if weight > x.options.MaxCharacters && fold == 0 {
 			fold = text.Len()
 		}
 	}
-	// plain shows the text up to the character at end as it is.
+	// plain copies the text up to the character at end.
 	plain := func(end int) {
 		for at < end {
 			n := max(x.emojis.length(runes[at:end]), 1)
-			heavier(x.weigh(runes[at : at+n]))
+			heavier(x.weight(runes[at : at+n]))
 			text.WriteString(string(runes[at : at+n]))
 			at += n
 		}
@@ -65,26 +65,26 @@ func (x *X) Preview(content network.Content, limits network.Limits) network.Prev
 	return p
 }
 
-// click is a link or a tag.
-type click struct {
+// clickableSpan is a link or a tag.
+type clickableSpan struct {
 	start, end int
 	kind       network.SpanKind
 	link       link
 }
 
-// clickable lists the links and tags of text in order. Of two that overlap, the
-// first counts (js/src/removeOverlappingEntities.js).
-func clickable(text []rune) []click {
-	var all []click
+// clickable returns the links and tags of text in order. Of two that overlap, the
+// first is kept (js/src/removeOverlappingEntities.js).
+func clickable(text []rune) []clickableSpan {
+	var all []clickableSpan
 	for _, l := range links(text) {
-		all = append(all, click{start: l.start, end: min(l.end, len(text)), kind: network.SpanLink, link: l})
+		all = append(all, clickableSpan{start: l.start, end: min(l.end, len(text)), kind: network.SpanLink, link: l})
 	}
 	for _, t := range tags(text) {
-		all = append(all, click{start: t.start, end: t.end, kind: t.kind})
+		all = append(all, clickableSpan{start: t.start, end: t.end, kind: t.kind})
 	}
-	slices.SortFunc(all, func(a, b click) int { return a.start - b.start })
+	slices.SortFunc(all, func(a, b clickableSpan) int { return a.start - b.start })
 	end := 0
-	return slices.DeleteFunc(all, func(e click) bool {
+	return slices.DeleteFunc(all, func(e clickableSpan) bool {
 		if e.start < end {
 			return true
 		}
@@ -100,8 +100,8 @@ func target(l link) string {
 	return "http://" + l.address
 }
 
-// shownAddress is X's display_url: without scheme and www, and cut off a little
-// after the host.
+// shownAddress returns X's display_url: without scheme and www, and truncated
+// shortly after the host.
 func shownAddress(l link) string {
 	u, err := url.Parse(target(l))
 	if err != nil || u.Host == "" {

@@ -10,7 +10,7 @@ import (
 	"dateline/internal/publishing/post"
 )
 
-// sentLate makes a post that was sent so long after its time.
+// sentLate creates a post that was sent late.
 func (n *newsroom) sentLate(ago, late time.Duration) post.Post {
 	n.t.Helper()
 	p := n.create()
@@ -21,11 +21,11 @@ func (n *newsroom) sentLate(ago, late time.Duration) post.Post {
 	return p
 }
 
-func TestLatenessOfAWorkspace(t *testing.T) {
+func TestWorkspaceLateness_ByNetwork(t *testing.T) {
 	n := open(t)
-	back := 24 * time.Hour
-	if all, err := n.WorkspaceLateness(t.Context(), n.workspace.ID, back); err != nil || len(all) != 0 {
-		t.Errorf("of nothing: %+v %v", all, err)
+	window := 24 * time.Hour
+	if all, err := n.WorkspaceLateness(t.Context(), n.workspace.ID, window); err != nil || len(all) != 0 {
+		t.Errorf("no posts: got %+v, %v, want none", all, err)
 	}
 	for range 9 {
 		n.sentLate(time.Hour, 100*time.Millisecond)
@@ -33,25 +33,25 @@ func TestLatenessOfAWorkspace(t *testing.T) {
 	n.sentLate(2*time.Hour, 4*time.Second)
 	n.sentLate(48*time.Hour, time.Hour) // long ago
 	again := n.sentLate(3*time.Hour, 2*time.Hour)
-	n.exec("update scheduled_posts set redriven_at = scheduled_time + interval '2 hours' where post_id = $1", again.ID) // a person asked for it then
+	n.exec("update scheduled_posts set redriven_at = scheduled_time + interval '2 hours' where post_id = $1", again.ID) // retried then
 	n.create()                                                                                                          // not sent
-	all, err := n.WorkspaceLateness(t.Context(), n.workspace.ID, back)
+	all, err := n.WorkspaceLateness(t.Context(), n.workspace.ID, window)
 	n.must(err)
 	if len(all) != 2 || all[0].Network != "" || all[1].Network != "mastodon" {
 		t.Fatalf("%+v", all)
 	}
 	for _, l := range all {
-		if l.Sent != 11 || l.Median != 100*time.Millisecond || l.P99 < 3*time.Second || l.Latest != 4*time.Second {
+		if l.Sent != 11 || l.Median != 100*time.Millisecond || l.P99 < 3*time.Second || l.Max != 4*time.Second {
 			t.Errorf("%+v", l)
 		}
 	}
 	other, _, _ := n.found("Elsewhere")
-	if all, err := n.WorkspaceLateness(t.Context(), other.ID, back); err != nil || len(all) != 0 {
-		t.Errorf("elsewhere: %+v %v", all, err)
+	if all, err := n.WorkspaceLateness(t.Context(), other.ID, window); err != nil || len(all) != 0 {
+		t.Errorf("other workspace: got %+v, %v, want none", all, err)
 	}
 }
 
-func TestQueuesOfAWorkspace(t *testing.T) {
+func TestWorkspaceBacklog_CountsByState(t *testing.T) {
 	n := open(t)
 	n.create()
 	n.create(func(d *post.NewPost) { d.Post.ScheduledTime = time.Now().Add(20 * time.Second) })
@@ -67,18 +67,18 @@ func TestQueuesOfAWorkspace(t *testing.T) {
 	n.exec("insert into webhook_endpoints (id, workspace_id, url) values ($1, $2, 'https://hooks.example/')", endpoint, n.workspace.ID)
 	n.exec(`insert into webhook_deliveries (id, endpoint_id, type, body, status)
 		select gen_random_uuid(), $1, 'post.posted', '{}', s::delivery_status from unnest(array['pending', 'pending', 'dead', 'delivered']) s`, endpoint)
-	got, err := n.WorkspaceQueues(t.Context(), n.workspace.ID)
+	got, err := n.WorkspaceBacklog(t.Context(), n.workspace.ID)
 	n.must(err)
-	want := status.Posts{Scheduled: 2, Due: 1, Overdue: 1, Publishing: 1, Parked: 2, FreshlyDead: 1, Deliveries: 2, DeadDeliveries: 1}
+	want := status.Posts{Scheduled: 2, Due: 1, Overdue: 1, Publishing: 1, Parked: 2, NewDeadLetters: 1, Deliveries: 2, FailedDeliveries: 1}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	other, _, _ := n.found("Elsewhere")
-	if got, err := n.WorkspaceQueues(t.Context(), other.ID); err != nil || got != (status.Posts{}) {
-		t.Errorf("elsewhere: %+v %v", got, err)
+	if got, err := n.WorkspaceBacklog(t.Context(), other.ID); err != nil || got != (status.Posts{}) {
+		t.Errorf("other workspace: got %+v, %v, want none", got, err)
 	}
-	full, size, err := n.DatabaseFullness(t.Context())
-	if n.must(err); full.Used < 1 || full.Most <= full.Used || size < 1<<20 {
+	full, size, err := n.DatabaseUsage(t.Context())
+	if n.must(err); full.Used < 1 || full.Max <= full.Used || size < 1<<20 {
 		t.Errorf("%+v, %d bytes", full, size)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"dateline/platforms/rules"
 )
 
-// shownOfURL is how many characters of a link people see.
-const shownOfURL = 30
+// shownURLLength is the number of characters of a link that are shown.
+const shownURLLength = 30
 
-// Preview shows the text as app/lib/text_formatter.rb formats it: links lose
-// their scheme and what is beyond 30 characters. A post without files gets the
+// Preview shows the text the way app/lib/text_formatter.rb formats it: links lose
+// their scheme and everything after 30 characters. A post without files gets the
 // card of its first link (app/services/fetch_link_card_service.rb).
 func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Preview {
 	text := strings.Trim(content.Text, blank)
@@ -37,7 +37,7 @@ func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Prev
 			if p.Card == "" && len(content.Media) == 0 {
 				p.Card = said
 			}
-			said = cut(hidden.ReplaceAllString(said, ""))
+			said = truncate(hidden.ReplaceAllString(said, ""))
 		}
 		shown.WriteString(said)
 		span.End = shown.Len()
@@ -49,9 +49,9 @@ func (*Mastodon) Preview(content network.Content, _ network.Limits) network.Prev
 	return p
 }
 
-func cut(text string) string {
-	if utf8.RuneCountInString(text) <= shownOfURL {
+func truncate(text string) string {
+	if utf8.RuneCountInString(text) <= shownURLLength {
 		return text
 	}
-	return string([]rune(text)[:shownOfURL]) + "…"
+	return string([]rune(text)[:shownURLLength]) + "…"
 }

@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// Usage is what a process and all that it started use.
+// Usage is the resource usage of a process and its descendants.
 type Usage struct {
-	Name   string  // of its program
-	CPU    float64 // seconds, of processes that have ended with it
-	Memory int64   // bytes, what they share counted once
+	Name   string  // of the program
+	CPU    float64 // seconds, including exited processes
+	Memory int64   // bytes; shared memory is counted once
 }
 
-// ticks is how many there are in a second: USER_HZ, which is 100 on all of
-// Linux's architectures that matter (proc_pid_stat(5)).
+// ticks is the number of clock ticks per second (USER_HZ), which is 100 on all
+// relevant Linux architectures (proc_pid_stat(5)).
 const ticks = 100
 
 type process struct {
 	name   string
 	parent int
 	cpu    float64
-	own    int64 // bytes that it shares with nobody
+	own    int64 // private bytes
 	shared int64
 }
 
-// Children looks what the processes use that this one has started, each with
-// all that it started in turn. Where there is no /proc, it knows of none.
+// Children returns the usage of the child processes of this process, each including
+// its descendants. It is empty on systems without /proc.
 func Children() []Usage {
 	all := processes()
 	self := os.Getpid()
@@ -62,7 +62,7 @@ func Children() []Usage {
 	return usages
 }
 
-// processes reads all that /proc tells.
+// processes reads all processes from /proc.
 func processes() map[int]process {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -87,20 +87,20 @@ func readProcess(dir string) (p process, ok bool) {
 	if err != nil {
 		return p, false
 	}
-	// The name stands in parentheses and may have some of its own.
+	// The name is in parentheses and can contain parentheses.
 	open, end := bytes.IndexByte(raw, '('), bytes.LastIndexByte(raw, ')')
 	if open < 0 || end < open {
 		return p, false
 	}
 	p.name = string(raw[open+1 : end])
-	fields := strings.Fields(string(raw[end+1:])) // from the state, field 3, on
+	fields := strings.Fields(string(raw[end+1:])) // starting with the state, field 3
 	if len(fields) < 15 {
 		return p, false
 	}
 	if p.parent, err = strconv.Atoi(fields[1]); err != nil {
 		return p, false
 	}
-	// utime, stime and those of children that have ended: fields 14 to 17.
+	// utime, stime and those of exited children: fields 14 to 17.
 	for _, field := range fields[11:15] {
 		n, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {

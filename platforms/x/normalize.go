@@ -12,18 +12,19 @@ import (
 	"dateline/platforms/network"
 )
 
-// compare compares a listed post with the text of a submission in normal form.
-func compare(l listed, wanted *matching.Comparer, account network.Account) matching.Verdict {
+// compareText compares a listed post with the text of a submission in normal
+// form.
+func compareText(l listed, wanted *matching.Comparer, account network.Account) matching.Verdict {
 	text, unfolding := l.Text, l.Entities
 	if l.Note != nil {
 		text, unfolding = l.Note.Text, l.Note.Entities
 		unfolding.URLs = append(unfolding.URLs, l.Entities.URLs...) // of attachments
 	}
-	got := normal(unfold(text, unfolding))
+	got := normalize(unfold(text, unfolding))
 	if verdict := wanted.Compare(got); verdict == matching.Same {
 		return verdict
 	}
-	// X may put the name of whom a post answers before its text; in a thread that
+	// X can prefix a reply with the handle that it replies to, which in a thread
 	// is the account itself.
 	name, rest, _ := strings.Cut(got, " ")
 	if l.replyTo() != "" && strings.EqualFold(name, account.Handle) {
@@ -32,8 +33,8 @@ func compare(l listed, wanted *matching.Comparer, account network.Account) match
 	return wanted.Compare(got)
 }
 
-// unfold turns a listed text back into what was written: X escapes three
-// characters, shortens links to t.co, and appends one for attachments.
+// unfold converts a listed text back to what was written: X escapes three
+// characters, shortens links to t.co, and appends a link for attachments.
 func unfold(text string, short entities) string {
 	for _, l := range short.URLs {
 		switch {
@@ -47,7 +48,8 @@ func unfold(text string, short entities) string {
 	return html.UnescapeString(text)
 }
 
-// attachment knows the page of a post's own pictures or video.
+// attachment reports whether a link is the page of the post's own images or
+// video.
 func attachment(expanded string) bool {
 	u, err := url.Parse(expanded)
 	if err != nil {
@@ -57,11 +59,10 @@ func attachment(expanded string) bool {
 	return (u.Host == "x.com" || u.Host == "twitter.com") && len(parts) == 5 && parts[1] == "status" && (parts[3] == "photo" || parts[3] == "video")
 }
 
-// normal brings a text into the one form in which what was sent and what is
-// listed are equal: NFC, single spaces, and links without scheme, with their host
-// in lower case and ASCII and no slash at the end, because X fills in what is
-// missing.
-func normal(text string) string {
+// normalize converts sent and listed text to a common form: NFC, single spaces,
+// and links without scheme, with the host in lowercase ASCII and without a
+// trailing slash, because X completes links.
+func normalize(text string) string {
 	runes := []rune(norm.NFC.String(text))
 	var out strings.Builder
 	at := 0
@@ -74,7 +75,7 @@ func normal(text string) string {
 		at = min(l.end, len(runes))
 	}
 	out.WriteString(string(runes[at:]))
-	// Where X sees a link that we do not, it has given it a scheme all the same.
+	// Links that only X detects have been given a scheme too.
 	bare := strings.NewReplacer("https://", "", "http://", "").Replace(out.String())
 	return strings.Join(strings.Fields(bare), " ")
 }
@@ -94,7 +95,7 @@ func plainAddress(address string) string {
 		host = ascii
 	}
 	if unescaped, err := url.PathUnescape(rest); err == nil {
-		rest = unescaped // X may escape what is not of ASCII
+		rest = unescaped // X may escape non-ASCII characters
 	}
 	return host + strings.TrimSuffix(rest, "/")
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// conditions are what faults change inside a handler.
-type conditions struct {
+// requestConditions are what faults change inside a handler.
+type requestConditions struct {
 	skew time.Duration // of the network's clock
 	hide time.Duration // new posts out of listings
 
@@ -19,25 +19,25 @@ type conditions struct {
 	ignoreSince bool // the lower bound that a request sets for a listing
 	rewrite     bool // the text of a new post, in listings
 
-	processing FaultKind     // how the processing of an upload ends; empty: well
-	delay      time.Duration // and after how long; 0: as usual
-	life       time.Duration // of an upload; 0: as usual
+	processingResult FaultKind     // how the processing of an upload ends; empty: well
+	processingTime   time.Duration // and after how long; 0: as usual
+	mediaTTL         time.Duration // of an upload; 0: as usual
 }
 
 type conditionsKey struct{}
 
-func conditionsOf(r *http.Request) conditions {
-	c, _ := r.Context().Value(conditionsKey{}).(conditions)
+func conditionsOf(r *http.Request) requestConditions {
+	c, _ := r.Context().Value(conditionsKey{}).(requestConditions)
 	return c
 }
 
-// withFaults answers a request as the faults that hit it say. Those that only
-// change conditions apply first; the first that replaces the answer wins.
-func (s *Server) withFaults(w http.ResponseWriter, r *http.Request, as *face) {
+// serveWithFaults answers a request as the faults that hit it say. Those that
+// only change conditions apply first; the first that replaces the response wins.
+func (s *Server) serveWithFaults(w http.ResponseWriter, r *http.Request, as *fakeNetwork) {
 	s.count(r, as)
-	var c conditions
+	var c requestConditions
 	var last *Fault
-	for _, f := range s.due(r, as) {
+	for _, f := range s.matchFaults(r, as) {
 		switch f.Kind {
 		case ClockSkew:
 			c.skew = f.For
@@ -50,9 +50,9 @@ func (s *Server) withFaults(w http.ResponseWriter, r *http.Request, as *face) {
 		case RewriteText:
 			c.rewrite = true
 		case MediaFinished, MediaError, MediaExpired:
-			c.processing, c.delay = f.Kind, f.For
-		case MediaLife:
-			c.life = f.For
+			c.processingResult, c.processingTime = f.Kind, f.For
+		case MediaTTL:
+			c.mediaTTL = f.For
 		case Latency:
 			s.wait(r.Context(), f.For)
 		case SlowUpload:
@@ -72,10 +72,10 @@ func (s *Server) withFaults(w http.ResponseWriter, r *http.Request, as *face) {
 		s.mux.ServeHTTP(w, r)
 		return
 	}
-	s.fail(w, r, as, *last)
+	s.serveFault(w, r, as, *last)
 }
 
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, as *face, f Fault) {
+func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, as *fakeNetwork, f Fault) {
 	switch f.Kind {
 	case ResetBefore:
 		reset(w)
@@ -102,18 +102,18 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, as *face, f Fault)
 		reset(w)
 	case Malformed2xx:
 		maps.Copy(w.Header(), lost.header)
-		if as.spoil != nil {
-			as.spoil(w.Header())
+		if as.corruptHeaders != nil {
+			as.corruptHeaders(w.Header())
 		}
 		w.WriteHeader(http.StatusOK)
 		_, _ = w.Write(lost.body.Bytes()[:lost.body.Len()/2])
 	}
 }
 
-func (s *Server) answerStatus(w http.ResponseWriter, as *face, f Fault) {
+func (s *Server) answerStatus(w http.ResponseWriter, as *fakeNetwork, f Fault) {
 	wait := max(f.For, time.Second)
-	if f.Status == http.StatusTooManyRequests && as.rate != nil {
-		as.rate(w.Header(), s.options.Rates.API, 0, s.now().Add(wait))
+	if f.Status == http.StatusTooManyRequests && as.writeRateHeaders != nil {
+		as.writeRateHeaders(w.Header(), s.options.Rates.API, 0, s.now().Add(wait))
 	}
 	for name, value := range f.Header {
 		w.Header().Set(name, value)
@@ -124,7 +124,7 @@ func (s *Server) answerStatus(w http.ResponseWriter, as *face, f Fault) {
 		return
 	}
 	if f.Status == http.StatusTooManyRequests {
-		as.tooMany(w, wait)
+		as.refuseThrottled(w, wait)
 		return
 	}
 	as.refuse(w, f.Status, "")
@@ -145,7 +145,7 @@ func (s *Server) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// reset ends the connection with a TCP reset, so that nothing of an answer
+// reset ends the connection with a TCP reset, so that nothing of a response
 // arrives. Where the connection cannot be taken over, aborting comes closest.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
@@ -158,7 +158,7 @@ func reset(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
-// recorder takes an answer that will be lost.
+// recorder takes a response that will be lost.
 type recorder struct {
 	header http.Header
 	body   bytes.Buffer

@@ -15,12 +15,12 @@ import (
 // would be sent again.
 func testWorstCase(t *testing.T, s Subject) {
 	for _, kind := range []fake.FaultKind{fake.IgnoreKey, fake.IgnoreSince, fake.RewriteText} {
-		s.always = append(s.always, fake.Fault{Kind: kind, Count: -1})
+		s.permanentFaults = append(s.permanentFaults, fake.Fault{Kind: kind, Count: -1})
 	}
 	clearFaults(t, s)
 	t.Cleanup(s.Fake.ClearFaults)
 	t.Run("Faults", func(t *testing.T) { testFaults(t, s) })
-	if s.Blind {
+	if s.Unverifiable {
 		return
 	}
 	for name, text := range map[string]string{
@@ -34,7 +34,7 @@ func testWorstCase(t *testing.T, s Subject) {
 		"WhiteSpace":        "One\n\n\n\ntwo    three",
 	} {
 		t.Run(name, func(t *testing.T) {
-			sub := prepared(t, s, submission(t, s, text))
+			sub := prepare(t, s, submission(t, s, text))
 			from := time.Now().Add(-time.Second)
 			inject(t, s, fake.Fault{Kind: fake.ActThenReset, Method: http.MethodPost, Path: s.CreatePath})
 			_, err := s.Network.Publish(t.Context(), s.Account, sub)
@@ -47,10 +47,10 @@ func testWorstCase(t *testing.T, s Subject) {
 		})
 	}
 	t.Run("RewrittenBeyondRecognition", func(t *testing.T) {
-		if s.ByHandle {
+		if s.FindsByHandle {
 			return // the handle names it, whatever it says
 		}
-		sub := prepared(t, s, submission(t, s, "The harbour master retires in spring after thirty years at sea"))
+		sub := prepare(t, s, submission(t, s, "The harbour master retires in spring after thirty years at sea"))
 		from := time.Now().Add(-time.Second)
 		publish(t, s, sub)
 		sub.Text = "UPDATE: " + sub.Text + " [shortened by the server]"
@@ -59,7 +59,7 @@ func testWorstCase(t *testing.T, s Subject) {
 		}
 	})
 	t.Run("TwinsByTime", func(t *testing.T) {
-		if s.ByHandle || s.RefusesTwins || s.OneOfTwins || s.NeedsMedia {
+		if s.FindsByHandle || s.RejectsDuplicateText || s.RejectsDuplicates || s.NeedsMedia {
 			return
 		}
 		sub := submission(t, s, "Twice at the same second")
