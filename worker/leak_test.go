@@ -55,7 +55,7 @@ type newsroomOfSecrets struct {
 
 func openSecrets(t *testing.T) *newsroomOfSecrets {
 	t.Helper()
-	n := &newsroomOfSecrets{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour}), log: &logBook{}, dir: t.TempDir()}
+	n := &newsroomOfSecrets{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour}), log: &logBook{}, dir: t.TempDir()}
 	log := slog.New(slog.NewJSONHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	n.Accounts.Log, n.Desk.Log = log, log
 	c, err := temporalclient.Connect(temporalclient.Options{Address: temporaltest.StartIn(t, n.dir), Namespace: temporaltest.Namespace}, log)
