@@ -223,7 +223,7 @@ func TestRun(t *testing.T) {
 	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
 	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
 		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
@@ -284,7 +284,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	})
 	log, missing := slog.New(slog.DiscardHandler), &rows{swept: make(chan struct{})}
 	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
 		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
@@ -311,7 +311,7 @@ func TestRunWithoutTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{}}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {
