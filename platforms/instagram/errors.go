@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
 
@@ -19,27 +20,14 @@ const (
 	mediaExpired    = 2207020
 	notReady        = 2207027
 	createFailed    = 2207032
-	dailyQuota      = 2207042
-	suspectedSpam   = 2207051
-	notFetchable    = 2207052
 	uploadFailed    = 2207053
 	retryUpload     = 2207082
 )
-
-// quotaRetryAfter is how long an account rests whose daily quota is used up: it comes
-// back bit by bit, as its posts of yesterday grow older than a day.
-const quotaRetryAfter = time.Hour
 
 // refine classifies what Instagram alone says. create is the publishing call;
 // all others may be repeated.
 func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	switch f.Subcode {
-	case suspectedSpam:
-		// Posts were live all the same that were refused so.
-		e.Class = network.Rejected
-		if create {
-			e.Class = network.Ambiguous
-		}
 	case serverError, downloadTimeout, createFailed, uploadFailed, retryUpload:
 		e.Class = network.Transient
 		if create {
@@ -55,15 +43,8 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 		if create {
 			e.Class = network.Ambiguous
 		}
-	case dailyQuota:
-		e.Class, e.Scope, e.RetryAt = network.Throttled, network.ScopeAccount, time.Now().Add(quotaRetryAfter)
-	case notFetchable:
-		e.Class, e.Code = network.Rejected, graph.CodeNotFetchable
-		e.Message = "Instagram could not fetch an attachment. The operator has to set S3_PUBLIC_ENDPOINT to an address of the object store that can be reached from the internet."
 	}
-	if e.Class != network.Throttled {
-		e.Scope = ""
-	}
+	container.RefineError(title, f, create, e)
 }
 
 // isRetryable says of the words of a failed container ("Error: Media upload has failed

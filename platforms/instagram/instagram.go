@@ -6,16 +6,15 @@ package instagram
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
 
@@ -88,10 +87,9 @@ func (o *Options) setDefaults() {
 // Instagram implements network.Network and the ways to connect its accounts.
 type Instagram struct {
 	graph.OAuth
+	container.Staging
 	options Options
-
-	mu     sync.Mutex
-	limits map[string]cachedQuota // by sandbox and account
+	quotas  *graph.QuotaCache
 }
 
 var (
@@ -105,7 +103,7 @@ var (
 // New returns the adapter.
 func New(client *http.Client, options Options) *Instagram {
 	options.setDefaults()
-	return &Instagram{
+	i := &Instagram{
 		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
 				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
@@ -115,8 +113,9 @@ func New(client *http.Client, options Options) *Instagram {
 			Scopes: scopes, GrantPrefix: "ig", Timeout: options.ReadTimeout,
 		},
 		options: options,
-		limits:  map[string]cachedQuota{},
 	}
+	i.quotas = graph.NewQuotaCache(time.Duration(options.LimitsTTL)*time.Second, i.queryQuotas)
+	return i
 }
 
 // Name returns "instagram".
@@ -140,10 +139,4 @@ func (i *Instagram) get(ctx context.Context, account network.Account, query url.
 func (*Instagram) Delete(context.Context, network.Account, string) error {
 	return &network.Error{Class: network.Rejected, Code: network.CodeUnsupported,
 		Message: "Instagram lets nobody delete through its API: delete the post in the app."}
-}
-
-// isRejected reports that the network refused a call for good.
-func isRejected(err error) bool {
-	var e *network.Error
-	return errors.As(err, &e) && e.Class == network.Rejected && e.Status != 0
 }

@@ -17,26 +17,15 @@ import (
 	"dateline/platforms/rules"
 )
 
-// stagedWithContainer stands for an attachment in Submission.MediaIDs: it goes into a
-// container together with the caption (Prepare), so there is nothing to hand
-// over before.
-const stagedWithContainer = "with_container"
-
 // Stage makes sure that Instagram can get at an attachment. It makes no call.
 func (i *Instagram) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
 	if _, err := i.Service.Host(account.BaseURL, ""); err != nil {
 		return network.Staged{}, err
 	}
 	if media.URL == nil && !rules.IsVideoOrAudio(media.MediaInfo) {
-		return network.Staged{}, graph.NotFetchableError(title, media, "it has no address on the internet")
+		return network.Staged{}, graph.NotFetchableError(title, media, "it has no public address")
 	}
-	return network.Staged{RemoteID: stagedWithContainer, Ready: true}, nil
-}
-
-// StageStatus has nothing to ask.
-func (*Instagram) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
-	staged.Ready = true
-	return staged, nil
+	return network.Staged{RemoteID: container.StagedID, Ready: true}, nil
 }
 
 // builder makes the containers of one submission.

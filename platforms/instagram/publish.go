@@ -7,14 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
-
-// permalinkTimeout bounds the question for a post's address: the post is out,
-// and whoever waits wants to know that.
-const permalinkTimeout = 10 * time.Second
 
 // commentHandle is the Handle of what answers a post: a comment needs nothing
 // before its one call.
@@ -33,16 +30,15 @@ func (i *Instagram) Prepare(ctx context.Context, account network.Account, submis
 	}
 	if len(submission.Media) == 0 || len(submission.Media) != len(submission.MediaIDs) {
 		return network.Prepared{}, &network.Error{Class: network.Rejected, Code: "too_few_attachments", Field: "attachments",
-			Message: "Instagram takes no post without a picture or video."}
+			Message: "Instagram requires an image or a video."}
 	}
 	prepared, err := container.Prepare(ctx, title, submission.Handle, len(submission.Media), builder{i, account, submission})
 	if err != nil || !prepared.Ready {
 		return prepared, err
 	}
-	// Only what is said close to the call is worth hearing. That it is not said
-	// keeps no post back.
-	if allowance, err := i.allowance(ctx, account); err == nil {
-		prepared.Rates = allowance.RateStatus(bucketPosts)
+	// Recent rate limits are useful, but not required.
+	if quotas, err := i.quotas.Refresh(ctx, account); err == nil {
+		prepared.Rates = quotas.Posts.RateStatus(bucketPosts)
 	}
 	return prepared, nil
 }
@@ -52,7 +48,7 @@ func rejectAttachments(submission network.Submission) error {
 		return nil
 	}
 	return &network.Error{Class: network.Rejected, Code: "too_many_attachments", Field: "attachments",
-		Message: "Replies on Instagram are comments, which take no attachments."}
+		Message: "Replies on Instagram are comments, which cannot have attachments."}
 }
 
 // Publish shows the prepared container to the world (POST media_publish), or
@@ -130,21 +126,9 @@ func (i *Instagram) send(ctx context.Context, account network.Account, form url.
 	return network.Receipt{RemoteID: id, SentAt: res.Sent, RequestID: res.RequestID}, nil
 }
 
-// permalink asks for the address and time of a post. Without a response there is
-// none: the post is out all the same.
+// permalink reads the address and time of a post.
 func (i *Instagram) permalink(ctx context.Context, account network.Account, id string) (string, time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, permalinkTimeout)
-	defer cancel()
-	res, err := i.get(ctx, account, url.Values{"fields": {"permalink,timestamp"}}, id)
-	if err != nil {
-		return "", time.Time{}
-	}
-	var answer struct {
-		Permalink string     `json:"permalink"`
-		Timestamp graph.Time `json:"timestamp"`
-	}
-	if res.Decode(&answer) != nil {
-		return "", time.Time{}
-	}
-	return answer.Permalink, answer.Timestamp.Time
+	return container.Permalink(ctx, func(ctx context.Context) (*call.Response, error) {
+		return i.get(ctx, account, url.Values{"fields": {"permalink,timestamp"}}, id)
+	})
 }

@@ -3,9 +3,9 @@ package instagram
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -25,7 +25,7 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 		// What answers a post is a comment.
 		limits.MinMedia = 0
 		if len(content.Media) > 0 {
-			add("attachments", "too_many_attachments", "Replies on Instagram are comments, which take no attachments.")
+			add("attachments", "too_many_attachments", "Replies on Instagram are comments, which cannot have attachments.")
 			content.Media = nil
 		}
 	}
@@ -38,11 +38,11 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 			mentions++
 		}
 	}
-	if most := i.options.Hashtags; tags > most {
-		add("content", "too_many_hashtags", "The text has %d hashtags; Instagram allows %d.", tags, most)
+	if limit := i.options.Hashtags; tags > limit {
+		add("content", "too_many_hashtags", "The text has %d hashtags; Instagram allows %d.", tags, limit)
 	}
-	if most := i.options.Mentions; mentions > most {
-		add("content", "too_many_mentions", "The text mentions %d accounts; Instagram allows %d.", mentions, most)
+	if limit := i.options.Mentions; mentions > limit {
+		add("content", "too_many_mentions", "The text mentions %d accounts; Instagram allows %d.", mentions, limit)
 	}
 	return problems
 }
@@ -55,13 +55,13 @@ func entities(text string) []network.Span {
 	before := ' ' // the character before position at
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
-		free := !isWordRune(before) && before != '/' && before != '&'
+		free := !rules.IsWordRune(before) && before != '/' && before != '&'
 		chained := len(found) > 0 && found[len(found)-1].End == at && found[len(found)-1].Kind == network.SpanTag
 		length := 0
 		kind := network.SpanTag
 		switch {
 		case r == '#' && (free || chained):
-			length = wordLength(text[at+1:], isWordRune)
+			length = wordLength(text[at+1:], rules.IsWordRune)
 		case r == '@' && free:
 			kind = network.SpanMention
 			length = len(strings.TrimRight(text[at+1:at+1+wordLength(text[at+1:], isNameRune)], "."))
@@ -88,8 +88,6 @@ func wordLength(text string, in func(rune) bool) int {
 	return len(text)
 }
 
-func isWordRune(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
-
 func isNameRune(r rune) bool {
 	return r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
@@ -111,23 +109,21 @@ func (*Instagram) Preview(content network.Content, _ network.Limits) network.Pre
 		note("Links in captions and comments cannot be clicked on Instagram.")
 	}
 	if content.Reply {
-		note("This goes out as a comment under the post that it answers.")
+		note("This is published as a comment on the post that it replies to.")
 		return p
 	}
 	if len(content.Media) == 1 && rules.IsVideoOrAudio(content.Media[0]) {
-		note("The video goes out as a reel, which is shown in the feed too.")
+		note("The video is published as a reel, which is also shown in the feed.")
 	}
 	if len(content.Media) > 1 {
-		note("Instagram crops all pictures of a carousel to the shape of the first.")
+		note("Instagram crops all images of a carousel to the aspect ratio of the first.")
 	}
 	for i, m := range content.Media {
 		switch {
 		case rules.IsVideoOrAudio(m) && m.AltText != "":
-			note("Instagram takes no description of a video; that of attachment %d is left out.", i+1)
-		case !rules.IsVideoOrAudio(m) && m.Width > 1440:
-			note("Instagram scales attachment %d from %d down to 1440 pixels of width.", i+1, m.Width)
-		case !rules.IsVideoOrAudio(m) && m.Width > 0 && m.Width < 320:
-			note("Instagram scales attachment %d from %d up to 320 pixels of width.", i+1, m.Width)
+			note("Instagram does not support descriptions of videos; the description of attachment %d is omitted.", i+1)
+		case container.ScalingNote(title, i+1, m) != "":
+			p.Notes = append(p.Notes, container.ScalingNote(title, i+1, m))
 		}
 	}
 	return p

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
 
@@ -12,14 +13,7 @@ import (
 const (
 	mediaNotFound  = 4279009 // said of containers that were made a moment ago, too
 	userRestricted = 4279013
-	suspectedSpam  = 2207051
-	notFetchable   = 2207052
-	dailyQuota     = 2207042
 )
-
-// quotaRetryAfter is how long an account rests whose quota is used up: it comes back
-// bit by bit, as its posts of yesterday grow older than a day.
-const quotaRetryAfter = time.Hour
 
 // refine classifies what Threads alone says. create is the publishing call; all
 // others may be repeated.
@@ -30,22 +24,8 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 		e.Class, e.RetryAt = network.Transient, time.Now().Add(3*time.Second)
 	case userRestricted:
 		e.Class = network.Rejected
-	case suspectedSpam:
-		// Instagram's posts were live all the same that were refused so, and the
-		// code is the same one.
-		e.Class = network.Rejected
-		if create {
-			e.Class = network.Ambiguous
-		}
-	case dailyQuota:
-		e.Class, e.Scope, e.RetryAt = network.Throttled, network.ScopeAccount, time.Now().Add(quotaRetryAfter)
-	case notFetchable:
-		e.Class, e.Code = network.Rejected, graph.CodeNotFetchable
-		e.Message = "Threads could not fetch an attachment. The operator has to set S3_PUBLIC_ENDPOINT to an address of the object store that can be reached from the internet."
 	}
-	if e.Class != network.Throttled {
-		e.Scope = ""
-	}
+	container.RefineError(title, f, create, e)
 }
 
 // isRetryable says of a failed container's error_message whether a new one may do

@@ -14,11 +14,6 @@ import (
 	"dateline/platforms/rules"
 )
 
-// stagedWithContainer stands for an attachment in Submission.MediaIDs: it goes into a
-// container together with the text (Prepare), so there is nothing to hand over
-// before.
-const stagedWithContainer = "with_container"
-
 // Stage makes sure that Threads can get at an attachment. It makes no call:
 // Threads has no uploads, it only fetches.
 func (t *Threads) Stage(_ context.Context, account network.Account, media network.Media) (network.Staged, error) {
@@ -26,15 +21,9 @@ func (t *Threads) Stage(_ context.Context, account network.Account, media networ
 		return network.Staged{}, err
 	}
 	if media.URL == nil {
-		return network.Staged{}, graph.NotFetchableError(title, media, "it has no address on the internet")
+		return network.Staged{}, graph.NotFetchableError(title, media, "it has no public address")
 	}
-	return network.Staged{RemoteID: stagedWithContainer, Ready: true}, nil
-}
-
-// StageStatus has nothing to ask.
-func (*Threads) StageStatus(_ context.Context, _ network.Account, staged network.Staged) (network.Staged, error) {
-	staged.Ready = true
-	return staged, nil
+	return network.Staged{RemoteID: container.StagedID, Ready: true}, nil
 }
 
 // builder makes the containers of one submission.

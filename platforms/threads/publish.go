@@ -7,14 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"dateline/platforms/call"
 	"dateline/platforms/graph"
 	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
-
-// permalinkTimeout bounds the question for a post's address: the post is out,
-// and whoever waits wants to know that.
-const permalinkTimeout = 10 * time.Second
 
 // Prepare makes the containers of a post and waits until Threads has processed
 // them.
@@ -30,12 +27,11 @@ func (t *Threads) Prepare(ctx context.Context, account network.Account, submissi
 	if err != nil || !prepared.Ready {
 		return prepared, err
 	}
-	// Only what is said close to the call is worth hearing. That it is not said
-	// keeps no post back.
-	if said, err := t.allowances(ctx, account); err == nil {
-		prepared.Rates = said.posts.RateStatus(bucketPosts)
+	// Recent rate limits are useful, but not required.
+	if quotas, err := t.quotas.Refresh(ctx, account); err == nil {
+		prepared.Rates = quotas.Posts.RateStatus(bucketPosts)
 		if submission.ReplyTo != "" {
-			prepared.Rates = said.replies.RateStatus(bucketReplies)
+			prepared.Rates = quotas.Replies.RateStatus(bucketReplies)
 		}
 	}
 	return prepared, nil
@@ -63,23 +59,11 @@ func (t *Threads) Publish(ctx context.Context, account network.Account, submissi
 	return receipt, nil
 }
 
-// permalink asks for the address and time of a post. Without a response there is
-// none: the post is out all the same.
+// permalink reads the address and time of a post.
 func (t *Threads) permalink(ctx context.Context, account network.Account, id string) (string, time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, permalinkTimeout)
-	defer cancel()
-	res, err := t.get(ctx, account, "permalink,timestamp", id)
-	if err != nil {
-		return "", time.Time{}
-	}
-	var answer struct {
-		Permalink string     `json:"permalink"`
-		Timestamp graph.Time `json:"timestamp"`
-	}
-	if res.Decode(&answer) != nil {
-		return "", time.Time{}
-	}
-	return answer.Permalink, answer.Timestamp.Time
+	return container.Permalink(ctx, func(ctx context.Context) (*call.Response, error) {
+		return t.get(ctx, account, "permalink,timestamp", id)
+	})
 }
 
 // Delete removes a post, which accounts may do 100 times a day.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 	"dateline/platforms/rules"
 )
@@ -71,9 +72,9 @@ func (t *Threads) Check(content network.Content, limits network.Limits) []networ
 			links = append(links, e.Target) // the same address again is not counted
 		}
 	}
-	if most := limits.MaxLinks; most > 0 && len(links) > most {
+	if limit := limits.MaxLinks; limit > 0 && len(links) > limit {
 		problems = append(problems, network.Violation{Field: "content", Code: "too_many_links",
-			Message: fmt.Sprintf("The text has %d links; Threads allows %d.", len(links), most)})
+			Message: fmt.Sprintf("The text has %d links; Threads allows %d.", len(links), limit)})
 	}
 	return problems
 }
@@ -88,7 +89,7 @@ func entities(text string) []network.Span {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		span := network.Span{Start: at}
-		if !isWordRune(before) {
+		if !rules.IsWordRune(before) {
 			switch length := linkLength(text[at:]); {
 			case length > 0:
 				span.Kind, span.End = network.SpanLink, at+length
@@ -154,14 +155,12 @@ func nameLength(text string) int {
 }
 
 func tagLength(text string) int {
-	end := strings.IndexFunc(text, func(r rune) bool { return !isWordRune(r) })
+	end := strings.IndexFunc(text, func(r rune) bool { return !rules.IsWordRune(r) })
 	if end < 0 {
 		end = len(text)
 	}
 	return end
 }
-
-func isWordRune(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
 
 // Preview shows a post as the feed does: of a text alone, the first link stands
 // below it as a card.
@@ -179,15 +178,11 @@ func (*Threads) Preview(content network.Content, _ network.Limits) network.Previ
 		}
 	}
 	if tags > 1 {
-		p.Notes = append(p.Notes, "Threads takes only the first hashtag as the topic; the others stay plain text.")
+		p.Notes = append(p.Notes, "Threads uses only the first hashtag as the topic; the others remain plain text.")
 	}
 	for i, m := range content.Media {
-		switch {
-		case rules.IsVideoOrAudio(m):
-		case m.Width > 1440:
-			p.Notes = append(p.Notes, fmt.Sprintf("Threads scales attachment %d from %d down to 1440 pixels of width.", i+1, m.Width))
-		case m.Width > 0 && m.Width < 320:
-			p.Notes = append(p.Notes, fmt.Sprintf("Threads scales attachment %d from %d up to 320 pixels of width.", i+1, m.Width))
+		if note := container.ScalingNote(title, i+1, m); note != "" {
+			p.Notes = append(p.Notes, note)
 		}
 	}
 	return p

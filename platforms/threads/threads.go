@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"dateline/internal/identity/secret"
 	"dateline/platforms/call"
 	"dateline/platforms/graph"
+	"dateline/platforms/graph/container"
 	"dateline/platforms/network"
 )
 
@@ -82,10 +82,9 @@ func (o *Options) setDefaults() {
 // Threads implements network.Network and the ways to connect its accounts.
 type Threads struct {
 	graph.OAuth
+	container.Staging
 	options Options
-
-	mu     sync.Mutex
-	limits map[string]cachedQuotas // by sandbox and account
+	quotas  *graph.QuotaCache
 }
 
 var (
@@ -99,7 +98,7 @@ var (
 // New returns the adapter.
 func New(client *http.Client, options Options) *Threads {
 	options.setDefaults()
-	return &Threads{
+	t := &Threads{
 		OAuth: graph.OAuth{
 			API: graph.New(client, graph.Options{
 				CreateTimeout: options.CreateTimeout, ReadTimeout: options.ReadTimeout, Refine: refine,
@@ -109,8 +108,9 @@ func New(client *http.Client, options Options) *Threads {
 			Scopes: scopes, GrantPrefix: "th", Timeout: options.ReadTimeout,
 		},
 		options: options,
-		limits:  map[string]cachedQuotas{},
 	}
+	t.quotas = graph.NewQuotaCache(time.Duration(options.LimitsTTL)*time.Second, t.queryQuotas)
+	return t
 }
 
 // Name returns "threads".
