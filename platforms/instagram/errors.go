@@ -10,7 +10,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// The subcodes that mean more than their codes.
+// Subcodes that are more specific than their codes.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes
 const (
 	serverError     = 2207001
@@ -24,8 +24,8 @@ const (
 	retryUpload     = 2207082
 )
 
-// refine classifies what Instagram alone says. create is the publishing call;
-// all others may be repeated.
+// refine classifies Instagram's error subcodes. create marks the publishing call;
+// all other calls can be repeated.
 func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	switch f.Subcode {
 	case serverError, downloadTimeout, createFailed, uploadFailed, retryUpload:
@@ -36,10 +36,11 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	case mediaExpired:
 		e.Class, e.Code = network.Transient, network.CodeMediaExpired
 	case notReady, containerEarly:
-		// Of the very container that was named, so it was not published.
+		// The error is about the requested container, so it was not published.
 		e.Class, e.RetryAt = network.Transient, time.Now().Add(5*time.Second)
 	case mediaNotFound:
-		// Not there yet, gone, or published: Publish asks.
+		// Not available yet, expired, or published: Publish reads the container's
+		// state.
 		if create {
 			e.Class = network.Ambiguous
 		}
@@ -47,8 +48,8 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	container.RefineError(title, f, create, e)
 }
 
-// isRetryable says of the words of a failed container ("Error: Media upload has failed
-// with error code 2207082") whether a new one may do better.
+// isRetryable reports whether a new container may succeed after one failed with
+// this status ("Error: Media upload has failed with error code 2207082").
 func isRetryable(status string) bool {
 	for _, code := range []int{serverError, downloadTimeout, mediaExpired, createFailed, uploadFailed, retryUpload} {
 		if strings.Contains(status, strconv.Itoa(code)) {

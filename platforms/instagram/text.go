@@ -10,8 +10,8 @@ import (
 	"dateline/platforms/rules"
 )
 
-// Count counts characters: Instagram gives its limit of a caption in them, and
-// says nothing of links or emoji.
+// Count counts characters: Instagram specifies its caption limit in characters,
+// without special rules for links or emoji.
 func (*Instagram) Count(text string, _ network.Limits) int { return utf8.RuneCountInString(text) }
 
 // Check returns what Instagram would refuse.
@@ -22,7 +22,7 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 		problems = append(problems, network.Violation{Field: field, Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 	if content.Reply {
-		// What answers a post is a comment.
+		// A reply is a comment.
 		limits.MinMedia = 0
 		if len(content.Media) > 0 {
 			add("attachments", "too_many_attachments", "Replies on Instagram are comments, which cannot have attachments.")
@@ -47,9 +47,9 @@ func (i *Instagram) Check(content network.Content, limits network.Limits) []netw
 	return problems
 }
 
-// entities finds hashtags and mentions. A tag goes as far as letters, digits and
-// underscores do, and another may follow at once; a name is of ASCII letters,
-// digits, underscores and periods.
+// entities returns hashtags and mentions. A hashtag consists of letters, digits
+// and underscores, and may be followed by another without a space. A user name
+// consists of ASCII letters, digits, underscores and periods.
 func entities(text string) []network.Span {
 	var found []network.Span
 	before := ' ' // the character before position at
@@ -92,10 +92,11 @@ func isNameRune(r rune) bool {
 	return r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// captionFold is about where the feed cuts a caption and offers more.
+// captionFold is the approximate number of characters after which the feed
+// truncates a caption.
 const captionFold = 125
 
-// Preview shows a caption as the feed does.
+// Preview shows a caption as in the feed.
 func (*Instagram) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: entities(content.Text)}
 	if !content.Reply && utf8.RuneCountInString(content.Text) > captionFold {

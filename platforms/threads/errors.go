@@ -9,18 +9,19 @@ import (
 	"dateline/platforms/network"
 )
 
-// The subcodes that mean more than their codes.
+// Subcodes that are more specific than their codes.
 const (
-	mediaNotFound  = 4279009 // said of containers that were made a moment ago, too
+	mediaNotFound  = 4279009 // also returned for containers that were just created
 	userRestricted = 4279013
 )
 
-// refine classifies what Threads alone says. create is the publishing call; all
-// others may be repeated.
+// refine classifies Threads' error subcodes. create marks the publishing call;
+// all other calls can be repeated.
 func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	switch f.Subcode {
 	case mediaNotFound:
-		// Not there yet, gone, or published: Publish asks.
+		// Not available yet, expired, or published: Publish reads the container's
+		// state.
 		e.Class, e.RetryAt = network.Transient, time.Now().Add(3*time.Second)
 	case userRestricted:
 		e.Class = network.Rejected
@@ -28,8 +29,8 @@ func refine(f graph.ErrorObject, create bool, e *network.Error) {
 	container.RefineError(title, f, create, e)
 }
 
-// isRetryable says of a failed container's error_message whether a new one may do
-// better. The others are about the attachment itself.
+// isRetryable reports whether a new container may succeed after one failed with
+// this error_message. Other messages are about the attachment itself.
 // https://developers.facebook.com/docs/threads/troubleshooting
 func isRetryable(message string) bool {
 	return slices.Contains([]string{"FAILED_DOWNLOADING_VIDEO", "UNKNOWN"}, message)

@@ -13,7 +13,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// Prepare makes the containers of a post and waits until Threads has processed
+// Prepare creates the containers of a post and waits until Threads has processed
 // them.
 func (t *Threads) Prepare(ctx context.Context, account network.Account, submission network.Submission) (network.Prepared, error) {
 	if err := t.Service.RequireRemoteID(account); err != nil {
@@ -37,7 +37,7 @@ func (t *Threads) Prepare(ctx context.Context, account network.Account, submissi
 	return prepared, nil
 }
 
-// Publish shows the prepared container to the world (POST threads_publish).
+// Publish publishes the prepared container (POST threads_publish).
 func (t *Threads) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	id, err := container.ID(submission.Handle)
 	if err != nil {
@@ -66,7 +66,7 @@ func (t *Threads) permalink(ctx context.Context, account network.Account, id str
 	})
 }
 
-// Delete removes a post, which accounts may do 100 times a day.
+// Delete removes a post, which an account can do 100 times a day.
 // https://developers.facebook.com/docs/threads/posts/delete-posts
 func (t *Threads) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	_, err := t.do(ctx, account, graph.Call{Method: http.MethodDelete}, remoteID)
@@ -74,7 +74,7 @@ func (t *Threads) Delete(ctx context.Context, account network.Account, remoteID 
 		return nil
 	}
 	if e := network.AsError(err); e.Code == "100/33" || strings.HasSuffix(e.Code, "/4279009") {
-		return nil // it is not there
+		return nil // it does not exist
 	}
 	return err
 }

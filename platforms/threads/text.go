@@ -14,12 +14,12 @@ import (
 	"dateline/platforms/rules"
 )
 
-// Count counts characters, and of emoji the bytes of UTF-8.
+// Count counts characters, and the UTF-8 bytes of emoji.
 // https://developers.facebook.com/docs/threads/posts#limitations
 //
-// An emoji is the whole of what is drawn as one: a family, a flag, a thumb with
-// its skin. What is not an emoji counts by its code points, so that letters with
-// separate marks count as more than one.
+// An emoji is a grapheme cluster: a family, a flag, a thumb with its skin tone.
+// Everything else counts by its code points, so that letters with combining marks
+// count more than one.
 func (*Threads) Count(text string, _ network.Limits) int {
 	n, state := 0, -1
 	for text != "" {
@@ -34,11 +34,10 @@ func (*Threads) Count(text string, _ network.Limits) int {
 	return n
 }
 
-// isEmoji reports whether a grapheme cluster is drawn in color: what has
-// Unicode's property Emoji_Presentation, and what variation selector 16 or the
-// keycap makes one. Of the planes above the first, whatever lies among the
-// pictographs is taken for one, text style or not: counting too much there costs
-// a few characters, counting too little the post.
+// isEmoji reports whether a grapheme cluster is shown in color: it has Unicode's
+// property Emoji_Presentation, or variation selector 16 or the keycap. All
+// pictographs beyond the Basic Multilingual Plane count as emoji, even in text
+// style: counting too much costs a few characters, counting too little the post.
 // https://unicode.org/Public/16.0.0/ucd/emoji/emoji-data.txt
 func isEmoji(cluster string) bool {
 	for _, r := range cluster {
@@ -49,7 +48,8 @@ func isEmoji(cluster string) bool {
 	return false
 }
 
-// isBMPEmoji are the characters of the first plane that have Emoji_Presentation.
+// isBMPEmoji reports whether a character of the Basic Multilingual Plane has
+// Emoji_Presentation.
 func isBMPEmoji(r rune) bool {
 	switch r {
 	case 0x23F0, 0x23F3, 0x267F, 0x2693, 0x26A1, 0x26CE, 0x26D4, 0x26EA, 0x26F5, 0x26FA, 0x26FD,
@@ -69,7 +69,7 @@ func (t *Threads) Check(content network.Content, limits network.Limits) []networ
 	var links []string
 	for _, e := range entities(content.Text) {
 		if e.Kind == network.SpanLink && !slices.Contains(links, e.Target) {
-			links = append(links, e.Target) // the same address again is not counted
+			links = append(links, e.Target) // repeated addresses are not counted
 		}
 	}
 	if limit := limits.MaxLinks; limit > 0 && len(links) > limit {
@@ -79,8 +79,8 @@ func (t *Threads) Check(content network.Content, limits network.Limits) []networ
 	return problems
 }
 
-// entities finds links, with their scheme or with www, mentions, and the topic:
-// of the hashtags Threads takes the first alone.
+// entities returns links (with a scheme or with www), mentions, and the topic:
+// Threads uses only the first hashtag.
 // https://developers.facebook.com/docs/threads/create-posts/topic-tags
 func entities(text string) []network.Span {
 	var found []network.Span
@@ -118,7 +118,7 @@ func entities(text string) []network.Span {
 	return found
 }
 
-// linkLength is how much of text's beginning is a link; 0: it is none.
+// linkLength returns the length of the link at the start of text; 0: none.
 func linkLength(text string) int {
 	prefix := 0
 	for _, p := range []string{"https://", "http://", "www."} {
@@ -162,8 +162,8 @@ func tagLength(text string) int {
 	return end
 }
 
-// Preview shows a post as the feed does: of a text alone, the first link stands
-// below it as a card.
+// Preview shows a post as in the feed: without attachments, the first link is
+// shown as a card.
 func (*Threads) Preview(content network.Content, _ network.Limits) network.Preview {
 	p := network.Preview{Text: content.Text, Spans: entities(content.Text)}
 	tags := 0

@@ -33,8 +33,8 @@ type Options struct {
 	AuthorizeHost string `json:"authorize_host"` // default https://threads.net
 	GraphHost     string `json:"graph_host"`     // default https://graph.threads.net
 
-	// TokenParameter sends tokens as the documentation shows it, as a parameter
-	// that stands in the address of what is read, and not as a header.
+	// TokenParameter sends tokens the way the documentation does, as a parameter
+	// (of the URL for reads) instead of a header.
 	TokenParameter bool `json:"token_parameter"`
 
 	Characters    int   `json:"characters"`      // default 500
@@ -46,8 +46,8 @@ type Options struct {
 	VideoBytes    int64 `json:"video_bytes"`     // default 1 GB
 	VideoSeconds  int   `json:"video_seconds"`   // default 300
 	AltText       int   `json:"alt_text"`        // characters; default 1,000
-	FetchSeconds  int   `json:"fetch_seconds"`   // how long the address of an attachment is good; default 2 h
-	LimitsTTL     int   `json:"limits_seconds"`  // how long the account's own limits are believed; default 1 h
+	FetchSeconds  int   `json:"fetch_seconds"`   // lifetime of the address of an attachment; default 2 h
+	LimitsTTL     int   `json:"limits_seconds"`  // how long the account's own limits are cached; default 1 h
 
 	CreateTimeout time.Duration `json:"-"` // timeout of the publishing call; 0: 4 min
 	ReadTimeout   time.Duration `json:"-"` // timeout of calls that can be repeated; 0: 30 s
@@ -79,7 +79,7 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Threads implements network.Network and the ways to connect its accounts.
+// Threads implements network.Network, and connects accounts with OAuth.
 type Threads struct {
 	graph.OAuth
 	container.Staging
