@@ -87,7 +87,7 @@ func newBench(t *testing.T, options fake.Options) *bench {
 	networks := platforms.Options{Mastodon: mastodon.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second},
 		Bluesky: bluesky.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second, UploadTimeout: 2 * time.Second}, Facebook: facebook.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second, UploadTimeout: 2 * time.Second},
 		Instagram: instagram.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second}, Threads: threads.Options{CreateTimeout: 2 * time.Second, ReadTimeout: time.Second}}
-	networks.UseSandbox(b.fake.NetworkURL)
+	networks.SetSandbox(b.fake.NetworkURL)
 	b.networks = platforms.New(client, networks)
 
 	keyset := filepath.Join(t.TempDir(), "keyset.json")
@@ -136,7 +136,7 @@ func (b *bench) schedule(change func(p *post.Post), accounts ...uuid.UUID) post.
 	if change != nil {
 		change(&p)
 	}
-	created, _, err := b.store.CreatePost(b.t.Context(), postgres.NewPost{Post: p, AccountIDs: accounts, Actor: b.who.Actor()})
+	created, _, err := b.store.CreatePost(b.t.Context(), post.NewPost{Post: p, AccountIDs: accounts, Actor: b.who.Actor()})
 	b.must(err)
 	return created
 }

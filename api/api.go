@@ -35,7 +35,6 @@ import (
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/ratelimit"
 	"dateline/internal/publishing/scheduling"
-	"dateline/internal/storage/postgres"
 )
 
 //go:embed openapi.yaml
@@ -44,7 +43,7 @@ var document []byte
 // Store is the database as the API reads it.
 type Store interface {
 	archive.Store
-	Bearer(ctx context.Context, tokenHash []byte) (workspace.Principal, workspace.Standing, error)
+	Bearer(ctx context.Context, tokenHash []byte) (workspace.Principal, workspace.TokenStatus, error)
 	User(ctx context.Context, id uuid.UUID) (workspace.User, error)
 	Workspace(ctx context.Context, id uuid.UUID) (workspace.Workspace, error)
 	WorkspacesOf(ctx context.Context, user uuid.UUID) ([]workspace.Membership, error)
@@ -52,14 +51,14 @@ type Store interface {
 	AuditLog(ctx context.Context, f audit.Filter) ([]audit.Entry, error)
 	NoteMoved(ctx context.Context, workspace uuid.UUID, what audit.Action, data map[string]any) error
 	PostInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Post, error)
-	Posts(ctx context.Context, f postgres.Filter) ([]post.Post, error)
-	DeadLetters(ctx context.Context, f postgres.DeadFilter) ([]post.DeadLetter, error)
+	Posts(ctx context.Context, f post.Filter) ([]post.Post, error)
+	DeadLetters(ctx context.Context, f post.DeadLetterFilter) ([]post.DeadLetter, error)
 	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
 	Events(ctx context.Context, postID uuid.UUID, after int64, limit int) ([]post.Event, error)
-	EventsNow(ctx context.Context) (post.Place, error)
-	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.Place, limit int) (events []post.WorkspaceEvent, next post.Place, more bool, err error)
+	EventsNow(ctx context.Context) (post.EventCursor, error)
+	WorkspaceEvents(ctx context.Context, f post.EventFilter, after post.EventCursor, limit int) (events []post.WorkspaceEvent, next post.EventCursor, more bool, err error)
 	SeriesInWorkspace(ctx context.Context, workspace, id uuid.UUID) (post.Series, error)
-	ListSeries(ctx context.Context, f postgres.SeriesFilter) ([]post.Series, error)
+	ListSeries(ctx context.Context, f post.SeriesFilter) ([]post.Series, error)
 	MissedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]post.SeriesNote, error)
 	SkippedOccurrences(ctx context.Context, id uuid.UUID, limit int) ([]string, error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
@@ -67,8 +66,8 @@ type Store interface {
 
 // Desk schedules and changes posts.
 type Desk interface {
-	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key postgres.Idempotency) (p post.Post, replayed bool, err error)
-	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions, key postgres.Idempotency) (scheduling.BulkPosts, error)
+	Schedule(ctx context.Context, who workspace.Principal, draft scheduling.Draft, key idempotency.Key) (p post.Post, replayed bool, err error)
+	ScheduleRows(ctx context.Context, who workspace.Principal, rows []scheduling.Row, o scheduling.BulkOptions, key idempotency.Key) (scheduling.BulkPosts, error)
 	Change(ctx context.Context, g post.Guard, edit scheduling.Edit) (post.Post, error)
 	Cancel(ctx context.Context, g post.Guard) (post.Post, error)
 	PublishNow(ctx context.Context, g post.Guard) (post.Post, error)
@@ -81,12 +80,12 @@ type Desk interface {
 	Discard(ctx context.Context, g post.Guard, targets []uuid.UUID) (post.Post, error)
 	Confirm(ctx context.Context, g post.Guard, target uuid.UUID, address, remoteID string) (post.Post, error)
 	SendAgain(ctx context.Context, g post.Guard, target uuid.UUID) (post.Post, error)
-	BulkDead(ctx context.Context, actor string, f postgres.DeadFilter, discard, dryRun bool) (scheduling.Bulk, error)
+	BulkDead(ctx context.Context, actor string, f post.DeadLetterFilter, discard, dryRun bool) (scheduling.Bulk, error)
 	Show(ctx context.Context, who workspace.Principal, draft scheduling.Draft) (scheduling.Shown, error)
 	Limits(ctx context.Context, workspace, accountID uuid.UUID) ([]ratelimit.Bucket, error)
 	Fitness(ctx context.Context, who workspace.Principal, item uuid.UUID, accounts []uuid.UUID) ([]scheduling.Fitness, error)
 
-	CreateSeries(ctx context.Context, who workspace.Principal, in scheduling.SeriesDraft, key postgres.Idempotency) (s post.Series, changed []uuid.UUID, replayed bool, err error)
+	CreateSeries(ctx context.Context, who workspace.Principal, in scheduling.SeriesDraft, key idempotency.Key) (s post.Series, changed []uuid.UUID, replayed bool, err error)
 	ChangeSeries(ctx context.Context, who workspace.Principal, g post.Guard, edit scheduling.SeriesEdit) (post.Series, []uuid.UUID, error)
 	PauseSeries(ctx context.Context, g post.Guard, pause bool) (post.Series, []uuid.UUID, error)
 	EndSeries(ctx context.Context, g post.Guard, cancel bool) (post.Series, []uuid.UUID, error)
@@ -105,8 +104,8 @@ type Workflows interface {
 type Accounts interface {
 	Networks(ctx context.Context) ([]account.Offer, error)
 	ConnectWithToken(ctx context.Context, who workspace.Principal, network, baseURL string, token secret.Text) (account.Account, error)
-	ConnectForm(ctx context.Context, who workspace.Principal, at account.Place, values map[string]secret.Text) (account.Connection, error)
-	Begin(ctx context.Context, who workspace.Principal, at account.Place) (authorizeURL string, err error)
+	ConnectForm(ctx context.Context, who workspace.Principal, at account.Instance, values map[string]secret.Text) (account.Connection, error)
+	Begin(ctx context.Context, who workspace.Principal, at account.Instance) (authorizeURL string, err error)
 	Complete(ctx context.Context, back account.Callback) (account.Connection, error)
 	Choice(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Choice, error)
 	Choose(ctx context.Context, who workspace.Principal, id uuid.UUID, remoteIDs []string) ([]account.Account, error)
@@ -116,7 +115,7 @@ type Accounts interface {
 	Change(ctx context.Context, who workspace.Principal, id uuid.UUID, c account.Change) (account.Account, error)
 	Check(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Account, error)
 	Reconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (authorizeURL string, err error)
-	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.Farewell, error)
+	Disconnect(ctx context.Context, who workspace.Principal, id uuid.UUID) (account.DisconnectResult, error)
 	InSandbox(a account.Account) bool
 }
 

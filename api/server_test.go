@@ -165,7 +165,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	n.Must(err)
 	s.Crawl = &seeds.Service{Store: n.Store, Workflows: w, Guard: guard, Objects: n.Objects, Pace: crawl.StandardPace(), Browser: true, Log: s.Log}
 	s.Archives = &warc.Exporter{Store: n.Store, Pages: raw, Objects: n.Objects, Software: "Dateline", Log: s.Log}
-	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.Sites{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
+	s.Articles = &pipeline.Service{Store: n.Store, Pages: raw, Sites: &pipeline.SiteCache{Store: n.Store, Redis: redis, Log: s.Log}, Learners: w, Log: s.Log}
 	s.Search = &savedsearch.Service{Store: n.Store, Engine: pgsearch.New(n.Store.Pool(), pgsearch.Options{Log: s.Log})}
 	s.PublicURL = "https://dateline.example"
 	for _, f := range change {
@@ -198,7 +198,7 @@ func (w *temporal) StartExport(context.Context, string, string, string, time.Tim
 	return w.down
 }
 
-func (w *temporal) StartLearning(_ context.Context, domain string) error {
+func (w *temporal) StartSelectorLearning(_ context.Context, domain string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.crawls = append(w.crawls, "learn "+domain)

@@ -12,6 +12,7 @@ import (
 
 	"dateline/api/spec"
 	"dateline/internal/infra/apperr"
+	"dateline/internal/infra/retry"
 	"dateline/internal/publishing/post"
 )
 
@@ -43,7 +44,7 @@ func (s *Server) WorkspaceEvents(ctx context.Context, r spec.WorkspaceEventsRequ
 	return e, nil
 }
 
-func parsePlace(text string) (p post.Place, err error) {
+func parsePlace(text string) (p post.EventCursor, err error) {
 	tx, id, _ := strings.Cut(text, "-")
 	if p.Tx, err = strconv.ParseUint(tx, 10, 64); err == nil {
 		p.ID, err = strconv.ParseInt(id, 10, 64)
@@ -54,7 +55,7 @@ func parsePlace(text string) (p post.Place, err error) {
 	return p, nil
 }
 
-func placeText(p post.Place) string {
+func placeText(p post.EventCursor) string {
 	return strconv.FormatUint(p.Tx, 10) + "-" + strconv.FormatInt(p.ID, 10)
 }
 
@@ -62,7 +63,7 @@ type workspaceStream struct {
 	ctx    context.Context
 	server *Server
 	filter post.EventFilter
-	after  post.Place
+	after  post.EventCursor
 }
 
 // VisitWorkspaceEventsResponse writes events until the reader goes away. An id
@@ -96,7 +97,7 @@ func (e workspaceStream) VisitWorkspaceEventsResponse(w http.ResponseWriter) err
 		var listen <-chan struct{}
 		if more {
 			again = time.After(settle)
-		} else if !sleep(e.ctx, streamRest) {
+		} else if retry.Sleep(e.ctx, streamRest) != nil {
 			return nil
 		} else {
 			again, listen = time.After(streamLook), changed
@@ -126,7 +127,7 @@ func (e *workspaceStream) write(w io.Writer) (more bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", placeText(event.Place), event.Type, raw); err != nil {
+			if _, err := fmt.Fprintf(w, "id: %s\nevent: %s\ndata: %s\n\n", placeText(event.Cursor), event.Type, raw); err != nil {
 				return false, err
 			}
 		}
@@ -135,14 +136,5 @@ func (e *workspaceStream) write(w io.Writer) (more bool, err error) {
 			return more, nil
 		}
 		e.after = next
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }

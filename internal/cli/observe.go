@@ -186,7 +186,7 @@ func parseInfo(text string) map[string]float64 {
 // observeSurroundings registers what the process and its host may use.
 func (p *parts) observeSurroundings() error {
 	t := p.telemetry
-	certificates := &hoststats.Certificates{Places: hoststats.Places(p.cfg)}
+	certificates := &hoststats.Certificates{Places: hoststats.TLSEndpoints(p.cfg)}
 	return errors.Join(
 		t.Observe("dateline_memory_limit_bytes", func(context.Context) ([]telemetry.Reading, error) {
 			limit, ok := hoststats.MemoryLimit()

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/audience/counter"
+	"dateline/internal/infra/retry"
 )
 
 // Result says what a flush did.
@@ -133,14 +134,7 @@ const AOFSyncDelay = 3 * time.Second
 // is in Postgres by then would be taken, and added, again.
 func (k *Flusher) waitForSync(ctx context.Context, beat func()) error {
 	beat()
-	timer := time.NewTimer(k.SyncDelay)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return retry.Sleep(ctx, k.SyncDelay)
 }
 
 // applyLeftovers brings the batches of flushes that did not end.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"dateline/internal/identity/secret"
+	"dateline/internal/infra/retry"
 	"dateline/platforms/network"
 )
 
@@ -76,7 +77,7 @@ func (s *Service) Renew(ctx context.Context, id uuid.UUID, version int64) (Renew
 			// What the network gives is stored also when whoever asked has left.
 			return s.renew(context.WithoutCancel(ctx), leased, owner, pace)
 		}
-		if err := pause(ctx, pace.Look+time.Duration(rand.Int64N(int64(pace.Look)))); err != nil { //nolint:gosec // not a secret
+		if err := retry.Sleep(ctx, pace.Look+time.Duration(rand.Int64N(int64(pace.Look)))); err != nil { //nolint:gosec // not a secret
 			return Renewal{}, err
 		}
 	}
@@ -137,10 +138,10 @@ func (s *Service) ask(ctx context.Context, refresher network.Refresher, app netw
 // keep stores a new pair. It is all there is of the account's access, so a
 // database that is away for a moment is waited for.
 func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, before secret.Text) (Renewal, error) {
-	if fresh.Refresh.Empty() {
-		fresh.Refresh = before // a network whose refresh tokens stay need not repeat them
-		if fresh.RefreshExpiresAt.IsZero() {
-			fresh.RefreshExpiresAt = a.RefreshExpiresAt
+	if fresh.RefreshToken.Empty() {
+		fresh.RefreshToken = before // a network whose refresh tokens stay need not repeat them
+		if fresh.RefreshTokenExpiresAt.IsZero() {
+			fresh.RefreshTokenExpiresAt = a.RefreshExpiresAt
 		}
 	}
 	sealed, err := s.seal(a.ID, fresh)
@@ -149,7 +150,7 @@ func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, be
 	}
 	next := a
 	next.SealedToken, next.Renewable = sealed, true
-	next.ExpiresAt, next.RefreshExpiresAt, next.RefreshDueAt = fresh.ExpiresAt, fresh.RefreshExpiresAt, refreshDue(fresh, time.Now())
+	next.ExpiresAt, next.RefreshExpiresAt, next.RefreshDueAt = fresh.TokenExpiresAt, fresh.RefreshTokenExpiresAt, refreshDue(fresh, time.Now())
 	if len(fresh.Scopes) > 0 {
 		next.Scopes = fresh.Scopes
 	}
@@ -159,7 +160,7 @@ func (s *Service) keep(ctx context.Context, a Account, fresh network.Account, be
 			break
 		}
 		s.log().Error("renewed tokens are not stored yet", "account_id", a.ID, "error", err)
-		if errPause := pause(ctx, 100*time.Millisecond<<try); errPause != nil {
+		if errPause := retry.Sleep(ctx, 100*time.Millisecond<<try); errPause != nil {
 			return Renewal{}, errPause
 		}
 	}
@@ -234,15 +235,4 @@ func (a Account) Stale(due, now time.Time) bool {
 		due = now
 	}
 	return a.ExpiresAt.Sub(due) < margin
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -9,30 +9,31 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/infra/apperr"
 
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/storage/postgres/db"
 )
 
 // Bearer finds who holds a token, by the token's hash, and has its use noted.
 // Only of a good token the principal is told.
-func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, workspace.Standing, error) {
+func (s *Store) Bearer(ctx context.Context, hash []byte) (workspace.Principal, workspace.TokenStatus, error) {
 	row, err := s.q.TokenByHash(ctx, hash)
 	switch {
 	case noRows(err):
-		return workspace.Principal{}, workspace.Unknown, nil
+		return workspace.Principal{}, workspace.TokenUnknown, nil
 	case err != nil:
-		return workspace.Principal{}, workspace.Unknown, err
+		return workspace.Principal{}, workspace.TokenUnknown, err
 	case row.Revoked:
-		return workspace.Principal{}, workspace.Revoked, nil
+		return workspace.Principal{}, workspace.TokenRevoked, nil
 	case row.Expired:
-		return workspace.Principal{}, workspace.Expired, nil
+		return workspace.Principal{}, workspace.TokenExpired, nil
 	case row.Role == nil: // the membership has ended
-		return workspace.Principal{}, workspace.Unknown, nil
+		return workspace.Principal{}, workspace.TokenUnknown, nil
 	}
 	if row.UseIsNews {
 		s.uses.note(row.ID)
 	}
 	return workspace.Principal{WorkspaceID: row.WorkspaceID, UserID: row.UserID, Role: workspace.Role(*row.Role), Scopes: scopes(row.Scopes),
-		TokenID: row.ID, TokenName: row.Name, ExpiresAt: inUTC(row.ExpiresAt)}, workspace.Good, nil
+		TokenID: row.ID, TokenName: row.Name, ExpiresAt: inUTC(row.ExpiresAt)}, workspace.TokenActive, nil
 }
 
 // Tokens lists the tokens that are not revoked, the newest first.
@@ -47,7 +48,7 @@ func (s *Store) Tokens(ctx context.Context, f workspace.TokenFilter) ([]workspac
 }
 
 // CreateToken stores a member's new token.
-func (s *Store) CreateToken(ctx context.Context, t workspace.Token, key Idempotency) (created workspace.Token, replayed bool, err error) {
+func (s *Store) CreateToken(ctx context.Context, t workspace.Token, key idempotency.Key) (created workspace.Token, replayed bool, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		earlier, err := claimKey(ctx, q, t.WorkspaceID, key, t.ID)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"dateline/internal/identity/login"
 	"dateline/internal/identity/secret"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/ssrf"
 	"dateline/internal/notify/pubsub"
 	"dateline/internal/notify/webhook"
@@ -90,7 +91,7 @@ func OpenWith(t testing.TB, options fake.Options) *Newsroom {
 	client, err := call.NewClient([]string{strings.TrimPrefix(n.Fake.URL(), "http://")})
 	n.Must(err)
 	var networks platforms.Options
-	networks.UseSandbox(n.Fake.NetworkURL)
+	networks.SetSandbox(n.Fake.NetworkURL)
 	n.Networks = platforms.New(client, networks)
 
 	keyset := filepath.Join(t.TempDir(), "keyset.json")
@@ -151,7 +152,7 @@ func (n *Newsroom) Member(role workspace.Role) (token string) {
 func (n *Newsroom) Join(w workspace.Workspace, role workspace.Role) workspace.Principal {
 	n.T.Helper()
 	user := uuid.Must(uuid.NewV7())
-	m, _, err := n.Store.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role, postgres.Idempotency{})
+	m, _, err := n.Store.Invite(n.T.Context(), w.ID, user.String()+"@news.example", role, idempotency.Key{})
 	n.Must(err)
 	n.Must(n.Store.RecordLogin(n.T.Context(), m.User.ID, uuid.Must(uuid.NewV7())))
 	return workspace.Principal{WorkspaceID: w.ID, UserID: m.User.ID, Role: role, Scopes: []workspace.Scope{workspace.Everything}}
@@ -164,7 +165,7 @@ func (n *Newsroom) TokenOf(who workspace.Principal, scopes ...workspace.Scope) s
 	if len(scopes) > 0 {
 		t.Scopes = scopes
 	}
-	_, _, err := n.Store.CreateToken(n.T.Context(), t, postgres.Idempotency{})
+	_, _, err := n.Store.CreateToken(n.T.Context(), t, idempotency.Key{})
 	n.Must(err)
 	return plain
 }
@@ -185,7 +186,7 @@ func (n *Newsroom) Allow(name string) account.Account {
 	n.T.Helper()
 	_, err := n.Fake.AddAccount(name)
 	n.Must(err)
-	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Place{Network: "mastodon", Sandbox: true})
+	link, err := n.Accounts.Begin(n.T.Context(), n.Owner, account.Instance{Network: "mastodon", Sandbox: true})
 	n.Must(err)
 	back := Consent(n.T, link)
 	made, err := n.Accounts.Complete(n.T.Context(), account.Callback{State: back.Get("state"), Code: back.Get("code")})
@@ -231,7 +232,7 @@ func (n *Newsroom) Schedule(change ...func(*scheduling.Draft)) post.Post {
 	for _, f := range change {
 		f(&d)
 	}
-	p, _, err := n.Desk.Schedule(n.T.Context(), n.Owner, d, postgres.Idempotency{})
+	p, _, err := n.Desk.Schedule(n.T.Context(), n.Owner, d, idempotency.Key{})
 	n.Must(err)
 	return p
 }

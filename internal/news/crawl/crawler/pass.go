@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/retry"
 	"dateline/internal/news/crawl/weburl"
 )
 
@@ -53,7 +54,7 @@ func (p *pass) enter(ctx context.Context, u weburl.URL) error {
 			p.key, p.until = key, begun.Add(left)
 			return p.address(ctx, u)
 		}
-		if err := sleep(ctx, min(max(wait, time.Millisecond), left)); err != nil {
+		if err := retry.Sleep(ctx, min(max(wait, time.Millisecond), left)); err != nil {
 			return err
 		}
 	}
@@ -78,7 +79,7 @@ func (p *pass) address(ctx context.Context, u weburl.URL) error {
 	if !ok {
 		return errCrowded
 	}
-	return sleep(ctx, wait)
+	return retry.Sleep(ctx, wait)
 }
 
 // leave opens the gate again after a pause. It outlasts ctx: the answer is here,
@@ -107,18 +108,4 @@ func (p *pass) within(ctx context.Context) (context.Context, context.CancelFunc)
 		return context.WithTimeout(ctx, p.run.Limits.Fetch)
 	}
 	return context.WithDeadline(ctx, p.until)
-}
-
-func sleep(ctx context.Context, wait time.Duration) error {
-	if wait <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -61,7 +61,7 @@ func firstDate(doc []byte) time.Time {
 // moment reads a date that has a time of day and names its zone.
 func moment(text string) (time.Time, bool) {
 	d, ok := dates.Parse(text, dates.Options{})
-	return d.Time, ok && d.Clock && d.Zoned
+	return d.Time, ok && d.HasTime && d.HasZone
 }
 
 // datePublished is the text that JSON-LD has under this name first.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dateline/internal/infra/retry"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/discover"
 	"dateline/internal/news/crawl/weburl"
@@ -116,7 +117,7 @@ func (r *run) linger(ctx context.Context, until time.Time) bool {
 		}
 		// What is due and was not leased is held by somebody, or will be noticed to
 		// be paused: it is not asked for at once.
-		if sleep(ctx, min(max(wait, look/20), look)) != nil {
+		if retry.Sleep(ctx, min(max(wait, look/20), look)) != nil {
 			return false
 		}
 		if wait <= look {

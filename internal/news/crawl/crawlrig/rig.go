@@ -12,6 +12,7 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/identity/workspace"
+	"dateline/internal/infra/idempotency"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
 	"dateline/internal/news/crawl/crawltest"
@@ -98,6 +99,6 @@ func Plant(ctx context.Context, s *postgres.Store, w workspace.Workspace, pace c
 		all = append(all, crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: w.ID, URL: u, Kind: kind, Status: crawl.Active, Priority: 50,
 			Min: pace.Min, Max: pace.Max, Every: pace.Every, Rules: crawl.Rules{Depth: 1}})
 	}
-	_, _, err := s.CreateSeeds(ctx, all, postgres.Idempotency{})
+	_, _, err := s.CreateSeeds(ctx, all, idempotency.Key{})
 	return err
 }
