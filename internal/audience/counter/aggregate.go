@@ -251,7 +251,7 @@ func siteKeyOf(page string) string { return page[:siteLength] }
 func (c *pageSummary) appendArgs(args []any) []any {
 	var days []int64
 	var fields increments
-	refused := []any{0}
+	reasons := []any{0}
 	for _, h := range c.hours {
 		k := kindFor(h.kind)
 		fields.add(hourField(h.quarters, k), h.count)
@@ -264,7 +264,7 @@ func (c *pageSummary) appendArgs(args []any) []any {
 	for _, v := range c.boundedValues() {
 		switch v.letter {
 		case filtered:
-			refused = append(refused, v.value, v.count)
+			reasons = append(reasons, v.value, v.count)
 		case deviceLetter: // stored as one letter
 			fields.add(string(deviceLetter)+v.value[:1], v.count)
 		default:
@@ -274,7 +274,7 @@ func (c *pageSummary) appendArgs(args []any) []any {
 	if c.method == SetPerDay.letter() {
 		fields.add(dailyUniquesField, c.newVisitors)
 	}
-	refused[0] = len(refused) / 2
+	reasons[0] = len(reasons) / 2
 	slices.Sort(days)
 	args = append(args, c.page, string(c.method), len(days))
 	for _, day := range days {
@@ -299,7 +299,7 @@ func (c *pageSummary) appendArgs(args []any) []any {
 	for _, m := range c.minutes {
 		args = append(args, m.minute, m.last, m.views)
 	}
-	return append(args, refused...)
+	return append(args, reasons...)
 }
 
 // boundedValues returns the dimension values, with the rarest referrers merged

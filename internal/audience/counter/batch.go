@@ -278,19 +278,19 @@ func (c *Counter) addUniques(ctx context.Context, changes []*pageSummary, deltas
 
 // mergeRareReferrers merges the referrers that a page doesn't store into Other.
 func mergeRareReferrers(all []DimensionDelta, known map[string]bool) []DimensionDelta {
-	kept := all[:0]
+	merged := all[:0]
 	rare := map[Day]int64{}
 	for _, d := range all {
 		if d.Dimension == Referrer && (d.Value == Other || !known[d.Value]) {
 			rare[d.Day] += d.Count
 			continue
 		}
-		kept = append(kept, d)
+		merged = append(merged, d)
 	}
 	for day, count := range rare {
-		kept = append(kept, DimensionDelta{day, Referrer, Other, count})
+		merged = append(merged, DimensionDelta{day, Referrer, Other, count})
 	}
-	return kept
+	return merged
 }
 
 func hasDay(all []DayUniques, d Day) bool {

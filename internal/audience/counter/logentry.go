@@ -148,9 +148,9 @@ func newLogDecoder(s string) (logDecoder, error) {
 		l.pages = append(l.pages, last)
 	}
 	l.hits = l.number()
-	refused := l.kind == filtered && l.method == noMethod
-	counted := strings.IndexByte("vcx", l.kind) >= 0 && methodFor(l.method) != ""
-	if l.failed || !refused && !counted || !isPlausible(l.day, l.quarters*quarterSeconds) {
+	isFiltered := l.kind == filtered && l.method == noMethod
+	isCounted := strings.IndexByte("vcx", l.kind) >= 0 && methodFor(l.method) != ""
+	if l.failed || !isFiltered && !isCounted || !isPlausible(l.day, l.quarters*quarterSeconds) {
 		return logDecoder{}, errLogEntry
 	}
 	return l, nil

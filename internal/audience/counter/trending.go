@@ -14,7 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Ranking is a way to rank a site's pages.
+// Ranking is an ordering of a site's pages.
 type Ranking string
 
 // The rankings. They are maintained continuously; reading one only merges the
