@@ -28,7 +28,7 @@ type Kind string
 const (
 	View       Kind = "view"
 	Click      Kind = "click"
-	Conversion Kind = "convert"
+	Conversion Kind = "conversion"
 )
 
 // UniqueMethod is how a site counts the unique visitors of a page.

@@ -11,15 +11,15 @@ import (
 
 // Erasure is a request to erase a site's counts or one visitor.
 type Erasure struct {
-	ID          uuid.UUID
-	Workspace   uuid.UUID
-	Site        uuid.UUID
-	OfVisitor   bool
-	Visitor     counter.Visitor // cleared once it is done
-	RequestedBy uuid.UUID
-	RequestedAt time.Time
-	DoneAt      *time.Time
-	Removed     int64
+	ID            uuid.UUID
+	Workspace     uuid.UUID
+	Site          uuid.UUID
+	SingleVisitor bool
+	Visitor       counter.Visitor // cleared once it is done
+	RequestedBy   uuid.UUID
+	RequestedAt   time.Time
+	DoneAt        *time.Time
+	Removed       int64
 }
 
 // MaintenanceResult is the outcome of a maintenance run.
@@ -117,7 +117,7 @@ func (f *Flusher) erase(ctx context.Context, heartbeat func(), done *Result) err
 			return err
 		}
 		done.Erased++
-		f.Log.InfoContext(ctx, "erased view counts", "erasure_id", e.ID, "site_id", e.Site, "single_visitor", e.OfVisitor, "removed", removed)
+		f.Log.InfoContext(ctx, "erased view counts", "erasure_id", e.ID, "site_id", e.Site, "single_visitor", e.SingleVisitor, "removed", removed)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (f *Flusher) erasePages(ctx context.Context, e Erasure, heartbeat func()) (
 		}
 		for _, page := range pages {
 			id := counter.PageID{Site: e.Site, Page: page}
-			if e.OfVisitor {
+			if e.SingleVisitor {
 				n, err := f.Counter.EraseVisitor(ctx, id, e.Visitor)
 				if err != nil {
 					return removed, err
@@ -146,7 +146,7 @@ func (f *Flusher) erasePages(ctx context.Context, e Erasure, heartbeat func()) (
 		}
 		after = pages[len(pages)-1]
 	}
-	if e.OfVisitor {
+	if e.SingleVisitor {
 		return removed, nil // Postgres stores no visitors
 	}
 	return f.Store.EraseSiteViews(ctx, e.Site)

@@ -172,7 +172,7 @@ func (in *Handler) parseRow(s *site.Active, raw []byte, now time.Time) (h hit, r
 	}
 	h, problems = in.parseMessage(&http.Request{}, s, m)
 	if !isKind(m.Type) {
-		problems = append(problems, apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."})
+		problems = append(problems, apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and conversion."})
 	}
 	h.at, h.traits.UserAgent = now, row.UserAgent
 	if row.Time != nil {

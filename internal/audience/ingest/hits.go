@@ -46,7 +46,7 @@ func (in *Handler) handleView(w http.ResponseWriter, r *http.Request) {
 func (in *Handler) handleEvent(w http.ResponseWriter, r *http.Request) {
 	in.handleHit(w, r, func(m *message) *apperr.FieldError {
 		if !isKind(m.Type) {
-			return &apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and convert."}
+			return &apperr.FieldError{Field: "type", Code: "not_allowed", Message: "One of view, click and conversion."}
 		}
 		return nil
 	})

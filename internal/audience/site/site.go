@@ -146,7 +146,7 @@ func (s *Site) validate() []apperr.FieldError {
 	case counter.Set, counter.SetPerDay, counter.HyperLogLog:
 		between("max_id", s.MaxID, 0, 0, "Only allowed with the bitmap method.")
 	default:
-		wrong("uniques", "not_allowed", "One of set, set_per_day, hyperloglog and bitmap.")
+		wrong("unique_method", "not_allowed", "One of set, set_per_day, hyperloglog and bitmap.")
 	}
 	if s.Visitors != Cookie && s.Visitors != Cookieless {
 		wrong("visitors", "not_allowed", "One of cookie and cookieless.")
