@@ -55,7 +55,7 @@ type newsroomOfSecrets struct {
 
 func openSecrets(t *testing.T) *newsroomOfSecrets {
 	t.Helper()
-	n := &newsroomOfSecrets{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour}), log: &logBook{}, dir: t.TempDir()}
+	n := &newsroomOfSecrets{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour}), log: &logBook{}, dir: t.TempDir()}
 	log := slog.New(slog.NewJSONHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	n.Accounts.Log, n.Desk.Log = log, log
 	c, err := temporalclient.Connect(temporalclient.Options{Address: temporaltest.StartIn(t, n.dir), Namespace: temporaltest.Namespace}, log)
@@ -65,15 +65,15 @@ func openSecrets(t *testing.T) *newsroomOfSecrets {
 	gathering, stop := delivery.Batched(n.Store)
 	t.Cleanup(stop)
 	w := New(c, Activities{
-		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: gathering, Accounts: n.Accounts, Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
-			Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond}},
+		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: gathering, Accounts: n.Accounts, Networks: n.Networks, Objects: n.Objects, Links: n.Objects, Live: n.Bus, Log: log,
+			Limits: n.Limits, Timing: delivery.Timing{Backoff: 20 * time.Millisecond}}),
 			Planner:  &delivery.Planner{Store: n.Store},
 			Commands: &delivery.Commands{Store: n.Store, Scheduler: n.Desk, Live: n.Bus},
 			Recovery: &delivery.Recovery{Store: n.Store, Nudger: n.starter, Live: n.Bus, Log: log}},
 		Series:   &activities.Series{Store: n.Store, Desk: n.Desk, Nudger: n.starter, Log: log},
 		Webhooks: &activities.Webhooks{Store: n.Store, Sealer: n.Sealer, Client: http.DefaultClient, Live: n.Bus, Log: log},
 		Tokens:   &activities.Tokens{Store: n.Store, Accounts: n.Accounts, Starter: n.starter, Live: n.Bus, Log: log},
-	}, Surroundings{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})
+	}, Deps{Dispatcher: idle{}, Store: n.Store, Releaser: n.starter, Notices: n.Bus, Log: log})
 	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
