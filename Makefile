@@ -201,6 +201,10 @@ sbom: build temporald ## write what the programs are made of to bin/dateline.cdx
 	@go run ./deploy/sbom -version $(VERSION) -lock web/package-lock.json bin/dateline bin/temporald > bin/dateline.cdx.json.tmp
 	@mv bin/dateline.cdx.json.tmp bin/dateline.cdx.json && echo "bin/dateline.cdx.json"
 
+.PHONY: notice
+notice: ## write NOTICE: the license of everything that Dateline is built from
+	@go run ./deploy/notice > NOTICE.tmp && mv NOTICE.tmp NOTICE
+
 .PHONY: stale
 stale: generate ## fail when generated code is not what its source says
 	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example || \
