@@ -72,6 +72,7 @@ generate: $(SQLC) $(OAPI) ## write the generated code anew: queries, API, settin
 	cd internal/storage/postgres && $(SQLC) generate
 	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
 	go test ./internal/infra/config -run TestExample -update >/dev/null
+	go test ./docs -run TestSettingsPage -update >/dev/null
 
 ## Proving it
 
@@ -211,7 +212,7 @@ notice: ## write NOTICE: the license of everything that Dateline is built from
 
 .PHONY: stale
 stale: generate ## fail when generated code is not what its source says
-	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example || \
+	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example docs/reference/settings.md || \
 		{ echo "Generated code is stale: commit what 'make generate' wrote."; exit 1; }
 
 ## Housekeeping

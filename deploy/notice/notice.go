@@ -265,7 +265,9 @@ This file is generated: make notice
 `
 
 func write(w io.Writer, deps []dependency) error {
-	slices.SortFunc(deps, func(a, b dependency) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version)) })
+	slices.SortFunc(deps, func(a, b dependency) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
 	var b bytes.Buffer
 	b.WriteString(head)
 	for _, what := range []use{linked, dashboard, building} {
