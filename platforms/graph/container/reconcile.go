@@ -67,7 +67,7 @@ func Reconcile(ctx context.Context, name string, m interface {
 
 // Search reads the account's own posts back to the window's start and compares
 // them with the submission: text, number of attachments and the post that it
-// answers (package matching). late is for matching.Search.Finding.
+// answers (package matching). late is the caveat of matching.Search.Result.
 func Search(ctx context.Context, submission network.Submission, window network.Window, list ListFunc, late string) (network.Finding, error) {
 	from := window.From.Truncate(time.Second)
 	search, compare, complete, after := matching.New(window), matching.NewComparer(submission.Text), false, ""
