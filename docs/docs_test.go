@@ -340,6 +340,32 @@ func TestSettingReferences_Exist(t *testing.T) {
 	}
 }
 
+// external are names of other programs that pages mention.
+var external = []string{"pg_trgm", "pool_max_conns"}
+
+// Fields, columns, codes and states that pages name occur in the code.
+func TestNameReferences_OccurInCode(t *testing.T) {
+	var code strings.Builder
+	walk(t, func(file string) {
+		if !strings.HasPrefix(file, "docs/") {
+			code.WriteString(read(t, file))
+		}
+	}, ".go", ".yaml", ".yml", ".sql", ".lua", ".ts", ".js", ".example")
+	span, name := regexp.MustCompile("`[^`\n]+`"), regexp.MustCompile(`\b[a-z]+(?:_[a-z0-9]+)+\b`)
+	for file, text := range pages(t) {
+		for _, s := range span.FindAllString(fence.ReplaceAllString(text, ""), -1) {
+			if strings.ContainsAny(s, "/.") {
+				continue // a file or an address
+			}
+			for _, n := range name.FindAllString(s, -1) {
+				if !slices.Contains(external, n) && !strings.Contains(code.String(), n) {
+					t.Errorf("%s names %s, which does not occur in the code", file, n)
+				}
+			}
+		}
+	}
+}
+
 func TestMetricReferences_Exist(t *testing.T) {
 	var metrics []string
 	for _, i := range telemetry.Instruments() {
