@@ -221,7 +221,7 @@ func TestSelectorsAreEdited(t *testing.T) {
 	got := s.article("one.example", "/d.html", paragraphs("bridge", 6))
 	require.Equal(t, []string{"Mai Lan"}, got.Authors)
 	require.Equal(t, 2, got.SelectorVersion)
-	var now spec.Reading
+	var now spec.Extraction
 	s.decode(s.send("GET", path+"/extraction", nil), 200, &now)
 	require.Equal(t, 2, now.SelectorVersion)
 	require.EqualValues(t, 1, now.Health["authors"])
@@ -231,7 +231,7 @@ func TestSelectorsAreEdited(t *testing.T) {
 	s.decode(s.send("GET", path+"/selectors", nil), 200, &list)
 	require.Len(t, list.Selectors, 2)
 	require.Equal(t, spec.SelectorsState("rolled_back"), list.Selectors[0].State)
-	require.Equal(t, "taken back by a member", *list.Selectors[0].Ended)
+	require.Equal(t, "taken back by a member", *list.Selectors[0].EndReason)
 	require.Equal(t, 2, s.Count("select count(*) from post_events where type in ('selectors_learned', 'selectors_rolled_back') and actor like 'user:%'"))
 
 	s.decode(s.send("POST", path+"/selectors/learn", nil), 202, &now)

@@ -174,7 +174,7 @@ func (x *things) webhook() uuid.UUID {
 
 func (x *things) link() string {
 	return thing(x, "0000000000", func() string {
-		l, _, err := (&shortlink.Service{Store: x.s.Store, Base: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.New{URL: "https://news.example/a"}, idempotency.Key{})
+		l, _, err := (&shortlink.Service{Store: x.s.Store, BaseURL: x.s.Desk.LinkBase}).Create(x.s.t.Context(), x.s.Owner, shortlink.Draft{URL: "https://news.example/a"}, idempotency.Key{})
 		x.s.Must(err)
 		return l.Code
 	})
@@ -187,7 +187,7 @@ func (x *things) sitelike() uuid.UUID {
 
 func (x *things) erasure() uuid.UUID {
 	return thing(x, someID(), func() uuid.UUID {
-		e, err := x.s.Store.Erase(x.s.t.Context(), flush.Erasure{ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, By: x.s.Owner.UserID})
+		e, err := x.s.Store.CreateViewErasure(x.s.t.Context(), flush.Erasure{ID: uuid.New(), Workspace: x.s.Workspace.ID, Site: x.s.Workspace.ID, RequestedBy: x.s.Owner.UserID})
 		x.s.Must(err)
 		return e.ID
 	})

@@ -116,7 +116,7 @@ func (w *temporal) ping(ctx context.Context) error {
 func (w *temporal) queues(context.Context) ([]status.Queue, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return []status.Queue{{Name: "dateline-post", Kind: "workflow", Waiting: 7, Oldest: w.oldest}}, w.down
+	return []status.Queue{{Name: "dateline-post", Kind: "workflow", Pending: 7, Oldest: w.oldest}}, w.down
 }
 
 type syncBuffer struct {
@@ -143,16 +143,16 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	origin, err := n.Objects.Origin(n.T.Context())
 	n.Must(err)
 	c := n.CountViews(log)
-	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, Base: n.Desk.LinkBase}, Tally: tallies{n.Store},
-		Views:    &api.Views{Sites: n.Sites, Counts: c.Counts, Pulses: c.Pulses, Intake: c.Intake},
-		Redirect: &shortlink.Redirect{Finder: n.Store, Counter: c.Batcher, Reader: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
+	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, BaseURL: n.Desk.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
+		Views:    &api.Views{Sites: n.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
+		Redirect: &shortlink.Redirector{Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
 		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
 		MaxBodyBytes: maxBody,
-		System: &status.Watch{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
+		System: &status.Reporter{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
 			Readers: func(ctx context.Context) (status.Readers, error) {
 				quarantined, err := c.Counter.QuarantineSize(ctx)
 				return status.Readers{Quarantined: quarantined}, err

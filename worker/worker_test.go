@@ -21,6 +21,7 @@ import (
 	"dateline/internal/infra/apperr"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/post"
 	"dateline/internal/storage/postgres"
@@ -38,11 +39,11 @@ func TestSchedulesOfWhatIsSwitchedOffAreDropped(t *testing.T) {
 		_, err := c.ScheduleClient().GetHandle(t.Context(), id).Describe(t.Context())
 		return err == nil
 	}
-	if !there(workflows.FlushViewsSchedule) || !there(workflows.TendViewsSchedule) {
+	if !there(workflows.FlushViewsSchedule) || !there(workflows.MaintainViewsSchedule) {
 		t.Fatal("the schedules were not made")
 	}
 	(&Worker{client: c, log: slog.New(slog.DiscardHandler)}).putSchedules(t.Context())
-	if there(workflows.FlushViewsSchedule) || there(workflows.TendViewsSchedule) || !there(workflows.ReconcileSchedule) {
+	if there(workflows.FlushViewsSchedule) || there(workflows.MaintainViewsSchedule) || !there(workflows.ReconcileSchedule) {
 		t.Error("a worker that counts no readers left their schedules, or has none of its own")
 	}
 }
@@ -127,10 +128,10 @@ type rows struct {
 	flushed, compared, tended atomic.Bool
 }
 
-func (r *rows) Flush(_ context.Context, beat func()) (flush.Flushed, error) {
+func (r *rows) Flush(_ context.Context, beat func()) (flush.Result, error) {
 	beat()
 	r.flushed.Store(true)
-	return flush.Flushed{}, nil
+	return flush.Result{}, nil
 }
 
 func (r *rows) CheckIfDue(_ context.Context, beat func()) (c flush.Check, done bool, err error) {
@@ -139,10 +140,10 @@ func (r *rows) CheckIfDue(_ context.Context, beat func()) (c flush.Check, done b
 	return c, true, nil
 }
 
-func (r *rows) Tend(_ context.Context, beat func()) (flush.Tended, error) {
+func (r *rows) Maintain(_ context.Context, beat func()) (flush.MaintenanceResult, error) {
 	beat()
 	r.tended.Store(true)
-	return flush.Tended{}, nil
+	return flush.MaintenanceResult{}, nil
 }
 
 // Sweep deletes what nothing needs, which is nothing.
@@ -220,11 +221,12 @@ func TestRun(t *testing.T) {
 	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
 	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
-	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
+		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
-		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
-		Views:      &activities.Views{Tally: missing},
-		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
+		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+		Views:    &activities.Views{Flusher: missing},
+		Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -280,11 +282,12 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	})
 	log, missing := slog.New(slog.DiscardHandler), &rows{swept: make(chan struct{})}
 	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publish: &activities.Publish{Log: log}, Signals: &activities.Signals{Store: missing},
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
+		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
 		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
-		Tokens:     &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
-		Views:      &activities.Views{Tally: missing},
-		Reconciler: &activities.Reconciler{Store: missing, Nudger: nudger, Log: log}, Webhooks: &activities.Webhooks{}}, idly(log))
+		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+		Views:    &activities.Views{Flusher: missing},
+		Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
@@ -306,7 +309,7 @@ func TestRunWithoutTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{}}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {

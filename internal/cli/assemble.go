@@ -30,6 +30,7 @@ import (
 	"dateline/internal/notify/webhook"
 	"dateline/internal/ops/archive"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/hostguard"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/ratelimit"
@@ -66,9 +67,9 @@ type parts struct {
 	login    *login.Service
 	counter  *counter.Counter // nil, as batcher: readers are not counted
 	batcher  *counter.Batcher
-	running  *activities.Running
+	running  *delivery.InFlight
 	archives *archive.Archives
-	counting *counting   // nil: readers are not counted
+	audience *audience   // nil: readers are not counted
 	crawl    *crawlParts // nil: switched off
 	search   *searching  // nil: the crawl is switched off
 
@@ -88,7 +89,7 @@ type process struct {
 
 // assemble connects to the engines. box plays the networks, or is nil.
 func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox, of process) (_ *parts, err error) {
-	p := &parts{cfg: cfg, of: of, log: log, running: &activities.Running{}}
+	p := &parts{cfg: cfg, of: of, log: log, running: &delivery.InFlight{}}
 	defer func() {
 		if err != nil {
 			p.close()
@@ -121,7 +122,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	for _, c := range []*http.Client{httpClient, p.hooks, p.web} {
-		c.Transport = p.telemetry.Transport(c.Transport)
+		c.Transport = p.telemetry.TraceTransport(c.Transport)
 	}
 	guard, err := ssrf.New(allowed)
 	if err != nil {
@@ -175,7 +176,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 	if cfg.Views {
 		p.counter = counter.New(p.redis, counter.Options{Now: p.clock.Now, Meter: p.telemetry.Views})
 		p.batcher = counter.NewBatcher(p.counter)
-		if p.counting, err = p.openCounting(ctx); err != nil {
+		if p.audience, err = p.openAudience(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -187,7 +188,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.desk = &scheduling.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
-	return p, p.observe(of.version)
+	return p, p.registerMetrics(of.version)
 }
 
 // openRedis takes one URL, or the comma-separated hosts of a cluster.
@@ -218,7 +219,7 @@ func (p *parts) close() {
 	if p.stopLimits != nil {
 		p.stopLimits()
 	}
-	p.counting.close()
+	p.audience.close()
 	if p.batcher != nil {
 		p.batcher.Close()
 	}
@@ -261,13 +262,13 @@ func (p *parts) server(page web.Page) *api.Server {
 	p.startFolding()
 	page.Bucket, page.Base = p.bucketOrigin, pathOf(p.cfg.PublicURL)
 	s := &api.Server{BucketOrigin: p.bucketOrigin, Store: p.store, Desk: p.desk, Workflows: p.starter, Accounts: p.accounts, People: &workspace.Service{Store: p.store}, Login: p.login, Events: p.bus, Webhooks: p.webhooks,
-		Media:    p.media,
-		Exports:  p.archives,
-		Views:    p.views(),
-		Links:    &shortlink.Service{Store: p.store, Base: p.cfg.LinkBase()},
-		Redirect: p.redirect(),
-		Tally:    tallies{p.store}, System: p.watch(), Dashboard: page.Built(),
-		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
+		Media:      p.media,
+		Exports:    p.archives,
+		Views:      p.views(),
+		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
+		Redirect:   p.redirect(),
+		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(),
+		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.PublicURL = p.search.service, p.cfg.PublicURL
@@ -294,10 +295,10 @@ func pathOf(address string) string {
 
 // redirect follows short links. Where readers are counted, it tells robots from
 // them by the same rules.
-func (p *parts) redirect() *shortlink.Redirect {
-	r := &shortlink.Redirect{Finder: p.store, Log: p.log, Now: p.clock.Now}
-	if p.counting != nil {
-		r.Counter, r.Reader = p.batcher, p.counting.intake
+func (p *parts) redirect() *shortlink.Redirector {
+	r := &shortlink.Redirector{Finder: p.store, Log: p.log, Now: p.clock.Now}
+	if p.audience != nil {
+		r.Counter, r.Classifier = p.batcher, p.audience.ingest
 	}
 	return r
 }
@@ -319,13 +320,13 @@ func (p *parts) checks() map[string]api.Check {
 	}
 }
 
-// tallies is the store, which also tells whose counts are whose.
-type tallies struct{ *postgres.Store }
+// viewsStore is the store, which also tells whose counts are whose.
+type viewsStore struct{ *postgres.Store }
 
-// SitesOf lists the sites of a workspace, first that of its posts and links,
+// CountedSites lists the sites of a workspace, first that of its posts and links,
 // which bears the workspace's id.
-func (t tallies) SitesOf(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
-	ids := []uuid.UUID{site.OfPosts(workspace).ID}
+func (t viewsStore) CountedSites(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID, error) {
+	ids := []uuid.UUID{site.PostsSite(workspace).ID}
 	own, err := t.Sites(ctx, workspace)
 	for _, s := range own {
 		ids = append(ids, s.ID)
@@ -335,21 +336,22 @@ func (t tallies) SitesOf(ctx context.Context, workspace uuid.UUID) ([]uuid.UUID,
 
 // worker makes the worker.
 func (p *parts) worker() *worker.Worker {
-	crowd, stop := worker.Crowd(p.store)
+	crowd, stop := delivery.Batched(p.store)
 	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
-		Publish: &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, Running: p.running},
-		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
-		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
-		Library:    &activities.Library{Media: p.media},
-		Archive:    &activities.Archive{Archives: p.archives},
-		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
-		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
-		Crawler:    p.crawlWorker(),
-		Search:     p.searchWorker(),
-		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
-		Views:      p.viewsWorker(),
+		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
+			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, InFlight: p.running},
+			Planner:  &delivery.Planner{Store: p.store, Networks: p.networks},
+			Commands: &delivery.Commands{Store: p.store, Scheduler: p.desk, Live: p.bus},
+			Recovery: &delivery.Recovery{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log}},
+		Series:   &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
+		Library:  &activities.Library{Media: p.media},
+		Archive:  &activities.Archive{Archives: p.archives},
+		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
+		Crawler:  p.crawlWorker(),
+		Search:   p.searchWorker(),
+		Webhooks: &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
+		Views:    p.viewsActivities(),
 	}, worker.Surroundings{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})

@@ -74,7 +74,7 @@ func fill(t *testing.T, n *newsroomtest.Newsroom) account.Account {
 	n.Must(err)
 	_, _, _, err = n.Webhooks.Create(t.Context(), n.Owner, "https://hooks.example/x", "", nil, idempotency.Key{})
 	n.Must(err)
-	_, _, _, err = n.Sites.Create(t.Context(), n.Owner, site.Site{Name: "News", WindowSeconds: 1800, Uniques: counter.HyperLogLog, RateHits: 5, RateSeconds: 10, Visitors: site.Cookie}, idempotency.Key{})
+	_, _, _, err = n.Sites.Create(t.Context(), n.Owner, site.Site{Name: "News", WindowSeconds: 1800, UniqueMethod: counter.HyperLogLog, RateHits: 5, RateSeconds: 10, Visitors: site.Cookie}, idempotency.Key{})
 	n.Must(err)
 	n.Exec("insert into account_choices (id, workspace_id, user_id, network, app, key, accounts, expires_at) values ('0192f1a0-7c00-7000-8000-000000000001', $1, $2, 'mastodon', '', '', '', now() + interval '15 minutes')",
 		n.Workspace.ID, n.Owner.UserID)
@@ -85,7 +85,7 @@ func fill(t *testing.T, n *newsroomtest.Newsroom) account.Account {
 }
 
 func TestOldKeysAreRetiredWhenNothingIsSealedWithThem(t *testing.T) {
-	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour})
+	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	a := fill(t, n)
 	bare := n.Connect("sports")
 	_, use, err := n.Accounts.Open(t.Context(), bare.ID)
@@ -155,7 +155,7 @@ func TestWhatNoKeyOpensIsTold(t *testing.T) {
 // Keys are rotated and everything is resealed while tokens are used and renewed
 // all the time: nobody notices.
 func TestRotationUnderUse(t *testing.T) {
-	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour})
+	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	var accounts []account.Account
 	first := n.Allow("desk")
 	for _, name := range []string{"sports", "weather", "economy"} {

@@ -19,7 +19,7 @@ const tokenPath = "/oauth/token"
 // expiring is a newsroom at a network whose tokens live for an hour.
 func expiring(t *testing.T) (*newsroomtest.Newsroom, account.Account) {
 	t.Helper()
-	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenLife: time.Hour})
+	n := newsroomtest.OpenWith(t, fake.Options{AutoApprove: true, TokenTTL: time.Hour})
 	return n, n.Allow("desk")
 }
 
