@@ -176,7 +176,7 @@ func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
 // admitted has a permit for every call.
 type admitted struct{ delivery.RateLimits }
 
-func (admitted) Take(context.Context, ratelimit.Caller, network.CallKind) ratelimit.Grant {
+func (admitted) Acquire(context.Context, ratelimit.Caller, network.CallKind) ratelimit.Grant {
 	return ratelimit.Grant{OK: true}
 }
 

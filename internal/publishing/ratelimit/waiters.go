@@ -11,46 +11,46 @@ import (
 	"dateline/platforms/network"
 )
 
-// waitingKey ends the key of those who wait for a bucket, see note.lua.
-const waitingKey = ":waiting"
+// waitersKey ends the key of those who wait for a bucket, see update.lua.
+const waitersKey = ":waiters"
 
-// Refusal is why a post waits, and until when.
-type Refusal struct {
+// Wait is why a post waits, and until when.
+type Wait struct {
 	Scope  network.Scope
 	Bucket string // empty: all buckets of the scope that the call falls in
 	Until  time.Time
 }
 
-type waiting struct {
+type waiter struct {
 	caller Caller
-	use    network.CallKind
-	Refusal
+	kind   network.CallKind
+	Wait
 	post uuid.UUID
 }
 
-// Wait registers a post that asks again only at a later time, so that Observe
+// AddWaiter registers a post that asks again only at a later time, so that Observe
 // can name it when it may ask sooner. That it is not registered, because Redis
 // is away, costs only that.
-func (l *Limiter) Wait(ctx context.Context, c Caller, use network.CallKind, r Refusal, post uuid.UUID) {
-	if l.resting() || !r.Until.After(time.Now()) {
+func (l *Limiter) AddWaiter(ctx context.Context, c Caller, use network.CallKind, r Wait, post uuid.UUID) {
+	if l.isBackingOff() || !r.Until.After(time.Now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
 	defer cancel()
-	if _, err := l.waits.Do(ctx, waiting{c, use, r, post}); err != nil {
-		l.failed(err)
+	if _, err := l.waiters.Do(ctx, waiter{c, use, r, post}); err != nil {
+		l.recordFailure(err)
 	}
 }
 
-func (l *Limiter) registerAll(ctx context.Context, all []waiting) ([]struct{}, error) {
+func (l *Limiter) addWaiters(ctx context.Context, all []waiter) ([]struct{}, error) {
 	last := map[string]time.Time{}
 	members := map[string][]redis.Z{}
 	for _, w := range all {
-		for _, b := range w.caller.buckets(w.use) {
+		for _, b := range w.caller.buckets(w.kind) {
 			if b.Scope != w.Scope || w.Bucket != "" && b.Bucket != w.Bucket {
 				continue
 			}
-			key := b.key + waitingKey
+			key := b.key + waitersKey
 			members[key] = append(members[key], redis.Z{Score: float64(w.Until.UnixMilli()), Member: w.post.String()})
 			if w.Until.After(last[key]) {
 				last[key] = w.Until

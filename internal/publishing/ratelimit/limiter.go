@@ -16,78 +16,78 @@ import (
 	"dateline/platforms/network"
 )
 
-//go:embed take.lua
-var takeSource string
+//go:embed acquire.lua
+var acquireSource string
 
-//go:embed note.lua
-var noteSource string
+//go:embed update.lua
+var updateSource string
 
 const (
 	// DefaultTimeout is how long a post waits for Redis.
 	DefaultTimeout = 150 * time.Millisecond
-	// away is how long Redis is not asked again after it failed.
-	away = time.Second
-	// memory is how long a limit that a network reported is believed without
+	// failureBackoff is how long Redis is not asked again after it failed.
+	failureBackoff = time.Second
+	// reportedLimitTTL is how long a limit that a network reported is believed without
 	// being heard of again.
-	memory = 7 * 24 * time.Hour
-	// atOnce is how many calls go to Redis together.
-	atOnce = 1000
+	reportedLimitTTL = 7 * 24 * time.Hour
+	// maxBatch is how many calls go to Redis together.
+	maxBatch = 1000
 )
 
 // Limiter gives permits. It is safe for concurrent use.
 type Limiter struct {
-	redis      redis.UniversalClient
-	log        *slog.Logger
-	timeout    time.Duration // of a call to Redis
-	take, note *redis.Script
-	asks       *batch.Batcher[ask, Grant]
-	words      *batch.Batcher[[]word, []uuid.UUID]
-	waits      *batch.Batcher[waiting, struct{}]
-	awayUntil  atomic.Int64 // Unix nanoseconds
-	failing    atomic.Bool  // said already
+	redis           redis.UniversalClient
+	log             *slog.Logger
+	timeout         time.Duration // of a call to Redis
+	acquire, update *redis.Script
+	requests        *batch.Batcher[request, Grant]
+	updates         *batch.Batcher[[]update, []uuid.UUID]
+	waiters         *batch.Batcher[waiter, struct{}]
+	backoffUntil    atomic.Int64 // Unix nanoseconds
+	isFailing       atomic.Bool  // said already
 }
 
 // New makes a limiter over a Redis client that the caller closes; it ends with
 // ctx. A call to Redis that takes longer than timeout counts as failed.
 func New(ctx context.Context, client redis.UniversalClient, timeout time.Duration, log *slog.Logger) *Limiter {
-	l := &Limiter{redis: client, log: log, timeout: timeout, take: redis.NewScript(takeSource), note: redis.NewScript(noteSource)}
-	l.asks = batch.New(ctx, atOnce, 2, l.takeAll)
-	l.words = batch.New(ctx, atOnce, 1, l.noteAll)
-	l.waits = batch.New(ctx, atOnce, 1, l.registerAll)
+	l := &Limiter{redis: client, log: log, timeout: timeout, acquire: redis.NewScript(acquireSource), update: redis.NewScript(updateSource)}
+	l.requests = batch.New(ctx, maxBatch, 2, l.acquireAll)
+	l.updates = batch.New(ctx, maxBatch, 1, l.updateAll)
+	l.waiters = batch.New(ctx, maxBatch, 1, l.addWaiters)
 	return l
 }
 
-// Take asks for the right to make one call. It never waits for a bucket, and
+// Acquire asks for the right to make one call. It never waits for a bucket, and
 // not long for Redis.
-func (l *Limiter) Take(ctx context.Context, c Caller, use network.CallKind) Grant {
-	if l.resting() {
+func (l *Limiter) Acquire(ctx context.Context, c Caller, use network.CallKind) Grant {
+	if l.isBackingOff() {
 		return Grant{OK: true}
 	}
 	asking, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	grant, err := l.asks.Do(asking, ask{c, use})
+	grant, err := l.requests.Do(asking, request{c, use})
 	if err != nil {
 		if ctx.Err() == nil { // who has gone meanwhile says nothing of Redis
-			l.failed(err)
+			l.recordFailure(err)
 		}
 		return Grant{OK: true}
 	}
 	return grant
 }
 
-// GiveBack returns a permit that was not used.
-func (l *Limiter) GiveBack(ctx context.Context, p Permit) {
-	if p.taken.IsZero() {
+// Release returns a permit that was not used.
+func (l *Limiter) Release(ctx context.Context, p Token) {
+	if p.acquiredAt.IsZero() {
 		return
 	}
-	var words []word
-	for i, b := range p.caller.buckets(p.use) {
+	var words []update
+	for i, b := range p.caller.buckets(p.kind) {
 		// What was taken from a period that is over is gone with it.
 		if i < len(p.resets) && (p.resets[i].IsZero() || time.Now().Before(p.resets[i])) {
-			words = append(words, word{bucket: b, back: b.cost})
+			words = append(words, update{bucket: b, released: b.cost})
 		}
 	}
-	l.say(ctx, words)
+	l.send(ctx, words)
 }
 
 // Observe corrects the buckets of a call by its answer. failure is nil for a
@@ -95,10 +95,10 @@ func (l *Limiter) GiveBack(ctx context.Context, p Permit) {
 // and should ask again, because the answer showed that they need not wait so
 // long.
 func (l *Limiter) Observe(ctx context.Context, c Caller, use network.CallKind, rates []network.RateStatus, failure *network.Error) (wake []uuid.UUID) {
-	var words []word
+	var words []update
 	now := time.Now()
 	for _, b := range c.buckets(use) {
-		w := word{bucket: b, succeeded: failure == nil}
+		w := update{bucket: b, succeeded: failure == nil}
 		if failure != nil && failure.Class == network.Throttled && failure.Scope == b.Scope {
 			if failure.RetryAt.After(now) {
 				w.closed = failure.RetryAt
@@ -115,26 +115,26 @@ func (l *Limiter) Observe(ctx context.Context, c Caller, use network.CallKind, r
 			words = append(words, w)
 		}
 	}
-	return l.say(ctx, words)
+	return l.send(ctx, words)
 }
 
-func (l *Limiter) say(ctx context.Context, words []word) (wake []uuid.UUID) {
-	if len(words) == 0 || l.resting() {
+func (l *Limiter) send(ctx context.Context, words []update) (wake []uuid.UUID) {
+	if len(words) == 0 || l.isBackingOff() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.timeout)
 	defer cancel()
-	wake, err := l.words.Do(ctx, words)
+	wake, err := l.updates.Do(ctx, words)
 	if err != nil {
-		l.failed(err)
+		l.recordFailure(err)
 	}
 	return wake
 }
 
 // Buckets tells how all limits of an account stand.
 func (l *Limiter) Buckets(ctx context.Context, c Caller) ([]Bucket, error) {
-	if l.resting() {
-		return nil, ErrAway
+	if l.isBackingOff() {
+		return nil, ErrUnavailable
 	}
 	all := c.all()
 	type looked struct {
@@ -144,40 +144,40 @@ func (l *Limiter) Buckets(ctx context.Context, c Caller) ([]Bucket, error) {
 	done := make(chan looked, 1)
 	// The client watches its own time-outs and not ctx.
 	go func() {
-		keys, args := arguments(0, all)
-		raw, err := l.take.Run(ctx, l.redis, keys, args...).Int64Slice()
+		keys, args := scriptArgs(0, all)
+		raw, err := l.acquire.Run(ctx, l.redis, keys, args...).Int64Slice()
 		done <- looked{raw, err}
 	}()
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case got := <-done:
-		return read(got.raw, all, time.Now()), got.err
+		return parseBuckets(got.raw, all, time.Now()), got.err
 	}
 }
 
-// ErrAway says that Redis has just failed, which was logged then.
-var ErrAway = errors.New("limits: Redis has just failed")
+// ErrUnavailable says that Redis has just failed, which was logged then.
+var ErrUnavailable = errors.New("limits: Redis has just failed")
 
-// resting says that Redis has just failed.
-func (l *Limiter) resting() bool { return time.Now().UnixNano() < l.awayUntil.Load() }
+// isBackingOff says that Redis has just failed.
+func (l *Limiter) isBackingOff() bool { return time.Now().UnixNano() < l.backoffUntil.Load() }
 
-func (l *Limiter) failed(err error) {
-	l.awayUntil.Store(time.Now().Add(away).UnixNano())
-	if !l.failing.Swap(true) {
+func (l *Limiter) recordFailure(err error) {
+	l.backoffUntil.Store(time.Now().Add(failureBackoff).UnixNano())
+	if !l.isFailing.Swap(true) {
 		l.log.Warn("Redis does not answer: posts are sent without asking for rate limits until it does", "error", err)
 	}
 }
 
-func (l *Limiter) answered() {
-	if l.failing.Swap(false) {
+func (l *Limiter) recordSuccess() {
+	if l.isFailing.Swap(false) {
 		l.log.Info("Redis answers again: rate limits hold")
 	}
 }
 
 // run executes one script for many sets of keys in one round trip, and loads it
 // where it is not known yet.
-func (l *Limiter) run(ctx context.Context, script *redis.Script, sets []keyed) []*redis.Cmd {
+func (l *Limiter) run(ctx context.Context, script *redis.Script, sets []scriptCall) []*redis.Cmd {
 	cmds := make([]*redis.Cmd, len(sets))
 	_, _ = l.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // every command tells its own error
 		for i, s := range sets {
@@ -196,7 +196,7 @@ func (l *Limiter) run(ctx context.Context, script *redis.Script, sets []keyed) [
 	return cmds
 }
 
-type keyed struct {
+type scriptCall struct {
 	keys []string
 	args []any
 }

@@ -10,29 +10,29 @@ import (
 	"dateline/platforms/network"
 )
 
-// ask is one call of Take.
-type ask struct {
+// request is one call of Take.
+type request struct {
 	caller Caller
-	use    network.CallKind
+	kind   network.CallKind
 }
 
-// takeAll asks once for all that fall in the same buckets: a crowd on one
+// acquireAll asks once for all that fall in the same buckets: a crowd on one
 // account is one call.
-func (l *Limiter) takeAll(ctx context.Context, asks []ask) ([]Grant, error) {
+func (l *Limiter) acquireAll(ctx context.Context, asks []request) ([]Grant, error) {
 	type group struct {
 		buckets []bucket
 		members []int
 	}
 	var groups []*group
-	var sets []keyed
+	var sets []scriptCall
 	known := map[string]*group{}
 	for i, a := range asks {
-		buckets := a.caller.buckets(a.use)
+		buckets := a.caller.buckets(a.kind)
 		var name strings.Builder
 		for _, b := range buckets {
 			name.WriteString(b.key + " ")
 		}
-		name.WriteString(string(a.use))
+		name.WriteString(string(a.kind))
 		g := known[name.String()]
 		if g == nil {
 			g = &group{buckets: buckets}
@@ -42,48 +42,48 @@ func (l *Limiter) takeAll(ctx context.Context, asks []ask) ([]Grant, error) {
 		g.members = append(g.members, i)
 	}
 	for _, g := range groups {
-		keys, args := arguments(len(g.members), g.buckets)
-		sets = append(sets, keyed{keys, args})
+		keys, args := scriptArgs(len(g.members), g.buckets)
+		sets = append(sets, scriptCall{keys, args})
 	}
 	now := time.Now()
 	grants := make([]Grant, len(asks))
-	for i, cmd := range l.run(ctx, l.take, sets) {
+	for i, cmd := range l.run(ctx, l.acquire, sets) {
 		g := groups[i]
 		raw, err := cmd.Int64Slice()
-		if err != nil || len(raw) < head {
-			l.failed(err)
+		if err != nil || len(raw) < headerLen {
+			l.recordFailure(err)
 			for _, m := range g.members {
 				grants[m] = Grant{OK: true}
 			}
 			continue
 		}
-		l.answered()
+		l.recordSuccess()
 		var resets []time.Time
-		for _, b := range read(raw, g.buckets, now) {
+		for _, b := range parseBuckets(raw, g.buckets, now) {
 			resets = append(resets, b.ResetAt)
 		}
 		for n, m := range g.members {
 			if over := int64(n) - raw[0]; over >= 0 {
-				grants[m] = Grant{Until: now.Add(time.Duration(raw[1]+over*raw[2]) * time.Millisecond)}
+				grants[m] = Grant{RetryAt: now.Add(time.Duration(raw[1]+over*raw[2]) * time.Millisecond)}
 				if reason := int(raw[3]); reason > 0 {
 					grants[m].Bucket, grants[m].Scope = g.buckets[reason-1].Bucket, g.buckets[reason-1].Scope
 				}
 				continue
 			}
-			grants[m] = Grant{OK: true, Permit: Permit{caller: asks[m].caller, use: asks[m].use, taken: now, resets: resets}}
+			grants[m] = Grant{OK: true, Token: Token{caller: asks[m].caller, kind: asks[m].kind, acquiredAt: now, resets: resets}}
 		}
 	}
 	return grants, nil
 }
 
-// head is how many numbers take.lua answers before those of the buckets, and
+// head is how many numbers acquire.lua answers before those of the buckets, and
 // perBucket how many for each.
 const (
-	head      = 4
-	perBucket = 6
+	headerLen       = 4
+	fieldsPerBucket = 6
 )
 
-func arguments(want int, buckets []bucket) (keys []string, args []any) {
+func scriptArgs(want int, buckets []bucket) (keys []string, args []any) {
 	args = append(args, want)
 	for _, b := range buckets {
 		keys = append(keys, b.key)
@@ -92,17 +92,17 @@ func arguments(want int, buckets []bucket) (keys []string, args []any) {
 	return keys, args
 }
 
-// read turns take.lua's numbers into buckets.
-func read(raw []int64, buckets []bucket, now time.Time) []Bucket {
+// parseBuckets turns acquire.lua's numbers into buckets.
+func parseBuckets(raw []int64, buckets []bucket, now time.Time) []Bucket {
 	out := make([]Bucket, 0, len(buckets))
 	for i, b := range buckets {
-		at := head + i*perBucket
-		if len(raw) < at+perBucket {
+		at := headerLen + i*fieldsPerBucket
+		if len(raw) < at+fieldsPerBucket {
 			break
 		}
-		n := raw[at : at+perBucket]
+		n := raw[at : at+fieldsPerBucket]
 		got := Bucket{Name: b.Bucket, Scope: b.Scope, Limit: int(n[0]), Remaining: int(n[1]), Per: time.Duration(n[4]) * time.Millisecond,
-			Reported: n[5] == 1, Waits: n[5] == 1 || b.kind() != "none"}
+			Reported: n[5] == 1, Enforced: n[5] == 1 || b.kind() != "none"}
 		if n[2] > 0 {
 			got.ResetAt = now.Add(time.Duration(n[2]) * time.Millisecond)
 		}
@@ -114,26 +114,26 @@ func read(raw []int64, buckets []bucket, now time.Time) []Bucket {
 	return out
 }
 
-// word is one correction of a bucket.
-type word struct {
+// update is one correction of a bucket.
+type update struct {
 	bucket    bucket
 	rate      network.RateStatus
 	closed    time.Time
-	back      int
+	released  int
 	succeeded bool // a call was carried out
 	refused   bool // one was refused, and the network did not say until when
 }
 
-// mostWoken is how many posts one answer wakes. They take permits themselves,
+// maxWoken is how many posts one answer wakes. They take permits themselves,
 // and their answers wake the next.
-const mostWoken = 50
+const maxWoken = 50
 
-// noteAll corrects each bucket once by all that is said of it: of one window
+// updateAll corrects each bucket once by all that is said of it: of one window
 // the lowest remainder counts. Posts to be woken are told to whoever said what
 // concerns their bucket first.
-func (l *Limiter) noteAll(ctx context.Context, all [][]word) ([][]uuid.UUID, error) {
+func (l *Limiter) updateAll(ctx context.Context, all [][]update) ([][]uuid.UUID, error) {
 	type merged struct {
-		word
+		update
 		by int // which of all said it first
 	}
 	known := map[string]*merged{}
@@ -158,22 +158,22 @@ func (l *Limiter) noteAll(ctx context.Context, all [][]word) ([][]uuid.UUID, err
 			if w.closed.After(m.closed) {
 				m.closed = w.closed
 			}
-			m.back += w.back
+			m.released += w.released
 			m.succeeded, m.refused = m.succeeded || w.succeeded, m.refused || w.refused
 		}
 	}
-	sets := make([]keyed, len(order))
+	sets := make([]scriptCall, len(order))
 	for i, m := range order {
-		sets[i] = m.set(time.Now())
+		sets[i] = m.call(time.Now())
 	}
 	wake := make([][]uuid.UUID, len(all))
-	for i, cmd := range l.run(ctx, l.note, sets) {
+	for i, cmd := range l.run(ctx, l.update, sets) {
 		names, err := cmd.StringSlice()
 		if err != nil {
-			l.failed(err)
+			l.recordFailure(err)
 			continue
 		}
-		l.answered()
+		l.recordSuccess()
 		for _, name := range names {
 			if id, err := uuid.Parse(name); err == nil {
 				wake[order[i].by] = append(wake[order[i].by], id)
@@ -183,7 +183,7 @@ func (l *Limiter) noteAll(ctx context.Context, all [][]word) ([][]uuid.UUID, err
 	return wake, nil
 }
 
-func (w *word) set(now time.Time) keyed {
+func (w *update) call(now time.Time) scriptCall {
 	in := func(at time.Time) int64 {
 		if at.IsZero() {
 			return 0
@@ -200,16 +200,16 @@ func (w *word) set(now time.Time) keyed {
 		}
 		return 0
 	}
-	return keyed{[]string{w.bucket.key, w.bucket.key + waitingKey}, []any{w.rate.Limit, w.rate.Remaining, reset, in(w.closed),
-		w.bucket.Per.Milliseconds(), w.back, w.bucket.Requests, memory.Milliseconds(), w.believed(now).Milliseconds(),
-		flag(w.succeeded), flag(w.refused), mostWoken}}
+	return scriptCall{[]string{w.bucket.key, w.bucket.key + waitersKey}, []any{w.rate.Limit, w.rate.Remaining, reset, in(w.closed),
+		w.bucket.Per.Milliseconds(), w.released, w.bucket.Requests, reportedLimitTTL.Milliseconds(), w.trustedPeriod(now).Milliseconds(),
+		flag(w.succeeded), flag(w.refused), maxWoken}}
 }
 
-// believed is the period of a reported limit: what the network said, or what it
+// trustedPeriod is the period of a reported limit: what the network said, or what it
 // documents where all that it said agrees with that. Zero: nobody knows, and it
 // is learned from the resets. Many servers speak the same API with other limits:
 // GoToSocial has Mastodon's 300 calls in 5 minutes instead of 3 hours.
-func (w *word) believed(now time.Time) time.Duration {
+func (w *update) trustedPeriod(now time.Time) time.Duration {
 	r, q := w.rate, w.bucket.Quota
 	if r.Per > 0 {
 		return r.Per

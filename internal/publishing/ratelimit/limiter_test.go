@@ -73,7 +73,7 @@ func someone(quotas ...network.Quota) ratelimit.Caller {
 
 func take(t *testing.T, l *ratelimit.Limiter, c ratelimit.Caller) ratelimit.Grant {
 	t.Helper()
-	return l.Take(t.Context(), c, network.CallPublish)
+	return l.Acquire(t.Context(), c, network.CallPublish)
 }
 
 // crowd asks for many permits at once and counts those that it gets.
@@ -123,7 +123,7 @@ func TestExactlyTheAllowedNumberPasses(t *testing.T) {
 					t.Errorf("%d passed, want 100", n)
 				}
 				grant := take(t, l, c)
-				if grant.OK || grant.Bucket != q.Bucket || grant.Scope != q.Scope || !grant.Until.After(time.Now()) {
+				if grant.OK || grant.Bucket != q.Bucket || grant.Scope != q.Scope || !grant.RetryAt.After(time.Now()) {
 					t.Errorf("one more: %+v", grant)
 				}
 			})
@@ -142,10 +142,10 @@ func TestPermitsComeBackEvenly(t *testing.T) {
 				passed++
 				continue
 			}
-			if wait := time.Until(grant.Until); wait > 2*time.Second {
+			if wait := time.Until(grant.RetryAt); wait > 2*time.Second {
 				t.Fatalf("the next one waits %s", wait)
 			}
-			time.Sleep(time.Until(grant.Until))
+			time.Sleep(time.Until(grant.RetryAt))
 		}
 		// Ten at once and one more every 200 ms; how much later is the machine's.
 		if took := time.Since(began); took < 990*time.Millisecond {
@@ -165,7 +165,7 @@ func TestThoseWhoWaitAreToldDifferentTimes(t *testing.T) {
 			grant := take(t, l, c)
 			mu.Lock()
 			defer mu.Unlock()
-			until = append(until, grant.Until)
+			until = append(until, grant.RetryAt)
 		})
 	}
 	all.Wait()
@@ -202,14 +202,14 @@ func TestPermitsAreGivenBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, l *ratelimit.Limiter) {
 				c := someone(q)
-				var permits []ratelimit.Permit
+				var permits []ratelimit.Token
 				for range 3 {
-					permits = append(permits, take(t, l, c).Permit)
+					permits = append(permits, take(t, l, c).Token)
 				}
 				for _, p := range permits[:2] {
-					l.GiveBack(t.Context(), p)
+					l.Release(t.Context(), p)
 				}
-				l.GiveBack(t.Context(), ratelimit.Permit{})
+				l.Release(t.Context(), ratelimit.Token{})
 				if n := crowd(t, l, c, 10); n != 2 {
 					t.Errorf("%d passed, want the 2 that came back", n)
 				}
@@ -242,11 +242,11 @@ func TestTheNetworksWordWins(t *testing.T) {
 				t.Errorf("%s: %d passed, want the 5 that are left", name, n)
 			}
 			grant := take(t, l, c)
-			if wait := time.Until(grant.Until); grant.OK || wait < 59*time.Minute || wait > 61*time.Minute {
+			if wait := time.Until(grant.RetryAt); grant.OK || wait < 59*time.Minute || wait > 61*time.Minute {
 				t.Errorf("%s: waits %s, want until the reset", name, wait)
 			}
 			buckets, err := l.Buckets(t.Context(), c)
-			if err != nil || buckets[0].Limit != 50 || buckets[0].Left(time.Now()) != 0 || !buckets[0].Reported || buckets[0].Per != 0 {
+			if err != nil || buckets[0].Limit != 50 || buckets[0].Available(time.Now()) != 0 || !buckets[0].Reported || buckets[0].Per != 0 {
 				t.Errorf("%s: %+v, %v", name, buckets, err)
 			}
 			l.Observe(t.Context(), c, network.CallPublish, said(50, 20, 4*time.Hour), nil)
@@ -265,13 +265,13 @@ func TestAPeriodThatIsOverBeginsAnew(t *testing.T) {
 		if grant.OK {
 			t.Fatal("passed before the reset")
 		}
-		time.Sleep(time.Until(grant.Until) + 5*time.Millisecond)
+		time.Sleep(time.Until(grant.RetryAt) + 5*time.Millisecond)
 		if n := crowd(t, l, c, 30); n != 7 {
 			t.Errorf("%d passed after the reset, want 7", n)
 		}
 		// When that period ends was a guess, which a report replaces.
 		l.Observe(t.Context(), c, network.CallPublish, said(7, 3, time.Hour), nil)
-		if grant := take(t, l, c); grant.OK || time.Until(grant.Until) > 61*time.Minute {
+		if grant := take(t, l, c); grant.OK || time.Until(grant.RetryAt) > 61*time.Minute {
 			t.Errorf("%+v", grant)
 		}
 	})
@@ -300,13 +300,13 @@ func TestARefusalClosesTheBucketForAll(t *testing.T) {
 			at := time.Now().Add(time.Minute)
 			l.Observe(t.Context(), c, network.CallPublish, nil, &network.Error{Class: network.Throttled, Scope: scope, RetryAt: at})
 			grant := take(t, l, c)
-			if late := grant.Until.Sub(at); grant.OK || grant.Scope != scope || late < -10*time.Millisecond || late > time.Second {
+			if late := grant.RetryAt.Sub(at); grant.OK || grant.Scope != scope || late < -10*time.Millisecond || late > time.Second {
 				t.Errorf("%s: %+v", scope, grant)
 			}
 			if ok := take(t, l, other).OK; ok != (scope == network.ScopeAccount) {
 				t.Errorf("%s: another account passes: %v", scope, ok)
 			}
-			if !l.Take(t.Context(), c, network.CallUpload).OK {
+			if !l.Acquire(t.Context(), c, network.CallUpload).OK {
 				t.Errorf("%s: uploads are held back too", scope)
 			}
 		}
@@ -357,7 +357,7 @@ func TestWhoGoesAwaySaysNothingOfRedis(t *testing.T) {
 	c := someone(account("posts", 1, time.Hour))
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	l.Take(gone, c, network.CallUpload)
+	l.Acquire(gone, c, network.CallUpload)
 	if _, err := l.Buckets(t.Context(), c); err != nil {
 		t.Errorf("the limits are not known: %v", err)
 	}

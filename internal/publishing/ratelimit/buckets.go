@@ -37,11 +37,11 @@ type Bucket struct {
 	ResetAt     time.Time // zero: it fills evenly, or is not known
 	ClosedUntil time.Time // zero: open
 	Reported    bool      // by the network; else documented only
-	Waits       bool      // posts are held back by it
+	Enforced    bool      // posts are held back by it
 }
 
-// Left is how many calls may still be made before the reset.
-func (b Bucket) Left(now time.Time) int {
+// Available is how many calls may still be made before the reset.
+func (b Bucket) Available(now time.Time) int {
 	switch {
 	case b.ClosedUntil.After(now):
 		return 0
@@ -52,21 +52,21 @@ func (b Bucket) Left(now time.Time) int {
 	}
 }
 
-// Permit is the right to make one call. The zero Permit took nothing.
-type Permit struct {
-	caller Caller
-	use    network.CallKind
-	taken  time.Time
-	resets []time.Time // of each bucket, when it was taken
+// Token is the right to make one call. The zero Permit took nothing.
+type Token struct {
+	caller     Caller
+	kind       network.CallKind
+	acquiredAt time.Time
+	resets     []time.Time // of each bucket, when it was taken
 }
 
 // Grant answers Take.
 type Grant struct {
-	OK     bool
-	Permit Permit
-	Until  time.Time // not OK: when to ask again
-	Bucket string    // not OK: which bucket is used up
-	Scope  network.Scope
+	OK      bool
+	Token   Token
+	RetryAt time.Time // not OK: when to ask again
+	Bucket  string    // not OK: which bucket is used up
+	Scope   network.Scope
 }
 
 // bucket is a quota with its key.
@@ -107,12 +107,12 @@ func (c Caller) all() []bucket {
 	return out
 }
 
-// Declared tells of an account's limits what is documented, for when nothing
+// DeclaredBuckets tells of an account's limits what is documented, for when nothing
 // more can be known.
-func Declared(c Caller) []Bucket {
+func DeclaredBuckets(c Caller) []Bucket {
 	var out []Bucket
 	for _, b := range c.all() {
-		out = append(out, Bucket{Name: b.Bucket, Scope: b.Scope, Limit: b.Requests, Remaining: -1, Per: b.Per, Waits: b.kind() != "none"})
+		out = append(out, Bucket{Name: b.Bucket, Scope: b.Scope, Limit: b.Requests, Remaining: -1, Per: b.Per, Enforced: b.kind() != "none"})
 	}
 	return out
 }
@@ -133,7 +133,7 @@ func digest(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// kind says how take.lua counts a bucket that the network has not reported.
+// kind says how acquire.lua counts a bucket that the network has not reported.
 func (b bucket) kind() string {
 	switch {
 	case b.Requests <= 0 || b.Per < time.Millisecond || b.Default:

@@ -1,4 +1,4 @@
--- Corrects one bucket, KEYS[1], by what the network said (see take.lua), and
+-- Corrects one bucket, KEYS[1], by what the network said (see acquire.lua), and
 -- answers which of the posts in KEYS[2] should ask again.
 --
 -- KEYS[2] is a sorted set: posts that wait elsewhere, by the time they were told.
