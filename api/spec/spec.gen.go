@@ -251,24 +251,6 @@ func (e ExportStatus) Valid() bool {
 	}
 }
 
-// Defines values for ExtractionRequestedAction.
-const (
-	Learn    ExtractionRequestedAction = "learn"
-	RollBack ExtractionRequestedAction = "roll_back"
-)
-
-// Valid indicates whether the value is a known member of the ExtractionRequestedAction enum.
-func (e ExtractionRequestedAction) Valid() bool {
-	switch e {
-	case Learn:
-		return true
-	case RollBack:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for FitnessVerdict.
 const (
 	AsIs      FitnessVerdict = "as_is"
@@ -295,9 +277,9 @@ func (e FitnessVerdict) Valid() bool {
 
 // Defines values for HitType.
 const (
-	HitTypeClick   HitType = "click"
-	HitTypeConvert HitType = "convert"
-	HitTypeView    HitType = "view"
+	HitTypeClick      HitType = "click"
+	HitTypeConversion HitType = "conversion"
+	HitTypeView       HitType = "view"
 )
 
 // Valid indicates whether the value is a known member of the HitType enum.
@@ -305,7 +287,7 @@ func (e HitType) Valid() bool {
 	switch e {
 	case HitTypeClick:
 		return true
-	case HitTypeConvert:
+	case HitTypeConversion:
 		return true
 	case HitTypeView:
 		return true
@@ -491,6 +473,24 @@ func (e RateLimitSource) Valid() bool {
 	case Declared:
 		return true
 	case Reported:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReadingWish.
+const (
+	Learn    ReadingWish = "learn"
+	RollBack ReadingWish = "roll_back"
+)
+
+// Valid indicates whether the value is a known member of the ReadingWish enum.
+func (e ReadingWish) Valid() bool {
+	switch e {
+	case Learn:
+		return true
+	case RollBack:
 		return true
 	default:
 		return false
@@ -728,21 +728,21 @@ func (e SeedStatus) Valid() bool {
 	}
 }
 
-// Defines values for SelectorsCreatedBy.
+// Defines values for SelectorsMadeBy.
 const (
-	SelectorsCreatedByLearner SelectorsCreatedBy = "learner"
-	SelectorsCreatedByLlm     SelectorsCreatedBy = "llm"
-	SelectorsCreatedByMember  SelectorsCreatedBy = "member"
+	SelectorsMadeByLearned SelectorsMadeBy = "learned"
+	SelectorsMadeByModel   SelectorsMadeBy = "model"
+	SelectorsMadeByPerson  SelectorsMadeBy = "person"
 )
 
-// Valid indicates whether the value is a known member of the SelectorsCreatedBy enum.
-func (e SelectorsCreatedBy) Valid() bool {
+// Valid indicates whether the value is a known member of the SelectorsMadeBy enum.
+func (e SelectorsMadeBy) Valid() bool {
 	switch e {
-	case SelectorsCreatedByLearner:
+	case SelectorsMadeByLearned:
 		return true
-	case SelectorsCreatedByLlm:
+	case SelectorsMadeByModel:
 		return true
-	case SelectorsCreatedByMember:
+	case SelectorsMadeByPerson:
 		return true
 	default:
 		return false
@@ -788,48 +788,6 @@ func (e SeriesStatus) Valid() bool {
 	case SeriesStatusEnded:
 		return true
 	case SeriesStatusPaused:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for SiteUniques.
-const (
-	Bitmap      SiteUniques = "bitmap"
-	Hyperloglog SiteUniques = "hyperloglog"
-	Set         SiteUniques = "set"
-	SetPerDay   SiteUniques = "set_per_day"
-)
-
-// Valid indicates whether the value is a known member of the SiteUniques enum.
-func (e SiteUniques) Valid() bool {
-	switch e {
-	case Bitmap:
-		return true
-	case Hyperloglog:
-		return true
-	case Set:
-		return true
-	case SetPerDay:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for SiteVisitors.
-const (
-	Cookie     SiteVisitors = "cookie"
-	Cookieless SiteVisitors = "cookieless"
-)
-
-// Valid indicates whether the value is a known member of the SiteVisitors enum.
-func (e SiteVisitors) Valid() bool {
-	switch e {
-	case Cookie:
-		return true
-	case Cookieless:
 		return true
 	default:
 		return false
@@ -902,21 +860,42 @@ func (e TaskQueueKind) Valid() bool {
 	}
 }
 
-// Defines values for ViewsDifferenceKind.
+// Defines values for UniqueMethod.
 const (
-	ViewsDifferenceKindClick   ViewsDifferenceKind = "click"
-	ViewsDifferenceKindConvert ViewsDifferenceKind = "convert"
-	ViewsDifferenceKindView    ViewsDifferenceKind = "view"
+	Bitmap      UniqueMethod = "bitmap"
+	Hyperloglog UniqueMethod = "hyperloglog"
+	Set         UniqueMethod = "set"
+	SetPerDay   UniqueMethod = "set_per_day"
 )
 
-// Valid indicates whether the value is a known member of the ViewsDifferenceKind enum.
-func (e ViewsDifferenceKind) Valid() bool {
+// Valid indicates whether the value is a known member of the UniqueMethod enum.
+func (e UniqueMethod) Valid() bool {
 	switch e {
-	case ViewsDifferenceKindClick:
+	case Bitmap:
 		return true
-	case ViewsDifferenceKindConvert:
+	case Hyperloglog:
 		return true
-	case ViewsDifferenceKindView:
+	case Set:
+		return true
+	case SetPerDay:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for VisitorMode.
+const (
+	Cookie     VisitorMode = "cookie"
+	Cookieless VisitorMode = "cookieless"
+)
+
+// Valid indicates whether the value is a known member of the VisitorMode enum.
+func (e VisitorMode) Valid() bool {
+	switch e {
+	case Cookie:
+		return true
+	case Cookieless:
 		return true
 	default:
 		return false
@@ -1058,18 +1037,18 @@ func (e WorkspaceExportStatus) Valid() bool {
 	}
 }
 
-// Defines values for GetFeedParamsFormat.
+// Defines values for ReadFeedParamsFormat.
 const (
-	GetFeedParamsFormatJson GetFeedParamsFormat = "json"
-	GetFeedParamsFormatRss  GetFeedParamsFormat = "rss"
+	ReadFeedParamsFormatJson ReadFeedParamsFormat = "json"
+	ReadFeedParamsFormatRss  ReadFeedParamsFormat = "rss"
 )
 
-// Valid indicates whether the value is a known member of the GetFeedParamsFormat enum.
-func (e GetFeedParamsFormat) Valid() bool {
+// Valid indicates whether the value is a known member of the ReadFeedParamsFormat enum.
+func (e ReadFeedParamsFormat) Valid() bool {
 	switch e {
-	case GetFeedParamsFormatJson:
+	case ReadFeedParamsFormatJson:
 		return true
-	case GetFeedParamsFormatRss:
+	case ReadFeedParamsFormatRss:
 		return true
 	default:
 		return false
@@ -1360,21 +1339,24 @@ type Article struct {
 	// ContentHash SHA-256 of title and text.
 	ContentHash string `json:"content_hash"`
 
-	// DateOnly The page states only the day of publication.
+	// DateOnly No time of day of the publication is known.
 	DateOnly bool `json:"date_only"`
 
 	// DatedAt `published_at`, else `first_seen_at`.
 	DatedAt time.Time `json:"dated_at"`
 	Domain  string    `json:"domain"`
 
-	// FetchedAt When its page was fetched.
+	// FetchedAt When the page was fetched that it was read from.
 	FetchedAt   time.Time `json:"fetched_at"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
 
-	// GroupId Shared by near-duplicates.
+	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
+	GoneAt *time.Time `json:"gone_at,omitempty"`
+
+	// GroupId The same for near-duplicates.
 	GroupId openapi_types.UUID `json:"group_id"`
 
-	// Html The text as sanitized HTML: an allowlist of elements, no scripts, no styles.
+	// Html The same as HTML, made safe: a fixed list of elements, no scripts, no styles.
 	Html     string             `json:"html"`
 	Id       openapi_types.UUID `json:"id"`
 	ImageUrl *string            `json:"image_url,omitempty"`
@@ -1383,32 +1365,29 @@ type Article struct {
 	Language *string `json:"language,omitempty"`
 	Lead     *string `json:"lead,omitempty"`
 
-	// ModifiedAt As stated by the publisher.
+	// ModifiedAt By its publisher.
 	ModifiedAt *time.Time `json:"modified_at,omitempty"`
 
-	// Origins Source and confidence of each field.
+	// Origins Where each field came from and how sure that is.
 	Origins     map[string]FieldOrigin `json:"origins"`
 	PublishedAt *time.Time             `json:"published_at,omitempty"`
+	Section     *string                `json:"section,omitempty"`
 
-	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
-	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
-
-	// SelectorVersion Version of the selectors that extracted it.
+	// SelectorVersion The site's selectors that read it.
 	SelectorVersion *int `json:"selector_version,omitempty"`
 
 	// Site The publisher's name.
 	Site *string  `json:"site,omitempty"`
 	Tags []string `json:"tags"`
 
-	// Text Paragraphs separated by an empty line.
+	// Text Paragraphs with an empty line between them.
 	Text  string `json:"text"`
 	Title string `json:"title"`
 
-	// UpdatedAt When it last changed in Dateline.
+	// UpdatedAt When it was last changed here.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// Url URL of the page that it was extracted from.
+	// Url Where it was read.
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
@@ -1421,11 +1400,11 @@ type ArticlePage struct {
 
 // ArticleRevision defines model for ArticleRevision.
 type ArticleRevision struct {
-	// Added Paragraphs that are not in the previous version.
+	// Added Paragraphs that the version before has not.
 	Added   *[]string `json:"added,omitempty"`
 	Authors *[]string `json:"authors,omitempty"`
 
-	// Changed Fields that differ from the previous version; empty for the first.
+	// Changed Fields that differ from the version before; none of the first.
 	Changed []string `json:"changed"`
 
 	// Characters Of the text.
@@ -1436,7 +1415,7 @@ type ArticleRevision struct {
 	ModifiedAt  *time.Time `json:"modified_at,omitempty"`
 	PublishedAt *time.Time `json:"published_at,omitempty"`
 
-	// Removed Paragraphs that are only in the previous version.
+	// Removed Paragraphs that only the version before has.
 	Removed         *[]string `json:"removed,omitempty"`
 	Section         *string   `json:"section,omitempty"`
 	SeenAt          time.Time `json:"seen_at"`
@@ -1458,7 +1437,7 @@ type ArticleSummary struct {
 	Authors      []string `json:"authors"`
 	CanonicalUrl string   `json:"canonical_url"`
 
-	// DateOnly The page states only the day of publication.
+	// DateOnly No time of day of the publication is known.
 	DateOnly bool `json:"date_only"`
 
 	// DatedAt `published_at`, else `first_seen_at`.
@@ -1466,7 +1445,10 @@ type ArticleSummary struct {
 	Domain      string    `json:"domain"`
 	FirstSeenAt time.Time `json:"first_seen_at"`
 
-	// GroupId Shared by near-duplicates.
+	// GoneAt Since when its page answers 404, 410 or 451, or leads elsewhere for good. Absent: it is there.
+	GoneAt *time.Time `json:"gone_at,omitempty"`
+
+	// GroupId The same for near-duplicates.
 	GroupId  openapi_types.UUID `json:"group_id"`
 	Id       openapi_types.UUID `json:"id"`
 	ImageUrl *string            `json:"image_url,omitempty"`
@@ -1475,23 +1457,20 @@ type ArticleSummary struct {
 	Language *string `json:"language,omitempty"`
 	Lead     *string `json:"lead,omitempty"`
 
-	// ModifiedAt As stated by the publisher.
+	// ModifiedAt By its publisher.
 	ModifiedAt  *time.Time `json:"modified_at,omitempty"`
 	PublishedAt *time.Time `json:"published_at,omitempty"`
-
-	// RemovedAt Since when its page returns 404, 410 or 451, or redirects elsewhere permanently.
-	RemovedAt *time.Time `json:"removed_at,omitempty"`
-	Section   *string    `json:"section,omitempty"`
+	Section     *string    `json:"section,omitempty"`
 
 	// Site The publisher's name.
 	Site  *string  `json:"site,omitempty"`
 	Tags  []string `json:"tags"`
 	Title string   `json:"title"`
 
-	// UpdatedAt When it last changed in Dateline.
+	// UpdatedAt When it was last changed here.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// Url URL of the page that it was extracted from.
+	// Url Where it was read.
 	Url     string `json:"url"`
 	Version int64  `json:"version"`
 }
@@ -1924,60 +1903,8 @@ type Export struct {
 // ExportStatus `waiting`: it is being written.
 type ExportStatus string
 
-// Extraction defines model for Extraction.
-type Extraction struct {
-	// ActionReason Why the action was requested.
-	ActionReason *string `json:"action_reason,omitempty"`
-
-	// Articles Pages that contain an article.
-	Articles int64  `json:"articles"`
-	Domain   string `json:"domain"`
-
-	// Failed Pages that could not be processed.
-	Failed int64 `json:"failed"`
-
-	// Health For each field with selectors, the share of recent pages on which they found it, 0 to 1.
-	Health map[string]float32 `json:"health"`
-
-	// LastError Error of the last page that could not be processed.
-	LastError   *string    `json:"last_error,omitempty"`
-	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
-
-	// LearningEnabled Selectors are learned automatically.
-	LearningEnabled bool `json:"learning_enabled"`
-
-	// NonArticles Pages that contain none.
-	NonArticles int64 `json:"non_articles"`
-
-	// Pages Processed pages.
-	Pages int64 `json:"pages"`
-
-	// PreviousVersion The version that a rollback activates.
-	PreviousVersion *int `json:"previous_version,omitempty"`
-
-	// RequestedAction An action that will be done next.
-	RequestedAction *ExtractionRequestedAction `json:"requested_action,omitempty"`
-
-	// SelectorVersion The active version. 0: none; pages use generic extraction.
-	SelectorVersion int `json:"selector_version"`
-
-	// TimeZone Time zone of dates that state none. Empty: that of the site's country, else UTC.
-	TimeZone string `json:"time_zone"`
-}
-
-// ExtractionRequestedAction An action that will be done next.
-type ExtractionRequestedAction string
-
-// ExtractionUpdate defines model for ExtractionUpdate.
-type ExtractionUpdate struct {
-	LearningEnabled *bool `json:"learning_enabled,omitempty"`
-
-	// TimeZone An IANA name. Empty: that of the site's country.
-	TimeZone *string `json:"time_zone,omitempty"`
-}
-
-// FeedURLs defines model for FeedURLs.
-type FeedURLs struct {
+// FeedAddresses defines model for FeedAddresses.
+type FeedAddresses struct {
 	Json string `json:"json"`
 	Rss  string `json:"rss"`
 }
@@ -1987,7 +1914,7 @@ type FieldOrigin struct {
 	// Confidence 0 to 1.
 	Confidence float32 `json:"confidence"`
 
-	// Source `selector`, `json-ld`, `open-graph`, `microdata`, `meta`, `html`, `text`, `url` or `llm`.
+	// Source `selector`, `json-ld`, `open-graph`, `microdata`, `meta`, `html`, `text`, `url` or `model`.
 	Source string `json:"source"`
 }
 
@@ -2027,9 +1954,9 @@ type FormField struct {
 
 // FunnelSteps defines model for FunnelSteps.
 type FunnelSteps struct {
-	Clicks   int64 `json:"clicks"`
-	Converts int64 `json:"converts"`
-	Views    int64 `json:"views"`
+	Clicks      int64 `json:"clicks"`
+	Conversions int64 `json:"conversions"`
+	Views       int64 `json:"views"`
 }
 
 // HitEvent defines model for HitEvent.
@@ -2046,10 +1973,10 @@ type HitEvent struct {
 
 // HitSummary defines model for HitSummary.
 type HitSummary struct {
-	// Accepted In Redis.
+	// Accepted Hits stored in Redis.
 	Accepted int `json:"accepted"`
 
-	// Counted Of these, for the first time within the window.
+	// Counted Accepted hits that are not duplicates within the window.
 	Counted  int          `json:"counted"`
 	Filtered CountByValue `json:"filtered"`
 	Rejected []struct {
@@ -2086,10 +2013,10 @@ type Invitation struct {
 
 // Link defines model for Link.
 type Link struct {
-	// AccountId The account whose copy of the post has this link in it.
+	// AccountId The account that the post was published to with this link.
 	AccountId *openapi_types.UUID `json:"account_id,omitempty"`
 
-	// Clicks Up to the last flush, at most some minutes ago.
+	// Clicks As of the last flush, usually within a minute.
 	Clicks    int64               `json:"clicks"`
 	Code      string              `json:"code"`
 	CreatedAt time.Time           `json:"created_at"`
@@ -2350,13 +2277,13 @@ type NewExport struct {
 
 // NewLink defines model for NewLink.
 type NewLink struct {
-	// PostId Count its clicks for this post.
+	// PostId The post that clicks are counted for.
 	PostId *openapi_types.UUID `json:"post_id,omitempty"`
 
-	// Title For your own lists.
+	// Title Shown in lists only.
 	Title *string `json:"title,omitempty"`
 
-	// Url Where it leads: http or https.
+	// Url The target, http or https.
 	Url string `json:"url"`
 }
 
@@ -2458,7 +2385,7 @@ type NewSelectors struct {
 	Activate *bool          `json:"activate,omitempty"`
 	Config   SelectorConfig `json:"config"`
 
-	// Note The reason shown with the version.
+	// Note Why; shown with the version.
 	Note *string `json:"note,omitempty"`
 }
 
@@ -2479,29 +2406,29 @@ type NewSeries struct {
 
 // NewSite defines model for NewSite.
 type NewSite struct {
-	// Domains Hosts whose pages may send, with all below them. Without any: all.
+	// Domains Hosts whose pages may send hits, including subdomains. Default: any host.
 	Domains *[]string `json:"domains,omitempty"`
 
-	// MaxId Of a bitmap: the largest id of a reader.
+	// MaxId Only for `bitmap`: the maximum id of a reader.
 	MaxId *int64 `json:"max_id,omitempty"`
 	Name  string `json:"name"`
 
-	// PublicCounts Everybody may read how often a page was viewed.
+	// PublicCounts View counts are readable without authentication.
 	PublicCounts *bool `json:"public_counts,omitempty"`
 
-	// RateHits Hits of one type that a visitor may make within rate_seconds.
+	// RateHits Maximum hits of one type per visitor within rate_seconds.
 	RateHits    *int `json:"rate_hits,omitempty"`
 	RateSeconds *int `json:"rate_seconds,omitempty"`
 
-	// TimeZone IANA; by it days and hours are reckoned, for ever. Without it: the workspace's.
-	TimeZone *string       `json:"time_zone,omitempty"`
-	Uniques  *SiteUniques  `json:"uniques,omitempty"`
-	Visitors *SiteVisitors `json:"visitors,omitempty"`
+	// TimeZone IANA name; determines days and hours and can't be changed later. Default: the workspace's.
+	TimeZone     *string       `json:"time_zone,omitempty"`
+	UniqueMethod *UniqueMethod `json:"unique_method,omitempty"`
+	Visitors     *VisitorMode  `json:"visitors,omitempty"`
 
-	// WeeklyUniques Salts last a week, not a day, so that a week's visitors can be told apart.
+	// WeeklyUniques Rotate salts weekly instead of daily, so that weekly unique visitors are exact.
 	WeeklyUniques *bool `json:"weekly_uniques,omitempty"`
 
-	// WindowSeconds Within it a visitor who comes back to a page is not counted again.
+	// WindowSeconds Repeated hits of a visitor on a page within the window are not counted.
 	WindowSeconds *int `json:"window_seconds,omitempty"`
 }
 
@@ -2520,10 +2447,10 @@ type NewToken struct {
 type NewViewErasure struct {
 	SiteId openapi_types.UUID `json:"site_id"`
 
-	// VisitorHash One visitor, by their hash. Without it and visitor_id: all of the site.
+	// VisitorHash Erase one visitor by hash. Without visitor_hash and visitor_id, all counts of the site are erased.
 	VisitorHash *string `json:"visitor_hash,omitempty"`
 
-	// VisitorId One reader who is logged in, by the site's dense id.
+	// VisitorId Erase one logged-in reader by the site's numeric id.
 	VisitorId *int64 `json:"visitor_id,omitempty"`
 }
 
@@ -2608,19 +2535,19 @@ type PageDimensions struct {
 type PageFiltered struct {
 	Page string `json:"page"`
 
-	// Reasons `crawler`, `ai`, `preview`, `monitor`, `headless` and `library` by what the program calls
-	// itself; `no_browser`: as no browser does; `automation`: a program drives the browser;
-	// `prefetch`: fetched ahead; `no_language` and `data_center` by other headers; `rate`: too
-	// often; `opt_out`: does not want to be counted.
+	// Reasons `crawler`, `ai`, `preview`, `monitor`, `headless`, `library` and `no_browser` by user agent;
+	// `automation`: navigator.webdriver is set; `prefetch`: prefetched or prerendered;
+	// `no_language` and `data_center` by other headers; `rate`: above the rate limit; `opt_out`:
+	// the reader opted out.
 	Reasons CountByValue `json:"reasons"`
 }
 
 // PageFunnel A visitor counts once per step and hour.
 type PageFunnel struct {
-	Clicks   int64  `json:"clicks"`
-	Converts int64  `json:"converts"`
-	Page     string `json:"page"`
-	Views    int64  `json:"views"`
+	Clicks      int64  `json:"clicks"`
+	Conversions int64  `json:"conversions"`
+	Page        string `json:"page"`
+	Views       int64  `json:"views"`
 }
 
 // PageSeries defines model for PageSeries.
@@ -2636,20 +2563,20 @@ type PageSeriesUnit string
 
 // PageStats defines model for PageStats.
 type PageStats struct {
-	Clicks   int64 `json:"clicks"`
-	Converts int64 `json:"converts"`
+	Clicks      int64 `json:"clicks"`
+	Conversions int64 `json:"conversions"`
 
 	// Days Days of the last 35 with views, oldest first.
 	Days []ViewBucket `json:"days"`
 	Page string       `json:"page"`
 
-	// Recent Views in the last five minutes, the current one included. Only in the stream.
+	// Recent Views in the last five clock minutes, including the current one. Only in the stream.
 	Recent *int64 `json:"recent,omitempty"`
 
 	// Today Hours of today with views, oldest first.
 	Today []ViewBucket `json:"today"`
 
-	// Uniques Different visitors, never more than `views`. With `hyperloglog` they are estimates, about 1 % off. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+	// Uniques Unique visitors, never more than `views`. With `hyperloglog` they are estimates with an error of about 1%. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor once per day.
 	Uniques PageUniques `json:"uniques"`
 	Views   int64       `json:"views"`
 }
@@ -2659,23 +2586,11 @@ type PageStatsList struct {
 	Pages []PageStats `json:"pages"`
 }
 
-// PageUniques Different visitors, never more than `views`. With `hyperloglog` they are estimates, about 1 % off. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+// PageUniques Unique visitors, never more than `views`. With `hyperloglog` they are estimates with an error of about 1%. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor once per day.
 type PageUniques struct {
 	AllTime int64 `json:"all_time"`
 	Day     int64 `json:"day"`
 	Week    int64 `json:"week"`
-}
-
-// PathMatches defines model for PathMatches.
-type PathMatches struct {
-	// Field A field, `body` or `drop`.
-	Field   string `json:"field"`
-	Matches int    `json:"matches"`
-	Path    string `json:"path"`
-
-	// Values The first few, shortened.
-	Values  []string `json:"values"`
-	Variant string   `json:"variant"`
 }
 
 // Post defines model for Post.
@@ -2777,16 +2692,16 @@ type PostSegment struct {
 
 // PostStats defines model for PostStats.
 type PostStats struct {
-	Clicks   int64              `json:"clicks"`
-	Converts int64              `json:"converts"`
-	Country  CountByValue       `json:"country"`
-	Device   CountByValue       `json:"device"`
-	Filtered CountByValue       `json:"filtered"`
-	Funnel   FunnelSteps        `json:"funnel"`
-	PostId   openapi_types.UUID `json:"post_id"`
-	Referrer CountByValue       `json:"referrer"`
+	Clicks      int64              `json:"clicks"`
+	Conversions int64              `json:"conversions"`
+	Country     CountByValue       `json:"country"`
+	Device      CountByValue       `json:"device"`
+	Filtered    CountByValue       `json:"filtered"`
+	Funnel      FunnelSteps        `json:"funnel"`
+	PostId      openapi_types.UUID `json:"post_id"`
+	Referrer    CountByValue       `json:"referrer"`
 
-	// Uniques Different visitors, never more than `views`. With `hyperloglog` they are estimates, about 1 % off. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor again on each day.
+	// Uniques Unique visitors, never more than `views`. With `hyperloglog` they are estimates with an error of about 1%. Without a cookie, a login or weekly_uniques, `week` and `all_time` count a visitor once per day.
 	Uniques PageUniques `json:"uniques"`
 	Views   int64       `json:"views"`
 }
@@ -2922,6 +2837,51 @@ type Readiness struct {
 	Ready bool          `json:"ready"`
 }
 
+// Reading defines model for Reading.
+type Reading struct {
+	Articles int64  `json:"articles"`
+	Domain   string `json:"domain"`
+
+	// Failed Pages that cannot be read.
+	Failed int64 `json:"failed"`
+
+	// Health Of each field that the selectors give: the share of the last pages on which they did, 0 to 1.
+	Health        map[string]float32 `json:"health"`
+	LastProblem   *string            `json:"last_problem,omitempty"`
+	LastProblemAt *time.Time         `json:"last_problem_at,omitempty"`
+
+	// Learning Selectors are learned when they are needed.
+	Learning bool `json:"learning"`
+
+	// Others Pages that are no articles.
+	Others int64 `json:"others"`
+	Pages  int64 `json:"pages"`
+
+	// PreviousVersion What a roll-back goes to.
+	PreviousVersion *int `json:"previous_version,omitempty"`
+
+	// SelectorVersion In use; 0: none, every page is read by general rules.
+	SelectorVersion int `json:"selector_version"`
+
+	// TimeZone Of dates without a zone; empty: that of the site's country, else UTC.
+	TimeZone string `json:"time_zone"`
+
+	// Wish What is about to be done.
+	Wish       *ReadingWish `json:"wish,omitempty"`
+	WishReason *string      `json:"wish_reason,omitempty"`
+}
+
+// ReadingWish What is about to be done.
+type ReadingWish string
+
+// ReadingEdit defines model for ReadingEdit.
+type ReadingEdit struct {
+	Learning *bool `json:"learning,omitempty"`
+
+	// TimeZone An IANA name; empty: that of the site's country.
+	TimeZone *string `json:"time_zone,omitempty"`
+}
+
 // Rejection defines model for Rejection.
 type Rejection struct {
 	// Note What is wrong with it, for its author.
@@ -2946,34 +2906,51 @@ type Role string
 
 // SavedSearch defines model for SavedSearch.
 type SavedSearch struct {
-	Alert bool `json:"alert"`
+	Alert     bool      `json:"alert"`
+	Authors   []string  `json:"authors"`
+	CreatedAt time.Time `json:"created_at"`
+	Domains   []string  `json:"domains"`
 
-	// AlertCount Articles for which it alerted.
-	AlertCount int64     `json:"alert_count"`
-	Authors    []string  `json:"authors"`
-	CreatedAt  time.Time `json:"created_at"`
-	Domains    []string  `json:"domains"`
-
-	// Feed Whether it has feed URLs.
+	// Feed Whether its feeds are open.
 	Feed      bool               `json:"feed"`
 	Id        openapi_types.UUID `json:"id"`
 	Languages []string           `json:"languages"`
 
-	// LastAlertedAt Time of the alert for the newest of them.
-	LastAlertedAt *time.Time `json:"last_alerted_at,omitempty"`
+	// LastToldAt When it told of the newest of them.
+	LastToldAt *time.Time `json:"last_told_at,omitempty"`
 
-	// Mode How a feed selects articles. `keyword`: the newest that match all words exactly. `semantic`: those of the last 30
-	// days that are nearest in meaning; alerts need `keyword` or `hybrid`. `hybrid`: both. Without an embedder every
-	// mode is `keyword`.
-	Mode      SearchMode `json:"mode"`
-	Name      string     `json:"name"`
-	Query     string     `json:"query"`
-	Sections  []string   `json:"sections"`
-	Tags      []string   `json:"tags"`
-	UpdatedAt time.Time  `json:"updated_at"`
+	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
+	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
+	// embedder all go by words.
+	Mode     SearchMode `json:"mode"`
+	Name     string     `json:"name"`
+	Query    string     `json:"query"`
+	Sections []string   `json:"sections"`
+	Tags     []string   `json:"tags"`
+
+	// Told Articles that it told of.
+	Told      int64     `json:"told"`
+	UpdatedAt time.Time `json:"updated_at"`
 
 	// Version The number in its ETag.
 	Version int64 `json:"version"`
+}
+
+// SavedSearchEdit defines model for SavedSearchEdit.
+type SavedSearchEdit struct {
+	Alert     *bool     `json:"alert,omitempty"`
+	Authors   *[]string `json:"authors,omitempty"`
+	Domains   *[]string `json:"domains,omitempty"`
+	Languages *[]string `json:"languages,omitempty"`
+
+	// Mode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
+	// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
+	// embedder all go by words.
+	Mode     *SearchMode `json:"mode,omitempty"`
+	Name     *string     `json:"name,omitempty"`
+	Query    *string     `json:"query,omitempty"`
+	Sections *[]string   `json:"sections,omitempty"`
+	Tags     *[]string   `json:"tags,omitempty"`
 }
 
 // SavedSearchList defines model for SavedSearchList.
@@ -2983,10 +2960,10 @@ type SavedSearchList struct {
 
 // SavedSearchMatch defines model for SavedSearchMatch.
 type SavedSearchMatch struct {
-	AlertedAt time.Time          `json:"alerted_at"`
 	ArticleId openapi_types.UUID `json:"article_id"`
 	Domain    string             `json:"domain"`
 	Title     string             `json:"title"`
+	ToldAt    time.Time          `json:"told_at"`
 	Url       string             `json:"url"`
 }
 
@@ -2996,25 +2973,32 @@ type SavedSearchMatches struct {
 	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
 }
 
-// SavedSearchUpdate defines model for SavedSearchUpdate.
-type SavedSearchUpdate struct {
-	Alert     *bool     `json:"alert,omitempty"`
-	Authors   *[]string `json:"authors,omitempty"`
-	Domains   *[]string `json:"domains,omitempty"`
-	Languages *[]string `json:"languages,omitempty"`
-
-	// Mode How a feed selects articles. `keyword`: the newest that match all words exactly. `semantic`: those of the last 30
-	// days that are nearest in meaning; alerts need `keyword` or `hybrid`. `hybrid`: both. Without an embedder every
-	// mode is `keyword`.
-	Mode     *SearchMode `json:"mode,omitempty"`
-	Name     *string     `json:"name,omitempty"`
-	Query    *string     `json:"query,omitempty"`
-	Sections *[]string   `json:"sections,omitempty"`
-	Tags     *[]string   `json:"tags,omitempty"`
-}
-
 // Scope `*`: all that the role allows, also what is added later. To write does not include to read.
 type Scope string
+
+// SearchAnswer defines model for SearchAnswer.
+type SearchAnswer struct {
+	// Corrected Words that no article has, and those that were looked for too.
+	Corrected *map[string][]string `json:"corrected,omitempty"`
+
+	// Estimated `total` is near the truth, and facets are of the newest: counting all would take too long.
+	Estimated bool           `json:"estimated"`
+	Facets    *[]SearchFacet `json:"facets,omitempty"`
+	Hits      []SearchHit    `json:"hits"`
+
+	// Meaning There is an embedder, so that modes differ.
+	Meaning bool `json:"meaning"`
+
+	// NextCursor Absent on the last page, and behind 1,000 articles: narrow the search.
+	NextCursor *string `json:"next_cursor,omitempty"`
+
+	// Partial Looking at all articles would have taken too long: hits are among the newest few thousand only.
+	Partial bool `json:"partial"`
+
+	// Relaxed Hardly an article has all words; those that lack some follow.
+	Relaxed bool `json:"relaxed"`
+	Total   int  `json:"total"`
+}
 
 // SearchFacet defines model for SearchFacet.
 type SearchFacet struct {
@@ -3041,21 +3025,21 @@ type SearchHit struct {
 	Authors []string `json:"authors"`
 	Domain  string   `json:"domain"`
 
-	// GroupId Shared by near-duplicates on other sites.
+	// GroupId The same for near-duplicates on other sites.
 	GroupId openapi_types.UUID `json:"group_id"`
 
-	// Heading The title with matches.
+	// Heading The title.
 	Heading  []SearchFragment   `json:"heading"`
 	Id       openapi_types.UUID `json:"id"`
 	ImageUrl string             `json:"image_url"`
 	Language string             `json:"language"`
 	Lead     string             `json:"lead"`
 
-	// PublishedAt As stated by the page, else when it was found.
+	// PublishedAt As its page says, else when it was found.
 	PublishedAt time.Time `json:"published_at"`
 	Section     string    `json:"section"`
 
-	// Snippet The part of the text with the most matches.
+	// Snippet Where the words are.
 	Snippet []SearchFragment `json:"snippet"`
 	Tags    []string         `json:"tags"`
 	Title   string           `json:"title"`
@@ -3063,34 +3047,10 @@ type SearchHit struct {
 	Version int64            `json:"version"`
 }
 
-// SearchMode How a feed selects articles. `keyword`: the newest that match all words exactly. `semantic`: those of the last 30
-// days that are nearest in meaning; alerts need `keyword` or `hybrid`. `hybrid`: both. Without an embedder every
-// mode is `keyword`.
+// SearchMode By what a feed finds. `keyword`: the newest that have all words as they are written. `semantic`: of the last 30
+// days, those that are nearest by their meaning; it has no alerts, which go by words. `hybrid`: by both. Without an
+// embedder all go by words.
 type SearchMode string
-
-// SearchResponse defines model for SearchResponse.
-type SearchResponse struct {
-	// Corrected Words that no article contains, with the similar words that were searched too.
-	Corrected *map[string][]string `json:"corrected,omitempty"`
-
-	// Estimated `total` is approximate and facets count only the newest matches, because counting all would take too long.
-	Estimated bool           `json:"estimated"`
-	Facets    *[]SearchFacet `json:"facets,omitempty"`
-	Hits      []SearchHit    `json:"hits"`
-
-	// NextCursor Absent on the last page and after 1,000 hits: narrow the search.
-	NextCursor *string `json:"next_cursor,omitempty"`
-
-	// Partial The search timed out and covers only the newest few thousand articles.
-	Partial bool `json:"partial"`
-
-	// Relaxed Few articles contain all words, so articles that contain only some of them follow.
-	Relaxed bool `json:"relaxed"`
-
-	// SemanticAvailable An embedder is configured, so that modes differ.
-	SemanticAvailable bool `json:"semantic_available"`
-	Total             int  `json:"total"`
-}
 
 // Seed defines model for Seed.
 type Seed struct {
@@ -3219,7 +3179,7 @@ type SegmentPreview struct {
 
 // SelectorConfig defines model for SelectorConfig.
 type SelectorConfig struct {
-	// Variants Templates of the site. The first whose body path matches is used.
+	// Variants Templates of the site; the first whose body fits is taken.
 	Variants []SelectorVariant `json:"variants"`
 }
 
@@ -3230,75 +3190,75 @@ type SelectorPreview struct {
 
 // SelectorPreviewPage defines model for SelectorPreviewPage.
 type SelectorPreviewPage struct {
-	ArticleId openapi_types.UUID `json:"article_id"`
-	Authors   *[]string          `json:"authors,omitempty"`
+	ArticleId openapi_types.UUID      `json:"article_id"`
+	Authors   *[]string               `json:"authors,omitempty"`
+	Lead      *string                 `json:"lead,omitempty"`
+	Origins   *map[string]FieldOrigin `json:"origins,omitempty"`
+	Paths     []TakenByPath           `json:"paths"`
 
-	// Error Why no article was extracted.
-	Error       *string                 `json:"error,omitempty"`
-	Lead        *string                 `json:"lead,omitempty"`
-	Origins     *map[string]FieldOrigin `json:"origins,omitempty"`
-	Paths       []PathMatches           `json:"paths"`
-	PublishedAt *time.Time              `json:"published_at,omitempty"`
-	Section     *string                 `json:"section,omitempty"`
-	Text        *string                 `json:"text,omitempty"`
-	Title       *string                 `json:"title,omitempty"`
-	Url         string                  `json:"url"`
+	// Problem Why the page gives no article.
+	Problem     *string    `json:"problem,omitempty"`
+	PublishedAt *time.Time `json:"published_at,omitempty"`
+	Section     *string    `json:"section,omitempty"`
+	Text        *string    `json:"text,omitempty"`
+	Title       *string    `json:"title,omitempty"`
+	Url         string     `json:"url"`
 
-	// Variant The matching variant.
+	// Variant That fits.
 	Variant *string `json:"variant,omitempty"`
 }
 
 // SelectorPreviewRequest defines model for SelectorPreviewRequest.
 type SelectorPreviewRequest struct {
-	// Articles Articles whose pages are previewed. Default: the newest of the domain.
+	// Articles Whose pages; without any, the newest of the domain.
 	Articles *[]openapi_types.UUID `json:"articles,omitempty"`
 	Config   SelectorConfig        `json:"config"`
 }
 
 // SelectorVariant defines model for SelectorVariant.
 type SelectorVariant struct {
-	// Body XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
+	// Body XPath 1.0, the first that finds something counts. Axes across the page, `|`, and `//` inside of conditions are not supported.
 	Body XPaths `json:"body"`
 
-	// Drop XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
+	// Drop XPath 1.0, the first that finds something counts. Axes across the page, `|`, and `//` inside of conditions are not supported.
 	Drop *XPaths `json:"drop,omitempty"`
 
-	// Fields Paths of title, authors, published, updated, lead, image, section and tags.
+	// Fields Of title, authors, published, updated, lead, image, section and tags.
 	Fields *map[string]XPaths `json:"fields,omitempty"`
 	Name   string             `json:"name"`
 }
 
 // Selectors defines model for Selectors.
 type Selectors struct {
-	ActivatedAt *time.Time `json:"activated_at,omitempty"`
+	ActivatedAt *time.Time     `json:"activated_at,omitempty"`
+	Config      SelectorConfig `json:"config"`
+	CreatedAt   time.Time      `json:"created_at"`
+	Domain      string         `json:"domain"`
 
-	// Actor `user:<id>` of the member.
-	Actor     *string        `json:"actor,omitempty"`
-	Config    SelectorConfig `json:"config"`
-	CreatedAt time.Time      `json:"created_at"`
+	// Ended Why it is not in use any more.
+	Ended   *string    `json:"ended,omitempty"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
 
-	// CreatedBy `llm`: learned, with fields that a language model suggested.
-	CreatedBy SelectorsCreatedBy `json:"created_by"`
-	Domain    string             `json:"domain"`
+	// MadeBy `model`: learned, with fields that a language model found.
+	MadeBy SelectorsMadeBy `json:"made_by"`
 
-	// EndReason Why it was deactivated.
-	EndReason *string    `json:"end_reason,omitempty"`
-	EndedAt   *time.Time `json:"ended_at,omitempty"`
-
-	// Pages Number of pages that it was learned from.
+	// Pages That it was learned from.
 	Pages int `json:"pages"`
 
-	// Reason Why it was created.
+	// Reason Why it was made.
 	Reason string `json:"reason"`
 
-	// Scores Score of each field on held-out pages, 0 to 1.
-	Scores  map[string]float32 `json:"scores"`
-	State   SelectorsState     `json:"state"`
-	Version int                `json:"version"`
+	// Scores What validation on other pages gave, per field, 0 to 1.
+	Scores map[string]float32 `json:"scores"`
+	State  SelectorsState     `json:"state"`
+
+	// User `user:<id>` of the person.
+	User    *string `json:"user,omitempty"`
+	Version int     `json:"version"`
 }
 
-// SelectorsCreatedBy `llm`: learned, with fields that a language model suggested.
-type SelectorsCreatedBy string
+// SelectorsMadeBy `model`: learned, with fields that a language model found.
+type SelectorsMadeBy string
 
 // SelectorsState defines model for Selectors.State.
 type SelectorsState string
@@ -3369,12 +3329,12 @@ type SeriesTemplate struct {
 	TrackLinks *bool   `json:"track_links,omitempty"`
 }
 
-// ServerHit Of user, visitor and address at least one is needed.
+// ServerHit At least one of user, visitor and address is required.
 type ServerHit struct {
-	// Address The reader's IP address; it is hashed and forgotten.
+	// Address The reader's IP address; only used for the visitor hash and the country.
 	Address *string `json:"address,omitempty"`
 
-	// OptOut The reader does not want to be counted.
+	// OptOut The reader opted out.
 	OptOut   *bool      `json:"opt_out,omitempty"`
 	Page     *string    `json:"page,omitempty"`
 	Referrer *string    `json:"referrer,omitempty"`
@@ -3383,7 +3343,7 @@ type ServerHit struct {
 	Url      *string    `json:"url,omitempty"`
 	User     *string    `json:"user,omitempty"`
 
-	// UserAgent The reader's browser; likewise.
+	// UserAgent The reader's User-Agent; only used for the visitor hash, the device and bot detection.
 	UserAgent *string `json:"user_agent,omitempty"`
 	Visitor   *string `json:"visitor,omitempty"`
 }
@@ -3397,7 +3357,7 @@ type SessionList struct {
 type SimilarArticle struct {
 	Article ArticleSummary `json:"article"`
 
-	// Distance Number of bits in which the SimHashes of the texts differ.
+	// Distance Bits that the fingerprints of the texts differ in.
 	Distance int `json:"distance"`
 }
 
@@ -3418,36 +3378,19 @@ type Site struct {
 	RateSeconds  int                `json:"rate_seconds"`
 	TimeZone     string             `json:"time_zone"`
 
-	// Uniques How visitors are counted: `set` and `set_per_day` exactly, with memory for each visitor;
-	// `hyperloglog` to about 1 % in at most 14 kB a page; `bitmap` exactly, of readers with the
-	// whole numbers as ids that you send as `user`.
-	Uniques   SiteUniques `json:"uniques"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	// UniqueMethod How unique visitors are counted: `set` and `set_per_day` are exact and take memory per
+	// visitor; `hyperloglog` has an error of about 1% and takes at most 14 kB per page; `bitmap` is
+	// exact and counts logged-in readers by the numeric id sent as `user`.
+	UniqueMethod UniqueMethod `json:"unique_method"`
+	UpdatedAt    time.Time    `json:"updated_at"`
 
-	// Visitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
-	Visitors      SiteVisitors `json:"visitors"`
-	WeeklyUniques bool         `json:"weekly_uniques"`
-	WindowSeconds int          `json:"window_seconds"`
+	// Visitors How visitors are identified. `cookie`: by a first-party cookie; `cookieless`: by a hash of address and browser with a rotating salt.
+	Visitors      VisitorMode `json:"visitors"`
+	WeeklyUniques bool        `json:"weekly_uniques"`
+	WindowSeconds int         `json:"window_seconds"`
 
-	// WriteKey No secret.
+	// WriteKey Public.
 	WriteKey string `json:"write_key"`
-}
-
-// SiteEdit defines model for SiteEdit.
-type SiteEdit struct {
-	Domains *[]string `json:"domains,omitempty"`
-
-	// MaxId It can only grow.
-	MaxId        *int64  `json:"max_id,omitempty"`
-	Name         *string `json:"name,omitempty"`
-	PublicCounts *bool   `json:"public_counts,omitempty"`
-	RateHits     *int    `json:"rate_hits,omitempty"`
-	RateSeconds  *int    `json:"rate_seconds,omitempty"`
-
-	// Visitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
-	Visitors      *SiteVisitors `json:"visitors,omitempty"`
-	WeeklyUniques *bool         `json:"weekly_uniques,omitempty"`
-	WindowSeconds *int          `json:"window_seconds,omitempty"`
 }
 
 // SiteList defines model for SiteList.
@@ -3455,17 +3398,26 @@ type SiteList struct {
 	Sites []Site `json:"sites"`
 }
 
-// SiteUniques How visitors are counted: `set` and `set_per_day` exactly, with memory for each visitor;
-// `hyperloglog` to about 1 % in at most 14 kB a page; `bitmap` exactly, of readers with the
-// whole numbers as ids that you send as `user`.
-type SiteUniques string
+// SiteUpdate defines model for SiteUpdate.
+type SiteUpdate struct {
+	Domains *[]string `json:"domains,omitempty"`
 
-// SiteVisitors `cookie`: by a cookie of the site's own; `cookieless`: by a hash of address and browser with a salt that is forgotten.
-type SiteVisitors string
+	// MaxId Must not decrease.
+	MaxId        *int64  `json:"max_id,omitempty"`
+	Name         *string `json:"name,omitempty"`
+	PublicCounts *bool   `json:"public_counts,omitempty"`
+	RateHits     *int    `json:"rate_hits,omitempty"`
+	RateSeconds  *int    `json:"rate_seconds,omitempty"`
+
+	// Visitors How visitors are identified. `cookie`: by a first-party cookie; `cookieless`: by a hash of address and browser with a rotating salt.
+	Visitors      *VisitorMode `json:"visitors,omitempty"`
+	WeeklyUniques *bool        `json:"weekly_uniques,omitempty"`
+	WindowSeconds *int         `json:"window_seconds,omitempty"`
+}
 
 // SiteWithSecret defines model for SiteWithSecret.
 type SiteWithSecret struct {
-	// SecretKey For /v1/batch. Keep it; it is not shown again.
+	// SecretKey For /v1/batch. Store it; it is not returned again.
 	SecretKey *string `json:"secret_key,omitempty"`
 	Site      Site    `json:"site"`
 }
@@ -3550,6 +3502,18 @@ type SystemStatus struct {
 
 	// Version Version of the responding process.
 	Version string `json:"version"`
+}
+
+// TakenByPath defines model for TakenByPath.
+type TakenByPath struct {
+	// Field A field, `body` or `drop`.
+	Field   string `json:"field"`
+	Matches int    `json:"matches"`
+	Path    string `json:"path"`
+
+	// Values The first few, shortened.
+	Values  []string `json:"values"`
+	Variant string   `json:"variant"`
 }
 
 // Target defines model for Target.
@@ -3726,10 +3690,15 @@ type TrendingList struct {
 	Pages []struct {
 		Page string `json:"page"`
 
-		// Score Views; of `now` weighed by age; of rising pages, times their usual rate.
+		// Score Views; decayed by age for `now`; for rising pages, the factor by which current views exceed the usual ones.
 		Score float64 `json:"score"`
 	} `json:"pages"`
 }
+
+// UniqueMethod How unique visitors are counted: `set` and `set_per_day` are exact and take memory per
+// visitor; `hyperloglog` has an error of about 1% and takes at most 14 kB per page; `bitmap` is
+// exact and counts logged-in readers by the numeric id sent as `user`.
+type UniqueMethod string
 
 // User defines model for User.
 type User struct {
@@ -3749,23 +3718,23 @@ type UsualLimits struct {
 
 // View defines model for View.
 type View struct {
-	// Page An id of yours, such as a post's; or leave it to url.
+	// Page The page's id, such as a post's. Default: derived from url.
 	Page     *string `json:"page,omitempty"`
 	Referrer *string `json:"referrer,omitempty"`
 
 	// Site The site's write key.
 	Site string `json:"site"`
 
-	// Url The page's address, of which the path and what else names the page are kept.
+	// Url The page's URL. The page name is its path and the query parameters except tracking ones.
 	Url *string `json:"url,omitempty"`
 
-	// User Who is logged in, by an id of yours; only a hash of it is kept.
+	// User Your id of the logged-in reader; only a hash of it is stored.
 	User *string `json:"user,omitempty"`
 
-	// Visitor A cookie of the site's own; of no meaning to cookieless sites.
+	// Visitor The site's visitor cookie; ignored by cookieless sites.
 	Visitor *string `json:"visitor,omitempty"`
 
-	// Webdriver navigator.webdriver: a program drives the browser.
+	// Webdriver navigator.webdriver: the browser is automated.
 	Webdriver *bool `json:"webdriver,omitempty"`
 }
 
@@ -3777,58 +3746,59 @@ type ViewBucket struct {
 
 // ViewErasure defines model for ViewErasure.
 type ViewErasure struct {
-	Done      bool               `json:"done"`
-	DoneAt    *time.Time         `json:"done_at,omitempty"`
-	Id        openapi_types.UUID `json:"id"`
-	OfVisitor bool               `json:"of_visitor"`
+	Done   bool               `json:"done"`
+	DoneAt *time.Time         `json:"done_at,omitempty"`
+	Id     openapi_types.UUID `json:"id"`
 
-	// Removed Entries that were removed.
-	Removed     *int64             `json:"removed,omitempty"`
-	RequestedAt time.Time          `json:"requested_at"`
-	SiteId      openapi_types.UUID `json:"site_id"`
+	// Removed Number of removed entries.
+	Removed     *int64    `json:"removed,omitempty"`
+	RequestedAt time.Time `json:"requested_at"`
+
+	// SingleVisitor Whether one visitor is erased, not all counts.
+	SingleVisitor bool               `json:"single_visitor"`
+	SiteId        openapi_types.UUID `json:"site_id"`
 }
 
-// ViewsCheck What Redis shows readers, against what the database has and Redis has not handed over yet.
+// ViewsCheck The last comparison of the totals in Redis with those in the database.
 type ViewsCheck struct {
 	Agrees bool `json:"agrees"`
 
-	// Compared Pages and kinds.
-	Compared  int64     `json:"compared"`
+	// Compared Compared totals, by page and type.
+	Compared int64 `json:"compared"`
+
+	// Differing Totals that differ.
 	Differing int64     `json:"differing"`
 	EndedAt   time.Time `json:"ended_at"`
 
-	// Examples Of your workspace's own pages.
+	// Examples Differences on pages of your workspace.
 	Examples []ViewsDifference `json:"examples"`
 
-	// Missing Counts that Redis has too few.
+	// Missing Hits that Redis lacks.
 	Missing   int64     `json:"missing"`
 	StartedAt time.Time `json:"started_at"`
 
-	// Surplus And too many.
+	// Surplus Hits that Redis has in excess.
 	Surplus int64 `json:"surplus"`
 }
 
 // ViewsDifference defines model for ViewsDifference.
 type ViewsDifference struct {
-	Kind ViewsDifferenceKind `json:"kind"`
-	Page string              `json:"page"`
+	Page string `json:"page"`
 
-	// Pending What is on its way from the one to the other.
+	// Pending Hits counted during the comparison.
 	Pending int64 `json:"pending"`
 
-	// Shown The running total in Redis.
+	// Shown The total in Redis.
 	Shown int64 `json:"shown"`
 
 	// Stored The total in the database.
-	Stored int64 `json:"stored"`
+	Stored int64   `json:"stored"`
+	Type   HitType `json:"type"`
 }
-
-// ViewsDifferenceKind defines model for ViewsDifference.Kind.
-type ViewsDifferenceKind string
 
 // ViewsHealth defines model for ViewsHealth.
 type ViewsHealth struct {
-	// Check What Redis shows readers, against what the database has and Redis has not handed over yet.
+	// Check The last comparison of the totals in Redis with those in the database.
 	Check *ViewsCheck `json:"check,omitempty"`
 	Flush struct {
 		BatchesLastHour int64 `json:"batches_last_hour"`
@@ -3836,20 +3806,23 @@ type ViewsHealth struct {
 		// CountsLastHour Views, clicks and conversions.
 		CountsLastHour int64 `json:"counts_last_hour"`
 
-		// LastAt Absent: none within the last hour.
+		// LastAt Absent if there was none within the last hour.
 		LastAt *time.Time `json:"last_at,omitempty"`
 	} `json:"flush"`
 
-	// Loss The last time that Redis was found without its counts. They were filled in again from the database.
+	// Loss The last time that Redis lost its counts. They were restored from the database.
 	Loss *ViewsLoss `json:"loss,omitempty"`
 }
 
-// ViewsLoss The last time that Redis was found without its counts. They were filled in again from the database.
+// ViewsLoss The last time that Redis lost its counts. They were restored from the database.
 type ViewsLoss struct {
 	FoundAt time.Time `json:"found_at"`
 	Pages   int64     `json:"pages"`
 	Shards  int64     `json:"shards"`
 }
+
+// VisitorMode How visitors are identified. `cookie`: by a first-party cookie; `cookieless`: by a hash of address and browser with a rotating salt.
+type VisitorMode string
 
 // Warning defines model for Warning.
 type Warning struct {
@@ -3954,29 +3927,29 @@ type WebhookPayload struct {
 		// Days Of `account.expiring`: at most so many days until then.
 		Days *int `json:"days,omitempty"`
 
-		// Domain Of `domain.*`, like the next five.
+		// Domain Of `domain.*`; so are the next five.
 		Domain *string `json:"domain,omitempty"`
 
 		// EndsAt Of `account.expiring`: when access ends.
 		EndsAt *time.Time            `json:"ends_at,omitempty"`
 		Error  *TargetErrorOfWebhook `json:"error,omitempty"`
 
-		// Field The field that is no longer found.
+		// Field That was not found any more.
 		Field  *string `json:"field,omitempty"`
 		Handle *string `json:"handle,omitempty"`
 		LateMs *int64  `json:"late_ms,omitempty"`
-
-		// LearnError Why no better selectors were learned.
-		LearnError *string `json:"learn_error,omitempty"`
 
 		// Link The post, the account or the domain's selectors in this API.
 		Link    *string             `json:"link,omitempty"`
 		Network *string             `json:"network,omitempty"`
 		PostId  *openapi_types.UUID `json:"post_id,omitempty"`
 
-		// Previous The version that was active before.
-		Previous *int    `json:"previous,omitempty"`
-		Reason   *string `json:"reason,omitempty"`
+		// Previous Of those in use until now.
+		Previous *int `json:"previous,omitempty"`
+
+		// Problem Why none better were learned.
+		Problem *string `json:"problem,omitempty"`
+		Reason  *string `json:"reason,omitempty"`
 
 		// SavedSearchId Of `article.matched`: the search that found it.
 		SavedSearchId *openapi_types.UUID `json:"saved_search_id,omitempty"`
@@ -3987,7 +3960,7 @@ type WebhookPayload struct {
 		// Url The post at the network.
 		Url *string `json:"url,omitempty"`
 
-		// Version The active version of the selectors. 0: none.
+		// Version Of the selectors in use now; 0: none.
 		Version *int `json:"version,omitempty"`
 
 		// WebhookId Of `webhook.test`.
@@ -4077,7 +4050,7 @@ type WorkspaceList struct {
 	Workspaces []MyWorkspace `json:"workspaces"`
 }
 
-// XPaths XPath 1.0 expressions. The first that matches is used. Axes, `|`, and `//` inside predicates are not supported.
+// XPaths XPath 1.0, the first that finds something counts. Axes across the page, `|`, and `//` inside of conditions are not supported.
 type XPaths = []string
 
 // AccountID defines model for AccountID.
@@ -4168,8 +4141,8 @@ type ListArticlesParams struct {
 	// Domain Only of this registered domain.
 	Domain *string `form:"domain,omitempty" json:"domain,omitempty"`
 
-	// Removed `true`: articles whose pages were removed, which search does not find. `false`: all others.
-	Removed *bool `form:"removed,omitempty" json:"removed,omitempty"`
+	// Gone Those whose pages are not there any more, and that the search does not find; else those whose pages are.
+	Gone *bool `form:"gone,omitempty" json:"gone,omitempty"`
 
 	// From At or after.
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
@@ -4184,7 +4157,7 @@ type ListArticlesParams struct {
 
 // GetArticleRawParams defines parameters for GetArticleRaw.
 type GetArticleRawParams struct {
-	// Version The page of this version of the article. Default: the newest.
+	// Version The page of this version of the article; without it, of the newest.
 	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
 }
 
@@ -4278,18 +4251,18 @@ type WorkspaceEventsParams struct {
 	LastEventID *string             `json:"Last-Event-ID,omitempty"`
 }
 
-// GetFeedParams defines parameters for GetFeed.
-type GetFeedParams struct {
+// ReadFeedParams defines parameters for ReadFeed.
+type ReadFeedParams struct {
 	Token       string  `form:"token" json:"token"`
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
-// GetFeedParamsFormat defines parameters for GetFeed.
-type GetFeedParamsFormat string
+// ReadFeedParamsFormat defines parameters for ReadFeed.
+type ReadFeedParamsFormat string
 
 // ListLinksParams defines parameters for ListLinks.
 type ListLinksParams struct {
-	// Post Only those that are counted for this post.
+	// Post Only links whose clicks count for this post.
 	Post  *openapi_types.UUID `form:"post,omitempty" json:"post,omitempty"`
 	Limit *int                `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -4528,8 +4501,8 @@ type CreateSavedSearchParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// UpdateSavedSearchParams defines parameters for UpdateSavedSearch.
-type UpdateSavedSearchParams struct {
+// EditSavedSearchParams defines parameters for EditSavedSearch.
+type EditSavedSearchParams struct {
 	// IfMatch The `ETag` that was read. When the post has changed since, the answer is 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -4544,13 +4517,13 @@ type ListSavedSearchMatchesParams struct {
 
 // SearchArticlesParams defines parameters for SearchArticles.
 type SearchArticlesParams struct {
-	// Q An empty query matches all articles.
+	// Q Nothing finds everything.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
-	// Mode Semantic search needs an embedder. Without one every mode is `keyword`.
+	// Mode Meaning needs an embedder; without one all modes go by words.
 	Mode *SearchArticlesParamsMode `form:"mode,omitempty" json:"mode,omitempty"`
 
-	// Sort A query without words is sorted by time.
+	// Sort Without words: time.
 	Sort *SearchArticlesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
 	// Domain Only on one of these registered domains.
@@ -4574,7 +4547,7 @@ type SearchArticlesParams struct {
 	// To Published before this time.
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
-	// Facets Also count domains, languages, sections, tags and authors.
+	// Facets Count domains, languages, sections, tags and authors too.
 	Facets *bool `form:"facets,omitempty" json:"facets,omitempty"`
 	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -4743,13 +4716,13 @@ type CreateTokenParams struct {
 
 // TrendingParams defines parameters for Trending.
 type TrendingParams struct {
-	// Site Without it: the workspace's posts.
+	// Site Default: the workspace's posts.
 	Site *openapi_types.UUID `form:"site,omitempty" json:"site,omitempty"`
 
-	// Window `now` weighs views of ten minutes ago half as much; the others are exact.
+	// Window `now` decays views with a half-life of ten minutes; the others are exact.
 	Window *TrendingParamsWindow `form:"window,omitempty" json:"window,omitempty"`
 
-	// Rising Instead: pages that are viewed more than they were, by how many times.
+	// Rising Rank by how much current views exceed the usual ones.
 	Rising *bool `form:"rising,omitempty" json:"rising,omitempty"`
 	Limit  *int  `form:"limit,omitempty" json:"limit,omitempty"`
 }
@@ -4809,8 +4782,8 @@ type RetryDeadLettersJSONRequestBody = DeadLetterChoice
 // EditDomainJSONRequestBody defines body for EditDomain for application/json ContentType.
 type EditDomainJSONRequestBody = DomainPatch
 
-// UpdateExtractionJSONRequestBody defines body for UpdateExtraction for application/json ContentType.
-type UpdateExtractionJSONRequestBody = ExtractionUpdate
+// EditReadingJSONRequestBody defines body for EditReading for application/json ContentType.
+type EditReadingJSONRequestBody = ReadingEdit
 
 // AddSelectorsJSONRequestBody defines body for AddSelectors for application/json ContentType.
 type AddSelectorsJSONRequestBody = NewSelectors
@@ -4872,8 +4845,8 @@ type ConfirmTargetJSONRequestBody = Confirmation
 // CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
 type CreateSavedSearchJSONRequestBody = NewSavedSearch
 
-// UpdateSavedSearchJSONRequestBody defines body for UpdateSavedSearch for application/json ContentType.
-type UpdateSavedSearchJSONRequestBody = SavedSearchUpdate
+// EditSavedSearchJSONRequestBody defines body for EditSavedSearch for application/json ContentType.
+type EditSavedSearchJSONRequestBody = SavedSearchEdit
 
 // CreateSeedJSONRequestBody defines body for CreateSeed for application/json ContentType.
 type CreateSeedJSONRequestBody = NewSeed
@@ -4902,8 +4875,8 @@ type SwitchWorkspaceJSONRequestBody = WorkspaceChoice
 // CreateSiteJSONRequestBody defines body for CreateSite for application/json ContentType.
 type CreateSiteJSONRequestBody = NewSite
 
-// EditSiteJSONRequestBody defines body for EditSite for application/json ContentType.
-type EditSiteJSONRequestBody = SiteEdit
+// UpdateSiteJSONRequestBody defines body for UpdateSite for application/json ContentType.
+type UpdateSiteJSONRequestBody = SiteUpdate
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = NewToken
@@ -4964,22 +4937,22 @@ type ServerInterface interface {
 	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(c *gin.Context, id AccountID)
-	// ListArticles Lists articles of the domains on which the workspace has seeds, the newest first.
+	// ListArticles Lists the articles of the domains on which the workspace has seeds, the newest first.
 	// (GET /api/v1/articles)
 	ListArticles(c *gin.Context, params ListArticlesParams)
-	// GetArticle Gets an article.
+	// GetArticle Reads an article.
 	// (GET /api/v1/articles/{id})
 	GetArticle(c *gin.Context, id ArticleID)
-	// GetArticleRaw Downloads the raw page that an article was extracted from.
+	// GetArticleRaw Downloads the page that an article was read from, as its server sent it.
 	// (GET /api/v1/articles/{id}/raw)
 	GetArticleRaw(c *gin.Context, id ArticleID, params GetArticleRawParams)
 	// ListArticleRevisions Lists the versions of an article, the newest first.
 	// (GET /api/v1/articles/{id}/revisions)
 	ListArticleRevisions(c *gin.Context, id ArticleID, params ListArticleRevisionsParams)
-	// GetArticleRevision Gets a version of an article, with the paragraphs that were added and removed.
+	// GetArticleRevision Reads a version of an article, with what its text gained and lost.
 	// (GET /api/v1/articles/{id}/revisions/{version})
 	GetArticleRevision(c *gin.Context, id ArticleID, version int64)
-	// SimilarArticles Lists near-duplicates of an article on all sites that the workspace crawls, the oldest first.
+	// SimilarArticles Lists who also reported it - near-duplicates of an article, on all sites that the workspace crawls, the oldest first.
 	// (GET /api/v1/articles/{id}/similar)
 	SimilarArticles(c *gin.Context, id ArticleID, params SimilarArticlesParams)
 	// ListAudit Lists who did what in the workspace, the newest first.
@@ -5009,18 +4982,18 @@ type ServerInterface interface {
 	// GetExport Says whether an export is there, and where. 404 if the workspace has not asked for it.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(c *gin.Context, domain CrawlDomain, export openapi_types.UUID)
-	// GetExtraction Gets the settings and health of a domain's extraction.
-	// (GET /api/v1/domains/{domain}/extraction)
-	GetExtraction(c *gin.Context, domain CrawlDomain)
-	// UpdateExtraction Updates the time zone of a domain's dates, and whether selectors are learned.
-	// (PATCH /api/v1/domains/{domain}/extraction)
-	UpdateExtraction(c *gin.Context, domain CrawlDomain)
 	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.
 	// (DELETE /api/v1/domains/{domain}/frontier)
 	EmptyFrontier(c *gin.Context, domain CrawlDomain)
 	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
 	// (POST /api/v1/domains/{domain}/pause)
 	PauseDomain(c *gin.Context, domain CrawlDomain)
+	// GetReading Says how well the pages of a domain are read.
+	// (GET /api/v1/domains/{domain}/reading)
+	GetReading(c *gin.Context, domain CrawlDomain)
+	// EditReading Sets the zone of a domain's dates, and whether selectors are learned.
+	// (PATCH /api/v1/domains/{domain}/reading)
+	EditReading(c *gin.Context, domain CrawlDomain)
 	// ResumeDomain Goes on with the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/resume)
 	ResumeDomain(c *gin.Context, domain CrawlDomain)
@@ -5030,22 +5003,22 @@ type ServerInterface interface {
 	// ListSelectors Lists the versions of a domain's selectors, the newest first.
 	// (GET /api/v1/domains/{domain}/selectors)
 	ListSelectors(c *gin.Context, domain CrawlDomain, params ListSelectorsParams)
-	// AddSelectors Adds a version of a domain's selectors.
+	// AddSelectors Saves selectors that you wrote, as a new version.
 	// (POST /api/v1/domains/{domain}/selectors)
 	AddSelectors(c *gin.Context, domain CrawlDomain, params AddSelectorsParams)
-	// LearnSelectors Relearns selectors from the newest pages.
+	// LearnSelectors Has selectors learned anew from the newest pages.
 	// (POST /api/v1/domains/{domain}/selectors/learn)
 	LearnSelectors(c *gin.Context, domain CrawlDomain)
-	// PreviewSelectors Previews what selectors match on pages, without saving anything.
+	// PreviewSelectors Shows what selectors take from pages; nothing is saved.
 	// (POST /api/v1/domains/{domain}/selectors/preview)
 	PreviewSelectors(c *gin.Context, domain CrawlDomain)
-	// RollBackSelectors Rolls back to the previous version.
+	// RollBackSelectors Takes the version before the one in use into use again.
 	// (POST /api/v1/domains/{domain}/selectors/roll-back)
 	RollBackSelectors(c *gin.Context, domain CrawlDomain)
-	// GetSelectors Gets a version of a domain's selectors.
+	// GetSelectors Reads a version of a domain's selectors.
 	// (GET /api/v1/domains/{domain}/selectors/{version})
 	GetSelectors(c *gin.Context, domain CrawlDomain, version int)
-	// ActivateSelectors Activates a version.
+	// ActivateSelectors Takes a version into use.
 	// (POST /api/v1/domains/{domain}/selectors/{version}/activate)
 	ActivateSelectors(c *gin.Context, domain CrawlDomain, version int)
 	// DownloadWARC Streams the stored pages of a domain as a WARC file.
@@ -5057,22 +5030,22 @@ type ServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(c *gin.Context, params WorkspaceEventsParams)
-	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
+	// ReadFeed The newest 50 articles of a kept search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
-	GetFeed(c *gin.Context, id openapi_types.UUID, format GetFeedParamsFormat, params GetFeedParams)
-	// ListLinks Lists short links, the newest first.
+	ReadFeed(c *gin.Context, id openapi_types.UUID, format ReadFeedParamsFormat, params ReadFeedParams)
+	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(c *gin.Context, params ListLinksParams)
-	// CreateLink Makes a short link.
+	// CreateLink Creates a short link.
 	// (POST /api/v1/links)
 	CreateLink(c *gin.Context, params CreateLinkParams)
-	// GetLink Reads a short link.
+	// GetLink Returns a short link.
 	// (GET /api/v1/links/{code})
 	GetLink(c *gin.Context, code LinkCode)
-	// DisableLink Makes a short link lead nowhere.
+	// DisableLink Disables a short link.
 	// (POST /api/v1/links/{code}/disable)
 	DisableLink(c *gin.Context, code LinkCode)
-	// EnableLink Makes a disabled short link lead on again.
+	// EnableLink Enables a disabled short link.
 	// (POST /api/v1/links/{code}/enable)
 	EnableLink(c *gin.Context, code LinkCode)
 	// GetMe Says who you are, where, and what you may do.
@@ -5171,7 +5144,7 @@ type ServerInterface interface {
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(c *gin.Context, id PostID, params ScheduleDraftParams)
-	// PostStats Says how often a post was viewed and clicked, on all sites of the workspace.
+	// PostStats Returns the counts of a post on all sites of the workspace.
 	// (GET /api/v1/posts/{id}/stats)
 	PostStats(c *gin.Context, id PostID)
 	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
@@ -5186,31 +5159,31 @@ type ServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(c *gin.Context, id PostID, params PostTimelineParams)
-	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
+	// ListSavedSearches Lists the searches that the workspace keeps, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(c *gin.Context)
-	// CreateSavedSearch Creates a saved search, for alerts or as a feed.
+	// CreateSavedSearch Keeps a search, to be told of new articles or to read it as a feed.
 	// (POST /api/v1/saved-searches)
 	CreateSavedSearch(c *gin.Context, params CreateSavedSearchParams)
-	// DeleteSavedSearch Deletes a saved search and its feed.
+	// DeleteSavedSearch Forgets a search and ends its feed.
 	// (DELETE /api/v1/saved-searches/{id})
 	DeleteSavedSearch(c *gin.Context, id openapi_types.UUID)
-	// GetSavedSearch Gets a saved search.
+	// GetSavedSearch Reads a search.
 	// (GET /api/v1/saved-searches/{id})
 	GetSavedSearch(c *gin.Context, id openapi_types.UUID)
-	// UpdateSavedSearch Updates a saved search; omitted fields keep their values.
+	// EditSavedSearch Changes a search; what is left out stays.
 	// (PATCH /api/v1/saved-searches/{id})
-	UpdateSavedSearch(c *gin.Context, id openapi_types.UUID, params UpdateSavedSearchParams)
-	// DeleteFeed Revokes the feed URLs of a saved search.
+	EditSavedSearch(c *gin.Context, id openapi_types.UUID, params EditSavedSearchParams)
+	// CloseFeed Ends a search's feeds. Their addresses lead nowhere from now on.
 	// (DELETE /api/v1/saved-searches/{id}/feed)
-	DeleteFeed(c *gin.Context, id openapi_types.UUID)
-	// CreateFeed Creates the feed URLs of a saved search, which are shown only once.
+	CloseFeed(c *gin.Context, id openapi_types.UUID)
+	// OpenFeed Makes the addresses of a search's feeds, shown this once.
 	// (POST /api/v1/saved-searches/{id}/feed)
-	CreateFeed(c *gin.Context, id openapi_types.UUID)
-	// ListSavedSearchMatches Lists the articles for which a saved search alerted, the newest first.
+	OpenFeed(c *gin.Context, id openapi_types.UUID)
+	// ListSavedSearchMatches Lists the articles that a search told of, those found last first.
 	// (GET /api/v1/saved-searches/{id}/matches)
 	ListSavedSearchMatches(c *gin.Context, id openapi_types.UUID, params ListSavedSearchMatchesParams)
-	// SearchArticles Searches the articles of the domains on which the workspace has seeds.
+	// SearchArticles Finds articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(c *gin.Context, params SearchArticlesParams)
 	// ListSeeds Lists where the crawl begins, the oldest seeds first.
@@ -5279,37 +5252,37 @@ type ServerInterface interface {
 	// ListSites Lists the sites whose pages are counted.
 	// (GET /api/v1/sites)
 	ListSites(c *gin.Context)
-	// CreateSite Has the pages of a web site counted.
+	// CreateSite Creates a site whose pages are counted.
 	// (POST /api/v1/sites)
 	CreateSite(c *gin.Context, params CreateSiteParams)
-	// DeleteSite Ends a site; nothing is counted for it any more.
+	// DeleteSite Deletes a site; its hits are not counted anymore.
 	// (DELETE /api/v1/sites/{id})
 	DeleteSite(c *gin.Context, id SiteID)
-	// GetSite Reads a site's settings.
+	// GetSite Returns a site's settings.
 	// (GET /api/v1/sites/{id})
 	GetSite(c *gin.Context, id SiteID)
-	// EditSite Changes a site's settings; hits are counted by them within two seconds.
+	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
-	EditSite(c *gin.Context, id SiteID)
-	// LiveViews Streams the numbers of pages as they change, as server-sent events.
+	UpdateSite(c *gin.Context, id SiteID)
+	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(c *gin.Context, id CountedSite, params LiveViewsParams)
-	// PageDimensions Says where a page's readers are, what they read with and where they came from.
+	// PageDimensions Returns a page's views by country, device and referrer.
 	// (GET /api/v1/sites/{id}/pages/dimensions)
 	PageDimensions(c *gin.Context, id CountedSite, params PageDimensionsParams)
-	// PageFiltered Says how many hits on a page were not counted, and why.
+	// PageFiltered Returns a page's filtered hits by reason.
 	// (GET /api/v1/sites/{id}/pages/filtered)
 	PageFiltered(c *gin.Context, id CountedSite, params PageFilteredParams)
-	// PageFunnel Says how many who viewed a page clicked, and how many converted.
+	// PageFunnel Returns the views, clicks and conversions of a page.
 	// (GET /api/v1/sites/{id}/pages/funnel)
 	PageFunnel(c *gin.Context, id CountedSite, params PageFunnelParams)
-	// PageSeries Shows how a page's numbers went, by hour or day of the site's zone.
+	// PageSeries Returns a page's counts by hour or day in the site's time zone.
 	// (GET /api/v1/sites/{id}/pages/series)
 	PageSeries(c *gin.Context, id CountedSite, params PageSeriesParams)
-	// PageStats Says how often up to 100 pages were viewed, and by how many.
+	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(c *gin.Context, id CountedSite, params PageStatsParams)
-	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
+	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
@@ -5324,16 +5297,16 @@ type ServerInterface interface {
 	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(c *gin.Context, id openapi_types.UUID)
-	// Trending Lists the pages that are viewed most; at most 30 s old.
+	// Trending Lists the most viewed pages; the list is at most 30 s old.
 	// (GET /api/v1/trending)
 	Trending(c *gin.Context, params TrendingParams)
-	// EraseViews Forgets a site's counts, or one visitor.
+	// EraseViews Erases a site's counts, or one visitor.
 	// (POST /api/v1/views/erasures)
 	EraseViews(c *gin.Context)
-	// GetViewErasure Says whether it is done.
+	// GetViewErasure Returns an erasure.
 	// (GET /api/v1/views/erasures/{id})
 	GetViewErasure(c *gin.Context, id openapi_types.UUID)
-	// ViewsHealth Says how the counting of views keeps its numbers.
+	// ViewsHealth Returns the health of view counting.
 	// (GET /api/v1/views/health)
 	ViewsHealth(c *gin.Context)
 	// ListWebhooks Lists the webhook endpoints.
@@ -5719,11 +5692,11 @@ func (siw *ServerInterfaceWrapper) ListArticles(c *gin.Context) {
 		return
 	}
 
-	// ------------- Optional query parameter "removed" -------------
+	// ------------- Optional query parameter "gone" -------------
 
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "removed", c.Request.URL.Query(), &params.Removed, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "gone", c.Request.URL.Query(), &params.Gone, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter removed: %w", err), http.StatusBadRequest)
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter gone: %w", err), http.StatusBadRequest)
 		return
 	}
 
@@ -6236,56 +6209,6 @@ func (siw *ServerInterfaceWrapper) GetExport(c *gin.Context) {
 	siw.Handler.GetExport(c, domain, export)
 }
 
-// GetExtraction operation middleware
-func (siw *ServerInterfaceWrapper) GetExtraction(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "domain" -------------
-	var domain CrawlDomain
-
-	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.GetExtraction(c, domain)
-}
-
-// UpdateExtraction operation middleware
-func (siw *ServerInterfaceWrapper) UpdateExtraction(c *gin.Context) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "domain" -------------
-	var domain CrawlDomain
-
-	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
-	if err != nil {
-		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
-		return
-	}
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		middleware(c)
-		if c.IsAborted() {
-			return
-		}
-	}
-
-	siw.Handler.UpdateExtraction(c, domain)
-}
-
 // EmptyFrontier operation middleware
 func (siw *ServerInterfaceWrapper) EmptyFrontier(c *gin.Context) {
 
@@ -6334,6 +6257,56 @@ func (siw *ServerInterfaceWrapper) PauseDomain(c *gin.Context) {
 	}
 
 	siw.Handler.PauseDomain(c, domain)
+}
+
+// GetReading operation middleware
+func (siw *ServerInterfaceWrapper) GetReading(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetReading(c, domain)
+}
+
+// EditReading operation middleware
+func (siw *ServerInterfaceWrapper) EditReading(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "domain" -------------
+	var domain CrawlDomain
+
+	err = runtime.BindStyledParameterWithOptions("simple", "domain", c.Param("domain"), &domain, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter domain: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.EditReading(c, domain)
 }
 
 // ResumeDomain operation middleware
@@ -6747,8 +6720,8 @@ func (siw *ServerInterfaceWrapper) WorkspaceEvents(c *gin.Context) {
 	siw.Handler.WorkspaceEvents(c, params)
 }
 
-// GetFeed operation middleware
-func (siw *ServerInterfaceWrapper) GetFeed(c *gin.Context) {
+// ReadFeed operation middleware
+func (siw *ServerInterfaceWrapper) ReadFeed(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -6763,7 +6736,7 @@ func (siw *ServerInterfaceWrapper) GetFeed(c *gin.Context) {
 	}
 
 	// ------------- Path parameter "format" -------------
-	var format GetFeedParamsFormat
+	var format ReadFeedParamsFormat
 
 	err = runtime.BindStyledParameterWithOptions("simple", "format", c.Param("format"), &format, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
 	if err != nil {
@@ -6772,7 +6745,7 @@ func (siw *ServerInterfaceWrapper) GetFeed(c *gin.Context) {
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params GetFeedParams
+	var params ReadFeedParams
 
 	// ------------- Required query parameter "token" -------------
 
@@ -6810,7 +6783,7 @@ func (siw *ServerInterfaceWrapper) GetFeed(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.GetFeed(c, id, format, params)
+	siw.Handler.ReadFeed(c, id, format, params)
 }
 
 // ListLinks operation middleware
@@ -8516,8 +8489,8 @@ func (siw *ServerInterfaceWrapper) GetSavedSearch(c *gin.Context) {
 	siw.Handler.GetSavedSearch(c, id)
 }
 
-// UpdateSavedSearch operation middleware
-func (siw *ServerInterfaceWrapper) UpdateSavedSearch(c *gin.Context) {
+// EditSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) EditSavedSearch(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -8532,7 +8505,7 @@ func (siw *ServerInterfaceWrapper) UpdateSavedSearch(c *gin.Context) {
 	}
 
 	// Parameter object where we will unmarshal all parameters from the context
-	var params UpdateSavedSearchParams
+	var params EditSavedSearchParams
 
 	headers := c.Request.Header
 
@@ -8562,11 +8535,11 @@ func (siw *ServerInterfaceWrapper) UpdateSavedSearch(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.UpdateSavedSearch(c, id, params)
+	siw.Handler.EditSavedSearch(c, id, params)
 }
 
-// DeleteFeed operation middleware
-func (siw *ServerInterfaceWrapper) DeleteFeed(c *gin.Context) {
+// CloseFeed operation middleware
+func (siw *ServerInterfaceWrapper) CloseFeed(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -8587,11 +8560,11 @@ func (siw *ServerInterfaceWrapper) DeleteFeed(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.DeleteFeed(c, id)
+	siw.Handler.CloseFeed(c, id)
 }
 
-// CreateFeed operation middleware
-func (siw *ServerInterfaceWrapper) CreateFeed(c *gin.Context) {
+// OpenFeed operation middleware
+func (siw *ServerInterfaceWrapper) OpenFeed(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -8612,7 +8585,7 @@ func (siw *ServerInterfaceWrapper) CreateFeed(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.CreateFeed(c, id)
+	siw.Handler.OpenFeed(c, id)
 }
 
 // ListSavedSearchMatches operation middleware
@@ -9555,8 +9528,8 @@ func (siw *ServerInterfaceWrapper) GetSite(c *gin.Context) {
 	siw.Handler.GetSite(c, id)
 }
 
-// EditSite operation middleware
-func (siw *ServerInterfaceWrapper) EditSite(c *gin.Context) {
+// UpdateSite operation middleware
+func (siw *ServerInterfaceWrapper) UpdateSite(c *gin.Context) {
 
 	var err error
 	_ = err
@@ -9577,7 +9550,7 @@ func (siw *ServerInterfaceWrapper) EditSite(c *gin.Context) {
 		}
 	}
 
-	siw.Handler.EditSite(c, id)
+	siw.Handler.UpdateSite(c, id)
 }
 
 // LiveViews operation middleware
@@ -10679,8 +10652,8 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/api/v1/articles/:id/revisions", wrapper.ListArticleRevisions)
 	router.GET(options.BaseURL+"/api/v1/articles/:id/revisions/:version", wrapper.GetArticleRevision)
 	router.GET(options.BaseURL+"/api/v1/articles/:id/similar", wrapper.SimilarArticles)
-	router.GET(options.BaseURL+"/api/v1/domains/:domain/extraction", wrapper.GetExtraction)
-	router.PATCH(options.BaseURL+"/api/v1/domains/:domain/extraction", wrapper.UpdateExtraction)
+	router.GET(options.BaseURL+"/api/v1/domains/:domain/reading", wrapper.GetReading)
+	router.PATCH(options.BaseURL+"/api/v1/domains/:domain/reading", wrapper.EditReading)
 	router.GET(options.BaseURL+"/api/v1/domains/:domain/selectors", wrapper.ListSelectors)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors", wrapper.AddSelectors)
 	router.POST(options.BaseURL+"/api/v1/domains/:domain/selectors/preview", wrapper.PreviewSelectors)
@@ -10709,16 +10682,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.POST(options.BaseURL+"/api/v1/saved-searches", wrapper.CreateSavedSearch)
 	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.DeleteSavedSearch)
 	router.GET(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.GetSavedSearch)
-	router.PATCH(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.UpdateSavedSearch)
+	router.PATCH(options.BaseURL+"/api/v1/saved-searches/:id", wrapper.EditSavedSearch)
 	router.GET(options.BaseURL+"/api/v1/saved-searches/:id/matches", wrapper.ListSavedSearchMatches)
-	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.DeleteFeed)
-	router.POST(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.CreateFeed)
-	router.GET(options.BaseURL+"/api/v1/feeds/:id/:format", wrapper.GetFeed)
+	router.DELETE(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.CloseFeed)
+	router.POST(options.BaseURL+"/api/v1/saved-searches/:id/feed", wrapper.OpenFeed)
+	router.GET(options.BaseURL+"/api/v1/feeds/:id/:format", wrapper.ReadFeed)
 	router.GET(options.BaseURL+"/api/v1/sites", wrapper.ListSites)
 	router.POST(options.BaseURL+"/api/v1/sites", wrapper.CreateSite)
 	router.DELETE(options.BaseURL+"/api/v1/sites/:id", wrapper.DeleteSite)
 	router.GET(options.BaseURL+"/api/v1/sites/:id", wrapper.GetSite)
-	router.PATCH(options.BaseURL+"/api/v1/sites/:id", wrapper.EditSite)
+	router.PATCH(options.BaseURL+"/api/v1/sites/:id", wrapper.UpdateSite)
 	router.POST(options.BaseURL+"/api/v1/sites/:id/rotate-secret", wrapper.RotateSiteSecret)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/stats", wrapper.PageStats)
 	router.GET(options.BaseURL+"/api/v1/sites/:id/pages/series", wrapper.PageSeries)
@@ -12032,93 +12005,6 @@ func (response GetExportdefaultApplicationProblemPlusJSONResponse) VisitGetExpor
 	return err
 }
 
-type GetExtractionRequestObject struct {
-	Domain CrawlDomain `json:"domain"`
-}
-
-type GetExtractionResponseObject interface {
-	VisitGetExtractionResponse(w http.ResponseWriter) error
-}
-
-type GetExtraction200JSONResponse Extraction
-
-func (response GetExtraction200JSONResponse) VisitGetExtractionResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type GetExtractiondefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response GetExtractiondefaultApplicationProblemPlusJSONResponse) VisitGetExtractionResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type UpdateExtractionRequestObject struct {
-	Domain CrawlDomain `json:"domain"`
-	Body   *UpdateExtractionJSONRequestBody
-}
-
-type UpdateExtractionResponseObject interface {
-	VisitUpdateExtractionResponse(w http.ResponseWriter) error
-}
-
-type UpdateExtraction200JSONResponse Extraction
-
-func (response UpdateExtraction200JSONResponse) VisitUpdateExtractionResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(200)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
-type UpdateExtractiondefaultApplicationProblemPlusJSONResponse struct {
-	Body       Problem
-	Headers    ProblemResponseHeaders
-	StatusCode int
-}
-
-func (response UpdateExtractiondefaultApplicationProblemPlusJSONResponse) VisitUpdateExtractionResponse(w http.ResponseWriter) error {
-
-	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	if response.Headers.RetryAfter != nil {
-		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
-	}
-	w.WriteHeader(response.StatusCode)
-	_, err := buf.WriteTo(w)
-	return err
-}
-
 type EmptyFrontierRequestObject struct {
 	Domain CrawlDomain `json:"domain"`
 }
@@ -12193,6 +12079,93 @@ type PauseDomaindefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PauseDomaindefaultApplicationProblemPlusJSONResponse) VisitPauseDomainResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetReadingRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+}
+
+type GetReadingResponseObject interface {
+	VisitGetReadingResponse(w http.ResponseWriter) error
+}
+
+type GetReading200JSONResponse Reading
+
+func (response GetReading200JSONResponse) VisitGetReadingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetReadingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response GetReadingdefaultApplicationProblemPlusJSONResponse) VisitGetReadingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditReadingRequestObject struct {
+	Domain CrawlDomain `json:"domain"`
+	Body   *EditReadingJSONRequestBody
+}
+
+type EditReadingResponseObject interface {
+	VisitEditReadingResponse(w http.ResponseWriter) error
+}
+
+type EditReading200JSONResponse Reading
+
+func (response EditReading200JSONResponse) VisitEditReadingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type EditReadingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	Headers    ProblemResponseHeaders
+	StatusCode int
+}
+
+func (response EditReadingdefaultApplicationProblemPlusJSONResponse) VisitEditReadingResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12404,7 +12377,7 @@ type LearnSelectorsResponseObject interface {
 	VisitLearnSelectorsResponse(w http.ResponseWriter) error
 }
 
-type LearnSelectors202JSONResponse Extraction
+type LearnSelectors202JSONResponse Reading
 
 func (response LearnSelectors202JSONResponse) VisitLearnSelectorsResponse(w http.ResponseWriter) error {
 
@@ -12491,7 +12464,7 @@ type RollBackSelectorsResponseObject interface {
 	VisitRollBackSelectorsResponse(w http.ResponseWriter) error
 }
 
-type RollBackSelectors200JSONResponse Extraction
+type RollBackSelectors200JSONResponse Reading
 
 func (response RollBackSelectors200JSONResponse) VisitRollBackSelectorsResponse(w http.ResponseWriter) error {
 
@@ -12788,26 +12761,26 @@ func (response WorkspaceEventsdefaultApplicationProblemPlusJSONResponse) VisitWo
 	return err
 }
 
-type GetFeedRequestObject struct {
-	Id     openapi_types.UUID  `json:"id"`
-	Format GetFeedParamsFormat `json:"format"`
-	Params GetFeedParams
+type ReadFeedRequestObject struct {
+	Id     openapi_types.UUID   `json:"id"`
+	Format ReadFeedParamsFormat `json:"format"`
+	Params ReadFeedParams
 }
 
-type GetFeedResponseObject interface {
-	VisitGetFeedResponse(w http.ResponseWriter) error
+type ReadFeedResponseObject interface {
+	VisitReadFeedResponse(w http.ResponseWriter) error
 }
 
-type GetFeed200ResponseHeaders struct {
+type ReadFeed200ResponseHeaders struct {
 	ETag *string
 }
 
-type GetFeed200ApplicationFeedPlusJSONResponse struct {
+type ReadFeed200ApplicationFeedPlusJSONResponse struct {
 	Body    map[string]interface{}
-	Headers GetFeed200ResponseHeaders
+	Headers ReadFeed200ResponseHeaders
 }
 
-func (response GetFeed200ApplicationFeedPlusJSONResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
+func (response ReadFeed200ApplicationFeedPlusJSONResponse) VisitReadFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -12822,13 +12795,13 @@ func (response GetFeed200ApplicationFeedPlusJSONResponse) VisitGetFeedResponse(w
 	return err
 }
 
-type GetFeed200ApplicationrssXmlResponse struct {
+type ReadFeed200ApplicationrssXmlResponse struct {
 	Body          io.Reader
-	Headers       GetFeed200ResponseHeaders
+	Headers       ReadFeed200ResponseHeaders
 	ContentLength int64
 }
 
-func (response GetFeed200ApplicationrssXmlResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
+func (response ReadFeed200ApplicationrssXmlResponse) VisitReadFeedResponse(w http.ResponseWriter) error {
 
 	w.Header().Set("Content-Type", "application/rss+xml")
 	if response.ContentLength != 0 {
@@ -12846,21 +12819,21 @@ func (response GetFeed200ApplicationrssXmlResponse) VisitGetFeedResponse(w http.
 	return err
 }
 
-type GetFeed304Response struct {
+type ReadFeed304Response struct {
 }
 
-func (response GetFeed304Response) VisitGetFeedResponse(w http.ResponseWriter) error {
+func (response ReadFeed304Response) VisitReadFeedResponse(w http.ResponseWriter) error {
 	w.WriteHeader(304)
 	return nil
 }
 
-type GetFeeddefaultApplicationProblemPlusJSONResponse struct {
+type ReadFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response GetFeeddefaultApplicationProblemPlusJSONResponse) VisitGetFeedResponse(w http.ResponseWriter) error {
+func (response ReadFeeddefaultApplicationProblemPlusJSONResponse) VisitReadFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15133,26 +15106,26 @@ func (response GetSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitGet
 	return err
 }
 
-type UpdateSavedSearchRequestObject struct {
+type EditSavedSearchRequestObject struct {
 	Id     openapi_types.UUID `json:"id"`
-	Params UpdateSavedSearchParams
-	Body   *UpdateSavedSearchJSONRequestBody
+	Params EditSavedSearchParams
+	Body   *EditSavedSearchJSONRequestBody
 }
 
-type UpdateSavedSearchResponseObject interface {
-	VisitUpdateSavedSearchResponse(w http.ResponseWriter) error
+type EditSavedSearchResponseObject interface {
+	VisitEditSavedSearchResponse(w http.ResponseWriter) error
 }
 
-type UpdateSavedSearch200ResponseHeaders struct {
+type EditSavedSearch200ResponseHeaders struct {
 	ETag *string
 }
 
-type UpdateSavedSearch200JSONResponse struct {
+type EditSavedSearch200JSONResponse struct {
 	Body    SavedSearch
-	Headers UpdateSavedSearch200ResponseHeaders
+	Headers EditSavedSearch200ResponseHeaders
 }
 
-func (response UpdateSavedSearch200JSONResponse) VisitUpdateSavedSearchResponse(w http.ResponseWriter) error {
+func (response EditSavedSearch200JSONResponse) VisitEditSavedSearchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15167,13 +15140,13 @@ func (response UpdateSavedSearch200JSONResponse) VisitUpdateSavedSearchResponse(
 	return err
 }
 
-type UpdateSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
+type EditSavedSearchdefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response UpdateSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitUpdateSavedSearchResponse(w http.ResponseWriter) error {
+func (response EditSavedSearchdefaultApplicationProblemPlusJSONResponse) VisitEditSavedSearchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15188,29 +15161,29 @@ func (response UpdateSavedSearchdefaultApplicationProblemPlusJSONResponse) Visit
 	return err
 }
 
-type DeleteFeedRequestObject struct {
+type CloseFeedRequestObject struct {
 	Id openapi_types.UUID `json:"id"`
 }
 
-type DeleteFeedResponseObject interface {
-	VisitDeleteFeedResponse(w http.ResponseWriter) error
+type CloseFeedResponseObject interface {
+	VisitCloseFeedResponse(w http.ResponseWriter) error
 }
 
-type DeleteFeed204Response struct {
+type CloseFeed204Response struct {
 }
 
-func (response DeleteFeed204Response) VisitDeleteFeedResponse(w http.ResponseWriter) error {
+func (response CloseFeed204Response) VisitCloseFeedResponse(w http.ResponseWriter) error {
 	w.WriteHeader(204)
 	return nil
 }
 
-type DeleteFeeddefaultApplicationProblemPlusJSONResponse struct {
+type CloseFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response DeleteFeeddefaultApplicationProblemPlusJSONResponse) VisitDeleteFeedResponse(w http.ResponseWriter) error {
+func (response CloseFeeddefaultApplicationProblemPlusJSONResponse) VisitCloseFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15225,17 +15198,17 @@ func (response DeleteFeeddefaultApplicationProblemPlusJSONResponse) VisitDeleteF
 	return err
 }
 
-type CreateFeedRequestObject struct {
+type OpenFeedRequestObject struct {
 	Id openapi_types.UUID `json:"id"`
 }
 
-type CreateFeedResponseObject interface {
-	VisitCreateFeedResponse(w http.ResponseWriter) error
+type OpenFeedResponseObject interface {
+	VisitOpenFeedResponse(w http.ResponseWriter) error
 }
 
-type CreateFeed201JSONResponse FeedURLs
+type OpenFeed201JSONResponse FeedAddresses
 
-func (response CreateFeed201JSONResponse) VisitCreateFeedResponse(w http.ResponseWriter) error {
+func (response OpenFeed201JSONResponse) VisitOpenFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -15247,13 +15220,13 @@ func (response CreateFeed201JSONResponse) VisitCreateFeedResponse(w http.Respons
 	return err
 }
 
-type CreateFeeddefaultApplicationProblemPlusJSONResponse struct {
+type OpenFeeddefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response CreateFeeddefaultApplicationProblemPlusJSONResponse) VisitCreateFeedResponse(w http.ResponseWriter) error {
+func (response OpenFeeddefaultApplicationProblemPlusJSONResponse) VisitOpenFeedResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15320,7 +15293,7 @@ type SearchArticlesResponseObject interface {
 	VisitSearchArticlesResponse(w http.ResponseWriter) error
 }
 
-type SearchArticles200JSONResponse SearchResponse
+type SearchArticles200JSONResponse SearchAnswer
 
 func (response SearchArticles200JSONResponse) VisitSearchArticlesResponse(w http.ResponseWriter) error {
 
@@ -16506,18 +16479,18 @@ func (response GetSitedefaultApplicationProblemPlusJSONResponse) VisitGetSiteRes
 	return err
 }
 
-type EditSiteRequestObject struct {
+type UpdateSiteRequestObject struct {
 	Id   SiteID `json:"id"`
-	Body *EditSiteJSONRequestBody
+	Body *UpdateSiteJSONRequestBody
 }
 
-type EditSiteResponseObject interface {
-	VisitEditSiteResponse(w http.ResponseWriter) error
+type UpdateSiteResponseObject interface {
+	VisitUpdateSiteResponse(w http.ResponseWriter) error
 }
 
-type EditSite200JSONResponse Site
+type UpdateSite200JSONResponse Site
 
-func (response EditSite200JSONResponse) VisitEditSiteResponse(w http.ResponseWriter) error {
+func (response UpdateSite200JSONResponse) VisitUpdateSiteResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -16529,13 +16502,13 @@ func (response EditSite200JSONResponse) VisitEditSiteResponse(w http.ResponseWri
 	return err
 }
 
-type EditSitedefaultApplicationProblemPlusJSONResponse struct {
+type UpdateSitedefaultApplicationProblemPlusJSONResponse struct {
 	Body       Problem
 	Headers    ProblemResponseHeaders
 	StatusCode int
 }
 
-func (response EditSitedefaultApplicationProblemPlusJSONResponse) VisitEditSiteResponse(w http.ResponseWriter) error {
+func (response UpdateSitedefaultApplicationProblemPlusJSONResponse) VisitUpdateSiteResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18178,22 +18151,22 @@ type StrictServerInterface interface {
 	// ReconnectAccount Begins to connect the same account anew; send the person to `authorize_url`.
 	// (POST /api/v1/accounts/{id}/reconnect)
 	ReconnectAccount(ctx context.Context, request ReconnectAccountRequestObject) (ReconnectAccountResponseObject, error)
-	// ListArticles Lists articles of the domains on which the workspace has seeds, the newest first.
+	// ListArticles Lists the articles of the domains on which the workspace has seeds, the newest first.
 	// (GET /api/v1/articles)
 	ListArticles(ctx context.Context, request ListArticlesRequestObject) (ListArticlesResponseObject, error)
-	// GetArticle Gets an article.
+	// GetArticle Reads an article.
 	// (GET /api/v1/articles/{id})
 	GetArticle(ctx context.Context, request GetArticleRequestObject) (GetArticleResponseObject, error)
-	// GetArticleRaw Downloads the raw page that an article was extracted from.
+	// GetArticleRaw Downloads the page that an article was read from, as its server sent it.
 	// (GET /api/v1/articles/{id}/raw)
 	GetArticleRaw(ctx context.Context, request GetArticleRawRequestObject) (GetArticleRawResponseObject, error)
 	// ListArticleRevisions Lists the versions of an article, the newest first.
 	// (GET /api/v1/articles/{id}/revisions)
 	ListArticleRevisions(ctx context.Context, request ListArticleRevisionsRequestObject) (ListArticleRevisionsResponseObject, error)
-	// GetArticleRevision Gets a version of an article, with the paragraphs that were added and removed.
+	// GetArticleRevision Reads a version of an article, with what its text gained and lost.
 	// (GET /api/v1/articles/{id}/revisions/{version})
 	GetArticleRevision(ctx context.Context, request GetArticleRevisionRequestObject) (GetArticleRevisionResponseObject, error)
-	// SimilarArticles Lists near-duplicates of an article on all sites that the workspace crawls, the oldest first.
+	// SimilarArticles Lists who also reported it - near-duplicates of an article, on all sites that the workspace crawls, the oldest first.
 	// (GET /api/v1/articles/{id}/similar)
 	SimilarArticles(ctx context.Context, request SimilarArticlesRequestObject) (SimilarArticlesResponseObject, error)
 	// ListAudit Lists who did what in the workspace, the newest first.
@@ -18223,18 +18196,18 @@ type StrictServerInterface interface {
 	// GetExport Says whether an export is there, and where. 404 if the workspace has not asked for it.
 	// (GET /api/v1/domains/{domain}/exports/{export})
 	GetExport(ctx context.Context, request GetExportRequestObject) (GetExportResponseObject, error)
-	// GetExtraction Gets the settings and health of a domain's extraction.
-	// (GET /api/v1/domains/{domain}/extraction)
-	GetExtraction(ctx context.Context, request GetExtractionRequestObject) (GetExtractionResponseObject, error)
-	// UpdateExtraction Updates the time zone of a domain's dates, and whether selectors are learned.
-	// (PATCH /api/v1/domains/{domain}/extraction)
-	UpdateExtraction(ctx context.Context, request UpdateExtractionRequestObject) (UpdateExtractionResponseObject, error)
 	// EmptyFrontier Forgets what waits to be fetched of a domain. What was stored stays known; seeds find the rest anew.
 	// (DELETE /api/v1/domains/{domain}/frontier)
 	EmptyFrontier(ctx context.Context, request EmptyFrontierRequestObject) (EmptyFrontierResponseObject, error)
 	// PauseDomain Fetches nothing more of a domain until somebody resumes it.
 	// (POST /api/v1/domains/{domain}/pause)
 	PauseDomain(ctx context.Context, request PauseDomainRequestObject) (PauseDomainResponseObject, error)
+	// GetReading Says how well the pages of a domain are read.
+	// (GET /api/v1/domains/{domain}/reading)
+	GetReading(ctx context.Context, request GetReadingRequestObject) (GetReadingResponseObject, error)
+	// EditReading Sets the zone of a domain's dates, and whether selectors are learned.
+	// (PATCH /api/v1/domains/{domain}/reading)
+	EditReading(ctx context.Context, request EditReadingRequestObject) (EditReadingResponseObject, error)
 	// ResumeDomain Goes on with the crawl of a domain.
 	// (POST /api/v1/domains/{domain}/resume)
 	ResumeDomain(ctx context.Context, request ResumeDomainRequestObject) (ResumeDomainResponseObject, error)
@@ -18244,22 +18217,22 @@ type StrictServerInterface interface {
 	// ListSelectors Lists the versions of a domain's selectors, the newest first.
 	// (GET /api/v1/domains/{domain}/selectors)
 	ListSelectors(ctx context.Context, request ListSelectorsRequestObject) (ListSelectorsResponseObject, error)
-	// AddSelectors Adds a version of a domain's selectors.
+	// AddSelectors Saves selectors that you wrote, as a new version.
 	// (POST /api/v1/domains/{domain}/selectors)
 	AddSelectors(ctx context.Context, request AddSelectorsRequestObject) (AddSelectorsResponseObject, error)
-	// LearnSelectors Relearns selectors from the newest pages.
+	// LearnSelectors Has selectors learned anew from the newest pages.
 	// (POST /api/v1/domains/{domain}/selectors/learn)
 	LearnSelectors(ctx context.Context, request LearnSelectorsRequestObject) (LearnSelectorsResponseObject, error)
-	// PreviewSelectors Previews what selectors match on pages, without saving anything.
+	// PreviewSelectors Shows what selectors take from pages; nothing is saved.
 	// (POST /api/v1/domains/{domain}/selectors/preview)
 	PreviewSelectors(ctx context.Context, request PreviewSelectorsRequestObject) (PreviewSelectorsResponseObject, error)
-	// RollBackSelectors Rolls back to the previous version.
+	// RollBackSelectors Takes the version before the one in use into use again.
 	// (POST /api/v1/domains/{domain}/selectors/roll-back)
 	RollBackSelectors(ctx context.Context, request RollBackSelectorsRequestObject) (RollBackSelectorsResponseObject, error)
-	// GetSelectors Gets a version of a domain's selectors.
+	// GetSelectors Reads a version of a domain's selectors.
 	// (GET /api/v1/domains/{domain}/selectors/{version})
 	GetSelectors(ctx context.Context, request GetSelectorsRequestObject) (GetSelectorsResponseObject, error)
-	// ActivateSelectors Activates a version.
+	// ActivateSelectors Takes a version into use.
 	// (POST /api/v1/domains/{domain}/selectors/{version}/activate)
 	ActivateSelectors(ctx context.Context, request ActivateSelectorsRequestObject) (ActivateSelectorsResponseObject, error)
 	// DownloadWARC Streams the stored pages of a domain as a WARC file.
@@ -18271,22 +18244,22 @@ type StrictServerInterface interface {
 	// WorkspaceEvents Streams what happens in the workspace, from now on, as server-sent events.
 	// (GET /api/v1/events)
 	WorkspaceEvents(ctx context.Context, request WorkspaceEventsRequestObject) (WorkspaceEventsResponseObject, error)
-	// GetFeed Gets the newest 50 articles of a saved search, for feed readers.
+	// ReadFeed The newest 50 articles of a kept search, for feed readers.
 	// (GET /api/v1/feeds/{id}/{format})
-	GetFeed(ctx context.Context, request GetFeedRequestObject) (GetFeedResponseObject, error)
-	// ListLinks Lists short links, the newest first.
+	ReadFeed(ctx context.Context, request ReadFeedRequestObject) (ReadFeedResponseObject, error)
+	// ListLinks Lists short links, newest first.
 	// (GET /api/v1/links)
 	ListLinks(ctx context.Context, request ListLinksRequestObject) (ListLinksResponseObject, error)
-	// CreateLink Makes a short link.
+	// CreateLink Creates a short link.
 	// (POST /api/v1/links)
 	CreateLink(ctx context.Context, request CreateLinkRequestObject) (CreateLinkResponseObject, error)
-	// GetLink Reads a short link.
+	// GetLink Returns a short link.
 	// (GET /api/v1/links/{code})
 	GetLink(ctx context.Context, request GetLinkRequestObject) (GetLinkResponseObject, error)
-	// DisableLink Makes a short link lead nowhere.
+	// DisableLink Disables a short link.
 	// (POST /api/v1/links/{code}/disable)
 	DisableLink(ctx context.Context, request DisableLinkRequestObject) (DisableLinkResponseObject, error)
-	// EnableLink Makes a disabled short link lead on again.
+	// EnableLink Enables a disabled short link.
 	// (POST /api/v1/links/{code}/enable)
 	EnableLink(ctx context.Context, request EnableLinkRequestObject) (EnableLinkResponseObject, error)
 	// GetMe Says who you are, where, and what you may do.
@@ -18385,7 +18358,7 @@ type StrictServerInterface interface {
 	// ScheduleDraft Makes a draft a scheduled post.
 	// (POST /api/v1/posts/{id}/schedule)
 	ScheduleDraft(ctx context.Context, request ScheduleDraftRequestObject) (ScheduleDraftResponseObject, error)
-	// PostStats Says how often a post was viewed and clicked, on all sites of the workspace.
+	// PostStats Returns the counts of a post on all sites of the workspace.
 	// (GET /api/v1/posts/{id}/stats)
 	PostStats(ctx context.Context, request PostStatsRequestObject) (PostStatsResponseObject, error)
 	// SubmitPost Makes a draft wait for approval. It has to be complete and have a time.
@@ -18400,31 +18373,31 @@ type StrictServerInterface interface {
 	// PostTimeline Tells a post's whole story in sentences, oldest first.
 	// (GET /api/v1/posts/{id}/timeline)
 	PostTimeline(ctx context.Context, request PostTimelineRequestObject) (PostTimelineResponseObject, error)
-	// ListSavedSearches Lists the saved searches of the workspace, the oldest first.
+	// ListSavedSearches Lists the searches that the workspace keeps, the oldest first.
 	// (GET /api/v1/saved-searches)
 	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
-	// CreateSavedSearch Creates a saved search, for alerts or as a feed.
+	// CreateSavedSearch Keeps a search, to be told of new articles or to read it as a feed.
 	// (POST /api/v1/saved-searches)
 	CreateSavedSearch(ctx context.Context, request CreateSavedSearchRequestObject) (CreateSavedSearchResponseObject, error)
-	// DeleteSavedSearch Deletes a saved search and its feed.
+	// DeleteSavedSearch Forgets a search and ends its feed.
 	// (DELETE /api/v1/saved-searches/{id})
 	DeleteSavedSearch(ctx context.Context, request DeleteSavedSearchRequestObject) (DeleteSavedSearchResponseObject, error)
-	// GetSavedSearch Gets a saved search.
+	// GetSavedSearch Reads a search.
 	// (GET /api/v1/saved-searches/{id})
 	GetSavedSearch(ctx context.Context, request GetSavedSearchRequestObject) (GetSavedSearchResponseObject, error)
-	// UpdateSavedSearch Updates a saved search; omitted fields keep their values.
+	// EditSavedSearch Changes a search; what is left out stays.
 	// (PATCH /api/v1/saved-searches/{id})
-	UpdateSavedSearch(ctx context.Context, request UpdateSavedSearchRequestObject) (UpdateSavedSearchResponseObject, error)
-	// DeleteFeed Revokes the feed URLs of a saved search.
+	EditSavedSearch(ctx context.Context, request EditSavedSearchRequestObject) (EditSavedSearchResponseObject, error)
+	// CloseFeed Ends a search's feeds. Their addresses lead nowhere from now on.
 	// (DELETE /api/v1/saved-searches/{id}/feed)
-	DeleteFeed(ctx context.Context, request DeleteFeedRequestObject) (DeleteFeedResponseObject, error)
-	// CreateFeed Creates the feed URLs of a saved search, which are shown only once.
+	CloseFeed(ctx context.Context, request CloseFeedRequestObject) (CloseFeedResponseObject, error)
+	// OpenFeed Makes the addresses of a search's feeds, shown this once.
 	// (POST /api/v1/saved-searches/{id}/feed)
-	CreateFeed(ctx context.Context, request CreateFeedRequestObject) (CreateFeedResponseObject, error)
-	// ListSavedSearchMatches Lists the articles for which a saved search alerted, the newest first.
+	OpenFeed(ctx context.Context, request OpenFeedRequestObject) (OpenFeedResponseObject, error)
+	// ListSavedSearchMatches Lists the articles that a search told of, those found last first.
 	// (GET /api/v1/saved-searches/{id}/matches)
 	ListSavedSearchMatches(ctx context.Context, request ListSavedSearchMatchesRequestObject) (ListSavedSearchMatchesResponseObject, error)
-	// SearchArticles Searches the articles of the domains on which the workspace has seeds.
+	// SearchArticles Finds articles of the domains on which the workspace has seeds.
 	// (GET /api/v1/search)
 	SearchArticles(ctx context.Context, request SearchArticlesRequestObject) (SearchArticlesResponseObject, error)
 	// ListSeeds Lists where the crawl begins, the oldest seeds first.
@@ -18493,37 +18466,37 @@ type StrictServerInterface interface {
 	// ListSites Lists the sites whose pages are counted.
 	// (GET /api/v1/sites)
 	ListSites(ctx context.Context, request ListSitesRequestObject) (ListSitesResponseObject, error)
-	// CreateSite Has the pages of a web site counted.
+	// CreateSite Creates a site whose pages are counted.
 	// (POST /api/v1/sites)
 	CreateSite(ctx context.Context, request CreateSiteRequestObject) (CreateSiteResponseObject, error)
-	// DeleteSite Ends a site; nothing is counted for it any more.
+	// DeleteSite Deletes a site; its hits are not counted anymore.
 	// (DELETE /api/v1/sites/{id})
 	DeleteSite(ctx context.Context, request DeleteSiteRequestObject) (DeleteSiteResponseObject, error)
-	// GetSite Reads a site's settings.
+	// GetSite Returns a site's settings.
 	// (GET /api/v1/sites/{id})
 	GetSite(ctx context.Context, request GetSiteRequestObject) (GetSiteResponseObject, error)
-	// EditSite Changes a site's settings; hits are counted by them within two seconds.
+	// UpdateSite Updates a site's settings; they apply within two seconds.
 	// (PATCH /api/v1/sites/{id})
-	EditSite(ctx context.Context, request EditSiteRequestObject) (EditSiteResponseObject, error)
-	// LiveViews Streams the numbers of pages as they change, as server-sent events.
+	UpdateSite(ctx context.Context, request UpdateSiteRequestObject) (UpdateSiteResponseObject, error)
+	// LiveViews Streams the counts of pages as server-sent events.
 	// (GET /api/v1/sites/{id}/live)
 	LiveViews(ctx context.Context, request LiveViewsRequestObject) (LiveViewsResponseObject, error)
-	// PageDimensions Says where a page's readers are, what they read with and where they came from.
+	// PageDimensions Returns a page's views by country, device and referrer.
 	// (GET /api/v1/sites/{id}/pages/dimensions)
 	PageDimensions(ctx context.Context, request PageDimensionsRequestObject) (PageDimensionsResponseObject, error)
-	// PageFiltered Says how many hits on a page were not counted, and why.
+	// PageFiltered Returns a page's filtered hits by reason.
 	// (GET /api/v1/sites/{id}/pages/filtered)
 	PageFiltered(ctx context.Context, request PageFilteredRequestObject) (PageFilteredResponseObject, error)
-	// PageFunnel Says how many who viewed a page clicked, and how many converted.
+	// PageFunnel Returns the views, clicks and conversions of a page.
 	// (GET /api/v1/sites/{id}/pages/funnel)
 	PageFunnel(ctx context.Context, request PageFunnelRequestObject) (PageFunnelResponseObject, error)
-	// PageSeries Shows how a page's numbers went, by hour or day of the site's zone.
+	// PageSeries Returns a page's counts by hour or day in the site's time zone.
 	// (GET /api/v1/sites/{id}/pages/series)
 	PageSeries(ctx context.Context, request PageSeriesRequestObject) (PageSeriesResponseObject, error)
-	// PageStats Says how often up to 100 pages were viewed, and by how many.
+	// PageStats Returns views and unique visitors of up to 100 pages.
 	// (GET /api/v1/sites/{id}/pages/stats)
 	PageStats(ctx context.Context, request PageStatsRequestObject) (PageStatsResponseObject, error)
-	// RotateSiteSecret Makes a new secret key, shown this once. The old one ends within two seconds.
+	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
 	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
@@ -18538,16 +18511,16 @@ type StrictServerInterface interface {
 	// RevokeToken Revokes an API token, at once and for good - owners those of all members, others their own.
 	// (DELETE /api/v1/tokens/{id})
 	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
-	// Trending Lists the pages that are viewed most; at most 30 s old.
+	// Trending Lists the most viewed pages; the list is at most 30 s old.
 	// (GET /api/v1/trending)
 	Trending(ctx context.Context, request TrendingRequestObject) (TrendingResponseObject, error)
-	// EraseViews Forgets a site's counts, or one visitor.
+	// EraseViews Erases a site's counts, or one visitor.
 	// (POST /api/v1/views/erasures)
 	EraseViews(ctx context.Context, request EraseViewsRequestObject) (EraseViewsResponseObject, error)
-	// GetViewErasure Says whether it is done.
+	// GetViewErasure Returns an erasure.
 	// (GET /api/v1/views/erasures/{id})
 	GetViewErasure(ctx context.Context, request GetViewErasureRequestObject) (GetViewErasureResponseObject, error)
-	// ViewsHealth Says how the counting of views keeps its numbers.
+	// ViewsHealth Returns the health of view counting.
 	// (GET /api/v1/views/health)
 	ViewsHealth(ctx context.Context, request ViewsHealthRequestObject) (ViewsHealthResponseObject, error)
 	// ListWebhooks Lists the webhook endpoints.
@@ -19553,76 +19526,6 @@ func (sh *strictHandler) GetExport(ctx *gin.Context, domain CrawlDomain, export 
 	}
 }
 
-// GetExtraction operation middleware
-func (sh *strictHandler) GetExtraction(ctx *gin.Context, domain CrawlDomain) {
-	var request GetExtractionRequestObject
-
-	request.Domain = domain
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetExtraction(ctx, request.(GetExtractionRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetExtraction")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetExtractionResponseObject); ok {
-		if err := validResponse.VisitGetExtractionResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
-// UpdateExtraction operation middleware
-func (sh *strictHandler) UpdateExtraction(ctx *gin.Context, domain CrawlDomain) {
-	var request UpdateExtractionRequestObject
-
-	request.Domain = domain
-
-	var body UpdateExtractionJSONRequestBody
-	var err error
-	// A request validator built on kin-openapi's openapi3filter with
-	// KeepValidatedValue leaves the value it validated on the body. Bind
-	// that value, matching member names exactly, so the handler receives
-	// what was validated instead of a second, case-insensitive decode.
-	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
-		err = ctx.ShouldBindJSON(&body)
-	} else if binding.Validator != nil {
-		// ShouldBindJSON runs the struct validator after decoding; keep that.
-		err = binding.Validator.ValidateStruct(&body)
-	}
-	if err != nil {
-		sh.options.RequestErrorHandlerFunc(ctx, err)
-		return
-	}
-	request.Body = &body
-
-	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.UpdateExtraction(ctx, request.(UpdateExtractionRequestObject))
-	}
-	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "UpdateExtraction")
-	}
-
-	response, err := handler(ctx, request)
-
-	if err != nil {
-		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(UpdateExtractionResponseObject); ok {
-		if err := validResponse.VisitUpdateExtractionResponse(ctx.Writer); err != nil {
-			sh.options.ResponseErrorHandlerFunc(ctx, err)
-		}
-	} else if response != nil {
-		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
-	}
-}
-
 // EmptyFrontier operation middleware
 func (sh *strictHandler) EmptyFrontier(ctx *gin.Context, domain CrawlDomain) {
 	var request EmptyFrontierRequestObject
@@ -19668,6 +19571,76 @@ func (sh *strictHandler) PauseDomain(ctx *gin.Context, domain CrawlDomain) {
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(PauseDomainResponseObject); ok {
 		if err := validResponse.VisitPauseDomainResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetReading operation middleware
+func (sh *strictHandler) GetReading(ctx *gin.Context, domain CrawlDomain) {
+	var request GetReadingRequestObject
+
+	request.Domain = domain
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetReading(ctx, request.(GetReadingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetReading")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetReadingResponseObject); ok {
+		if err := validResponse.VisitGetReadingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// EditReading operation middleware
+func (sh *strictHandler) EditReading(ctx *gin.Context, domain CrawlDomain) {
+	var request EditReadingRequestObject
+
+	request.Domain = domain
+
+	var body EditReadingJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.EditReading(ctx, request.(EditReadingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "EditReading")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(EditReadingResponseObject); ok {
+		if err := validResponse.VisitEditReadingResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -20046,27 +20019,27 @@ func (sh *strictHandler) WorkspaceEvents(ctx *gin.Context, params WorkspaceEvent
 	}
 }
 
-// GetFeed operation middleware
-func (sh *strictHandler) GetFeed(ctx *gin.Context, id openapi_types.UUID, format GetFeedParamsFormat, params GetFeedParams) {
-	var request GetFeedRequestObject
+// ReadFeed operation middleware
+func (sh *strictHandler) ReadFeed(ctx *gin.Context, id openapi_types.UUID, format ReadFeedParamsFormat, params ReadFeedParams) {
+	var request ReadFeedRequestObject
 
 	request.Id = id
 	request.Format = format
 	request.Params = params
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.GetFeed(ctx, request.(GetFeedRequestObject))
+		return sh.ssi.ReadFeed(ctx, request.(ReadFeedRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "GetFeed")
+		handler = middleware(handler, "ReadFeed")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(GetFeedResponseObject); ok {
-		if err := validResponse.VisitGetFeedResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(ReadFeedResponseObject); ok {
+		if err := validResponse.VisitReadFeedResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21570,14 +21543,14 @@ func (sh *strictHandler) GetSavedSearch(ctx *gin.Context, id openapi_types.UUID)
 	}
 }
 
-// UpdateSavedSearch operation middleware
-func (sh *strictHandler) UpdateSavedSearch(ctx *gin.Context, id openapi_types.UUID, params UpdateSavedSearchParams) {
-	var request UpdateSavedSearchRequestObject
+// EditSavedSearch operation middleware
+func (sh *strictHandler) EditSavedSearch(ctx *gin.Context, id openapi_types.UUID, params EditSavedSearchParams) {
+	var request EditSavedSearchRequestObject
 
 	request.Id = id
 	request.Params = params
 
-	var body UpdateSavedSearchJSONRequestBody
+	var body EditSavedSearchJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -21596,18 +21569,18 @@ func (sh *strictHandler) UpdateSavedSearch(ctx *gin.Context, id openapi_types.UU
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.UpdateSavedSearch(ctx, request.(UpdateSavedSearchRequestObject))
+		return sh.ssi.EditSavedSearch(ctx, request.(EditSavedSearchRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "UpdateSavedSearch")
+		handler = middleware(handler, "EditSavedSearch")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(UpdateSavedSearchResponseObject); ok {
-		if err := validResponse.VisitUpdateSavedSearchResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(EditSavedSearchResponseObject); ok {
+		if err := validResponse.VisitEditSavedSearchResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21615,25 +21588,25 @@ func (sh *strictHandler) UpdateSavedSearch(ctx *gin.Context, id openapi_types.UU
 	}
 }
 
-// DeleteFeed operation middleware
-func (sh *strictHandler) DeleteFeed(ctx *gin.Context, id openapi_types.UUID) {
-	var request DeleteFeedRequestObject
+// CloseFeed operation middleware
+func (sh *strictHandler) CloseFeed(ctx *gin.Context, id openapi_types.UUID) {
+	var request CloseFeedRequestObject
 
 	request.Id = id
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.DeleteFeed(ctx, request.(DeleteFeedRequestObject))
+		return sh.ssi.CloseFeed(ctx, request.(CloseFeedRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "DeleteFeed")
+		handler = middleware(handler, "CloseFeed")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(DeleteFeedResponseObject); ok {
-		if err := validResponse.VisitDeleteFeedResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(CloseFeedResponseObject); ok {
+		if err := validResponse.VisitCloseFeedResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21641,25 +21614,25 @@ func (sh *strictHandler) DeleteFeed(ctx *gin.Context, id openapi_types.UUID) {
 	}
 }
 
-// CreateFeed operation middleware
-func (sh *strictHandler) CreateFeed(ctx *gin.Context, id openapi_types.UUID) {
-	var request CreateFeedRequestObject
+// OpenFeed operation middleware
+func (sh *strictHandler) OpenFeed(ctx *gin.Context, id openapi_types.UUID) {
+	var request OpenFeedRequestObject
 
 	request.Id = id
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.CreateFeed(ctx, request.(CreateFeedRequestObject))
+		return sh.ssi.OpenFeed(ctx, request.(OpenFeedRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "CreateFeed")
+		handler = middleware(handler, "OpenFeed")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(CreateFeedResponseObject); ok {
-		if err := validResponse.VisitCreateFeedResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(OpenFeedResponseObject); ok {
+		if err := validResponse.VisitOpenFeedResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -22526,13 +22499,13 @@ func (sh *strictHandler) GetSite(ctx *gin.Context, id SiteID) {
 	}
 }
 
-// EditSite operation middleware
-func (sh *strictHandler) EditSite(ctx *gin.Context, id SiteID) {
-	var request EditSiteRequestObject
+// UpdateSite operation middleware
+func (sh *strictHandler) UpdateSite(ctx *gin.Context, id SiteID) {
+	var request UpdateSiteRequestObject
 
 	request.Id = id
 
-	var body EditSiteJSONRequestBody
+	var body UpdateSiteJSONRequestBody
 	var err error
 	// A request validator built on kin-openapi's openapi3filter with
 	// KeepValidatedValue leaves the value it validated on the body. Bind
@@ -22551,18 +22524,18 @@ func (sh *strictHandler) EditSite(ctx *gin.Context, id SiteID) {
 	request.Body = &body
 
 	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
-		return sh.ssi.EditSite(ctx, request.(EditSiteRequestObject))
+		return sh.ssi.UpdateSite(ctx, request.(UpdateSiteRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
-		handler = middleware(handler, "EditSite")
+		handler = middleware(handler, "UpdateSite")
 	}
 
 	response, err := handler(ctx, request)
 
 	if err != nil {
 		sh.options.HandlerErrorFunc(ctx, err)
-	} else if validResponse, ok := response.(EditSiteResponseObject); ok {
-		if err := validResponse.VisitEditSiteResponse(ctx.Writer); err != nil {
+	} else if validResponse, ok := response.(UpdateSiteResponseObject); ok {
+		if err := validResponse.VisitUpdateSiteResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {

@@ -9,41 +9,41 @@ import (
 	"github.com/google/uuid"
 )
 
-// format begins all that Go writes into Redis for Go to read later: entries of
-// the log, sums and deltas. A program that is replaced leaves some of them behind
-// and meets some of its successor's, so a change of how they are written takes
-// another letter, and what began with the letter before is read for one release
-// more. What begins with a letter that is not known goes to the quarantine, from
-// which a program that knows it can replay it.
+// format is the first byte of everything that Go writes to Redis for Go to read
+// later: log entries, summaries and deltas. During an upgrade, processes of
+// both versions read each other's entries. So a new encoding takes a new
+// letter, and entries with the previous letter stay readable for one release.
+// Entries with an unknown letter go to the quarantine, from which a version
+// that knows the letter can replay them.
 const format = '1'
 
-var errFormat = errors.New("the format is not known: another version of the program wrote it")
+var errFormat = errors.New("unknown format, written by another version of the program")
 
-// recordHeader is what hits that lie together in the log have in common.
+// recordHeader holds what the hits of a log entry have in common.
 type recordHeader struct {
 	kind     byte // a Kind's letter, or filtered
-	method   byte // of the site; noWay where hits were refused
+	method   byte // of the site; noMethod for filtered hits
 	quarters int64
 	day      Day
 }
 
-// record is what the log keeps of a hit until it is folded.
+// record is a hit in the log until it is aggregated.
 type record struct {
 	unix                      int64
 	country, device, referrer string // of a view
 	visitor                   uint64 // of a view, for HyperLogLog
-	reason                    string // of a hit that was refused
-	// What Redis says of it: that it was a step of the funnel, and its visitor's
-	// first view of the day.
+	reason                    string // of a filtered hit
+	// From the flags: whether it was a funnel step and the visitor's first view of
+	// the day.
 	isFunnelStep, isFirstToday bool
 }
 
-// hasVisitors says whether records have a visitor.
+// hasVisitors reports whether the records contain visitors.
 func (h recordHeader) hasVisitors() bool {
 	return h.kind == View.letter() && h.method == HyperLogLog.letter()
 }
 
-// pageRef is a page in the log, by the key of its hash.
+// pageRef is a page of a log entry, with the key of its hash.
 type pageRef struct {
 	sum  uint64
 	site uuid.UUID
@@ -52,8 +52,8 @@ type pageRef struct {
 
 func (p pageRef) name() string { return p.hash[siteLength+1 : len(p.hash)-len(totalsKey)] }
 
-// logEncoder writes the records of a group of hits. Redis puts a letter for each of
-// them beside it: uncounted, or what it says of it.
+// logEncoder encodes the records of a group of hits. count.lua stores a flag
+// for each of them in the line before.
 type logEncoder struct {
 	pages []pageRef
 	base  int64
@@ -61,7 +61,7 @@ type logEncoder struct {
 	text  []byte
 }
 
-// page numbers the pages of the group.
+// page returns the index of a page in the entry.
 func (l *logEncoder) page(sum uint64, shard int, site uuid.UUID, name string) int {
 	for i, p := range l.pages {
 		if p.sum == sum && p.site == site && p.name() == name {
@@ -92,7 +92,7 @@ func (l *logEncoder) add(h recordHeader, page int, r record) {
 	}
 }
 
-// encode gives what parseLogged reads.
+// encode returns the entry for newLogDecoder.
 func (l *logEncoder) encode(h recordHeader) []byte {
 	b := append(make([]byte, 0, 64+48*len(l.pages)+len(l.text)), format, h.kind, h.method)
 	b = appendNumbers(b, l.base, h.quarters, int64(h.day), int64(len(l.pages)))
@@ -106,7 +106,7 @@ func (l *logEncoder) encode(h recordHeader) []byte {
 	return append(appendNumbers(b, int64(l.hits)), l.text...)
 }
 
-// commonPrefix is how many bytes two texts begin with alike.
+// commonPrefix returns the length of the common prefix of two strings.
 func commonPrefix(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -117,7 +117,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// logDecoder are records that lie together in the log.
+// logDecoder decodes the records of a log entry.
 type logDecoder struct {
 	recordHeader
 	base  int64
@@ -126,7 +126,7 @@ type logDecoder struct {
 	decoder
 }
 
-var errLogEntry = errors.New("the log holds something that is not a hit")
+var errLogEntry = errors.New("malformed log entry")
 
 func newLogDecoder(s string) (logDecoder, error) {
 	l := logDecoder{decoder: decoder{rest: s}}
@@ -148,15 +148,15 @@ func newLogDecoder(s string) (logDecoder, error) {
 		l.pages = append(l.pages, last)
 	}
 	l.hits = l.number()
-	refused := l.kind == filtered && l.method == noMethod
-	counted := strings.IndexByte("vcx", l.kind) >= 0 && methodFor(l.method) != ""
-	if l.failed || !refused && !counted || !isPlausible(l.day, l.quarters*quarterSeconds) {
+	isFiltered := l.kind == filtered && l.method == noMethod
+	isCounted := strings.IndexByte("vcx", l.kind) >= 0 && methodFor(l.method) != ""
+	if l.failed || !isFiltered && !isCounted || !isPlausible(l.day, l.quarters*quarterSeconds) {
 		return logDecoder{}, errLogEntry
 	}
 	return l, nil
 }
 
-// next reads the next record and the number of its page.
+// next decodes the next record and the index of its page.
 func (l *logDecoder) next() (page int, r record, err error) {
 	page, r.unix = int(l.number()), l.base+l.difference()
 	switch l.kind {
@@ -178,38 +178,39 @@ func (l *logDecoder) next() (page int, r record, err error) {
 	return page, r, nil
 }
 
-// flagDuplicate is what Redis says of a hit that did not count; of others it says a
-// digit, 1 for a step of the funnel, 2 for a visitor's first view of the day.
+// flagDuplicate is the flag of a hit that did not count. The flags of others
+// are digits: 1 is added for a funnel step, 2 for a visitor's first view of the
+// day.
 const flagDuplicate = '-'
 
-// isPlausible says whether a moment is of a day, in some zone. Postgres has no
-// partition for what is not, and rankings no weight.
+// isPlausible reports whether a time can belong to a day in some zone.
+// Otherwise Postgres would have no partition for it.
 func isPlausible(d Day, unix int64) bool {
-	const longest = 200 * 366 // days
+	const maxDay = 200 * 366
 	since := unix - int64(d)*86400
-	return d >= 0 && d <= longest && since >= -86400 && since <= 2*86400
+	return d >= 0 && d <= maxDay && since >= -86400 && since <= 2*86400
 }
 
-// addLog adds the hits of an entry of the log that counted, which says so and
-// what they are. It adds all or, with an error, nothing.
-func (cs *summaries) addLog(said, text string) error {
+// addLog adds the hits of a log entry that counted according to their flags. It
+// adds nothing if the entry is malformed.
+func (cs *summaries) addLog(flags, text string) error {
 	l, err := newLogDecoder(text)
 	if err != nil {
 		return err
 	}
-	if l.hits != int64(len(said)) {
+	if l.hits != int64(len(flags)) {
 		return errLogEntry
 	}
 	cs.records = cs.records[:0]
-	for i := range len(said) {
+	for i := range len(flags) {
 		page, r, err := l.next()
 		if err != nil {
 			return err
 		}
-		if said[i] != flagDuplicate && (said[i] < '0' || said[i] > '3') {
+		if flags[i] != flagDuplicate && (flags[i] < '0' || flags[i] > '3') {
 			return errLogEntry
 		}
-		r.isFunnelStep, r.isFirstToday = (said[i]-'0')&1 != 0, (said[i]-'0')&2 != 0
+		r.isFunnelStep, r.isFirstToday = (flags[i]-'0')&1 != 0, (flags[i]-'0')&2 != 0
 		cs.records = append(cs.records, pageRecord{page, r})
 	}
 	if l.rest != "" {
@@ -217,7 +218,7 @@ func (cs *summaries) addLog(said, text string) error {
 	}
 	touched := make([]*pageSummary, len(l.pages))
 	for i, one := range cs.records {
-		if said[i] == flagDuplicate {
+		if flags[i] == flagDuplicate {
 			continue
 		}
 		if touched[one.page] == nil {
@@ -228,7 +229,7 @@ func (cs *summaries) addLog(said, text string) error {
 	return nil
 }
 
-// pageRecord is a record and the number of its page.
+// pageRecord is a record and the index of its page.
 type pageRecord struct {
 	page int
 	record
@@ -238,14 +239,14 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// decoder reads numbers and texts one after the other; after a failure it gives
+// decoder decodes a sequence of numbers and strings. After a failure it returns
 // zeros.
 type decoder struct {
 	rest   string
 	failed bool
 }
 
-// maxNumber is more than any number in a record: a moment takes 33 bits.
+// maxNumber exceeds any number in a record: a time takes 33 bits.
 const maxNumber = 1 << 48
 
 func (d *decoder) number() int64 {
@@ -258,14 +259,14 @@ func (d *decoder) number() int64 {
 			if n >= maxNumber {
 				break
 			}
-			return int64(n) //nolint:gosec // less than largest
+			return int64(n) //nolint:gosec // less than maxNumber
 		}
 	}
 	d.failed, d.rest = true, ""
 	return 0
 }
 
-// date reads a day; one of no era that counts is negative.
+// date decodes a day; -1 if it is out of range.
 func (d *decoder) date() Day {
 	n := d.number()
 	if n > math.MaxInt32 {
@@ -274,7 +275,7 @@ func (d *decoder) date() Day {
 	return Day(n) //nolint:gosec // checked above
 }
 
-// difference reads what binary.AppendVarint wrote.
+// difference decodes the output of binary.AppendVarint.
 func (d *decoder) difference() int64 {
 	n := d.number()
 	if n&1 != 0 {

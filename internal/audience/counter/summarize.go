@@ -11,9 +11,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// summarizeLog adds up the beginning of a log by page, and puts the sums on the lists
-// of their shards. It is not mine when somebody else gathers.
-func (c *Counter) summarizeLog(ctx context.Context, shard int) (mine bool, err error) {
+// summarizeLog adds up the beginning of a log by page and appends the summaries
+// to the lists of their shards. ok is false if another process did so
+// concurrently.
+func (c *Counter) summarizeLog(ctx context.Context, shard int) (ok bool, err error) {
 	var all summaries
 	var bad []QuarantinedRecord
 	number, used := "", 0 // lines
@@ -21,7 +22,7 @@ func (c *Counter) summarizeLog(ctx context.Context, shard int) (mine bool, err e
 		var state *redis.StringCmd
 		var lines *redis.StringSliceCmd
 		_, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-			// In this order: nothing is gathered from a log that is newer than the number.
+			// In this order, the log can't be newer than the number.
 			state = p.HGet(ctx, tag(shard)+"state", "log")
 			lines = p.LRange(ctx, tag(shard)+"log", int64(used), int64(used+2*logReadSize-1))
 			return nil
@@ -51,7 +52,7 @@ func (c *Counter) summarizeLog(ctx context.Context, shard int) (mine bool, err e
 	if used == 0 {
 		return true, nil
 	}
-	args := []any{"gather", atoi(number), used, maxQuarantined}
+	args := []any{"summarize", atoi(number), used, maxQuarantined}
 	for _, s := range all.encodeByShard() {
 		if c.isCluster && s.tag != tag(shard) {
 			args = append(args, listTransfers, uuid.NewString()+s.tag+s.text)
@@ -78,33 +79,34 @@ func (c *Counter) summarizeLog(ctx context.Context, shard int) (mine bool, err e
 	return true, nil
 }
 
-// encodedSummaries is what one call of the script folds.
+// encodedSummaries are the summaries that one call of aggregate.lua applies.
 type encodedSummaries struct{ tag, text string }
 
-// encodeByShard divides changes into such as one call folds, each of one shard.
+// encodeByShard encodes the summaries in chunks of pages of one shard.
 func (cs *summaries) encodeByShard() []encodedSummaries {
 	slices.SortStableFunc(cs.list, func(a, b *pageSummary) int { return strings.Compare(siteKeyOf(a.page), siteKeyOf(b.page)) })
-	var sums []encodedSummaries
+	var chunks []encodedSummaries
 	for rest := cs.list; len(rest) > 0; {
 		n, tag := 0, rest[0].page[:tagLength]
 		for n < len(rest) && n < maxPagesPerCall && rest[n].page[:tagLength] == tag {
 			n++
 		}
-		sums = append(sums, encodedSummaries{tag, string(encodeSummaries(rest[:n], true))})
+		chunks = append(chunks, encodedSummaries{tag, string(encodeSummaries(rest[:n], true))})
 		rest = rest[n:]
 	}
-	return sums
+	return chunks
 }
 
-// transferSummaries brings sums to their shards. On one node a log has hits of all shards;
-// what it still had when that became a cluster lies on the wrong node. A sum has
-// an id by which its shard knows that it has come.
+// transferSummaries moves summaries to the shards that they belong to. Without
+// a cluster, a log has hits of all shards; if its keys are migrated to a
+// cluster, the rest of it is on the wrong node. Each transfer has an id so that
+// its shard receives it once.
 func (c *Counter) transferSummaries(ctx context.Context, shard int) error {
-	away, err := c.redis.LRange(ctx, tag(shard)+"away", 0, -1).Result()
+	transfers, err := c.redis.LRange(ctx, tag(shard)+"transfers", 0, -1).Result()
 	if err != nil {
 		return err
 	}
-	for _, one := range away {
+	for _, one := range transfers {
 		id, to, text, ok := c.parseTransfer(one)
 		if !ok {
 			if err := c.quarantine(ctx, shard, listTransfers, c.newQuarantineRecord(listTransfers, one, errSummary)); err != nil {
@@ -115,15 +117,15 @@ func (c *Counter) transferSummaries(ctx context.Context, shard int) error {
 		if _, err := c.runScripts(ctx, c.shardScript, []scriptCall{{to + "deltas", []any{"receive", id, text}}}); err != nil {
 			return err
 		}
-		if err := c.redis.LRem(ctx, tag(shard)+"away", 1, one).Err(); err != nil {
+		if err := c.redis.LRem(ctx, tag(shard)+"transfers", 1, one).Err(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// parseTransfer divides a sum that is on its way: its id, the shard it is for, and
-// what it says.
+// parseTransfer splits a transfer into its id, the tag of its shard, and the
+// summaries.
 func (c *Counter) parseTransfer(one string) (id, to, text string, ok bool) {
 	const idLength = 36 // of a UUID's text
 	if len(one) < idLength+tagLength {

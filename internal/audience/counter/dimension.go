@@ -2,18 +2,18 @@ package counter
 
 import "strings"
 
-// Other stands for all values of a dimension that are not listed by themselves.
+// Other is the value that rare or unknown values of a dimension are counted under.
 const Other = "other"
 
-// Bounds of what hits can make dimensions grow to.
+// Limits on the dimension values of a page.
 const (
-	maxReferrerLength = 60 // bytes; the longer ones are cut at the front
+	maxReferrerLength = 60 // bytes; longer ones are truncated at the front
 	maxReasonLength   = 32
-	maxReferrers      = 50 // of a page; there may be twice as many for a while
+	maxReferrers      = 50 // of a page; temporarily up to twice as many
 	maxReasons        = 20
 )
 
-// countries are all codes of ISO 3166-1 alpha-2.
+// countries lists the codes of ISO 3166-1 alpha-2.
 const countries = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ " +
 	"CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE " +
 	"GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP " +
@@ -21,7 +21,7 @@ const countries = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE B
 	"NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN " +
 	"SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW"
 
-// normalizeCountry gives a code of the list, Other, or nothing.
+// normalizeCountry returns a listed code, Other, or "".
 func normalizeCountry(s string) string {
 	if s == "" {
 		return ""
@@ -43,8 +43,8 @@ func normalizeDevice(s string) string {
 	return Other
 }
 
-// normalizeReferrer gives a host in lower case; of a long one the end, which says whose
-// it is.
+// normalizeReferrer returns a host in lower case. Long ones are truncated at
+// the front because the end identifies the site.
 func normalizeReferrer(s string) string {
 	s = strings.TrimSuffix(strings.ToLower(s), ".")
 	if len(s) > maxReferrerLength {
@@ -60,7 +60,7 @@ func normalizeReason(s string) string {
 	return s[:min(len(s), maxReasonLength)]
 }
 
-// deviceCode is a device in the log; 0 where it is not known.
+// deviceCode returns the letter of a device in the log; 0 if unknown.
 func deviceCode(device string) byte {
 	if device == "" {
 		return 0
@@ -68,7 +68,7 @@ func deviceCode(device string) byte {
 	return device[0]
 }
 
-// deviceFromCode undoes the letter that a page's hash, or the log, has for a device.
+// deviceFromCode returns the device of a letter in the log or in a page's hash.
 func deviceFromCode(letter byte) string {
 	switch letter {
 	case 'd':

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// pageSummary is what a number of records add up to for one page: what a fold adds
-// to Redis and what a flush adds to Postgres.
+// pageSummary holds what a number of records add up to for one page: the
+// increments that an aggregation applies to Redis and a flush to Postgres.
 type pageSummary struct {
 	page        string // its key
 	method      byte
 	hours       []hourCount
 	values      []valueCount
-	valueIndex  map[valueKey]int // where they are many
-	minutes     []minuteCount    // for the rankings; the flush has no use for them
-	newVisitors int64            // visitors of whom it was the day's first view; neither for these
-	dayVisitors []dayVisitors    // for HyperLogLog; nor for these
+	valueIndex  map[valueKey]int // index into values, if there are many
+	minutes     []minuteCount    // for rankings; not part of a delta
+	newVisitors int64            // visitors with their first view of the day; not part of a delta
+	dayVisitors []dayVisitors    // for HyperLogLog; not part of a delta
 }
 
 type hourCount struct {
@@ -27,8 +27,7 @@ type hourCount struct {
 	count, funnel int64
 }
 
-// valueCount is of a dimension's value, or of a reason where letter is
-// filtered.
+// valueCount counts a dimension's value, or a reason if letter is filtered.
 type valueCount struct {
 	valueKey
 	count int64
@@ -40,7 +39,7 @@ type valueKey struct {
 	value  string
 }
 
-// dayVisitors is who came on a day.
+// dayVisitors lists the visitors of a day.
 type dayVisitors struct {
 	day      Day
 	visitors []uint64
@@ -87,7 +86,8 @@ func (c *pageSummary) addValue(letter byte, day Day, value string, count int64) 
 	}
 }
 
-// linearSearchLimit are found sooner without a map.
+// linearSearchLimit is the number of values up to which a linear search is
+// faster than a map.
 const linearSearchLimit = 16
 
 func (c *pageSummary) addMinute(unix, views int64) {
@@ -111,7 +111,7 @@ func (c *pageSummary) addVisitor(day Day, visitor uint64) {
 	c.dayVisitors = append(c.dayVisitors, dayVisitors{day, []uint64{visitor}})
 }
 
-// addRecord counts a record.
+// addRecord adds a record.
 func (c *pageSummary) addRecord(h recordHeader, r record) {
 	if h.kind == filtered {
 		c.addValue(filtered, h.day, r.reason, 1)
@@ -138,7 +138,7 @@ func (c *pageSummary) addRecord(h recordHeader, r record) {
 	}
 }
 
-// increments are what a page's hash gets, each field once.
+// increments are increments of fields of a page's hash, with distinct names.
 type increments []struct {
 	name  string
 	count int64
@@ -160,11 +160,11 @@ func (is *increments) add(name string, count int64) {
 	}{name, count})
 }
 
-// summaries are changes by page.
+// summaries are page summaries by page.
 type summaries struct {
 	list    []*pageSummary
 	byPage  map[string]*pageSummary
-	records []pageRecord // of the entry that is being added
+	records []pageRecord // scratch space of addLog
 }
 
 func (cs *summaries) page(page string) *pageSummary {
@@ -180,9 +180,10 @@ func (cs *summaries) page(page string) *pageSummary {
 	return c
 }
 
-var errSummary = errors.New("what lies between Redis and Postgres cannot be read")
+var errSummary = errors.New("malformed summary")
 
-// encodeSummaries writes changes for read: all there is, or what the flush needs.
+// encodeSummaries encodes summaries for decode: complete, or only what a delta
+// needs.
 func encodeSummaries(list []*pageSummary, all bool) []byte {
 	b := []byte{format}
 	for _, c := range list {
@@ -226,7 +227,7 @@ func appendNumbers(b []byte, numbers ...int64) []byte {
 	return b
 }
 
-// decode adds what encodeChanges wrote: all or, with an error, nothing.
+// decode adds encoded summaries. It adds nothing if they are malformed.
 func (cs *summaries) decode(s string) error {
 	if err := new(summaries).decodeUnchecked(s); err != nil {
 		return err
@@ -234,7 +235,7 @@ func (cs *summaries) decode(s string) error {
 	return cs.decodeUnchecked(s)
 }
 
-// decodeUnchecked is read that may leave a part behind when it fails.
+// decodeUnchecked is decode, but may add a part of malformed summaries.
 func (cs *summaries) decodeUnchecked(s string) error {
 	d := decoder{rest: s}
 	if d.letter() != format {
@@ -252,13 +253,13 @@ func (cs *summaries) decodeUnchecked(s string) error {
 	return nil
 }
 
-// decode adds what follows a page's key.
+// decode decodes the part that follows the page's key.
 func (c *pageSummary) decode(d *decoder) error {
-	if way := d.letter(); way != 0 {
-		if methodFor(way) == "" {
+	if method := d.letter(); method != 0 {
+		if methodFor(method) == "" {
 			return errSummary
 		}
-		c.method = way
+		c.method = method
 	}
 	first, last := int64(maxNumber), int64(0) // hours
 	for n := d.number(); n > 0 && !d.failed; n-- {

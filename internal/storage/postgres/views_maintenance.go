@@ -42,10 +42,10 @@ func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
 		needed.add(viewMonths, day.Time)
 		if err := s.withPartitions(ctx, needed, func() error {
 			return s.inTx(ctx, func(q *db.Queries) error {
-				if _, err := q.TakeViewDay(ctx, day); err != nil {
+				if _, err := q.DeleteDueViewDay(ctx, day); err != nil {
 					return err
 				}
-				return q.RollViewDay(ctx, day)
+				return q.RollUpViewDay(ctx, day)
 			})
 		}); err != nil {
 			return false, err
@@ -55,7 +55,7 @@ func (s *Store) RollUpViews(ctx context.Context) (more bool, err error) {
 }
 
 func (s *Store) rollUpHour(ctx context.Context, hour time.Time) error {
-	days, err := s.q.DaysOfHour(ctx, hour)
+	days, err := s.q.ViewDaysOfHour(ctx, hour)
 	if err != nil {
 		return err
 	}
@@ -65,17 +65,17 @@ func (s *Store) rollUpHour(ctx context.Context, hour time.Time) error {
 	}
 	return s.withPartitions(ctx, needed, func() error {
 		return s.inTx(ctx, func(q *db.Queries) error {
-			if _, err := q.TakeViewHour(ctx, hour); err != nil {
+			if _, err := q.DeleteDueViewHour(ctx, hour); err != nil {
 				return err
 			}
-			return q.RollViewHour(ctx, hour)
+			return q.RollUpViewHour(ctx, hour)
 		})
 	})
 }
 
 // ViewPageIDs lists pages from one on.
 func (s *Store) ViewPageIDs(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
-	rows, err := s.q.ViewPageNames(ctx, db.ViewPageNamesParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.ViewPageIDs(ctx, db.ViewPageIDsParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
 		pages[i] = counter.PageID{Site: r.SiteID, Page: r.Page}
@@ -85,12 +85,12 @@ func (s *Store) ViewPageIDs(ctx context.Context, after counter.PageID, limit int
 
 // ViewSitePages lists the pages of a site from one on.
 func (s *Store) ViewSitePages(ctx context.Context, site uuid.UUID, after string, limit int) ([]string, error) {
-	return s.q.ViewPagesOfSite(ctx, db.ViewPagesOfSiteParams{SiteID: site, AfterPage: after, Batch: int32(limit)}) //nolint:gosec // hundreds
+	return s.q.ViewSitePages(ctx, db.ViewSitePagesParams{SiteID: site, AfterPage: after, Batch: int32(limit)}) //nolint:gosec // hundreds
 }
 
 // ViewSketchesDue lists pages that had visitors since their sketch was kept.
 func (s *Store) ViewSketchesDue(ctx context.Context, after counter.PageID, limit int) ([]counter.PageID, error) {
-	rows, err := s.q.SketchesDue(ctx, db.SketchesDueParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
+	rows, err := s.q.ViewSketchesDue(ctx, db.ViewSketchesDueParams{AfterSite: after.Site, AfterPage: after.Page, Batch: int32(limit)}) //nolint:gosec // hundreds
 	pages := make([]counter.PageID, len(rows))
 	for i, r := range rows {
 		pages[i] = counter.PageID{Site: r.SiteID, Page: r.Page}
@@ -105,7 +105,7 @@ func (s *Store) SaveViewSketches(ctx context.Context, pages []counter.PageID, sk
 	for i, sketch := range sketches {
 		whole[i] = orEmpty(sketch)
 	}
-	return s.q.PutSketches(ctx, db.PutSketchesParams{SiteIds: sites, Pages: names, Sketches: whole})
+	return s.q.SaveViewSketches(ctx, db.SaveViewSketchesParams{SiteIds: sites, Pages: names, Sketches: whole})
 }
 
 // RecordViewCheck keeps what a comparison found.
@@ -158,8 +158,8 @@ func (s *Store) ViewsHealth(ctx context.Context) (h flush.Health, err error) {
 
 // CreateViewErasure notes that something is to be forgotten; the next flush does it.
 func (s *Store) CreateViewErasure(ctx context.Context, e flush.Erasure) (flush.Erasure, error) {
-	in := db.InsertViewErasureParams{ID: e.ID, WorkspaceID: e.Workspace, SiteID: e.Site, OfVisitor: e.OfVisitor, RequestedBy: e.RequestedBy}
-	if e.OfVisitor {
+	in := db.InsertViewErasureParams{ID: e.ID, WorkspaceID: e.Workspace, SiteID: e.Site, SingleVisitor: e.SingleVisitor, RequestedBy: e.RequestedBy}
+	if e.SingleVisitor {
 		hash, id := int64(e.Visitor.Hash), int64(e.Visitor.ID) //nolint:gosec // its bits
 		in.VisitorHash, in.VisitorID = &hash, &id
 	}
@@ -178,7 +178,7 @@ func (s *Store) ViewErasure(ctx context.Context, workspaceID, id uuid.UUID) (flu
 
 // PendingViewErasures lists what is to be forgotten.
 func (s *Store) PendingViewErasures(ctx context.Context, limit int) ([]flush.Erasure, error) {
-	rows, err := s.q.OpenViewErasures(ctx, int32(limit)) //nolint:gosec // hundreds
+	rows, err := s.q.PendingViewErasures(ctx, int32(limit)) //nolint:gosec // hundreds
 	list := make([]flush.Erasure, len(rows))
 	for i, r := range rows {
 		list[i] = erasureFromRow(r)
@@ -188,7 +188,7 @@ func (s *Store) PendingViewErasures(ctx context.Context, limit int) ([]flush.Era
 
 // CompleteViewErasure notes that it is done, and forgets whom it was about.
 func (s *Store) CompleteViewErasure(ctx context.Context, id uuid.UUID, removed int64) error {
-	return s.q.FinishViewErasure(ctx, db.FinishViewErasureParams{ID: id, Removed: removed})
+	return s.q.CompleteViewErasure(ctx, db.CompleteViewErasureParams{ID: id, Removed: removed})
 }
 
 // EraseSiteViews forgets all counts of a site.
@@ -209,7 +209,7 @@ func (s *Store) EraseSiteViews(ctx context.Context, site uuid.UUID) (removed int
 }
 
 func erasureFromRow(r db.ViewErasure) flush.Erasure {
-	e := flush.Erasure{ID: r.ID, Workspace: r.WorkspaceID, Site: r.SiteID, OfVisitor: r.OfVisitor, RequestedBy: r.RequestedBy, RequestedAt: r.RequestedAt.UTC(),
+	e := flush.Erasure{ID: r.ID, Workspace: r.WorkspaceID, Site: r.SiteID, SingleVisitor: r.SingleVisitor, RequestedBy: r.RequestedBy, RequestedAt: r.RequestedAt.UTC(),
 		DoneAt: r.DoneAt, Removed: r.Removed}
 	if r.VisitorHash != nil && r.VisitorID != nil {
 		e.Visitor = counter.Visitor{Hash: uint64(*r.VisitorHash), ID: uint32(*r.VisitorID)} //nolint:gosec // as they were stored

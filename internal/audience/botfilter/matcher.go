@@ -1,5 +1,6 @@
-// Package botfilter tells programs from people, before anything is written of them,
-// and says by what.
+// Package botfilter detects hits of bots and other programs before anything is
+// written, and reports why a hit was filtered. It also limits the rate of hits per
+// visitor.
 package botfilter
 
 import (
@@ -7,29 +8,30 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
-// Reason is why a hit is not counted; empty: it is.
+// Reason is why a hit is filtered; empty if it is not.
 type Reason string
 
 // The reasons.
 const (
-	Crawler    Reason = "crawler"     // its name says so
-	AI         Reason = "ai"          // the same, of an assistant or what feeds one
-	Preview    Reason = "preview"     // a program that shows a link's page in a message
-	Monitor    Reason = "monitor"     // a program that looks whether a page works
-	Headless   Reason = "headless"    // a browser without a window
-	Library    Reason = "library"     // a tool or a library for programmers
-	NoBrowser  Reason = "no_browser"  // its name is not built as those of browsers are
-	Automation Reason = "automation"  // the browser says that a program drives it
-	Prefetch   Reason = "prefetch"    // fetched ahead, perhaps never looked at
-	NoLanguage Reason = "no_language" // browsers always send Accept-Language
+	Crawler    Reason = "crawler"     // known user agent of a crawler
+	AI         Reason = "ai"          // known user agent of an AI assistant or its crawler
+	Preview    Reason = "preview"     // link preview of a messenger or social network
+	Monitor    Reason = "monitor"     // uptime monitor
+	Headless   Reason = "headless"    // headless browser
+	Library    Reason = "library"     // HTTP library or command-line tool
+	NoBrowser  Reason = "no_browser"  // the user agent doesn't have the form of a browser's
+	Automation Reason = "automation"  // navigator.webdriver is set
+	Prefetch   Reason = "prefetch"    // prefetched or prerendered
+	NoLanguage Reason = "no_language" // without Accept-Language, which browsers always send
 	DataCenter Reason = "data_center" // headers that only programs send
-	Rate       Reason = "rate"        // more hits than a person makes
-	OptOut     Reason = "opt_out"     // does not want to be counted
+	Rate       Reason = "rate"        // above the visitor's rate limit
+	OptOut     Reason = "opt_out"     // the reader opted out
 )
 
-// Reasons lists all of them.
+// Reasons lists all reasons.
 func Reasons() []Reason {
 	return []Reason{Crawler, AI, Preview, Monitor, Headless, Library, NoBrowser, Automation, Prefetch, NoLanguage, DataCenter, Rate, OptOut}
 }
@@ -40,10 +42,10 @@ var tokenFile string
 type token struct {
 	text       string
 	reason     Reason
-	exceptions []string // words in which it means nothing
+	exceptions []string // words that contain the token but are no bots
 }
 
-// Matcher knows programs by what they call themselves. It is safe for
+// Matcher recognizes programs by their user agent and headers. It is safe for
 // concurrent use.
 type Matcher struct {
 	tokens  []token
@@ -52,10 +54,10 @@ type Matcher struct {
 	cache   cache
 }
 
-// New reads the tokens.
+// New returns a matcher with the embedded tokens.
 func New() (*Matcher, error) {
 	m := &Matcher{cache: cache{maxEntries: cacheEntries},
-		// A product of an ordinary browser that is followed by where to complain.
+		// A contact address after an ordinary browser's user agent.
 		contact: regexp.MustCompile(`(?i)\b[a-z0-9-]+\.(?:com|net|org|io|fr|de|ru)(?:/|\)|$)`)}
 	var texts []string
 	for line := range strings.Lines(tokenFile) {
@@ -66,7 +68,7 @@ func New() (*Matcher, error) {
 		rule, exceptions, _ := strings.Cut(line, " !")
 		reason, text, ok := strings.Cut(rule, " ")
 		if !ok || text == "" {
-			return nil, fmt.Errorf("bots: %q is no rule", line)
+			return nil, fmt.Errorf("tokens.txt: invalid rule %q", line)
 		}
 		m.tokens = append(m.tokens, token{text: text, reason: Reason(reason), exceptions: strings.Fields(exceptions)})
 		texts = append(texts, text)
@@ -75,11 +77,11 @@ func New() (*Matcher, error) {
 	return m, nil
 }
 
-// maxAgentLength is how much of an agent is looked at: the longest of real browsers
-// have some 600 bytes, those with lists of modules.
+// maxAgentLength is the number of bytes of a user agent that are examined. The
+// longest ones of real browsers, with lists of modules, have about 600.
 const maxAgentLength = 1024
 
-// MatchAgent says what a User-Agent header is a program by; empty: nothing.
+// MatchAgent returns the reason to filter a user agent; empty for a browser.
 func (m *Matcher) MatchAgent(agent string) Reason {
 	if len(agent) > maxAgentLength {
 		agent = agent[:maxAgentLength]
@@ -110,8 +112,8 @@ func (m *Matcher) classify(agent string) Reason {
 	return ""
 }
 
-// isException looks whether the token that ends there is part of a word in which it
-// means nothing: CUBOT makes phones.
+// isException reports whether the token that ends at end is part of an excepted
+// word: CUBOT is a phone maker.
 func (m *Matcher) isException(agent string, i int32, end int) bool {
 	for _, word := range m.tokens[i].exceptions {
 		at := strings.Index(word, m.tokens[i].text)
@@ -123,7 +125,7 @@ func (m *Matcher) isException(agent string, i int32, end int) bool {
 	return false
 }
 
-// afterEngine is what stands behind the parts that all browsers have in common.
+// afterEngine returns the part after what all browsers have in common.
 func afterEngine(agent string) string {
 	const last = "like Gecko"
 	if at := strings.Index(agent, last); at >= 0 {
@@ -135,8 +137,9 @@ func afterEngine(agent string) string {
 	return ""
 }
 
-// looksLikeBrowser: all browsers since 1995 begin with Mozilla and what system
-// they run on, and name an engine, but for those of some phones of before.
+// looksLikeBrowser reports whether a user agent has the form of a browser's:
+// since 1995 all begin with Mozilla and the system and name an engine, except
+// those of some older phones.
 func looksLikeBrowser(agent string) bool {
 	for _, phone := range []string{"Opera/", "UCWEB/", "Nokia", "SAMSUNG-", "SonyEricsson", "BlackBerry", "LG-"} {
 		if strings.HasPrefix(agent, phone) {
@@ -161,4 +164,41 @@ func looksLikeBrowser(agent string) bool {
 		}
 	}
 	return false
+}
+
+// cacheEntries is the maximum size of each of the two generations: about 6 MB
+// with long user agents.
+const cacheEntries = 8192
+
+// cache caches the reasons of recent user agents in two generations: when the
+// newer one is full it replaces the older one, and entries that are read move
+// to the newer one. User agents are stored in memory only.
+type cache struct {
+	mu           sync.RWMutex
+	maxEntries   int
+	newer, older map[string]Reason
+}
+
+func (c *cache) get(agent string) (Reason, bool) {
+	c.mu.RLock()
+	reason, ok := c.newer[agent]
+	if ok {
+		c.mu.RUnlock()
+		return reason, true
+	}
+	reason, ok = c.older[agent]
+	c.mu.RUnlock()
+	if ok {
+		c.put(agent, reason)
+	}
+	return reason, ok
+}
+
+func (c *cache) put(agent string, reason Reason) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.newer == nil || len(c.newer) >= c.maxEntries {
+		c.newer, c.older = make(map[string]Reason, c.maxEntries/8), c.newer
+	}
+	c.newer[agent] = reason
 }

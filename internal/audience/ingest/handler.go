@@ -1,9 +1,9 @@
-// Package ingest takes in what trackers, pixels and servers send: it tells who
-// it is of, refuses what is not a reader's, and has the rest counted. A hit that
-// was answered with 202 is in Redis.
+// Package ingest receives hits from trackers, pixels and servers over HTTP: it
+// identifies the visitor, filters bots, and counts the rest. A hit that was
+// answered with 202 is in Redis.
 //
-// Nothing here touches the database, and no address or browser's name leaves
-// it.
+// Nothing in this package accesses the database, and addresses and user agents
+// don't leave it.
 package ingest
 
 import (
@@ -22,31 +22,31 @@ import (
 	"dateline/internal/audience/visitor"
 )
 
-// Counter counts hits one by one, those of concurrent requests together.
+// Counter counts single hits; it batches those of concurrent requests.
 type Counter interface {
 	Count(ctx context.Context, h counter.Hit) (counter.Outcome, error)
 	CountFiltered(ctx context.Context, h counter.FilteredHit) error
 }
 
-// BulkCounter counts many hits at once, and knows what was counted.
+// BulkCounter counts many hits at once and reads counts.
 type BulkCounter interface {
 	Count(ctx context.Context, hits []counter.Hit) ([]counter.Outcome, error)
 	CountFiltered(ctx context.Context, hits []counter.FilteredHit) error
 	PageStats(ctx context.Context, s counter.Site, pages []string) ([]counter.Stats, error)
 }
 
-// Sites knows the sites that are counted for.
+// Sites looks up sites.
 type Sites interface {
 	ByKey(writeKey string) (*site.Active, bool)
 	BySecret(secret string) (*site.Active, bool)
 	AnyAllows(host string) bool
 }
 
-// Notifier are told that something was counted for a site.
+// Notifier notifies live streams that a site has new hits.
 type Notifier interface{ Notify(id uuid.UUID) }
 
-// Handler serves the addresses below /v1/. All fields but Countries, Trusted,
-// Now and MostPages must be set.
+// Handler serves the routes below Prefix. All fields except Countries,
+// TrustedProxies, Now and MaxPages are required.
 type Handler struct {
 	Sites          Sites
 	Counter        Counter
@@ -56,12 +56,12 @@ type Handler struct {
 	Bots           *botfilter.Matcher
 	RateLimiter    *botfilter.RateLimiter
 	Referrers      *dimensions.Referrers
-	Countries      *dimensions.Countries // nil: none is known
-	TrustedProxies []netip.Prefix        // proxies whose word counts on where a reader is
+	Countries      *dimensions.Countries // nil: no countries
+	TrustedProxies []netip.Prefix        // whose X-Forwarded-For is trusted
 	Now            func() time.Time
 	Log            *slog.Logger
 	Tracker        *Tracker
-	MaxPages       int // that a site may name in a day; 0: DefaultPages
+	MaxPages       int // per site and day; 0: DefaultMaxPages
 
 	pages pageLimiter
 }
@@ -73,7 +73,7 @@ func (in *Handler) now() time.Time {
 	return in.Now()
 }
 
-// hit is what is known of one thing that somebody did.
+// hit is a parsed hit.
 type hit struct {
 	site     *site.Active
 	kind     counter.Kind
@@ -83,36 +83,36 @@ type hit struct {
 	traits   visitor.Traits
 }
 
-// traitsOf gives what a browser's request tells of its reader.
+// traitsOf returns the visitor's traits in a browser's request.
 func (in *Handler) traitsOf(r *http.Request) visitor.Traits {
 	return visitor.Traits{Address: clientAddress(r, in.TrustedProxies), UserAgent: r.Header.Get("User-Agent")}
 }
 
-// filterReason is why a browser's request is not counted; "": nothing is known
-// against it.
-func (in *Handler) filterReason(h http.Header, driven bool) botfilter.Reason {
+// filterReason returns the reason to filter a browser's request; empty for a
+// reader's.
+func (in *Handler) filterReason(h http.Header, isWebdriver bool) botfilter.Reason {
 	if botfilter.HasOptedOut(h) {
 		return botfilter.OptOut
 	}
 	if reason := in.Bots.MatchRequest(h); reason != "" {
 		return reason
 	}
-	if driven {
+	if isWebdriver {
 		return botfilter.Automation
 	}
 	return ""
 }
 
-// pageName is the page that a hit counts for.
+// pageName returns the page that a hit is counted for.
 func (in *Handler) pageName(h hit) string {
-	most := in.MaxPages
-	if most == 0 {
-		most = DefaultMaxPages
+	limit := in.MaxPages
+	if limit == 0 {
+		limit = DefaultMaxPages
 	}
-	return in.pages.nameFor(h.site.ID, h.page, in.now(), most)
+	return in.pages.nameFor(h.site.ID, h.page, in.now(), limit)
 }
 
-// countHit counts a browser's hit, or that it was refused.
+// countHit counts a browser's hit, or that it was filtered.
 func (in *Handler) countHit(ctx context.Context, h hit, reason botfilter.Reason) error {
 	h.page = in.pageName(h)
 	if reason == "" {
@@ -137,8 +137,8 @@ func (in *Handler) countHit(ctx context.Context, h hit, reason botfilter.Reason)
 	return in.Counter.CountFiltered(ctx, counter.FilteredHit{Site: h.site.CounterSite, Page: h.page, Reason: string(reason), At: h.at})
 }
 
-// rateID is who makes hits too often: readers with ids of the site are told
-// apart by them.
+// rateID returns the visitor's id for rate limiting; the site's own id if there
+// is one.
 func rateID(v counter.Visitor) uint64 {
 	if v.ID != 0 {
 		return uint64(v.ID)
@@ -146,7 +146,7 @@ func rateID(v counter.Visitor) uint64 {
 	return v.Hash
 }
 
-// buildHit makes of what is known what is counted: nothing personal is in it.
+// buildHit converts a parsed hit to one without personal data.
 func (in *Handler) buildHit(ctx context.Context, h hit) (counter.Hit, error) {
 	v, err := in.identify(ctx, h)
 	if err != nil {
@@ -167,8 +167,9 @@ func (in *Handler) identify(ctx context.Context, h hit) (v counter.Visitor, err 
 	return v, err
 }
 
-// Classify tells who sends a request that is no tracker's: who follows a short link.
-// reason says why it is not to be counted; "": it is a reader's.
+// Classify builds a hit from a request that doesn't come from a tracker, such
+// as that of a short link. reason is the reason to filter it; empty for a
+// reader's.
 func (in *Handler) Classify(ctx context.Context, r *http.Request, s counter.Site) (h counter.Hit, reason string, err error) {
 	if reason := in.filterReason(r.Header, false); reason != "" {
 		return counter.Hit{}, string(reason), nil
@@ -193,7 +194,8 @@ func (in *Handler) Classify(ctx context.Context, r *http.Request, s counter.Site
 		Referrer: in.Referrers.Resolve(r.Header.Get("Referer"), traits.UserAgent, func(string) bool { return false })}, "", nil
 }
 
-// rateKind tells kinds apart whose limits do not add up.
+// rateKind returns the kind under which hits are rate limited; each has its own
+// limit.
 func rateKind(k counter.Kind) byte {
 	switch k {
 	case counter.Click:

@@ -1,19 +1,22 @@
--- Folds hits, added up by page, into the pages' hashes and the site's rankings,
--- and hands them to the flush.
--- KEYS[1]: the shard's list of what is added up, of which the first entry is
--- folded. ARGV: the number of the shard's last change, now, the half-lives of
--- the fast and the slow ranking, how many pages a ranking keeps, how many
--- referrers and reasons a page, then sites:
---   the site's key, an hour of its clock (in quarters), number of pages
--- and its pages, each:
---   the page's key, its way of counting visitors,
---   n, n times: a day with views, in order
---   n, n times: a day, visitors of eight bytes, where they go into a HyperLogLog
---   n, n fields, n times how many; no field twice
---   n, n times: minute, second, how many views
---   n, n times: reason, how many filtered
--- Answers how long the list of deltas is, or -1 if somebody else was faster.
--- A call of Redis costs far more than what it does: fields and pages share them.
+-- Applies summaries to the pages' hashes and the site's rankings, and queues them
+-- for the next flush.
+--
+-- KEYS[1]: the shard's list of summaries; its first entry is applied.
+-- ARGV: the expected number of the shard's last change, the current time, the
+-- half-lives of the fast and the slow ranking, the maximum number of pages per
+-- ranking, the maximum number of referrers and of reasons per page. Then sites:
+--   the site's key, the start of an hour on its clock (in quarters), number of pages
+-- and their pages:
+--   the page's key, the letter of its unique counting method,
+--   n, n times: a day with views, ascending
+--   n, n times: a day, its visitors (8 bytes each) for a HyperLogLog
+--   n, n fields, n increments; fields are distinct
+--   n, n times: minute, second of the last view, views
+--   n, n times: reason, filtered hits
+--
+-- Returns the length of the list of deltas, or -1 if another process changed the
+-- shard first. Fields and pages share commands because a Redis call costs more
+-- than the work it does.
 
 local call, byte = redis.call, string.byte
 local tag = string.sub(KEYS[1], 1, 5)
@@ -22,25 +25,25 @@ if (call('HGET', state, 'change') or '0') ~= ARGV[1] then return -1 end
 call('HINCRBY', state, 'change', 1)
 call('LMOVE', KEYS[1], tag .. 'deltas', 'LEFT', 'RIGHT')
 
-local now, fast, slow, most = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local keptReferrers, keptReasons = tonumber(ARGV[6]), tonumber(ARGV[7])
+local now, fast, slow, maxPages = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local maxReferrers, maxReasons = tonumber(ARGV[6]), tonumber(ARGV[7])
 local aDay, aWeek = 86400, 604800
 local minute = math.floor(now / 60)
 
--- number reads a score. The Lua of miniredis reads large numbers only when they
--- have a point.
+-- number parses a score. Miniredis' Lua parses large numbers only with a decimal
+-- point.
 local function number(score)
   return tonumber(score) or tonumber((string.gsub(score, 'e', '.0e', 1))) or tonumber(score .. '.0')
 end
 
--- text has whole numbers as texts: Redis prints the numbers of Lua slowly.
+-- text caches integers as strings: Redis formats Lua numbers slowly.
 local text = setmetatable({}, { __index = function(all, n)
   local made = string.format('%d', n)
   all[n] = made
   return made
 end })
 
--- rescale moves a ranking's landmark long before its weights are too large.
+-- rescale moves a ranking's reference time before its weights overflow.
 local function rescale(key, rise, from, half, sign)
   local n = (now - from) / half
   if n < 200 then return from end
@@ -49,18 +52,18 @@ local function rescale(key, rise, from, half, sign)
   return now
 end
 
--- tidy drops hours and days that are long over.
-local function tidy(totals, today)
-  local old = {}
+-- deleteExpired deletes the fields of hours and days that are past retention.
+local function deleteExpired(totals, today)
+  local expired = {}
   local hours, days = (math.floor(now / 900) - 48 * 4) * 4, (today - 35) * 4
   for _, field in ipairs(call('HKEYS', totals)) do
     local n = tonumber(field)
-    if n and (n >= 1000000 and n < hours or n < 1000000 and n < days) then old[#old + 1] = field end
+    if n and (n >= 1000000 and n < hours or n < 1000000 and n < days) then expired[#expired + 1] = field end
   end
-  if #old > 0 then call('HDEL', totals, unpack(old)) end
+  if #expired > 0 then call('HDEL', totals, unpack(expired)) end
 end
 
--- dropReferrers keeps the most frequent referrers once there are too many.
+-- dropReferrers merges all but the most frequent referrers into 'other'.
 local function dropReferrers(totals)
   local all, found = call('HGETALL', totals), {}
   for i = 1, #all, 2 do
@@ -71,46 +74,48 @@ local function dropReferrers(totals)
     return a[1] < b[1]
   end)
   local rare = 0
-  for i = keptReferrers + 1, #found do
+  for i = maxReferrers + 1, #found do
     rare = rare + found[i][2]
     call('HDEL', totals, found[i][1])
   end
   call('HINCRBY', totals, 'rother', rare)
-  call('HSET', totals, 'R', math.min(#found, keptReferrers))
+  call('HSET', totals, 'R', math.min(#found, maxReferrers))
 end
 
--- begin notes that a page has views of a day. What only that day or its week
--- needs expires; a HyperLogLog is part of all time until it is merged, which
--- happens when the page's next day begins, or at once if that has begun.
-local function over(page, d)
+-- mergeDay merges a day's HyperLogLog into the all-time one.
+local function mergeDay(page, d)
   call('PFMERGE', page .. ':uH', page .. ':uH', page .. ':' .. d .. 'dH')
   call('EXPIRE', page .. ':' .. d .. 'dH', 9 * aDay)
 end
-local function begin(page, way, d, latest)
-  if way ~= 'H' then
-    call('EXPIRE', page .. ':' .. d .. 'd' .. way, 9 * aDay)
-    call('EXPIRE', page .. ':' .. math.floor((d + 3) / 7) .. 'w' .. way, 9 * aDay)
-    call('EXPIRE', page .. ':' .. math.floor(d / 15) .. 'u' .. way, (30 - d % 15) * aDay)
+
+-- startDay records that a page has views on a day and sets the TTLs of the day's
+-- keys. A day's HyperLogLog is merged when the page's next day starts, or at once
+-- if that has started. Returns the page's latest day.
+local function startDay(page, method, d, latest)
+  if method ~= 'H' then
+    call('EXPIRE', page .. ':' .. d .. 'd' .. method, 9 * aDay)
+    call('EXPIRE', page .. ':' .. math.floor((d + 3) / 7) .. 'w' .. method, 9 * aDay)
+    call('EXPIRE', page .. ':' .. math.floor(d / 15) .. 'u' .. method, (30 - d % 15) * aDay)
   end
   if latest and d < latest then
-    if way == 'H' then over(page, d) end
+    if method == 'H' then mergeDay(page, d) end
     return latest
   end
   if latest then
-    if way == 'H' then over(page, latest) end
-    tidy(page .. ':t', d)
+    if method == 'H' then mergeDay(page, latest) end
+    deleteExpired(page .. ':t', d)
   end
   return d
 end
 
--- addTo adds to what the n-th field of a hash, or member of a ranking, has; what
--- is new has nothing yet.
-local function addTo(get, set, key, names, plus)
-  local had, sets = call(get, key, unpack(names)), {}
+-- addTo increments fields of a hash or members of a ranking and returns their
+-- previous values; false for new ones.
+local function addTo(get, set, key, names, added)
+  local old, sets = call(get, key, unpack(names)), {}
   for k, name in ipairs(names) do
-    had[k] = had[k] and number(had[k])
-    local sum = (had[k] or 0) + plus[k]
-    plus[k] = sum
+    old[k] = old[k] and number(old[k])
+    local sum = (old[k] or 0) + added[k]
+    added[k] = sum
     if sum < 1e9 and sum % 1 == 0 then sum = text[sum] else sum = string.format('%.12g', sum) end
     if set == 'ZADD' then
       sets[2 * k - 1], sets[2 * k] = sum, name
@@ -119,24 +124,24 @@ local function addTo(get, set, key, names, plus)
     end
   end
   call(set, key, unpack(sets))
-  return had
+  return old
 end
 
--- addRefused adds how many hits on a page were filtered, by reason, to what the
--- next flush takes: one object of JSON per page.
-local function addRefused(page, from, to)
-  local kept = call('HGET', tag .. 'refused', page)
-  local reasons, different = kept and cjson.decode(kept) or {}, 0
+-- addFiltered adds filtered hits by reason to the counts for the next flush, one
+-- JSON object per page.
+local function addFiltered(page, from, to)
+  local stored = call('HGET', tag .. 'filtered', page)
+  local reasons, different = stored and cjson.decode(stored) or {}, 0
   for _ in pairs(reasons) do different = different + 1 end
   for j = from, to, 2 do
     local reason = ARGV[j]
     if not reasons[reason] then
-      if different >= keptReasons then reason = 'other' end
+      if different >= maxReasons then reason = 'other' end
       different = different + 1
     end
     reasons[reason] = (reasons[reason] or 0) + tonumber(ARGV[j + 1])
   end
-  call('HSET', tag .. 'refused', page, cjson.encode(reasons))
+  call('HSET', tag .. 'filtered', page, cjson.encode(reasons))
 end
 
 local i, last = 8, #ARGV
@@ -152,19 +157,19 @@ while i <= last do
   if not known[1] or f2 ~= f or s2 ~= s then call('HSET', meta, 'f', f2, 's', s2, 'm', first) end
   f, s = f2, s2
   call('HSET', meta, 'q', quarters)
-  -- Of the pages with views: their names, and what the rankings get.
+  -- For pages with views: their names and their ranking increments.
   local names, byFast, bySlow = {}, {}, {}
-  local hour, day = { names = {}, plus = {} }, { names = {}, plus = {} }
+  local hour, day = { names = {}, added = {} }, { names = {}, added = {} }
   local minutes = {}
   for _ = 1, pages do
-    local page, way = ARGV[i], ARGV[i + 1]
+    local page, method = ARGV[i], ARGV[i + 1]
     local totals = page .. ':t'
     i = i + 3
     local days, at = tonumber(ARGV[i - 1]), i
     i = i + days + 1
     for _ = 1, tonumber(ARGV[i - 1]) do
       local sketch, all = page .. ':' .. ARGV[i] .. 'dH', ARGV[i + 1]
-      for from = 1, #all, 4000 do -- unpack has a limit
+      for from = 1, #all, 4000 do -- unpack is limited to some thousand values
         local visitors = {}
         for at = from, math.min(from + 3999, #all), 8 do visitors[#visitors + 1] = string.sub(all, at, at + 7) end
         call('PFADD', sketch, unpack(visitors))
@@ -173,28 +178,28 @@ while i <= last do
     end
     local fields = tonumber(ARGV[i])
     if fields > 0 then
-      local had, sets = call('HMGET', totals, 'D', 'R', unpack(ARGV, i + 1, i + fields)), { totals }
-      local latest, referrers = had[1], 0
+      local old, sets = call('HMGET', totals, 'D', 'R', unpack(ARGV, i + 1, i + fields)), { totals }
+      local latest, referrers = old[1], 0
       for j = at, at + days - 1 do
         if latest ~= ARGV[j] then
-          latest = begin(page, way, tonumber(ARGV[j]), latest and tonumber(latest))
+          latest = startDay(page, method, tonumber(ARGV[j]), latest and tonumber(latest))
           sets[2], sets[3] = 'D', text[latest]
           latest = tostring(latest)
         end
       end
       for k = 1, fields do
-        local field, old, more = ARGV[i + k], had[k + 2], ARGV[i + fields + k]
-        if not old and byte(field) == 114 and field ~= 'rother' then referrers = referrers + 1 end
+        local field, stored, more = ARGV[i + k], old[k + 2], ARGV[i + fields + k]
+        if not stored and byte(field) == 114 and field ~= 'rother' then referrers = referrers + 1 end
         sets[#sets + 1] = field
-        sets[#sets + 1] = old and text[old + more] or more
+        sets[#sets + 1] = stored and text[stored + more] or more
       end
       if referrers > 0 then
-        referrers = referrers + (had[2] or 0)
+        referrers = referrers + (old[2] or 0)
         sets[#sets + 1] = 'R'
         sets[#sets + 1] = text[referrers]
       end
       call('HSET', unpack(sets))
-      if referrers > 2 * keptReferrers then dropReferrers(totals) end
+      if referrers > 2 * maxReferrers then dropReferrers(totals) end
     end
     i = i + 1 + 2 * fields
     local n = tonumber(ARGV[i])
@@ -210,11 +215,11 @@ while i <= last do
           local key = site .. ';m' .. ARGV[j]
           local one = minutes[key]
           if not one then
-            one = { names = {}, plus = {} }
+            one = { names = {}, added = {} }
             minutes[key] = one
           end
           one.names[#one.names + 1] = name
-          one.plus[#one.plus + 1] = views
+          one.added[#one.added + 1] = views
         end
         if second > now - 86400 then lastDay = lastDay + views end
       end
@@ -222,17 +227,17 @@ while i <= last do
       names[k], byFast[k], bySlow[k] = name, fastest, slowest
       if lastHour > 0 then
         hour.names[#hour.names + 1] = name
-        hour.plus[#hour.plus + 1] = lastHour
+        hour.added[#hour.added + 1] = lastHour
       end
       if lastDay > 0 then
         day.names[#day.names + 1] = name
-        day.plus[#day.plus + 1] = lastDay
+        day.added[#day.added + 1] = lastDay
       end
     end
     i = i + 1 + 3 * n
-    local refused = tonumber(ARGV[i])
-    if refused > 0 then addRefused(page, i + 1, i + 2 * refused) end
-    i = i + 1 + 2 * refused
+    local filtered = tonumber(ARGV[i])
+    if filtered > 0 then addFiltered(page, i + 1, i + 2 * filtered) end
+    i = i + 1 + 2 * filtered
   end
   if #names > 0 then
     addTo('ZMSCORE', 'ZADD', nowKey, names, byFast)
@@ -246,16 +251,16 @@ while i <= last do
       end
     end
     if #rising > 0 then call('ZADD', riseKey, unpack(rising)) end
-    if #hour.names > 0 then addTo('ZMSCORE', 'ZADD', hourKey, hour.names, hour.plus) end
+    if #hour.names > 0 then addTo('ZMSCORE', 'ZADD', hourKey, hour.names, hour.added) end
     for key, one in pairs(minutes) do
-      addTo('HMGET', 'HSET', key, one.names, one.plus)
+      addTo('HMGET', 'HSET', key, one.names, one.added)
       call('EXPIRE', key, 6 * 3600)
     end
     if #day.names > 0 then
-      local had = addTo('ZMSCORE', 'ZADD', dayKey, day.names, day.plus)
+      local old = addTo('ZMSCORE', 'ZADD', dayKey, day.names, day.added)
       for k, name in ipairs(day.names) do
-        if not had[k] then
-          -- New in the ranking, or back in it: its last 24 hours.
+        if not old[k] then
+          -- New in the ranking, or back in it: sum up its last 24 hours.
           local sum, hours = 0, {}
           for h = 0, 23 do hours[h + 1] = (quarters - 4 * h) * 4 end
           for _, n in ipairs(call('HMGET', site .. ':' .. name .. ':t', unpack(hours))) do sum = sum + (n or 0) end
@@ -264,7 +269,7 @@ while i <= last do
       end
     end
     for _, key in ipairs({ nowKey, slowKey, riseKey, dayKey }) do
-      if call('ZCARD', key) > most * 1.25 then call('ZREMRANGEBYRANK', key, 0, -most - 1) end
+      if call('ZCARD', key) > maxPages * 1.25 then call('ZREMRANGEBYRANK', key, 0, -maxPages - 1) end
       call('EXPIRE', key, 2 * aDay)
     end
     call('EXPIRE', hourKey, 3 * 3600)

@@ -10,7 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// PageTotals is what Postgres knows of a page, to count on from.
+// PageTotals are the counts of a page in Postgres that its counting in Redis
+// continues from.
 type PageTotals struct {
 	PageID
 	UniqueMethod               UniqueMethod
@@ -18,51 +19,51 @@ type PageTotals struct {
 	Funnel                     Funnel
 	Uniques                    int64 // all time
 	Sketch                     []byte
-	Hours                      []HourDelta // of the last 48 hours, from which today's numbers and the rankings go on
+	Hours                      []HourDelta // of the last 48 hours, for today's counts and the rankings
 	Days                       []DayCount  // of the last 35 days
 }
 
-// DayCount is how often something was done on a day.
+// DayCount is the count of a kind of hit on a day.
 type DayCount struct {
 	Kind  Kind
 	Day   Day
 	Count int64
 }
 
-// LostShards lists the shards whose counters were lost, or are new, and have not been
-// seeded since.
+// LostShards lists the shards that are new or lost their counters, and have not
+// been seeded since.
 func (c *Counter) LostShards(ctx context.Context) ([]int, error) {
-	whole := make([]*redis.BoolCmd, c.Shards())
+	seeded := make([]*redis.BoolCmd, c.Shards())
 	if _, err := c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for shard := range whole {
-			whole[shard] = p.HExists(ctx, tag(shard)+"state", "seeded")
+		for shard := range seeded {
+			seeded[shard] = p.HExists(ctx, tag(shard)+"state", "seeded")
 		}
 		return nil
 	}); err != nil {
-		return nil, fmt.Errorf("ask whether counters were lost: %w", err)
+		return nil, fmt.Errorf("list lost shards: %w", err)
 	}
 	var lost []int
-	for shard, is := range whole {
-		if !is.Val() {
+	for shard, exists := range seeded {
+		if !exists.Val() {
 			lost = append(lost, shard)
 		}
 	}
 	return lost, nil
 }
 
-// Seed adds Postgres' totals to what was counted since the loss. Each page is
-// seeded once, however often it is tried; pages of shards that are not lost are
-// left alone. From the first call for a shard to Seeded, Postgres' totals of it
-// must not change.
+// Seed adds the totals of Postgres to what was counted since the loss. It is
+// idempotent: each page is seeded once, and pages of shards that are not lost
+// are skipped. The totals in Postgres must not change between the first call
+// for a shard and MarkSeeded.
 func (c *Counter) Seed(ctx context.Context, totals []PageTotals) error {
 	type target struct {
-		shard int
-		way   UniqueMethod
+		shard  int
+		method UniqueMethod
 	}
 	args := map[target][]any{}
 	var calls []scriptCall
 	finish := func(t target) {
-		calls = append(calls, scriptCall{tag(t.shard) + "log", append([]any{allTimeKey(t.way.letter())}, args[t]...)})
+		calls = append(calls, scriptCall{tag(t.shard) + "log", append([]any{allTimeKey(t.method.letter())}, args[t]...)})
 		delete(args, t)
 	}
 	for _, total := range totals {
@@ -90,10 +91,10 @@ func (c *Counter) Seed(ctx context.Context, totals []PageTotals) error {
 	return nil
 }
 
-// maxSeedArgs bounds how long one call of the script takes.
+// maxSeedArgs limits the duration of a script call.
 const maxSeedArgs = 2000
 
-// hashFields are what the page's hash gets.
+// hashFields returns names and increments of fields of the page's hash.
 func (t PageTotals) hashFields() []any {
 	var fields []any
 	add := func(name string, n int64) {
@@ -123,7 +124,8 @@ func (t PageTotals) hashFields() []any {
 	return fields
 }
 
-// MarkSeeded ends the seeding of a shard, after all totals were given to Seed.
+// MarkSeeded ends the seeding of a shard, after Seed was called with all
+// totals.
 func (c *Counter) MarkSeeded(ctx context.Context, shard int) error {
 	if err := c.redis.HSet(ctx, tag(shard)+"state", "seeded", strconv.FormatInt(c.options.Now().Unix(), 10)).Err(); err != nil {
 		return fmt.Errorf("end the seeding: %w", err)
@@ -132,8 +134,8 @@ func (c *Counter) MarkSeeded(ctx context.Context, shard int) error {
 }
 
 // Sketches reads the all-time HyperLogLogs of pages (at most 14 kB each), from
-// which Seed can restore them; nil for a page that has none, and always with
-// miniredis.
+// which Seed can restore them. The result is nil for a page without one, and
+// always with miniredis.
 func (c *Counter) Sketches(ctx context.Context, pages []PageID) ([][]byte, error) {
 	sketches := make([][]byte, len(pages))
 	byShard := map[int][]int{}
@@ -171,40 +173,5 @@ func (c *Counter) Sketches(ctx context.Context, pages []PageID) ([][]byte, error
 	return sketches, nil
 }
 
-// maxSketchesPerCall bounds how long one call of the script takes.
+// maxSketchesPerCall limits the duration of a script call.
 const maxSketchesPerCall = 50
-
-// ErasePage deletes what is known of a page, but not what a flush has taken and
-// what the rankings and dedup forget by themselves.
-func (c *Counter) ErasePage(ctx context.Context, id PageID) error {
-	shard := c.Shard(id.Site, id.Page)
-	key := pageKey(shard, id.Site, id.Page)
-	latest, err := c.redis.HGet(ctx, key+totalsKey, latestDayField).Int64()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return fmt.Errorf("forget a page: %w", err)
-	}
-	keys := []string{key + totalsKey}
-	today := Day(c.options.Now().Unix()/86400) + 1 //nolint:gosec // a day; somewhere it is tomorrow
-	for _, w := range []UniqueMethod{Set, SetPerDay, HyperLogLog, Bitmap} {
-		keys = append(keys, key+allTimeKey(w.letter()), key+dayKey(Day(latest), w.letter())) //nolint:gosec // a day
-		for day := today - 10; day <= today; day++ {
-			keys = append(keys, key+dayKey(day, w.letter()), key+weekKey(day, w.letter()))
-		}
-		for _, day := range recentHalfMonths(today) {
-			keys = append(keys, key+halfMonthKey(day, w.letter()))
-		}
-	}
-	site := siteKey(shard, id.Site)
-	_, err = c.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.Unlink(ctx, keys...)
-		p.HDel(ctx, tag(shard)+"refused", key)
-		for _, ranking := range []string{";now", ";slow", ";rise", ";hour", ";day"} {
-			p.ZRem(ctx, site+ranking, id.Page)
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("forget a page: %w", err)
-	}
-	return nil
-}

@@ -1,5 +1,5 @@
-// Package dimensions tells where a reader is, what they read with and where they come
-// from, coarsely: a country, a kind of device, a site.
+// Package dimensions derives the coarse dimensions of a hit: the reader's
+// country, the type of device, and the referring site.
 package dimensions
 
 import (
@@ -11,23 +11,23 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// Countries tells the country of an address by a file in MaxMind's format
-// (GeoLite2 Country, DB-IP Country and others). Nil knows none.
+// Countries looks up the country of an address in a file in MaxMind's format
+// (GeoLite2 Country, DB-IP Country and others). A nil value finds none.
 type Countries struct{ file *maxminddb.Reader }
 
-// OpenCountries reads a file; an empty path is none.
+// OpenCountries opens a file; it returns nil for an empty path.
 func OpenCountries(path string) (*Countries, error) {
 	if path == "" {
 		return nil, nil
 	}
 	file, err := maxminddb.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("the file of countries: %w", err)
+		return nil, fmt.Errorf("open the country file: %w", err)
 	}
 	c := &Countries{file: file}
-	// What the file does not have at all is better said at once.
+	// Fail early if the file has no countries.
 	if !strings.Contains(file.Metadata.DatabaseType, "Country") && !strings.Contains(file.Metadata.DatabaseType, "City") {
-		return nil, errors.Join(fmt.Errorf("the file of countries: it is of the type %q, not of countries or cities", file.Metadata.DatabaseType), c.Close())
+		return nil, errors.Join(fmt.Errorf("the country file has the type %q; use one of countries or cities", file.Metadata.DatabaseType), c.Close())
 	}
 	return c, nil
 }
@@ -40,14 +40,14 @@ func (c *Countries) Close() error {
 	return c.file.Close()
 }
 
-// Lookup gives the country of an address by ISO 3166-1 alpha-2, or nothing.
+// Lookup returns the country of an address as ISO 3166-1 alpha-2, or "".
 func (c *Countries) Lookup(a netip.Addr) string {
 	if c == nil || !a.IsValid() {
 		return ""
 	}
 	var code string
 	if err := c.file.Lookup(a.Unmap()).DecodePath(&code, "country", "iso_code"); err != nil || !isCode(code) {
-		return "" // a damaged file knows nothing of this address
+		return "" // unknown, or the file is damaged
 	}
 	return code
 }
@@ -56,7 +56,7 @@ func isCode(s string) bool {
 	return len(s) == 2 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'A' && s[1] <= 'Z'
 }
 
-// The kinds of devices.
+// The types of devices.
 const (
 	Desktop = "desktop"
 	Mobile  = "mobile"
@@ -64,7 +64,7 @@ const (
 	Other   = "other" // televisions, consoles, readers
 )
 
-// Device tells the kind of device from a browser's User-Agent.
+// Device returns the type of device for a browser's User-Agent.
 func Device(agent string) string {
 	has := func(words ...string) bool {
 		for _, w := range words {
@@ -80,7 +80,7 @@ func Device(agent string) string {
 	case has("SMART-TV", "SmartTV", "Web0S", "AppleTV", "BRAVIA", "PlayStation", "Xbox", "Nintendo", "Kindle", "GoogleTV", "CrKey"):
 		return Other
 	case has("iPad", "Tablet", "PlayBook") || has("Android") && !has("Mobile", "Opera Mini"):
-		return Tablet // Android says Mobile on telephones only
+		return Tablet // on Android, only phones send Mobile
 	case has("Mobile", "iPhone", "iPod", "Opera Mini", "UCWEB/", "Windows Phone", "Nokia", "BlackBerry", "J2ME"):
 		return Mobile
 	case has("Windows NT", "Macintosh", "X11;", "CrOS"):

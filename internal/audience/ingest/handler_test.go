@@ -41,7 +41,7 @@ func TestViewsAreCounted(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"click", "convert"} {
+	for _, kind := range []string{"click", "conversion"} {
 		if a := d.send("POST", "/v1/event", strings.Replace(body, "{", `{"type":"`+kind+`",`, 1)); a.StatusCode != http.StatusAccepted {
 			t.Errorf("%s %s", a.Status, a.body)
 		}
@@ -244,7 +244,7 @@ func TestBatches(t *testing.T) {
 		`{"index":5,"errors":[{"field":"address","code":"required","message":"Send user, visitor or address, or nobody can be told apart."}]},` +
 		`{"index":6,"errors":[{"field":"address","code":"invalid","message":"It is no IP address."}]},` +
 		`{"index":7,"errors":[{"field":"page","code":"required","message":"Name the page: its address, or an id of yours."}]},` +
-		`{"index":8,"errors":[{"field":"type","code":"not_allowed","message":"One of view, click and convert."}]},` +
+		`{"index":8,"errors":[{"field":"type","code":"not_allowed","message":"One of view, click and conversion."}]},` +
 		`{"index":9,"errors":[{"field":"user","code":"wrong_type","message":"It cannot be a number."}]},` +
 		`{"index":10,"errors":[{"field":"body","code":"not_json","message":"Send one JSON object."}]}]}`
 	if a.StatusCode != http.StatusAccepted || strings.TrimSpace(a.body) != want {

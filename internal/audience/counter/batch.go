@@ -10,43 +10,42 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrLost says that Redis was emptied and that the shard's totals have not been
-// seeded since. Until they are, nothing is taken from it: what Postgres would be
-// seeded with must not move.
-var ErrLost = errors.New("the counters were lost and have not been seeded again")
+// ErrLost reports that a shard lost its counters and has not been seeded again.
+// Until then no batch is taken from it, because the totals in Postgres must not
+// change while they are being copied.
+var ErrLost = errors.New("the shard lost its counters and must be seeded first")
 
-// PageID names a page of a site.
+// PageID identifies a page of a site.
 type PageID struct {
 	Site uuid.UUID
 	Page string
 }
 
-// Delta is what a batch adds to one page.
+// Delta holds the increments of one page in a batch.
 type Delta struct {
 	PageID
-	UniqueMethod UniqueMethod // of counting uniques
+	UniqueMethod UniqueMethod
 	Hours        []HourDelta
-	Funnel       []HourDelta // as Hours, of hits that were steps of the funnel
+	Funnel       []HourDelta // hits that were funnel steps
 	Dimensions   []DimensionDelta
 	Filtered     []FilteredDelta
-	// Uniques is not a difference but how many there are now; with Postgres,
-	// the larger number is right.
+	// Uniques are absolute numbers, not increments. Postgres stores the maximum.
 	Uniques []DayUniques
-	AllTime int64 // uniques, as in Uniques.AllTime
+	AllTime int64 // unique visitors of all time, see Uniques.AllTime
 }
 
-// HourDelta is how often something was done in an hour, more than before.
+// HourDelta is the increment of a kind of hit in an hour.
 type HourDelta struct {
 	Kind  Kind
-	Hour  time.Time // its start; hours are the site's, some zones' begin at half past
+	Hour  time.Time // its start in the site's zone; in some zones hours start at half past
 	Day   Day
 	Count int64
 }
 
-// Day is a day on the calendar of the site, as days since 1970-01-01.
+// Day is a date on the site's calendar, in days since 1970-01-01.
 type Day int32
 
-// Time is the day's midnight in UTC, as databases take dates.
+// Time returns midnight UTC of the day, as databases store dates.
 func (d Day) Time() time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
 
 // The dimensions.
@@ -56,7 +55,7 @@ const (
 	Referrer = "referrer"
 )
 
-// DimensionDelta is how many views a value had on a day, more than before.
+// DimensionDelta is the increment of a dimension value's views on a day.
 type DimensionDelta struct {
 	Day       Day
 	Dimension string // Country, Device, Referrer
@@ -64,27 +63,27 @@ type DimensionDelta struct {
 	Count     int64
 }
 
-// FilteredDelta is how many hits were refused on a day, more than before.
+// FilteredDelta is the increment of filtered hits on a day.
 type FilteredDelta struct {
 	Day    Day
 	Reason string
 	Count  int64
 }
 
-// DayUniques is how many different visitors a page had on a day.
+// DayUniques is the number of unique visitors of a page on a day.
 type DayUniques struct {
 	Day        Day
 	Uniques    int64
-	WeekToDate int64 // of its week, from Monday
+	WeekToDate int64 // since Monday
 }
 
-// TakeBatch moves what was counted in a shard since the last batch aside, under
-// the batch's id, atomically, and says whether the batch has anything. Taking a
-// batch that was taken already changes nothing; one that was dropped stays
-// empty. It fails with ErrLost where the shard is to be seeded first.
+// TakeBatch atomically moves the deltas of a shard since the last batch to a
+// batch with the given id, and reports whether the batch contains anything. It
+// is idempotent; a dropped batch stays empty. It returns ErrLost if the shard
+// must be seeded first.
 func (c *Counter) TakeBatch(ctx context.Context, shard int, batch uuid.UUID) (bool, error) {
-	// Whoever folds beside may have what was counted last in hand.
-	for all, tries := false, 0; !all && tries < maxAttempts; tries++ {
+	// Another process may be aggregating the latest hits.
+	for all, attempts := false, 0; !all && attempts < maxAttempts; attempts++ {
 		var err error
 		if all, err = c.aggregateShards(ctx, []int{shard}); err != nil {
 			return false, err
@@ -104,10 +103,12 @@ func (c *Counter) TakeBatch(ctx context.Context, shard int, batch uuid.UUID) (bo
 	}
 }
 
-// maxAttempts is how often a flush folds before it leaves the rest to the next.
+// maxAttempts is the maximum number of times that a flush repeats an operation
+// that other processes interfere with.
 const maxAttempts = 20
 
-// Batches lists what was taken from a shard and not dropped, oldest first.
+// Batches lists the batches of a shard that have not been dropped, oldest
+// first.
 func (c *Counter) Batches(ctx context.Context, shard int) ([]uuid.UUID, error) {
 	names, err := c.redis.LRange(ctx, tag(shard)+"batches", 0, -1).Result()
 	if err != nil {
@@ -127,7 +128,7 @@ func (c *Counter) Batches(ctx context.Context, shard int) ([]uuid.UUID, error) {
 	return batches, nil
 }
 
-// DropBatch forgets a batch that is safe in Postgres.
+// DropBatch deletes a batch that is stored in Postgres.
 func (c *Counter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) error {
 	if _, err := c.runScripts(ctx, c.shardScript, []scriptCall{{tag(shard) + "deltas", []any{"drop", batch.String()}}}); err != nil {
 		return fmt.Errorf("drop a batch: %w", err)
@@ -135,16 +136,16 @@ func (c *Counter) DropBatch(ctx context.Context, shard int, batch uuid.UUID) err
 	return nil
 }
 
-// Batch is what was taken from a shard at once.
+// Batch contains the deltas that were taken from a shard together.
 type Batch struct {
 	Deltas []Delta // one per page
-	// Skipped are the records that could not be read and are in the quarantine
-	// now. The ledger notes them with the batch: another process may have read the
-	// batch with them.
+	// Skipped lists the records that could not be read and are now in the
+	// quarantine. The ledger stores them with the batch, because another version of
+	// the program may have read the batch including them.
 	Skipped []uuid.UUID
 }
 
-// ReadBatch reads a batch that was taken. A batch that is not there is empty.
+// ReadBatch reads a batch. A batch that doesn't exist is empty.
 func (c *Counter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (Batch, error) {
 	for range maxAttempts {
 		read, all, err := c.readBatch(ctx, shard, batch)
@@ -158,16 +159,16 @@ func (c *Counter) ReadBatch(ctx context.Context, shard int, batch uuid.UUID) (Ba
 	return Batch{}, fmt.Errorf("read a batch: %w", errSummary)
 }
 
-// readBatch reads a batch, unless something of it had to go to the quarantine
-// first; then all is false.
+// readBatch reads a batch. If entries have to be moved to the quarantine first,
+// whole is false.
 func (c *Counter) readBatch(ctx context.Context, shard int, batch uuid.UUID) (_ Batch, whole bool, err error) {
 	var found *redis.StringSliceCmd
 	var left *redis.StringSliceCmd
 	list := "flush:" + batch.String()
-	// At one moment: what one of them says is true of the other.
+	// In one transaction, so that both are consistent.
 	if _, err := c.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		found = p.LRange(ctx, tag(shard)+list, 0, -1)
-		left = p.SMembers(ctx, tag(shard)+"left:"+batch.String())
+		left = p.SMembers(ctx, tag(shard)+"skipped:"+batch.String())
 		return nil
 	}); err != nil {
 		return Batch{}, false, err
@@ -206,10 +207,11 @@ func (c *Counter) readBatch(ctx context.Context, shard int, batch uuid.UUID) (_ 
 	return out, true, nil
 }
 
-// maxPagesPerQuery is how many pages are asked about in one round trip.
+// maxPagesPerQuery is the maximum number of pages that are queried in one round
+// trip.
 const maxPagesPerQuery = 500
 
-// delta is a change as the flush wants it.
+// delta converts a summary for the flush.
 func (c *pageSummary) delta() (Delta, error) {
 	id, err := splitPageKey(c.page)
 	if err != nil {
@@ -245,26 +247,26 @@ func dimensionOf(letter byte) string {
 	}
 }
 
-// addUniques adds what Redis knows now: uniques, and which referrers are frequent
-// enough to have a name.
+// addUniques completes deltas with the current unique visitors, and merges rare
+// referrers.
 func (c *Counter) addUniques(ctx context.Context, changes []*pageSummary, deltas []Delta) error {
 	q := c.newPageQueries()
-	asked := make([]uniquesQuery, len(changes))
+	queries := make([]uniquesQuery, len(changes))
 	for i, change := range changes {
-		asked[i] = q.hashFields(ctx, change.page, &deltas[i])
+		queries[i] = q.hashFields(ctx, change.page, &deltas[i])
 	}
 	if err := q.run(ctx); err != nil {
 		return err
 	}
 	for i, change := range changes {
-		asked[i].readHash()
-		asked[i].queryVisitors(ctx, q, change.page, &deltas[i])
+		queries[i].readHash()
+		queries[i].queryVisitors(ctx, q, change.page, &deltas[i])
 	}
 	if err := q.run(ctx); err != nil {
 		return err
 	}
 	for i := range deltas {
-		d, a := &deltas[i], asked[i]
+		d, a := &deltas[i], queries[i]
 		for j := range d.Uniques {
 			d.Uniques[j].Uniques, d.Uniques[j].WeekToDate = a.days[j](), a.weeks[j]()
 		}
@@ -274,21 +276,21 @@ func (c *Counter) addUniques(ctx context.Context, changes []*pageSummary, deltas
 	return nil
 }
 
-// mergeRareReferrers puts referrers that a page has no room for under Other.
+// mergeRareReferrers merges the referrers that a page doesn't store into Other.
 func mergeRareReferrers(all []DimensionDelta, known map[string]bool) []DimensionDelta {
-	kept := all[:0]
+	merged := all[:0]
 	rare := map[Day]int64{}
 	for _, d := range all {
 		if d.Dimension == Referrer && (d.Value == Other || !known[d.Value]) {
 			rare[d.Day] += d.Count
 			continue
 		}
-		kept = append(kept, d)
+		merged = append(merged, d)
 	}
 	for day, count := range rare {
-		kept = append(kept, DimensionDelta{day, Referrer, Other, count})
+		merged = append(merged, DimensionDelta{day, Referrer, Other, count})
 	}
-	return kept
+	return merged
 }
 
 func hasDay(all []DayUniques, d Day) bool {

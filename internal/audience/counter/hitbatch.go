@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// groupKey are what the hits of a group have in common.
+// groupKey holds the settings that the hits of a group share.
 type groupKey struct {
 	recordHeader
 	epochLength int64
@@ -23,38 +23,39 @@ type groupKey struct {
 }
 
 const (
-	filtered = 'f' // the letter of hits that were refused
-	noMethod = '-' // and their way
+	filtered = 'f' // letter of filtered hits
+	noMethod = '-' // letter of their unique counting method
 )
 
-// tracksVisitors says whether single visitors are told apart by these hits.
+// tracksVisitors reports whether the script stores individual visitors of these
+// hits.
 func (s groupKey) tracksVisitors() bool {
 	return s.kind == View.letter() && s.method != HyperLogLog.letter()
 }
 
-// hitBatch is what one call of Count or of the batcher counts.
+// hitBatch is a number of hits that are counted in one round trip.
 type hitBatch struct {
 	counter *Counter
 	now     time.Time
 	hits    int
-	reasons map[string]int // of the hits that were refused
+	reasons map[string]int // filtered hits
 	calls   []*shardCall
-	open    map[int]*shardCall // by shard; 0 for all where one node has them all
+	open    map[int]*shardCall // by shard; without a cluster all are in call 0
 }
 
-// shardCall is one script call in the making.
+// shardCall is a script call that is being built.
 type shardCall struct {
-	tag     string // of the shard that remembers the visits
-	needsID bool   // a resend is not known by its fingerprints
+	tag     string // of the shard that stores the dedup epochs
+	needsID bool   // a resend would not be recognized as a duplicate
 	groups  []*hitGroup
 	hits    int
 }
 
 type hitGroup struct {
 	key  groupKey
-	hits []int // which of the batch's they are
+	hits []int // indexes in the batch
 	log  logEncoder
-	// What the script is to know of each.
+	// Script arguments of the hits.
 	fingerprints, octalHashes, pageIndexes []byte
 	visitors                               []any
 }
@@ -63,14 +64,14 @@ func (c *Counter) newBatch() *hitBatch {
 	return &hitBatch{counter: c, now: c.options.Now(), open: map[int]*shardCall{}}
 }
 
-// siteTime is a point in time on a site's clock.
+// siteTime is an instant with its hour and day in a site's time zone.
 type siteTime struct {
 	unix     int64
-	quarters int64 // start of the hour
+	quarters int64 // start of the hour, in quarters of an hour since 1970
 	day      Day
 }
 
-// clampedTime is when a hit happened: by the site's clock, and never in the future.
+// clampedTime returns the time of a hit, which is never in the future.
 func (b *hitBatch) clampedTime(at time.Time, zone *time.Location) siteTime {
 	if at.After(b.now) {
 		at = b.now
@@ -88,7 +89,7 @@ func siteTimeOf(at time.Time, zone *time.Location) siteTime {
 	return siteTime{unix: unix, quarters: (unix - local%3600) / quarterSeconds, day: Day(local / 86400)} //nolint:gosec // days fit for millions of years
 }
 
-// add puts a hit that Check accepts into the batch.
+// add adds a valid hit to the batch.
 func (b *hitBatch) add(h *Hit) {
 	m := b.clampedTime(h.At, h.Site.Zone)
 	s := groupKey{recordHeader: recordHeader{h.Kind.letter(), h.Site.UniqueMethod.letter(), m.quarters, m.day}, epochLength: epochLengthFor(h.Site.Window)}
@@ -105,7 +106,7 @@ func (b *hitBatch) add(h *Hit) {
 	g := call.groupFor(s, b.hits)
 	by := hashVisit(h.Site.ID, h.Page, h.Kind, h.Visitor.Hash)
 	page := g.log.page(sum, shard, h.Site.ID, h.Page)
-	g.pageIndexes = append(g.pageIndexes, byte(page+1))                            //nolint:gosec // at most mostHits
+	g.pageIndexes = append(g.pageIndexes, byte(page+1))                            //nolint:gosec // at most maxHitsPerCall
 	g.fingerprints = binary.BigEndian.AppendUint32(g.fingerprints, uint32(by>>32)) //nolint:gosec // the upper half
 	g.octalHashes = appendOctal(g.octalHashes, by)
 	r := record{unix: m.unix}
@@ -118,7 +119,7 @@ func (b *hitBatch) add(h *Hit) {
 	case h.Site.UniqueMethod == Bitmap:
 		g.visitors = append(g.visitors, h.Visitor.ID)
 	default:
-		g.visitors = append(g.visitors, int64(h.Visitor.Hash)) //nolint:gosec // a set of signed integers is the smallest
+		g.visitors = append(g.visitors, int64(h.Visitor.Hash)) //nolint:gosec // Redis stores sets of signed integers compactly
 	}
 	b.hits++
 }
@@ -140,11 +141,11 @@ func (b *hitBatch) addFiltered(h *FilteredHit) {
 	b.hits++
 }
 
-// callFor is the script call that takes the next hit of a shard.
+// callFor returns the script call for the next hit of a shard.
 func (b *hitBatch) callFor(shard int) *shardCall {
-	// Where one node has all shards, what is known of the last hours' visitors
-	// lies together: a call looks it up at once. That is all that is forgotten
-	// when one node becomes a cluster.
+	// Without a cluster, the dedup epochs of all shards are in shard 0, so that one
+	// call can read them together. They are lost when a single node is migrated to
+	// a cluster.
 	at := 0
 	if b.counter.isCluster {
 		at = shard
@@ -158,8 +159,8 @@ func (b *hitBatch) callFor(shard int) *shardCall {
 	return call
 }
 
-// groupFor is the one that takes the next hit. It keeps the order of hits that
-// have their settings in common; others do not touch what they count.
+// groupFor returns the group for the next hit. Hits with the same settings keep
+// their order; hits of different groups don't affect each other.
 func (c *shardCall) groupFor(s groupKey, hit int) *hitGroup {
 	c.hits++
 	for _, g := range c.groups {
@@ -173,10 +174,11 @@ func (c *shardCall) groupFor(s groupKey, hit int) *hitGroup {
 	return g
 }
 
+// slotsPerEpoch is the number of time slots that an epoch is divided into.
 const slotsPerEpoch = 60
 
-// epochLengthFor is how many seconds of visits lie together, for a window: at
-// least the hour of the funnel, in whole slots.
+// epochLengthFor returns the length of a dedup epoch in seconds for a window:
+// at least the hour of the funnel, rounded up to whole slots.
 func epochLengthFor(window time.Duration) int64 {
 	seconds := max(int64(window/time.Second), 3600)
 	return (seconds + slotsPerEpoch - 1) / slotsPerEpoch * slotsPerEpoch
@@ -186,7 +188,7 @@ func (c *shardCall) args() []any {
 	args := make([]any, 0, 1+17*len(c.groups)+2*c.hits)
 	id := ""
 	if c.needsID {
-		id = c.tag + "did:" + uuid.NewString()
+		id = c.tag + "reply:" + uuid.NewString()
 	}
 	args = append(args, id)
 	for _, g := range c.groups {
@@ -195,13 +197,13 @@ func (c *shardCall) args() []any {
 		if s.kind == filtered {
 			continue
 		}
-		var way, day, week, month, earlier string
+		var method, day, week, current, previous string
 		if s.kind == View.letter() {
-			way, day, week = string(rune(s.method)), dayKey(s.day, s.method), weekKey(s.day, s.method)
-			month, earlier = halfMonthKey(s.day, s.method), halfMonthKey(s.day-halfMonth, s.method)
+			method, day, week = string(rune(s.method)), dayKey(s.day, s.method), weekKey(s.day, s.method)
+			current, previous = halfMonthKey(s.day, s.method), halfMonthKey(s.day-halfMonth, s.method)
 		}
-		// A stretch is of use until the next one is over.
-		args = append(args, way, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day, week, month, earlier,
+		// An epoch is needed until the next one ends.
+		args = append(args, method, c.epochKey(s, 0), c.epochKey(s, -1), 2*s.epochLength+60, s.slot, s.window, day, week, current, previous,
 			g.fingerprints, g.octalHashes, g.pageIndexes, len(g.log.pages))
 		for _, page := range g.log.pages {
 			args = append(args, page.hash)
@@ -211,9 +213,10 @@ func (c *shardCall) args() []any {
 	return args
 }
 
-// epochKey is what the keys of a stretch begin with.
-func (c *shardCall) epochKey(s groupKey, later int64) string {
-	return c.tag + "d" + strconv.FormatInt(s.epochLength, 10) + ":" + strconv.FormatInt(s.epoch+later, 10) + ":"
+// epochKey returns the key prefix of an epoch, offset epochs after the current
+// one.
+func (c *shardCall) epochKey(s groupKey, offset int64) string {
+	return c.tag + "d" + strconv.FormatInt(s.epochLength, 10) + ":" + strconv.FormatInt(s.epoch+offset, 10) + ":"
 }
 
 // send counts the batch.
@@ -228,26 +231,26 @@ func (b *hitBatch) send(ctx context.Context) ([]Outcome, error) {
 	}
 	outcomes := make([]Outcome, b.hits)
 	for i, cmd := range cmds {
-		answers, err := parseReplies(cmd)
-		if err != nil || len(answers) != b.calls[i].hits {
+		replies, err := parseReplies(cmd)
+		if err != nil || len(replies) != b.calls[i].hits {
 			return nil, fmt.Errorf("count: %w", errors.Join(errBadReply, err))
 		}
 		for _, g := range b.calls[i].groups {
 			for at, hit := range g.hits {
-				n := answers[at]
+				n := replies[at]
 				outcomes[hit] = Outcome{Counted: n&1 != 0, New: n&2 != 0, Total: n >> 2}
 			}
-			answers = answers[len(g.hits):]
+			replies = replies[len(g.hits):]
 		}
 	}
 	return outcomes, nil
 }
 
-// parseReplies reads numbers, or the text of them that is kept for a resend.
+// parseReplies parses the replies of count.lua: numbers, or one string of them.
 func parseReplies(cmd *redis.Cmd) ([]int64, error) {
 	var text string
 	switch answer := cmd.Val().(type) {
-	case int64: // miniredis answers one number so
+	case int64: // miniredis unwraps an array of one number
 		return []int64{answer}, nil
 	case string:
 		text = answer
@@ -255,12 +258,12 @@ func parseReplies(cmd *redis.Cmd) ([]int64, error) {
 		return cmd.Int64Slice()
 	}
 	words := strings.Fields(text)
-	answers := make([]int64, len(words))
+	replies := make([]int64, len(words))
 	for i, word := range words {
 		var err error
-		if answers[i], err = strconv.ParseInt(word, 10, 64); err != nil {
+		if replies[i], err = strconv.ParseInt(word, 10, 64); err != nil {
 			return nil, err
 		}
 	}
-	return answers, nil
+	return replies, nil
 }

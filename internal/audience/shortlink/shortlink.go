@@ -1,9 +1,9 @@
-// Package shortlink keeps short links: addresses of our own that lead somewhere
-// else, so that the way there can be counted.
+// Package shortlink manages short links and redirects their readers, counting
+// clicks on the way.
 //
-// A link leads where its row says and nowhere else: nothing of a request comes
-// into an answer. Links of posts are made with the post's text (post.Links);
-// others by hand.
+// A link redirects only to the URL in its row; nothing in a request influences
+// the target. Links of posts are created with the post's text (post.Links),
+// others by users.
 package shortlink
 
 import (
@@ -22,33 +22,33 @@ import (
 	"dateline/internal/infra/linkcode"
 )
 
-// Path is where short links are served.
+// Path is the path prefix of short links.
 const Path = "/l/"
 
 // Link is a short link.
 type Link struct {
 	Code        string
 	WorkspaceID uuid.UUID
-	UserID      *uuid.UUID // who made it
-	PostID      *uuid.UUID // the post that it is counted for; nil: none
-	AccountID   *uuid.UUID // the account that the post goes to; nil: made by hand
+	UserID      *uuid.UUID // who created it
+	PostID      *uuid.UUID // the post that its clicks are counted for, if any
+	AccountID   *uuid.UUID // the account that the post is published to; nil: created by a user
 	Network     string
 	URL         string
 	Title       string
 	CreatedAt   time.Time
-	DisabledAt  *time.Time // it leads nowhere any more
-	Clicks      int64      // up to the last flush
+	DisabledAt  *time.Time
+	Clicks      int64 // as of the last flush
 }
 
-// Filter chooses links of one workspace, the newest first.
+// Filter selects links of a workspace, newest first.
 type Filter struct {
 	WorkspaceID uuid.UUID
 	PostID      *uuid.UUID
-	BeforeCode  string // the cursor: continue behind this link
+	BeforeCode  string // cursor: continue after this link
 	Limit       int
 }
 
-// Store keeps links.
+// Store persists links.
 type Store interface {
 	CreateLink(ctx context.Context, n Link, resource uuid.UUID, key idempotency.Key) (l Link, replayed, taken bool, err error)
 	LinkInWorkspace(ctx context.Context, workspace uuid.UUID, code string) (Link, error)
@@ -58,25 +58,25 @@ type Store interface {
 	CheckLinkPost(ctx context.Context, workspace, post uuid.UUID) error
 }
 
-// Service makes links and looks after them.
+// Service manages the links of workspaces.
 type Service struct {
 	Store   Store
-	BaseURL string // what short links begin with, as https://go.example.org/l/
+	BaseURL string // such as https://go.example.org/l/
 }
 
-// Draft is a link as a person asks for it.
+// Draft is a link to create.
 type Draft struct {
 	URL, Title string
 	PostID     *uuid.UUID
 }
 
-// ShortURL is the address of a link that people are given.
+// ShortURL returns the public URL of a link.
 func (s *Service) ShortURL(l Link) string { return s.BaseURL + l.Code }
 
-// maxTitleLength is the longest title, in characters.
+// maxTitleLength is the maximum length of a title in characters.
 const maxTitleLength = 200
 
-// Create makes a link.
+// Create creates a link.
 func (s *Service) Create(ctx context.Context, who workspace.Principal, n Draft, key idempotency.Key) (l Link, replayed bool, err error) {
 	if err := s.check(ctx, who, n); err != nil {
 		return Link{}, false, err
@@ -94,7 +94,8 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, n Draft, 
 	}
 }
 
-// CodeForID is the code of a link that was made by hand, under a random id.
+// CodeForID returns the code of a link created by a user, derived from its
+// random id.
 func CodeForID(id uuid.UUID) string {
 	sum := sha256.Sum256(id[:])
 	return linkcode.Encode([16]byte(sum[:16]))
@@ -104,12 +105,12 @@ func (s *Service) check(ctx context.Context, who workspace.Principal, n Draft) e
 	var problems []apperr.FieldError
 	switch {
 	case !linkcode.IsValidTarget(n.URL):
-		problems = append(problems, apperr.FieldError{Field: "url", Code: "invalid", Message: "Write an address that begins with http:// or https:// and holds no user name or space, of at most 2048 bytes."})
+		problems = append(problems, apperr.FieldError{Field: "url", Code: "invalid", Message: "Enter a URL that starts with http:// or https://, without a user name or spaces, of at most 2048 bytes."})
 	case strings.HasPrefix(n.URL, s.BaseURL):
-		problems = append(problems, apperr.FieldError{Field: "url", Code: "circular", Message: "This is a short link already."})
+		problems = append(problems, apperr.FieldError{Field: "url", Code: "circular", Message: "Must not be a short link."})
 	}
 	if utf8.RuneCountInString(n.Title) > maxTitleLength || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
-		problems = append(problems, apperr.FieldError{Field: "title", Code: "invalid", Message: "Write a title of at most 200 characters."})
+		problems = append(problems, apperr.FieldError{Field: "title", Code: "invalid", Message: "Must have at most 200 characters."})
 	}
 	if len(problems) > 0 {
 		return apperr.InvalidFields(problems...)
@@ -120,7 +121,7 @@ func (s *Service) check(ctx context.Context, who workspace.Principal, n Draft) e
 	return s.Store.CheckLinkPost(ctx, who.WorkspaceID, *n.PostID)
 }
 
-// Get reads a link.
+// Get returns a link.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, code string) (Link, error) {
 	if !linkcode.IsValid(code) {
 		return Link{}, apperr.NotFound("link")
@@ -128,15 +129,15 @@ func (s *Service) Get(ctx context.Context, who workspace.Principal, code string)
 	return s.Store.LinkInWorkspace(ctx, who.WorkspaceID, code)
 }
 
-// List lists links, the newest first.
+// List lists links, newest first.
 func (s *Service) List(ctx context.Context, f Filter) ([]Link, error) {
 	if f.BeforeCode != "" && !linkcode.IsValid(f.BeforeCode) {
-		return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Take next_cursor of the page before."})
+		return nil, apperr.InvalidFields(apperr.FieldError{Field: "cursor", Code: "invalid", Message: "Must be the next_cursor of a previous page."})
 	}
 	return s.Store.Links(ctx, f)
 }
 
-// SetDisabled makes a link lead nowhere, or lead on again.
+// SetDisabled disables or enables a link.
 func (s *Service) SetDisabled(ctx context.Context, who workspace.Principal, code string, disabled bool) (Link, error) {
 	if !linkcode.IsValid(code) {
 		return Link{}, apperr.NotFound("link")
