@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/fake"
 )
 
-// bluesky calls a fake Bluesky as a client that is none of ours.
+// bluesky is an independent client of the fake Bluesky.
 type bluesky struct {
 	server      *fake.Server
 	did, access string
@@ -42,7 +42,7 @@ func newBluesky(t *testing.T, options fake.Options) *bluesky {
 
 type xrpcFailure struct{ Error, Message string }
 
-// call posts in, or gets where in is nil.
+// call posts in, or sends a GET if in is nil.
 func (b *bluesky) call(t *testing.T, token, method string, in, into any) int {
 	t.Helper()
 	verb, body, kind := http.MethodGet, []byte(nil), ""
@@ -144,7 +144,7 @@ func blobOf(cid, kind string, size int) map[string]any {
 	return map[string]any{"$type": "blob", "ref": map[string]string{"$link": cid}, "mimeType": kind, "size": size}
 }
 
-// TestBlueskyTokens: what is wrong with a token is said with status 400.
+// An invalid token has status 400.
 func TestBlueskyTokens(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	for token, want := range map[string]struct {
@@ -172,8 +172,7 @@ func TestBlueskyTokens(t *testing.T) {
 	}
 }
 
-// TestBlueskyRecords: one record under a key, told apart from none, and deleted
-// as often as one likes. A restart changes nothing.
+// One record per key, which can be deleted repeatedly and survives a restart.
 func TestBlueskyRecords(t *testing.T) {
 	journal := t.TempDir() + "/journal"
 	b := newBluesky(t, fake.Options{Journal: journal})
@@ -246,7 +245,7 @@ func TestBlueskyRecords(t *testing.T) {
 	}
 }
 
-// TestBlueskyPass: passes to other services end within the hour.
+// Service tokens are valid for less than an hour.
 func TestBlueskyPass(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	var said xrpcFailure

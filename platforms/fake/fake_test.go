@@ -82,7 +82,7 @@ func TestJournal(t *testing.T) {
 	id := first.post("kept", "Idempotency-Key", "k")
 	gone := first.post("deleted")
 	first.call(http.MethodDelete, "/api/v1/statuses/"+gone, "")
-	// No Close: the process was killed, in the middle of a line.
+	// No Close: the process was killed while it wrote a line.
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	if later := s.post("once", "Idempotency-Key", "k"); later == first {
 		t.Error("the key was remembered for more than an hour")
 	}
-	// Stored after creation: two at the same time are two posts.
+	// Stored after creation: two concurrent calls create two posts.
 	var both sync.WaitGroup
 	ids := make([]string, 2)
 	for i := range ids {

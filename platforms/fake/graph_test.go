@@ -19,7 +19,7 @@ import (
 	"dateline/platforms/network"
 )
 
-// meta is an account of one of the networks of Meta.
+// meta is an account of one of Meta's networks.
 type meta struct {
 	sandbox
 	id string
@@ -36,7 +36,7 @@ func startMeta(t *testing.T, name string, options fake.Options) meta {
 	return meta{s, account.ID}
 }
 
-// ask sends a form, and wants an id or an error such as 36003/2207009.
+// ask sends a form and expects an id, or an error such as 36003/2207009.
 func (m meta) ask(method, path, form, wantError string) string {
 	m.t.Helper()
 	res, body := m.call(method, path, form, "Content-Type", "application/x-www-form-urlencoded")
@@ -67,7 +67,7 @@ func (m meta) ask(method, path, form, wantError string) string {
 	return answer.ID
 }
 
-// serve returns the address of a picture.
+// serve returns the address of an image.
 func serve(t *testing.T, kind string, width, height int) string {
 	t.Helper()
 	var data bytes.Buffer
@@ -130,7 +130,7 @@ func TestAContainerIsGoodForOnePost(t *testing.T) {
 	if len(posts) != 1 || posts[0].ID != id || posts[0].Text != "<b>" {
 		t.Fatalf("%+v", posts)
 	}
-	// People see it, and the permalink leads there.
+	// The timeline shows the post, and the permalink redirects to it.
 	_, page := m.call(http.MethodGet, "/", "")
 	if !strings.Contains(page, "&lt;b&gt;") || !strings.Contains(page, `<img src="/media/`+posts[0].Media[0].ID+`"`) {
 		t.Error(page)
@@ -189,7 +189,7 @@ func TestListsHavePages(t *testing.T) {
 				t.Errorf("not what was asked for: %+v", p)
 			}
 		}
-		// As at Meta, the address of the next page has the token in it.
+		// Like Meta's, the address of the next page contains the token.
 		if page.Paging.Next != "" && !strings.Contains(page.Paging.Next, "access_token="+m.token) {
 			t.Errorf("next %s", page.Paging.Next)
 		}
@@ -245,14 +245,14 @@ func TestTokensOfMeta(t *testing.T) {
 	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret=wrong&access_token="+short.Token, 400)
 	long := get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+short.Token, 200)
 	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+long, 400)
-	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 400) // too young
+	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 400) // too new to refresh
 	clock.pass(24 * time.Hour)
 	get("/instagram/v25.0/me?access_token="+short.Token, 400)
 	renewed := get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 200)
 	clock.pass(59*24*time.Hour + time.Minute)
 	get("/instagram/v25.0/me?access_token="+long, 400)
 	get("/instagram/v25.0/me?access_token="+renewed, 200)
-	// Scopes and proofs count.
+	// Scopes and proofs are checked.
 	m.token = renewed
 	m.ask(http.MethodPost, "/instagram/v25.0/me/media", "image_url=x", "10/0")
 	m.ask(http.MethodGet, "/instagram/v25.0/me?appsecret_proof=wrong", "", "100/0")

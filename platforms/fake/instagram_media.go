@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// create makes a container.
+// create creates a container.
 // https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media
 func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
 	made := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true", Text: r.FormValue("caption")}
@@ -42,7 +42,7 @@ func (g *instagram) create(w http.ResponseWriter, r *http.Request, c caller) {
 	g.storeContainer(w, r, c, made)
 }
 
-// captionProblem counts apart from the adapter.
+// captionProblem counts independently of the adapter.
 func captionProblem(caption string) *graphError {
 	tags := regexp.MustCompile(`#[\p{L}\p{M}\p{Nd}_]+`).FindAllString(caption, -1)
 	names := regexp.MustCompile(`(?:^|[^\p{L}\p{Nd}_/])@[A-Za-z0-9_.]+`).FindAllString(caption, -1)
@@ -69,7 +69,7 @@ func (g *instagram) carousel(made *graphContainer, c caller, children []string) 
 	return nil
 }
 
-// take fetches an attachment and looks at it.
+// take fetches an attachment and validates it.
 func (g *instagram) take(r *http.Request, c caller, made *graphContainer, address, description string) *graphError {
 	got, err := g.fetch(r.Context(), address, c, description)
 	if err != nil {
@@ -99,8 +99,8 @@ func instagramProblem(got fetched, kind string) *graphError {
 	return nil
 }
 
-// upload takes the bytes of a video from an offset on. What came of a broken
-// upload is kept, and is where the next one has to begin.
+// upload accepts the bytes of a video from an offset on. The bytes of a broken
+// upload are kept, and the next one must continue after them.
 // https://developers.facebook.com/docs/instagram-platform/content-publishing/resumable-uploads
 func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 	refuse := func(kind, message string, retriable bool) {
@@ -138,8 +138,8 @@ func (g *instagram) upload(w http.ResponseWriter, r *http.Request, c caller) {
 		}
 	}
 	g.mu.Lock()
-	// The bytes of a broken upload may arrive after the next upload has begun:
-	// only one of the two continues what was there before.
+	// The bytes of a broken upload can arrive after the next upload has started:
+	// only one of the two may continue.
 	now, _, _ := g.container(id, c)
 	current := now.Upload && now.Received == offset
 	if current {

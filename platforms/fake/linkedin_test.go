@@ -76,7 +76,7 @@ func TestLinkedInVersions(t *testing.T) {
 	}
 }
 
-// TestLinkedInCutsOffTexts at what is not escaped, as the real one does.
+// As on the real LinkedIn, unescaped reserved characters truncate the text.
 func TestLinkedInCutsOffTexts(t *testing.T) {
 	for commentary, want := range map[string]string{
 		`Read (more)`:   "Read ",
@@ -112,13 +112,13 @@ func TestLinkedInRemembersContents(t *testing.T) {
 	if status, _, answer := post("Once"); status != 201 {
 		t.Errorf("a day later: %d %s", status, answer)
 	}
-	// A member's token reads nothing.
+	// A member's token cannot read anything.
 	for _, path := range []string{"/linkedin/rest/posts/" + url.QueryEscape(first), "/linkedin/rest/posts?q=author&author=" + url.QueryEscape(author)} {
 		if res, answer := linkedin(t, server, person.Token, "GET", path, "", "X-Restli-Method", "FINDER"); res.StatusCode != http.StatusForbidden && res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %s %s", path, res.Status, answer)
 		}
 	}
-	// Nobody posts as somebody else.
+	// Posting as another member is refused.
 	if res, answer := linkedin(t, server, person.Token, "POST", "/linkedin/rest/posts", linkedinBody("urn:li:person:1", "Stolen")); res.StatusCode < 400 {
 		t.Errorf("posted as another: %s", answer)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// threadsNetwork is a fake of the Threads API.
+// threadsNetwork fakes the Threads API.
 // https://developers.facebook.com/docs/threads
 func (s *Server) threadsNetwork() *fakeNetwork {
 	f := newGraphNetwork("threads", "/threads", "/oauth/authorize", nil)
@@ -107,7 +107,7 @@ func (g *threads) limit(w http.ResponseWriter, r *http.Request, c caller) {
 	})}})
 }
 
-// list lists posts, or replies: the one list has none of the other.
+// list lists either posts or replies.
 func (g *threads) list(replies bool) func(http.ResponseWriter, *http.Request, caller) {
 	return func(w http.ResponseWriter, r *http.Request, c caller) {
 		g.mu.Lock()
@@ -133,7 +133,7 @@ func (g *threads) remove(w http.ResponseWriter, r *http.Request, c caller) {
 	writeJSON(w, http.StatusOK, map[string]any{"success": true, "deleted_id": id})
 }
 
-// create makes a container.
+// create creates a container.
 // https://developers.facebook.com/docs/threads/reference/publishing
 func (g *threads) create(w http.ResponseWriter, r *http.Request, c caller) {
 	made := graphContainer{Type: r.FormValue("media_type"), Item: r.FormValue("is_carousel_item") == "true",
@@ -210,8 +210,8 @@ func (g *threads) attachments(r *http.Request, c caller, made *graphContainer) *
 	return nil
 }
 
-// threadsCount counts apart from the adapter: what takes two columns and is no
-// letter is an emoji, which counts its bytes, and so is a keycap.
+// threadsCount counts independently of the adapter: characters that are two
+// columns wide and not letters are emoji, as are keycaps, and count their bytes.
 func threadsCount(text string) int {
 	n := 0
 	for clusters := uniseg.NewGraphemes(text); clusters.Next(); {

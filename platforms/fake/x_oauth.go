@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// xTokenTTL is what X says of its access tokens.
+// xTokenTTL is the documented lifetime of access tokens.
 const xTokenTTL = 2 * time.Hour
 
-// How X words refusals; it has no invalid_grant.
+// X's error messages; it has no invalid_grant.
 const (
 	xBadCode   = "Value passed for the authorization code was invalid."
 	xBadToken  = "Value passed for the token was invalid."
 	xBadClient = "Missing valid authorization header"
 )
 
-// xClient answers 401 to whoever is not the sandbox's application, which is a
+// xClient responds 401 unless the client is the sandbox's application, which is a
 // confidential client.
 func xClient(w http.ResponseWriter, r *http.Request) bool {
 	id, clientSecret, ok := r.BasicAuth()
@@ -29,7 +29,8 @@ func xClient(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// xToken returns a pair for a code, or for a refresh token that is then used up.
+// xToken issues a pair of tokens for a code, or for a refresh token, which is
+// then used up.
 // https://docs.x.com/fundamentals/authentication/oauth-2-0/user-access-token
 func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 	if !xClient(w, r) {
@@ -90,7 +91,7 @@ func (s *Server) xLife() time.Duration {
 	return xTokenTTL
 }
 
-// oauthError is an error of RFC 6749, which a response of status 400 tells.
+// oauthError is an error of RFC 6749, which is returned with status 400.
 type oauthError struct{ code, description string }
 
 func (r oauthError) Error() string { return r.code + ": " + r.description }

@@ -14,7 +14,8 @@ import (
 	"dateline/platforms/fake"
 )
 
-// xDesk is a sandbox with an account of X, whose token its calls carry.
+// xDesk returns a fake network with an account of X, whose token its calls
+// contain.
 func xDesk(t *testing.T, options fake.Options) (sandbox, fake.Account) {
 	t.Helper()
 	s := start(t, options)
@@ -68,7 +69,7 @@ func TestXRefusesAsXDoes(t *testing.T) {
 		}
 	}
 	clock.pass(25 * time.Hour)
-	s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201) // a day later it is news again
+	s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201) // a day later it is not a duplicate
 }
 
 func TestXListings(t *testing.T) {
@@ -125,8 +126,8 @@ func TestXListings(t *testing.T) {
 	}
 }
 
-// TestXTokens: codes are good for 30 seconds and only with PKCE, access tokens
-// for two hours, refresh tokens once.
+// Codes are valid for 30 seconds and only with PKCE, access tokens for two hours,
+// refresh tokens once.
 func TestXTokens(t *testing.T) {
 	clock := newHands()
 	s, _ := xDesk(t, fake.Options{Clock: clock.Now, AutoApprove: true})
@@ -201,7 +202,7 @@ func TestXTokens(t *testing.T) {
 	}
 }
 
-// TestXOutlivesARestart: an upload goes on after it, and the pages show the post.
+// An upload continues after a restart, and the pages show the post.
 func TestXOutlivesARestart(t *testing.T) {
 	options := fake.Options{Journal: filepath.Join(t.TempDir(), "sandbox.jsonl")}
 	s, _ := xDesk(t, options)
@@ -225,7 +226,7 @@ func TestXOutlivesARestart(t *testing.T) {
 	}
 	s, _ = xDesk(t, options)
 	segment(1, strings.Repeat("x", 99), 200)
-	segment(1, strings.Repeat("x", 12), 200) // in its place
+	segment(1, strings.Repeat("x", 12), 200) // replaces the earlier segment
 	if res, body := s.call(http.MethodPost, "/x/2/media/upload/"+upload.Data.ID+"/finalize", ""); res.StatusCode != http.StatusOK || strings.Contains(body, "processing_info") {
 		t.Errorf("%s %s", res.Status, body)
 	}
