@@ -95,19 +95,19 @@ func (b *Bluesky) Identify(ctx context.Context, account network.Account) (networ
 	if err != nil {
 		return account, err
 	}
-	var answer struct {
+	var body struct {
 		DID    string `json:"did"`
 		Handle string `json:"handle"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return account, err
 	}
-	if !isDID(answer.DID) {
+	if !isDID(body.DID) {
 		return account, res.MalformedError("it has no identity")
 	}
-	account.RemoteID = answer.DID
-	if answer.Handle != "" && answer.Handle != invalidHandle {
-		account.Handle = "@" + answer.Handle
+	account.RemoteID = body.DID
+	if body.Handle != "" && body.Handle != invalidHandle {
+		account.Handle = "@" + body.Handle
 	}
 	account.Name = b.displayName(ctx, account)
 	return account, nil

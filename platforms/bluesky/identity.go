@@ -92,16 +92,16 @@ func (b *Bluesky) resolveAt(ctx context.Context, server, name string, request ca
 	if err != nil {
 		return "", err
 	}
-	var answer struct {
+	var body struct {
 		DID string `json:"did"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return "", err
 	}
-	if !isDID(answer.DID) {
+	if !isDID(body.DID) {
 		return "", res.MalformedError("it has no identity")
 	}
-	return answer.DID, nil
+	return body.DID, nil
 }
 
 // didDocument contains the used fields of a DID document.

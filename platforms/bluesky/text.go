@@ -44,9 +44,9 @@ func (b *Bluesky) Count(text string, _ network.Limits) int { return uniseg.Graph
 func (b *Bluesky) Check(content network.Content, limits network.Limits) []network.Violation {
 	count := b.Count(content.Text, limits)
 	problems := rules.Check("Bluesky", content, limits, count)
-	if most := b.options.MaxTextBytes; len(content.Text) > most && count <= limits.MaxCharacters {
+	if limit := b.options.MaxTextBytes; len(content.Text) > limit && count <= limits.MaxCharacters {
 		problems = append(problems, network.Violation{Field: "content", Code: "too_long", Message: fmt.Sprintf(
-			"The text takes %d bytes, because its characters are made of many parts each; Bluesky allows %d.", len(content.Text), most)})
+			"The text takes %d bytes, because its characters are made of many parts each; Bluesky allows %d.", len(content.Text), limit)})
 	}
 	for i, media := range content.Media {
 		if n := utf8.RuneCountInString(media.AltText); rules.IsVideoOrAudio(media) && n > maxVideoAlt && n <= limits.MaxAltText {

@@ -126,17 +126,17 @@ func (b *Bluesky) videoState(res *call.Response, state job, u upload, expires ti
 // readJob parses a job. The lexicon wraps it in jobStatus; the service does not
 // always.
 func readJob(res *call.Response) (job, bool) {
-	var answer struct {
+	var body struct {
 		job
 		Wrapped *job `json:"jobStatus"`
 	}
-	if json.Unmarshal(res.Body, &answer) != nil {
+	if json.Unmarshal(res.Body, &body) != nil {
 		return job{}, false
 	}
-	if answer.Wrapped != nil {
-		answer.job = *answer.Wrapped
+	if body.Wrapped != nil {
+		body.job = *body.Wrapped
 	}
-	return answer.job, answer.ID != ""
+	return body.job, body.ID != ""
 }
 
 // videoRefusal is about the video: it does not mean that the account's own token
@@ -167,14 +167,14 @@ func (b *Bluesky) serviceToken(ctx context.Context, account network.Account) (se
 	if err != nil {
 		return secret.Text{}, err
 	}
-	var answer struct {
+	var body struct {
 		Token string `json:"token"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return secret.Text{}, err
 	}
-	if answer.Token == "" {
+	if body.Token == "" {
 		return secret.Text{}, res.MalformedError("it has no token")
 	}
-	return secret.NewText(answer.Token), nil
+	return secret.NewText(body.Token), nil
 }

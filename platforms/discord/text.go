@@ -41,9 +41,9 @@ func (d *Discord) Check(content network.Content, limits network.Limits) []networ
 	for _, m := range content.Media {
 		all += m.Bytes
 	}
-	if most := d.options.MaxRequestBytes; all > most {
+	if limit := d.options.MaxRequestBytes; all > limit {
 		problems = append(problems, network.Violation{Field: "attachments", Code: "too_large",
-			Message: fmt.Sprintf("The attachments have %.1f MiB together; Discord allows %.0f in one message.", float64(all)/(1<<20), float64(most)/(1<<20))})
+			Message: fmt.Sprintf("The attachments have %.1f MiB together; Discord allows %.0f in one message.", float64(all)/(1<<20), float64(limit)/(1<<20))})
 	}
 	return problems
 }

@@ -126,12 +126,12 @@ func (f *Facebook) do(ctx context.Context, account network.Account, host string,
 	return f.api.Do(ctx, c)
 }
 
-func (f *Facebook) get(ctx context.Context, account network.Account, path string, query url.Values, answer any) (*call.Response, error) {
+func (f *Facebook) get(ctx context.Context, account network.Account, path string, query url.Values, body any) (*call.Response, error) {
 	res, err := f.do(ctx, account, f.options.GraphHost, graph.Call{Method: http.MethodGet, URL: path, Query: query})
 	if err != nil {
 		return nil, err
 	}
-	return res, res.Decode(answer)
+	return res, res.Decode(body)
 }
 
 // permalink returns the public address of a post, comment or video of a Page. The

@@ -56,11 +56,11 @@ func (s *Server) blueskyLogin(w http.ResponseWriter, r *http.Request) {
 
 // blueskyGrant creates or refreshes a session. The caller must hold s.mu.
 func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account, scope, renew string) {
-	life := blueskyAccessTTL
+	ttl := blueskyAccessTTL
 	if s.options.TokenTTL > 0 {
-		life = s.options.TokenTTL
+		ttl = s.options.TokenTTL
 	}
-	t := token{Value: s.blueskyJWT(scope, a, life), AccountID: a.ID, Scopes: []string{scope}, Expires: s.now().Add(life),
+	t := token{Value: s.blueskyJWT(scope, a, ttl), AccountID: a.ID, Scopes: []string{scope}, Expires: s.now().Add(ttl),
 		Refresh: &refresh{Value: renew, Family: rand.Text()}}
 	if before := s.state.refreshes[renew]; before != nil {
 		t.Refresh.Used = before.Refresh.Used
@@ -80,13 +80,13 @@ func (s *Server) blueskyGrant(w http.ResponseWriter, r *http.Request, a Account,
 
 // blueskyJWT returns a token in the format of RFC 7519 that only this server
 // accepts.
-func (s *Server) blueskyJWT(scope string, a Account, life time.Duration) string {
+func (s *Server) blueskyJWT(scope string, a Account, ttl time.Duration) string {
 	part := func(value map[string]any) string {
 		text, _ := json.Marshal(value) // cannot fail: texts and numbers
 		return base64.RawURLEncoding.EncodeToString(text)
 	}
 	return part(map[string]any{"typ": "at+jwt", "alg": "HS256"}) + "." + part(map[string]any{
-		"scope": scope, "sub": blueskyDID(a), "iat": s.now().Unix(), "exp": s.now().Add(life).Unix(), "jti": rand.Text(),
+		"scope": scope, "sub": blueskyDID(a), "iat": s.now().Unix(), "exp": s.now().Add(ttl).Unix(), "jti": rand.Text(),
 	}) + "." + base64.RawURLEncoding.EncodeToString([]byte(rand.Text()))
 }
 

@@ -146,10 +146,10 @@ func sandboxClient(id, clientSecret string) bool {
 
 // issue stores a token with a new value. lifetime 0: no expiry. With a
 // refreshFamily it also gets a refresh token.
-func (s *Server) issue(t token, life time.Duration, refreshFamily string) (token, error) {
+func (s *Server) issue(t token, ttl time.Duration, refreshFamily string) (token, error) {
 	t.Value = rand.Text()
-	if life > 0 {
-		t.Expires = s.now().Add(life)
+	if ttl > 0 {
+		t.Expires = s.now().Add(ttl)
 	}
 	if refreshFamily != "" {
 		t.Refresh = &refresh{Value: rand.Text(), Family: refreshFamily, ClientID: network.SandboxApp("", "").ClientID}

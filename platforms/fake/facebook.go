@@ -93,10 +93,10 @@ func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
 		refuseGraph(w, http.StatusBadRequest, graphError{Message: "Error validating client secret.", Code: 1})
 		return
 	}
-	t, life := token{App: "Dateline"}, time.Hour
+	t, ttl := token{App: "Dateline"}, time.Hour
 	s.mu.Lock()
 	if r.FormValue("grant_type") == "fb_exchange_token" {
-		life = 60 * 24 * time.Hour
+		ttl = 60 * 24 * time.Hour
 		if old := s.state.tokens[r.FormValue("fb_exchange_token")]; old != nil {
 			t.AccountID, t.Scopes = old.AccountID, old.Scopes
 		}
@@ -109,14 +109,14 @@ func (s *Server) facebookToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.options.TokenTTL > 0 {
-		life = min(life, s.options.TokenTTL)
+		ttl = min(ttl, s.options.TokenTTL)
 	}
-	t, err := s.issue(t, life, "")
+	t, err := s.issue(t, ttl, "")
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(life / time.Second)})
+	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(ttl / time.Second)})
 }
 
 func (s *Server) facebookPermissions(w http.ResponseWriter, _ *http.Request, c caller) {

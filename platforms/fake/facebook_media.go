@@ -114,9 +114,9 @@ func (s *Server) facebookBegin(w http.ResponseWriter, r *http.Request, c caller)
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer := facebookOffsets(u)
-	answer["upload_session_id"], answer["video_id"] = session, u.Video
-	writeJSON(w, http.StatusOK, answer)
+	body := facebookOffsets(u)
+	body["upload_session_id"], body["video_id"] = session, u.Video
+	writeJSON(w, http.StatusOK, body)
 }
 
 // facebookOffsets returns the byte range that is expected next, as text.

@@ -169,19 +169,19 @@ func (s *Server) AddAccount(name string) (Account, error) {
 
 // Add creates an account, or returns the existing one of that network and name,
 // with a token for all scopes. An empty ID is filled in.
-func (s *Server) Add(made Account) (Account, error) {
+func (s *Server) Add(created Account) (Account, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	account := s.state.accountByName(made.network(), made.Name)
+	account := s.state.accountByName(created.network(), created.Name)
 	if account == nil {
-		made.CreatedAt = s.now()
-		if made.ID == "" {
-			made.ID = s.state.nextID(s.now())
+		created.CreatedAt = s.now()
+		if created.ID == "" {
+			created.ID = s.state.nextID(s.now())
 		}
-		if err := s.commit(record{Kind: kindAccount, Account: &made}); err != nil {
+		if err := s.commit(record{Kind: kindAccount, Account: &created}); err != nil {
 			return Account{}, err
 		}
-		account = s.state.accounts[made.ID]
+		account = s.state.accounts[created.ID]
 	}
 	if account.Token == "" {
 		t := token{Value: rand.Text(), AccountID: account.ID, Scopes: []string{"read", "write", "*"}, Seeded: true}

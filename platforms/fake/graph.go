@@ -177,7 +177,7 @@ func graphList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, posts []g
 	for i, p := range posts {
 		data[i] = p.Entity
 	}
-	answer := map[string]any{"data": data}
+	body := map[string]any{"data": data}
 	if len(posts) > 0 {
 		cursor := func(p graphPost) string { return base64.RawURLEncoding.EncodeToString([]byte(p.ID)) }
 		paging := map[string]any{"cursors": map[string]string{"before": cursor(posts[0]), "after": cursor(posts[len(posts)-1])}}
@@ -186,9 +186,9 @@ func graphList(w http.ResponseWriter, r *http.Request, f *fakeNetwork, posts []g
 			query.Set("after", cursor(posts[len(posts)-1]))
 			paging["next"] = f.root(r) + strings.TrimPrefix(r.URL.Path, f.prefix) + "?" + query.Encode()
 		}
-		answer["paging"] = paging
+		body["paging"] = paging
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }
 
 // graphSince reports whether a time is not before a listing's parameter since, in

@@ -43,14 +43,14 @@ func (p *graphPublisher) container(id string, c caller) (graphContainer, Object,
 
 // storeContainer stores a new container, whose processing depends on the faults
 // of the request, and responds with its id.
-func (p *graphPublisher) storeContainer(w http.ResponseWriter, r *http.Request, c caller, made graphContainer) {
-	p.scheduleMedia(r, &made.Due)
-	if len(made.Media) > 0 && p.options.MediaDelay == 0 && conditionsOf(r).processingTime == 0 && strings.HasPrefix(made.Media[0].MIMEType, "video/") {
-		made.Due.ReadyAt = made.Due.ReadyAt.Add(time.Second)
+func (p *graphPublisher) storeContainer(w http.ResponseWriter, r *http.Request, c caller, created graphContainer) {
+	p.scheduleMedia(r, &created.Due)
+	if len(created.Media) > 0 && p.options.MediaDelay == 0 && conditionsOf(r).processingTime == 0 && strings.HasPrefix(created.Media[0].MIMEType, "video/") {
+		created.Due.ReadyAt = created.Due.ReadyAt.Add(time.Second)
 	}
 	p.mu.Lock()
 	t := Object{ID: p.state.nextID(p.now()), Network: p.network.name, Kind: kindContainer, AccountID: c.account.ID, CreatedAt: p.now()}
-	err := p.putObject(t, made)
+	err := p.putObject(t, created)
 	p.mu.Unlock()
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
@@ -60,19 +60,19 @@ func (p *graphPublisher) storeContainer(w http.ResponseWriter, r *http.Request, 
 }
 
 // status returns the state of a container. The caller must hold s.mu.
-func (p *graphPublisher) status(made graphContainer, c caller) string {
+func (p *graphPublisher) status(created graphContainer, c caller) string {
 	now := p.now()
 	switch {
-	case made.PostID != "":
+	case created.PostID != "":
 		return "PUBLISHED"
-	case !now.Before(made.Due.ExpiresAt):
+	case !now.Before(created.Due.ExpiresAt):
 		return "EXPIRED"
-	case made.Upload || now.Before(made.Due.ReadyAt):
+	case created.Upload || now.Before(created.Due.ReadyAt):
 		return "IN_PROGRESS"
-	case made.Due.Failed:
+	case created.Due.Failed:
 		return "ERROR"
 	}
-	for _, id := range made.Children {
+	for _, id := range created.Children {
 		child, _, ok := p.container(id, c)
 		if !ok {
 			return "ERROR"
@@ -90,12 +90,12 @@ func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c calle
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := r.FormValue("creation_id")
-	made, t, ok := p.container(id, c)
-	if !ok || made.Item {
+	created, t, ok := p.container(id, c)
+	if !ok || created.Item {
 		refuseGraph(w, http.StatusBadRequest, p.missing)
 		return
 	}
-	switch p.status(made, c) {
+	switch p.status(created, c) {
 	case "PUBLISHED": // a container can be published once
 		refuseGraph(w, http.StatusBadRequest, p.missing)
 		return
@@ -109,21 +109,21 @@ func (p *graphPublisher) publish(w http.ResponseWriter, r *http.Request, c calle
 		refuseGraph(w, http.StatusBadRequest, p.failed)
 		return
 	}
-	if used := p.used(c, made.ReplyTo != ""); used >= p.quotas(made.ReplyTo != "").Requests {
+	if used := p.used(c, created.ReplyTo != ""); used >= p.quotas(created.ReplyTo != "").Requests {
 		refuseGraph(w, http.StatusForbidden, p.quota)
 		return
 	}
 	post := Post{
 		ID: p.state.nextID(p.now()), Network: p.network.name, AccountID: c.account.ID, Account: c.account.Name,
-		Text: made.Text, ReplyTo: made.ReplyTo, Visibility: "public", ReceivedAt: received, Media: made.Media,
+		Text: created.Text, ReplyTo: created.ReplyTo, Visibility: "public", ReceivedAt: received, Media: created.Media,
 	}
-	for _, child := range made.Children {
+	for _, child := range created.Children {
 		found, _, _ := p.container(child, c)
 		post.Media = append(post.Media, found.Media...)
 	}
-	made.PostID = post.ID
+	created.PostID = post.ID
 	post.URL = p.permalink(r, c.account.Name, post.ID)
-	p.storeGraphPost(w, r, &post, func() error { return p.putObject(t, made) })
+	p.storeGraphPost(w, r, &post, func() error { return p.putObject(t, created) })
 }
 
 // storeGraphPost stores a post and responds with its id. The resolution of times

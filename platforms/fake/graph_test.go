@@ -40,7 +40,7 @@ func startMeta(t *testing.T, name string, options fake.Options) meta {
 func (m meta) ask(method, path, form, wantError string) string {
 	m.t.Helper()
 	res, body := m.call(method, path, form, "Content-Type", "application/x-www-form-urlencoded")
-	var answer struct {
+	var response struct {
 		ID    string
 		Error *struct {
 			Message string
@@ -49,11 +49,11 @@ func (m meta) ask(method, path, form, wantError string) string {
 			Trace   string `json:"fbtrace_id"`
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+	if err := json.Unmarshal([]byte(body), &response); err != nil {
 		m.t.Fatalf("%v: %s", err, body)
 	}
 	got := ""
-	if e := answer.Error; e != nil {
+	if e := response.Error; e != nil {
 		if got = fmt.Sprintf("%d/%d", e.Code, e.Subcode); e.Message == "" || e.Trace == "" || res.StatusCode < 400 {
 			m.t.Errorf("%s %s", res.Status, body)
 		}
@@ -64,7 +64,7 @@ func (m meta) ask(method, path, form, wantError string) string {
 	if res.Header.Get("X-Fb-Trace-Id") == "" {
 		m.t.Error("an answer without id")
 	}
-	return answer.ID
+	return response.ID
 }
 
 // serve returns the address of an image.
@@ -169,8 +169,8 @@ func TestListsHavePages(t *testing.T) {
 	m := startMeta(t, "threads", fake.Options{})
 	var ids []string
 	for i := range 5 {
-		made := m.ask(http.MethodPost, "/threads/v1.0/me/threads", fmt.Sprintf("media_type=TEXT&text=%d", i), "")
-		ids = append([]string{m.ask(http.MethodPost, "/threads/v1.0/me/threads_publish", "creation_id="+made, "")}, ids...)
+		created := m.ask(http.MethodPost, "/threads/v1.0/me/threads", fmt.Sprintf("media_type=TEXT&text=%d", i), "")
+		ids = append([]string{m.ask(http.MethodPost, "/threads/v1.0/me/threads_publish", "creation_id="+created, "")}, ids...)
 	}
 	var got []string
 	next := "/threads/v1.0/me/threads?fields=text&limit=2"
@@ -211,14 +211,14 @@ func TestTokensOfMeta(t *testing.T) {
 	get := func(path string, want int) (token string) {
 		t.Helper()
 		res, body := m.call(http.MethodGet, path, "", "Authorization", "")
-		var answer struct {
+		var response struct {
 			Token   string `json:"access_token"`
 			Expires int    `json:"expires_in"`
 		}
-		if err := json.Unmarshal([]byte(body), &answer); err != nil || res.StatusCode != want {
+		if err := json.Unmarshal([]byte(body), &response); err != nil || res.StatusCode != want {
 			t.Errorf("%s: %s %s, want %d", path, res.Status, body, want)
 		}
-		return answer.Token
+		return response.Token
 	}
 	page := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := page.Get(m.URL() + "/instagram/oauth/authorize?response_type=code&client_id=" + app.ClientID + "&redirect_uri=http%3A%2F%2Fdesk.example%2Fcb&scope=instagram_business_basic")

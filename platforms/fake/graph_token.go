@@ -81,23 +81,23 @@ func (s *Server) graphExchangeCode(w http.ResponseWriter, r *http.Request, g gra
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	answer := map[string]any{"access_token": t.Value, "user_id": granted.accountID}
+	body := map[string]any{"access_token": t.Value, "user_id": granted.accountID}
 	if g.permissions {
-		answer["permissions"] = granted.scopes
+		body["permissions"] = granted.scopes
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }
 
 // graphLongLivedToken issues a token that lasts 60 days. The old one stays valid.
 func (s *Server) graphLongLivedToken(w http.ResponseWriter, c caller) {
-	life := graphLongLivedTTL
+	ttl := graphLongLivedTTL
 	if s.options.TokenTTL > 0 {
-		life = s.options.TokenTTL
+		ttl = s.options.TokenTTL
 	}
-	t, err := s.issue(token{AccountID: c.account.ID, Scopes: c.scopes, App: "Dateline"}, life, "")
+	t, err := s.issue(token{AccountID: c.account.ID, Scopes: c.scopes, App: "Dateline"}, ttl, "")
 	if err != nil {
 		refuseGraphStatus(w, http.StatusInternalServerError, err.Error())
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(life / time.Second)})
+	writeJSON(w, http.StatusOK, map[string]any{"access_token": t.Value, "token_type": "bearer", "expires_in": int(ttl / time.Second)})
 }

@@ -72,16 +72,16 @@ func (g *instagram) node(w http.ResponseWriter, r *http.Request, c caller) {
 		}))
 		return
 	}
-	if made, _, ok := g.container(id, c); ok {
-		state := g.status(made, c)
-		words := map[string]string{
+	if created, _, ok := g.container(id, c); ok {
+		state := g.status(created, c)
+		text := map[string]string{
 			"IN_PROGRESS": "In Progress: Media is still being processed.", "FINISHED": "Finished: Media has been uploaded and it is ready to be published.",
 			"PUBLISHED": "Published: Media has been published.", "EXPIRED": "Expired: The container has expired.",
 			"ERROR": "Error: Media upload has failed with error code 2207026",
 		}
-		entity := map[string]any{"id": id, "status_code": state, "status": words[state]}
-		if made.Upload || made.Partial != "" {
-			entity["video_status"] = map[string]any{"uploading_phase": map[string]any{"status": "in_progress", "bytes_transferred": made.Received}}
+		entity := map[string]any{"id": id, "status_code": state, "status": text[state]}
+		if created.Upload || created.Partial != "" {
+			entity["video_status"] = map[string]any{"uploading_phase": map[string]any{"status": "in_progress", "bytes_transferred": created.Received}}
 		}
 		writeJSON(w, http.StatusOK, graphFields(r, entity))
 		return

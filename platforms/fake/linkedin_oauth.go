@@ -27,9 +27,9 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
 		return
 	}
-	life, family := linkedinTokenTTL, ""
+	ttl, family := linkedinTokenTTL, ""
 	if s.options.TokenTTL > 0 {
-		life, family = s.options.TokenTTL, rand.Text()
+		ttl, family = s.options.TokenTTL, rand.Text()
 	}
 	var t token
 	var refreshToken string
@@ -42,7 +42,7 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 			refuse(http.StatusBadRequest, "invalid_request", "Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or authorization code expired.")
 			return
 		}
-		t, err = s.issue(token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}, life, family)
+		t, err = s.issue(token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}, ttl, family)
 		if t.Refresh != nil {
 			refreshToken = t.Refresh.Value
 		}
@@ -55,7 +55,7 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		refreshToken = old.Refresh.Value
-		t, err = s.issue(token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, life, "")
+		t, err = s.issue(token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, ttl, "")
 	default:
 		refuse(http.StatusBadRequest, "unsupported_grant_type", "The grant type is not supported")
 		return
@@ -64,11 +64,11 @@ func (s *Server) linkedinToken(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusInternalServerError, "server_error", err.Error())
 		return
 	}
-	answer := map[string]any{"access_token": t.Value, "expires_in": int(life / time.Second), "scope": strings.Join(t.Scopes, ","), "token_type": "Bearer"}
+	body := map[string]any{"access_token": t.Value, "expires_in": int(ttl / time.Second), "scope": strings.Join(t.Scopes, ","), "token_type": "Bearer"}
 	if refreshToken != "" {
-		answer["refresh_token"], answer["refresh_token_expires_in"] = refreshToken, int(linkedinRefreshTTL/time.Second)
+		body["refresh_token"], body["refresh_token_expires_in"] = refreshToken, int(linkedinRefreshTTL/time.Second)
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }
 
 func (s *Server) linkedinPerson(w http.ResponseWriter, _ *http.Request, c caller) {

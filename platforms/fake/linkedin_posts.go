@@ -68,8 +68,8 @@ func (b linkedinBody) fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// problem returns what is wrong with a body, except for its media and author.
-func (b linkedinBody) problem() (status int, code, text string) {
+// validate returns what is wrong with a body, except for its media and author.
+func (b linkedinBody) validate() (status int, code, text string) {
 	length := len(utf16.Encode([]rune(LinkedInText(b.Commentary))))
 	images := b.Content.MultiImage
 	switch {
@@ -106,7 +106,7 @@ func (s *Server) linkedinPost(w http.ResponseWriter, r *http.Request, c caller) 
 	if refused {
 		return
 	}
-	if status, code, text := b.problem(); status != http.StatusOK {
+	if status, code, text := b.validate(); status != http.StatusOK {
 		refuseLinkedIn(w, status, code, "%s", text)
 		return
 	}

@@ -23,8 +23,8 @@ func LinkedInText(commentary string) string {
 		if m == nil {
 			break
 		}
-		for _, words := range m[1:] {
-			shown.WriteString(unescaped.ReplaceAllString(words, "$1"))
+		for _, text := range m[1:] {
+			shown.WriteString(unescaped.ReplaceAllString(text, "$1"))
 		}
 		commentary = commentary[len(m[0]):]
 	}

@@ -107,16 +107,16 @@ func (s *Server) readUpload(w http.ResponseWriter, r *http.Request, m *Media) st
 			}
 		}
 	}
-	most := int64(videoLimit)
+	limit := int64(videoLimit)
 	if strings.HasPrefix(m.MIMEType, "image/") {
-		most = imageLimit
+		limit = imageLimit
 	}
 	switch {
 	case m.MIMEType == "":
 		return "Validation failed: File can't be blank"
 	case !slices.Contains(supportedTypes(), m.MIMEType):
 		return "Validation failed: File content type is invalid, File is invalid"
-	case m.Bytes > most:
+	case m.Bytes > limit:
 		return "Validation failed: File file size must be less than the limit"
 	case len([]rune(m.Description)) > altLimit:
 		return "Validation failed: Description is too long (maximum is 1500 characters)"

@@ -174,7 +174,7 @@ func (s *Server) listStatuses(w http.ResponseWriter, r *http.Request, _ caller) 
 		if len(list) == limit {
 			break
 		}
-		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !compareIDs(p.ID, maxID) || since != "" && !compareIDs(since, p.ID) ||
+		if p.Deleted || now.Before(p.HiddenUntil) || maxID != "" && !isLessID(p.ID, maxID) || since != "" && !isLessID(since, p.ID) ||
 			query.Get("exclude_replies") == "true" && p.ReplyTo != "" || query.Get("only_media") == "true" && len(p.Media) == 0 {
 			continue
 		}
@@ -195,8 +195,8 @@ func link(r *http.Request, parameter, id, rel string) string {
 	return fmt.Sprintf(`<%s%s?%s>; rel=%q`, base(r), r.URL.Path, query.Encode(), rel)
 }
 
-// compareIDs compares numbers of any length without leading zeros.
-func compareIDs(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+// isLessID compares numbers of any length without leading zeros.
+func isLessID(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 
 func (s *Server) statusEntity(r *http.Request, p Post, account Account) map[string]any {
 	media := make([]map[string]any, len(p.Media))

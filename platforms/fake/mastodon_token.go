@@ -50,11 +50,11 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 	case t == nil:
 		writeJSON(w, http.StatusBadRequest, oauthErrorBody{"invalid_grant", invalidGrant})
 	default:
-		answer := map[string]any{"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "), "created_at": s.now().Unix()}
+		body := map[string]any{"access_token": t.Value, "token_type": "Bearer", "scope": strings.Join(t.Scopes, " "), "created_at": s.now().Unix()}
 		if t.Refresh != nil {
-			answer["refresh_token"], answer["expires_in"] = t.Refresh.Value, int(s.options.TokenTTL/time.Second)
+			body["refresh_token"], body["expires_in"] = t.Refresh.Value, int(s.options.TokenTTL/time.Second)
 		}
-		writeJSON(w, http.StatusOK, answer)
+		writeJSON(w, http.StatusOK, body)
 	}
 }
 

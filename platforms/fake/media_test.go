@@ -46,18 +46,18 @@ func (s sandbox) upload() (status int, id string) {
 	}
 	_, _ = part.Write([]byte("\x89PNG\r\n\x1a\nrest"))
 	_ = form.Close()
-	res, answer := s.call(http.MethodPost, "/api/v2/media", body.String(), "Content-Type", form.FormDataContentType())
+	res, response := s.call(http.MethodPost, "/api/v2/media", body.String(), "Content-Type", form.FormDataContentType())
 	var media struct{ ID string }
-	if err := json.Unmarshal([]byte(answer), &media); err != nil {
-		s.t.Fatalf("%s: %s", res.Status, answer)
+	if err := json.Unmarshal([]byte(response), &media); err != nil {
+		s.t.Fatalf("%s: %s", res.Status, response)
 	}
 	return res.StatusCode, media.ID
 }
 
 // attach posts an upload and returns the status and the error.
 func (s sandbox) attach(id string) (int, string) {
-	res, answer := s.call(http.MethodPost, "/api/v1/statuses", fmt.Sprintf(`{"status":"with media","media_ids":[%q]}`, id))
-	return res.StatusCode, answer
+	res, body := s.call(http.MethodPost, "/api/v1/statuses", fmt.Sprintf(`{"status":"with media","media_ids":[%q]}`, id))
+	return res.StatusCode, body
 }
 
 func TestMediaEndsAsTheFaultSays(t *testing.T) {

@@ -158,11 +158,11 @@ func (s *Server) savePart(part *multipart.Part, c caller) (Media, error) {
 // telegramSend creates one message, or one per file of an album.
 func (s *Server) telegramSend(r *http.Request, c caller, method string, params map[string]string, files map[string]Media) (result any, problem string) {
 	post := Post{Network: "telegram", AccountID: c.account.ID, Account: c.account.Name, ReceivedAt: s.now(), Visibility: "public"}
-	most := 1024
+	limit := 1024
 	field := map[string]string{"sendPhoto": "photo", "sendVideo": "video", "sendAnimation": "animation"}[method]
 	switch method {
 	case "sendMessage":
-		post.Text, most = params["text"], 4096
+		post.Text, limit = params["text"], 4096
 		if strings.TrimSpace(post.Text) == "" {
 			return nil, "message text is empty"
 		}
@@ -186,8 +186,8 @@ func (s *Server) telegramSend(r *http.Request, c caller, method string, params m
 		}
 		post.Text, post.Media = params["caption"], []Media{file}
 	}
-	if len(utf16.Encode([]rune(post.Text))) > most {
-		return nil, map[bool]string{true: "message is too long", false: "message caption is too long"}[most == 4096]
+	if len(utf16.Encode([]rune(post.Text))) > limit {
+		return nil, map[bool]string{true: "message is too long", false: "message caption is too long"}[limit == 4096]
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -117,8 +117,8 @@ func TestRefreshTokensRotateAndReuseEndsTheFamily(t *testing.T) {
 	if second.Refresh == first.Refresh || !c.works(second.Access) {
 		t.Errorf("%+v after %+v", second, first)
 	}
-	stranger := c.app()
-	stranger.refresh(second.Refresh, 400) // of another app: no effect
+	otherApp := c.app()
+	otherApp.refresh(second.Refresh, 400) // of another app: no effect
 	c.sandbox = start(t, options)         // a restart keeps everything
 	third := c.refresh(second.Refresh, 200)
 	if got := c.refresh(first.Refresh, 400); got.Error != "invalid_grant" {
@@ -158,8 +158,8 @@ func TestCounts(t *testing.T) {
 	s.post("key", "Idempotency-Key", "k")
 	s.post("key", "Idempotency-Key", "k") // the same post
 	s.call(http.MethodPost, "/api/v1/statuses", `{"status":"once","in_reply_to_id":"`+parent+`"}`)
-	gone := s.post("once")
-	s.call(http.MethodDelete, "/api/v1/statuses/"+gone, "")
+	missing := s.post("once")
+	s.call(http.MethodDelete, "/api/v1/statuses/"+missing, "")
 	if err := s.Inject(fake.Fault{Kind: fake.ActThen500, Path: "/api/v1/statuses"}); err != nil {
 		t.Fatal(err)
 	}

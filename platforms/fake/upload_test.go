@@ -43,9 +43,9 @@ func TestInstagramUpload_LateBytesDoNotUndoTheWholeUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	res, answer := m.call(http.MethodPost, upload, video, "Authorization", "OAuth "+m.token, "Offset", "0", "File_size", size)
+	res, response := m.call(http.MethodPost, upload, video, "Authorization", "OAuth "+m.token, "Offset", "0", "File_size", size)
 	if res.StatusCode != http.StatusOK {
-		t.Fatalf("the whole upload: got %s %s, want 200", res.Status, answer)
+		t.Fatalf("the whole upload: got %s %s, want 200", res.Status, response)
 	}
 	_ = first.Close()
 	if res := <-late; res == nil || res.StatusCode != http.StatusBadRequest {

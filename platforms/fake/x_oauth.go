@@ -42,7 +42,7 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	client, _, _ := r.BasicAuth()
-	var made token
+	var created token
 	family := rand.Text()
 	s.mu.Lock()
 	switch form.Get("grant_type") {
@@ -52,36 +52,36 @@ func (s *Server) xToken(w http.ResponseWriter, r *http.Request) {
 			err = oauthError{"invalid_request", xBadCode}
 			break
 		}
-		made = token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}
+		created = token{AccountID: g.accountID, Scopes: g.scopes, App: "Dateline"}
 	case "refresh_token":
 		old := s.state.refreshes[form.Get("refresh_token")]
 		if old == nil || old.Refresh.Used || s.state.accounts[old.AccountID].network() != "x" {
 			err = oauthError{"invalid_request", xBadToken}
 			break
 		}
-		made, family = token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, old.Refresh.Family
+		created, family = token{AccountID: old.AccountID, Scopes: old.Scopes, App: old.App}, old.Refresh.Family
 		err = s.commit(record{Kind: kindUse, ID: old.Refresh.Value})
 	default:
 		err = oauthError{"unsupported_grant_type", "Value passed for the grant type was invalid."}
 	}
 	s.mu.Unlock()
 	if err == nil {
-		if !slices.Contains(made.Scopes, "offline.access") {
+		if !slices.Contains(created.Scopes, "offline.access") {
 			family = ""
 		}
-		made, err = s.issue(made, s.xLife(), family)
+		created, err = s.issue(created, s.xLife(), family)
 	}
 	if err != nil {
 		writeOAuthError(w, err)
 		return
 	}
-	answer := map[string]any{
-		"token_type": "bearer", "expires_in": int(s.xLife() / time.Second), "access_token": made.Value, "scope": strings.Join(made.Scopes, " "),
+	body := map[string]any{
+		"token_type": "bearer", "expires_in": int(s.xLife() / time.Second), "access_token": created.Value, "scope": strings.Join(created.Scopes, " "),
 	}
-	if made.Refresh != nil {
-		answer["refresh_token"] = made.Refresh.Value
+	if created.Refresh != nil {
+		body["refresh_token"] = created.Refresh.Value
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }
 
 func (s *Server) xLife() time.Duration {

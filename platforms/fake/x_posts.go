@@ -82,9 +82,9 @@ func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, acco
 		writeProblem(w, http.StatusForbidden, xProblem{Detail: detail})
 		return false
 	}
-	most := xMaxWeight
+	limit := xMaxWeight
 	if account.Kind == "premium" {
-		most = xMaxWeightPremium
+		limit = xMaxWeightPremium
 	}
 	parent := s.state.postByID[post.ReplyTo]
 	switch {
@@ -97,7 +97,7 @@ func (s *Server) xValidate(w http.ResponseWriter, post *Post, ids []string, acco
 	case !utf8.ValidString(post.Text), strings.ContainsAny(post.Text, "\uFEFF\uFFFE\uFFFF"):
 		invalidRequest(w, "The text contains invalid characters.", nil)
 		return false
-	case xWeight(post.Text) > most:
+	case xWeight(post.Text) > limit:
 		return forbid("Your Tweet text is too long. For more information on how Twitter determines text length see https://github.com/twitter/twitter-text.")
 	case len(regexp.MustCompile(`(?i)(?:^|\s)\$[a-z]{1,6}(?:[._][a-z]{1,2})?(?:\s|$|[[:punct:]])`).FindAllString(post.Text, -1)) > 1:
 		return forbid("Posts may hold one cashtag.")
@@ -181,7 +181,7 @@ func (s *Server) xList(w http.ResponseWriter, r *http.Request, _ caller) {
 			skipping = p.ID != after
 			continue
 		}
-		if !s.isListed(p) || since != "" && !compareIDs(since, p.ID) {
+		if !s.isListed(p) || since != "" && !isLessID(since, p.ID) {
 			continue
 		}
 		if len(list) == limit {
@@ -194,10 +194,10 @@ func (s *Server) xList(w http.ResponseWriter, r *http.Request, _ caller) {
 	if next != "" {
 		meta["next_token"] = next
 	}
-	answer := map[string]any{"meta": meta}
+	body := map[string]any{"meta": meta}
 	if len(list) > 0 {
 		meta["newest_id"], meta["oldest_id"] = list[0]["id"], list[len(list)-1]["id"]
-		answer["data"] = list
+		body["data"] = list
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, body)
 }

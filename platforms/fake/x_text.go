@@ -113,10 +113,10 @@ func xShown(p Post, origin string) (text string, links []map[string]any) {
 func xEntity(p Post, origin string, fields []string) map[string]any {
 	text, links := xShown(p, origin)
 	entity := map[string]any{"id": p.ID, "text": text, "edit_history_tweet_ids": []string{p.ID}}
-	asked := func(field string) bool { return slices.Contains(fields, field) }
+	requested := func(field string) bool { return slices.Contains(fields, field) }
 	if xWeight(p.Text) > xMaxWeight {
 		// Long posts are truncated, and returned in full only on request.
-		if asked("note_tweet") {
+		if requested("note_tweet") {
 			whole := p
 			whole.Media = nil
 			long, own := xShown(whole, origin)
@@ -124,20 +124,20 @@ func xEntity(p Post, origin string, fields []string) map[string]any {
 		}
 		entity["text"] = string([]rune(text)[:min(200, len([]rune(text)))]) + "… " + xShort(p.ID+"/more")
 	}
-	if asked("created_at") {
+	if requested("created_at") {
 		entity["created_at"] = p.CreatedAt.UTC().Truncate(time.Second).Format("2006-01-02T15:04:05.000Z")
 	}
-	if asked("entities") && len(links) > 0 {
+	if requested("entities") && len(links) > 0 {
 		entity["entities"] = map[string]any{"urls": links}
 	}
-	if asked("attachments") && len(p.Media) > 0 {
+	if requested("attachments") && len(p.Media) > 0 {
 		keys := make([]string, len(p.Media))
 		for i, m := range p.Media {
 			keys[i] = xMediaKey("", m.ID)
 		}
 		entity["attachments"] = map[string]any{"media_keys": keys}
 	}
-	if asked("referenced_tweets") && p.ReplyTo != "" {
+	if requested("referenced_tweets") && p.ReplyTo != "" {
 		entity["referenced_tweets"] = []map[string]string{{"type": "replied_to", "id": p.ReplyTo}}
 	}
 	return entity

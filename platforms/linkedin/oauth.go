@@ -165,19 +165,19 @@ func (l *LinkedIn) Accounts(ctx context.Context, account network.Account) ([]net
 	if err != nil {
 		return nil, err
 	}
-	var person struct {
+	var profile struct {
 		Sub  string `json:"sub"`
 		Name string `json:"name"`
 	}
-	if err := res.Decode(&person); err != nil {
+	if err := res.Decode(&profile); err != nil {
 		return nil, err
 	}
-	if person.Sub == "" || person.Name == "" {
+	if profile.Sub == "" || profile.Name == "" {
 		return nil, res.MalformedError("it has no id or name of the member")
 	}
 	member := account
-	member.RemoteID, member.Kind = "urn:li:person:"+person.Sub, network.KindPerson
-	member.Name, member.Handle = person.Name, person.Name // the address of the profile is not reported
+	member.RemoteID, member.Kind = "urn:li:person:"+profile.Sub, network.KindPerson
+	member.Name, member.Handle = profile.Name, profile.Name // the address of the profile is not reported
 	found := []network.Account{member}
 	if !slices.ContainsFunc(account.Scopes, func(s string) bool { return s == "rw_organization_admin" || s == "r_organization_admin" }) {
 		return found, nil

@@ -108,12 +108,12 @@ func (l *LinkedIn) ownPosts(account network.Account) page {
 		if err != nil {
 			return nil, false, nil, err
 		}
-		var answer listed[post]
-		if err := res.Decode(&answer); err != nil {
+		var response listed[post]
+		if err := res.Decode(&response); err != nil {
 			return nil, false, nil, err
 		}
-		list := make([]candidate, len(answer.Elements))
-		for i, p := range answer.Elements {
+		list := make([]candidate, len(response.Elements))
+		for i, p := range response.Elements {
 			list[i] = candidate{
 				receipt: network.Receipt{RemoteID: p.ID, URL: l.permalink(account, p.ID), CreatedAt: millis(p.CreatedAt), RequestID: res.RequestID},
 				text:    decodeLittleText(p.Commentary),
@@ -140,19 +140,19 @@ func (l *LinkedIn) ownComments(account network.Account, thread string) page {
 		if err != nil {
 			return nil, false, nil, err
 		}
-		var answer listed[comment]
-		if err := res.Decode(&answer); err != nil {
+		var response listed[comment]
+		if err := res.Decode(&response); err != nil {
 			return nil, false, nil, err
 		}
 		var list []candidate
-		for _, c := range answer.Elements {
+		for _, c := range response.Elements {
 			if c.Actor == account.RemoteID {
 				r := c.receipt(l, account)
 				r.RequestID = res.RequestID
 				list = append(list, candidate{receipt: r, text: c.Message.Text, media: c.images()})
 			}
 		}
-		return list, len(answer.Elements) == pageSize, res, nil
+		return list, len(response.Elements) == pageSize, res, nil
 	}
 }
 

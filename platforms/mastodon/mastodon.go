@@ -156,7 +156,7 @@ type errorResponse struct {
 }
 
 // refusal classifies an unsuccessful response.
-func refusal(res *call.Response, said []network.RateStatus) *network.Error {
+func refusal(res *call.Response, reported []network.RateStatus) *network.Error {
 	var f errorResponse
 	_ = json.Unmarshal(res.Body, &f) // a body that is not JSON, such as an error page, leaves the status to go by
 	code, message := "", f.Error
@@ -164,7 +164,7 @@ func refusal(res *call.Response, said []network.RateStatus) *network.Error {
 		code, message = f.Error, f.Description
 	}
 	e := res.StatusError(code, message)
-	e.Rates = said
+	e.Rates = reported
 	switch {
 	case res.Status == http.StatusTooManyRequests:
 		e.Scope = network.ScopeAccount

@@ -13,7 +13,7 @@ import (
 func testIdentify(t *testing.T, s Subject) {
 	identifier, ok := s.Network.(network.Identifier)
 	if !ok {
-		if _, asked := s.Network.(network.Connector); !asked {
+		if _, requested := s.Network.(network.Connector); !requested {
 			t.Error("the network cannot be asked who an account is")
 		}
 		return

@@ -134,9 +134,9 @@ func testReply(t *testing.T, s Subject) {
 		return
 	}
 	parent := publish(t, s, submission(t, s, "First of a thread"))
-	words := s
-	words.NeedsMedia = s.NeedsMedia && !s.TextOnlyReplies
-	reply := submission(t, words, "Second of a thread")
+	text := s
+	text.NeedsMedia = s.NeedsMedia && !s.TextOnlyReplies
+	reply := submission(t, text, "Second of a thread")
 	reply.ReplyTo = parent.RemoteID
 	publish(t, s, reply)
 	if s.Fake != nil {

@@ -69,8 +69,8 @@ func testReconcile(t *testing.T, s Subject) {
 		sub := prepare(t, s, submission(t, s, "The same words as last week"))
 		publish(t, s, sub)
 		if s.UnboundedSearch {
-			twin := prepare(t, s, network.Submission{Key: sub.Key + "2", Text: sub.Text, MediaIDs: sub.MediaIDs, Media: sub.Media})
-			if finding := reconcile(t, s, twin, window); finding.Found || !finding.Conclusive {
+			duplicate := prepare(t, s, network.Submission{Key: sub.Key + "2", Text: sub.Text, MediaIDs: sub.MediaIDs, Media: sub.Media})
+			if finding := reconcile(t, s, duplicate, window); finding.Found || !finding.Conclusive {
 				t.Errorf("claimed an older post with the same words: %+v", finding)
 			}
 			return
@@ -156,11 +156,11 @@ func testDuplicateRejected(t *testing.T, s Subject, sub network.Submission) {
 
 // testDuplicatesByHandle checks that two posts with the same text are each found.
 func testDuplicatesByHandle(t *testing.T, s Subject, window network.Window) {
-	for _, twin := range []network.Submission{submission(t, s, "Twice"), submission(t, s, "Twice")} {
-		twin.Text = "Twice, told apart"
-		twin = prepare(t, s, twin)
-		receipt := publish(t, s, twin)
-		if finding := reconcile(t, s, twin, window); !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
+	for _, duplicate := range []network.Submission{submission(t, s, "Twice"), submission(t, s, "Twice")} {
+		duplicate.Text = "Twice, told apart"
+		duplicate = prepare(t, s, duplicate)
+		receipt := publish(t, s, duplicate)
+		if finding := reconcile(t, s, duplicate, window); !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID {
 			t.Errorf("finding %+v, want %s", finding, receipt.RemoteID)
 		}
 	}

@@ -29,11 +29,11 @@ func StartFake(t testing.TB, options fake.Options) *fake.Server {
 // AddAccount creates an account at a fake network.
 func AddAccount(t testing.TB, server *fake.Server, a fake.Account) fake.Account {
 	t.Helper()
-	made, err := server.Add(a)
+	created, err := server.Add(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return created
 }
 
 // Client returns an HTTP client that can reach the fake networks of StartFake.

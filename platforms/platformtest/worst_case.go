@@ -71,9 +71,9 @@ func testWorstCase(t *testing.T, s Subject) {
 		}
 		first := publish(t, s, sub)
 		time.Sleep(5*time.Millisecond + s.Resolution)
-		twin := sub
-		twin.Key += "2"
-		second := publish(t, s, twin)
+		duplicate := sub
+		duplicate.Key += "2"
+		second := publish(t, s, duplicate)
 		for place, want := range []string{first.RemoteID, second.RemoteID} {
 			if got := reconcile(t, s, sub, network.Window{From: from, Pending: 2, Position: place}); got.Receipt.RemoteID != want {
 				t.Errorf("place %d: got %+v, want %s", place, got, want)

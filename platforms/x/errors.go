@@ -69,34 +69,34 @@ func isCode(text string) bool {
 
 // text returns everything that the response says for users.
 func (p problem) text() string {
-	var said []string
+	var reported []string
 	for _, text := range []string{p.OAuthDescription, p.Detail, p.Message} {
 		if text != "" {
-			said = append(said, text)
+			reported = append(reported, text)
 		}
 	}
 	if p.OAuth != "" && !isCode(p.OAuth) {
-		said = append(said, p.OAuth)
+		reported = append(reported, p.OAuth)
 	}
 	for _, e := range p.Errors {
 		for _, text := range []string{e.Message, e.Detail} {
 			if text != "" {
-				said = append(said, text)
+				reported = append(reported, text)
 			}
 		}
 	}
-	if len(said) == 0 {
+	if len(reported) == 0 {
 		return p.Title
 	}
-	return strings.Join(said, " ")
+	return strings.Join(reported, " ")
 }
 
 // refusal classifies an unsuccessful response.
-func refusal(res *call.Response, said []network.RateStatus) *network.Error {
+func refusal(res *call.Response, reported []network.RateStatus) *network.Error {
 	p := problemOf(res.Body)
 	text := p.text()
 	e := res.StatusError(p.code(), text)
-	e.Rates = said
+	e.Rates = reported
 	switch {
 	case res.Status == http.StatusTooManyRequests:
 		throttle(e, res)

@@ -87,25 +87,25 @@ func (x *X) tokens(ctx context.Context, app network.App, form url.Values, accoun
 	if err != nil {
 		return account, err
 	}
-	var answer struct {
+	var body struct {
 		AccessToken  string `json:"access_token"`
 		RefreshToken string `json:"refresh_token"`
 		ExpiresIn    int64  `json:"expires_in"`
 		Scope        string `json:"scope"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return account, err
 	}
-	if answer.AccessToken == "" {
+	if body.AccessToken == "" {
 		return account, res.MalformedError("it has no access token")
 	}
-	account.Token, account.RefreshToken = secret.NewText(answer.AccessToken), secret.NewText(answer.RefreshToken)
+	account.Token, account.RefreshToken = secret.NewText(body.AccessToken), secret.NewText(body.RefreshToken)
 	account.TokenExpiresAt = time.Time{}
-	if answer.ExpiresIn > 0 {
-		account.TokenExpiresAt = res.Received.Add(time.Duration(answer.ExpiresIn) * time.Second)
+	if body.ExpiresIn > 0 {
+		account.TokenExpiresAt = res.Received.Add(time.Duration(body.ExpiresIn) * time.Second)
 	}
-	if answer.Scope != "" {
-		account.Scopes = strings.Fields(answer.Scope)
+	if body.Scope != "" {
+		account.Scopes = strings.Fields(body.Scope)
 	}
 	return account, nil
 }
@@ -154,22 +154,22 @@ func (x *X) Accounts(ctx context.Context, account network.Account) ([]network.Ac
 	if err != nil {
 		return nil, err
 	}
-	var answer struct {
+	var body struct {
 		Data struct {
 			ID       string `json:"id"`
 			Name     string `json:"name"`
 			Username string `json:"username"`
 		} `json:"data"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return nil, err
 	}
-	if answer.Data.ID == "" || answer.Data.Username == "" {
+	if body.Data.ID == "" || body.Data.Username == "" {
 		return nil, partialError(res, "account id or user name")
 	}
-	account.RemoteID, account.Handle, account.Name = answer.Data.ID, "@"+answer.Data.Username, answer.Data.Name
+	account.RemoteID, account.Handle, account.Name = body.Data.ID, "@"+body.Data.Username, body.Data.Name
 	if account.Name == "" {
-		account.Name = answer.Data.Username
+		account.Name = body.Data.Username
 	}
 	return []network.Account{account}, nil
 }

@@ -45,20 +45,20 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 		}
 		return network.Receipt{}, e
 	}
-	var answer struct {
+	var response struct {
 		Data struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&response); err != nil {
 		return network.Receipt{}, err
 	}
-	id, err := strconv.ParseUint(answer.Data.ID, 10, 64)
+	id, err := strconv.ParseUint(response.Data.ID, 10, 64)
 	if err != nil {
 		return network.Receipt{}, partialError(res, "post id")
 	}
 	return network.Receipt{
-		RemoteID: answer.Data.ID, URL: x.permalink(account, answer.Data.ID), CreatedAt: timeOf(id),
+		RemoteID: response.Data.ID, URL: x.permalink(account, response.Data.ID), CreatedAt: timeOf(id),
 		SentAt: res.Sent, RequestID: res.RequestID, Rates: rates(res, bucketPosts),
 	}, nil
 }
@@ -86,15 +86,15 @@ func (x *X) Delete(ctx context.Context, account network.Account, remoteID string
 		}
 		return e
 	}
-	var answer struct {
+	var body struct {
 		Data struct {
 			Deleted bool `json:"deleted"`
 		} `json:"data"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return err
 	}
-	if answer.Data.Deleted {
+	if body.Data.Deleted {
 		return nil
 	}
 	e := partialError(res, "word that the post is deleted")

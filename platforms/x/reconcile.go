@@ -124,19 +124,19 @@ func (x *X) ownPosts(ctx context.Context, account network.Account, page int, sin
 	if err != nil {
 		return nil, nil, "", err
 	}
-	var answer struct {
+	var body struct {
 		Data []listed `json:"data"`
 		Meta *struct {
 			NextToken string `json:"next_token"`
 		} `json:"meta"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return nil, nil, "", err
 	}
 	// An account without posts returns meta only. Errors without meta mean that X
 	// did not search.
-	if answer.Meta == nil || len(answer.Data) == 0 && len(problemOf(res.Body).Errors) > 0 {
+	if body.Meta == nil || len(body.Data) == 0 && len(problemOf(res.Body).Errors) > 0 {
 		return nil, nil, "", partialError(res, "list of posts")
 	}
-	return answer.Data, res, answer.Meta.NextToken, nil
+	return body.Data, res, body.Meta.NextToken, nil
 }
