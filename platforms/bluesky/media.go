@@ -105,7 +105,7 @@ func (b *Bluesky) uploadBlob(ctx context.Context, account network.Account, body 
 		return blob{}, nil, err
 	}
 	if response.Blob.Ref.Link == "" {
-		return blob{}, nil, res.MalformedError("it has no blob")
+		return blob{}, nil, res.MalformedError("it contains no blob")
 	}
 	return response.Blob, rates(res, methodUpload), nil
 }

@@ -16,7 +16,7 @@ import (
 func (b *Bluesky) Publish(ctx context.Context, account network.Account, submission network.Submission) (network.Receipt, error) {
 	h, ok := parseHandle(submission.Handle)
 	if !ok {
-		return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "not_prepared", Message: "The post has no record key yet: it must be prepared first."}
+		return network.Receipt{}, &network.Error{Class: network.Rejected, Code: "not_prepared", Message: "The post has no record key: it must be prepared first."}
 	}
 	record, err := b.record(h, submission)
 	if err != nil {
@@ -35,7 +35,7 @@ func (b *Bluesky) Publish(ctx context.Context, account network.Account, submissi
 		return network.Receipt{}, err
 	}
 	if want := (recordAt{account.RemoteID, postCollection, h.Key}); created.URI != want.String() {
-		return network.Receipt{}, res.MalformedError("it does not name the record that was made")
+		return network.Receipt{}, res.MalformedError("it does not name the created record")
 	}
 	return network.Receipt{
 		RemoteID:  created.URI,
@@ -76,7 +76,7 @@ func (b *Bluesky) record(h handle, submission network.Submission) (post, error) 
 func (b *Bluesky) Delete(ctx context.Context, account network.Account, remoteID string) error {
 	at, ok := parseRecordAt(remoteID)
 	if !ok || at.repo != account.RemoteID || !strings.HasPrefix(at.collection, "app.bsky.feed.") {
-		return &network.Error{Class: network.Rejected, Code: "not_ours", Message: "That is no post of this account."}
+		return &network.Error{Class: network.Rejected, Code: "not_ours", Message: "This is not a post of this account."}
 	}
 	body, err := call.JSON(map[string]string{"repo": at.repo, "collection": at.collection, "rkey": at.key})
 	if err != nil {

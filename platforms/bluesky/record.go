@@ -114,10 +114,10 @@ func (b *Bluesky) getRecord(ctx context.Context, account network.Account, at rec
 		return ref{}, err
 	}
 	if body.URI == "" || len(body.Value) == 0 {
-		return ref{}, res.MalformedError("it has no record")
+		return ref{}, res.MalformedError("it contains no record")
 	}
 	if err := json.Unmarshal(body.Value, value); err != nil {
-		return ref{}, res.MalformedError("the record is none that Dateline knows")
+		return ref{}, res.MalformedError("the record has an unknown format")
 	}
 	return body.ref, nil
 }

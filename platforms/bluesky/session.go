@@ -26,7 +26,7 @@ func sessionAccount(res *call.Response, account network.Account) (network.Accoun
 		return account, err
 	}
 	if !isDID(body.DID) || body.AccessJWT == "" || body.RefreshJWT == "" {
-		return account, res.MalformedError("it has no identity or no tokens")
+		return account, res.MalformedError("it contains no DID or no tokens")
 	}
 	access, refresh := readClaims(body.AccessJWT), readClaims(body.RefreshJWT)
 	account.RemoteID = body.DID
@@ -81,7 +81,7 @@ func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Ac
 		return account, err
 	}
 	if account.RemoteID != "" && renewed.RemoteID != account.RemoteID {
-		return account, res.NewError(network.Auth, "wrong_account", "The server renewed the session of another account: connect the account anew.")
+		return account, res.NewError(network.Auth, "wrong_account", "The server refreshed the session of another account. Reconnect the account.")
 	}
 	return renewed, nil
 }

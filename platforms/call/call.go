@@ -90,7 +90,7 @@ func New(client *http.Client) *Caller {
 			return http.ErrUseLastResponse
 		}
 		if len(via) >= 5 {
-			return errors.New("the network redirects in circles")
+			return errors.New("the network redirects in a loop")
 		}
 		return nil
 	}
@@ -266,7 +266,7 @@ func describeCause(err error) string {
 	var op *net.OpError
 	switch {
 	case ssrf.Prohibited(err):
-		return "its address is private or its port unusual, which is not allowed"
+		return "its address or port is not allowed"
 	case errors.As(err, &dns):
 		return "its name cannot be resolved"
 	case errors.As(err, &op) && op.Timeout():

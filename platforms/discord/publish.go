@@ -94,7 +94,7 @@ func (d *Discord) Publish(ctx context.Context, account network.Account, submissi
 		return network.Receipt{}, err
 	}
 	if created.ID == "" {
-		return network.Receipt{}, res.MalformedError("it has no message id")
+		return network.Receipt{}, res.MalformedError("it contains no message id")
 	}
 	receipt := d.receipt(ctx, account, created)
 	receipt.SentAt, receipt.Rates = res.Sent, rates(res)

@@ -166,7 +166,7 @@ func refine(failure graph.ErrorObject, create bool, e *network.Error) {
 	case is(1366051): // the photos are part of a post already, which an earlier send published
 		e.Class = network.Duplicate
 	case is(1404078):
-		e.Class, e.Message = network.Rejected, "Facebook wants somebody of the Page to complete its Page Publishing Authorization first."
+		e.Class, e.Message = network.Rejected, "Facebook requires that someone who manages the Page completes its Page Publishing Authorization first."
 	case is(1609005), is(1366046), is(1346003):
 		e.Class = network.Rejected
 	}

@@ -92,13 +92,13 @@ func (f *Facebook) stageVideo(ctx context.Context, account network.Account, medi
 		return network.Staged{}, err
 	}
 	if begun.Session == "" || begun.Video == "" {
-		return network.Staged{}, res.MalformedError("it has no video id or upload session")
+		return network.Staged{}, res.MalformedError("it contains no video id or upload session")
 	}
 	part, sent := begun.offsets, int64(0)
 	for n := 0; part.Start < part.End; n++ {
 		size := min(part.End-part.Start, maxPart)
 		if part.Start != sent || n == maxParts {
-			return network.Staged{}, res.MalformedError("it asks for a part of the video out of order")
+			return network.Staged{}, res.MalformedError("it requests a part of the video out of order")
 		}
 		held := make([]byte, size)
 		if _, err := io.ReadFull(data, held); err != nil {
@@ -188,7 +188,7 @@ func (f *Facebook) StageStatus(ctx context.Context, account network.Account, sta
 	}
 	_, err := f.get(ctx, account, "/"+url.PathEscape(id), url.Values{"fields": {"id"}}, &body)
 	if isNotFound(err) {
-		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "Facebook has dropped the attachment.", Err: err}
+		return staged, &network.Error{Class: network.Transient, Code: network.CodeMediaExpired, Message: "Facebook deleted the attachment.", Err: err}
 	}
 	if err != nil {
 		return staged, err

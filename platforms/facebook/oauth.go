@@ -72,7 +72,7 @@ func (f *Facebook) token(ctx context.Context, app network.App, form url.Values, 
 		return network.Account{}, err
 	}
 	if body.AccessToken == "" {
-		return network.Account{}, res.MalformedError("it has no access token")
+		return network.Account{}, res.MalformedError("it contains no access token")
 	}
 	account := network.Account{BaseURL: app.BaseURL, Token: secret.NewText(body.AccessToken)}
 	if body.ExpiresIn > 0 {
@@ -113,7 +113,7 @@ func (f *Facebook) Identify(ctx context.Context, account network.Account) (netwo
 		return account, err
 	}
 	if me.ID == "" || me.Name == "" {
-		return account, res.MalformedError("it does not say who this is")
+		return account, res.MalformedError("it contains no id or name")
 	}
 	account.RemoteID, account.Name, account.Handle = me.ID, me.Name, me.Name
 	if me.Username != "" {
@@ -160,7 +160,7 @@ func (f *Facebook) Accounts(ctx context.Context, account network.Account) ([]net
 	}
 	if len(found) == 0 {
 		return nil, &network.Error{Class: network.Rejected, Code: "no_pages",
-			Message: "This person may publish on no Page, or has allowed access to none."}
+			Message: "This user can publish to no Page, or granted access to none."}
 	}
 	return found, nil
 }

@@ -100,7 +100,7 @@ func (f *Facebook) publishVideo(ctx context.Context, account network.Account, su
 		return network.Receipt{}, err
 	}
 	if !body.Success {
-		return network.Receipt{}, res.MalformedError("it does not say that the video is published")
+		return network.Receipt{}, res.MalformedError("it does not confirm that the video is published")
 	}
 	return network.Receipt{RemoteID: id, URL: f.permalink(account, id, ""), SentAt: res.Sent, RequestID: res.RequestID}, nil
 }

@@ -48,9 +48,9 @@ func sandboxRequest(form url.Values) string {
 	redirect, err := url.Parse(form.Get("redirect_uri"))
 	switch {
 	case form.Get("client_id") != network.SandboxApp("", "").ClientID:
-		return "There is no application of this client_id in the sandbox."
+		return "The sandbox has no application with this client_id."
 	case err != nil || redirect.Host == "" || redirect.Scheme != "https" && redirect.Scheme != "http":
-		return "The redirect_uri is no address."
+		return "The redirect_uri is not a valid address."
 	case form.Get("response_type") != "code":
 		return "The response_type must be code."
 	case form.Get("code_challenge") != "" && form.Get("code_challenge_method") != "S256":
@@ -87,13 +87,13 @@ func (s *Server) owned(owner string) []Account {
 func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Values, app string, accounts []Account, action string) {
 	look := webpage.LookOf(r)
 	say := func(en, vi string, args ...any) string { return look.Say(webpage.Text{EN: en, VI: vi}, args...) }
-	page := webpage.Page{Title: say("Allow %s to use an account of the sandbox?", "Cho phép %s dùng một tài khoản của mạng thử?", app)}
+	page := webpage.Page{Title: say("Allow %s to use a sandbox account?", "Cho phép %s dùng một tài khoản của mạng thử?", app)}
 	if len(accounts) == 0 {
-		page.Texts = []string{say("The sandbox has no account yet: add one first.", "Mạng thử chưa có tài khoản nào: hãy thêm tài khoản trước.")}
+		page.Texts = []string{say("The sandbox has no accounts yet. Add one first.", "Mạng thử chưa có tài khoản nào: hãy thêm tài khoản trước.")}
 	}
 	var err error
 	page.Body, err = look.Body(authorizeHTML, map[string]any{
-		"Scopes": scopesOf(form), "Accounts": accounts, "Form": form, "Action": action, "AsksFor": say("It asks for:", "Ứng dụng yêu cầu các quyền:"),
+		"Scopes": scopesOf(form), "Accounts": accounts, "Form": form, "Action": action, "ScopesLabel": say("Requested permissions:", "Ứng dụng yêu cầu các quyền:"),
 		"As": say("As", "Với tài khoản"), "Allow": say("Allow", "Cho phép"), "Deny": say("Deny", "Từ chối"),
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, form url.Va
 // refuseConsent shows why access cannot be granted.
 func refuseConsent(w http.ResponseWriter, r *http.Request, problem string) {
 	look := webpage.LookOf(r)
-	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{Title: look.Say(webpage.Text{EN: "This request cannot be allowed", VI: "Không thể cho phép yêu cầu này"}), Error: problem})
+	showPage(w, look, http.StatusBadRequest, "'none'", webpage.Page{Title: look.Say(webpage.Text{EN: "This request cannot be approved", VI: "Không thể cho phép yêu cầu này"}), Error: problem})
 }
 
 func showPage(w http.ResponseWriter, look webpage.Look, status int, formAction string, page webpage.Page) {

@@ -42,7 +42,7 @@ func (a *API) LongLived(ctx context.Context, host, path, grant string, app netwo
 		return network.Account{}, err
 	}
 	if body.AccessToken == "" {
-		return network.Account{}, res.MalformedError("it has no access token")
+		return network.Account{}, res.MalformedError("it contains no access token")
 	}
 	left := longLivedTTL
 	if body.ExpiresIn > 0 && body.ExpiresIn < int64(longLivedTTL/time.Second) {

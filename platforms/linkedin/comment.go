@@ -106,7 +106,7 @@ func (l *LinkedIn) comment(ctx context.Context, account network.Account, submiss
 		return network.Receipt{}, err
 	}
 	if _, _, ok := splitComment(created.URN); !ok {
-		return network.Receipt{}, res.MalformedError("it has no URN of the comment")
+		return network.Receipt{}, res.MalformedError("it contains no URN of the comment")
 	}
 	receipt := created.receipt(l, account)
 	receipt.SentAt, receipt.RequestID = res.Sent, res.RequestID

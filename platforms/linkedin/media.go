@@ -89,7 +89,7 @@ func (l *LinkedIn) action(ctx context.Context, account network.Account, path str
 		return err
 	}
 	if !complete() {
-		return res.MalformedError("it has no upload address")
+		return res.MalformedError("it contains no upload address")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (l *LinkedIn) stageVideo(ctx context.Context, account network.Account, medi
 func (l *LinkedIn) putPart(ctx context.Context, account network.Account, part instruction, data io.Reader) (string, error) {
 	size := part.LastByte - part.FirstByte + 1
 	if size < 1 || size > maxPart {
-		return "", &network.Error{Class: network.Transient, Code: "malformed_response", Message: "LinkedIn asks for a part of the video that has no sensible size."}
+		return "", &network.Error{Class: network.Transient, Code: "malformed_response", Message: "LinkedIn requested a part of the video with an invalid size."}
 	}
 	held := make([]byte, size)
 	if _, err := io.ReadFull(data, held); err != nil {
@@ -219,6 +219,6 @@ func (l *LinkedIn) StageStatus(ctx context.Context, account network.Account, sta
 	case "PROCESSING_FAILED":
 		return staged, res.NewError(network.Rejected, "processing_failed", strings.TrimSpace("LinkedIn cannot process the attachment. "+response.Failure))
 	default:
-		return staged, res.MalformedError("it does not say how the processing goes")
+		return staged, res.MalformedError("it contains no processing state")
 	}
 }

@@ -36,10 +36,10 @@ type page func(ctx context.Context, start int) (list []candidate, more bool, res
 func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The account's id at LinkedIn is not known: identify it before reconciling."}
+			Message: "The account's id at LinkedIn is not known. Reconnect the account."}
 	}
 	if !isOrganization(account) {
-		return network.Finding{Evidence: "LinkedIn shows no app the posts of a member, so that it cannot be asked for this one."}, nil
+		return network.Finding{Evidence: "LinkedIn does not allow apps to list a member's posts."}, nil
 	}
 	next, sorted := l.ownPosts(account), true
 	if submission.ReplyTo != "" {
@@ -53,7 +53,7 @@ func (l *LinkedIn) Reconcile(ctx context.Context, account network.Account, submi
 	late := ""
 	if submission.ReplyTo != "" {
 		// A second post with the same text is refused; a comment is not.
-		late = "LinkedIn may list a comment late, and does not refuse a second one."
+		late = "LinkedIn may list a comment late, and accepts duplicates."
 	}
 	return search(ctx, next, sorted, wanted, window, late)
 }

@@ -103,7 +103,7 @@ func (m *Mastodon) do(ctx context.Context, base, path string, request call.Reque
 func (m *Mastodon) base(address string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return "", badAddress("Give the instance's address as https://host, for example https://mastodon.social.")
+		return "", badAddress("Enter the instance's address as https://host, for example https://mastodon.social.")
 	}
 	switch u.Scheme {
 	case "https":

@@ -81,7 +81,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 		return network.Staged{}, err
 	}
 	if body.ID == "" {
-		return network.Staged{}, res.MalformedError("it has no media id")
+		return network.Staged{}, res.MalformedError("it contains no media id")
 	}
 	staged := network.Staged{RemoteID: body.ID, Ready: res.Status == http.StatusOK}
 	if !staged.Ready {

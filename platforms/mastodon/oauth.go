@@ -40,7 +40,7 @@ func (m *Mastodon) Register(ctx context.Context, baseURL, redirectURI string) (n
 		return network.App{}, err
 	}
 	if body.ClientID == "" || body.ClientSecret == "" {
-		return network.App{}, res.MalformedError("it has no client id or secret")
+		return network.App{}, res.MalformedError("it contains no client id or secret")
 	}
 	return network.App{
 		BaseURL:      base,
@@ -121,7 +121,7 @@ func (m *Mastodon) grant(ctx context.Context, app network.App, account network.A
 		return network.Account{}, err
 	}
 	if body.AccessToken == "" {
-		return network.Account{}, res.MalformedError("it has no access token")
+		return network.Account{}, res.MalformedError("it contains no access token")
 	}
 	account.Token, account.RefreshToken = secret.NewText(body.AccessToken), secret.NewText(body.RefreshToken)
 	account.Scopes = strings.Fields(body.Scope)
@@ -136,7 +136,7 @@ func (m *Mastodon) grant(ctx context.Context, app network.App, account network.A
 // (Preferences, Development).
 func (m *Mastodon) Fields() []network.FormField {
 	return []network.FormField{{Name: "access_token", Label: "Access token", Secret: true,
-		Help: "Your instance makes one under Preferences, Development, New application."}}
+		Help: "Create one at your instance under Preferences, Development, New application."}}
 }
 
 // ConnectForm reads the account that the token belongs to.
@@ -173,7 +173,7 @@ func (m *Mastodon) Identify(ctx context.Context, account network.Account) (netwo
 		return account, err
 	}
 	if body.ID == "" || body.Username == "" {
-		return account, res.MalformedError("it has no account id or user name")
+		return account, res.MalformedError("it contains no account id or user name")
 	}
 	// The domain of handles may differ from the host of the API.
 	home, err := m.instance(ctx, account.BaseURL)

@@ -64,7 +64,7 @@ func (m *Mastodon) Publish(ctx context.Context, account network.Account, submiss
 		return network.Receipt{}, err
 	}
 	if created.ID == "" {
-		return network.Receipt{}, res.MalformedError("it has no status id")
+		return network.Receipt{}, res.MalformedError("it contains no status id")
 	}
 	if base, err := m.base(account.BaseURL); err == nil {
 		m.observeReplay(base, created, res)

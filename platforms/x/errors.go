@@ -101,7 +101,7 @@ func refusal(res *call.Response, reported []network.RateStatus) *network.Error {
 	case res.Status == http.StatusTooManyRequests:
 		throttle(e, res)
 	case res.Status == http.StatusPaymentRequired:
-		e.Code, e.Message = "no_credits", "The credit for X's API is used up: add some in X's developer console."
+		e.Code, e.Message = "no_credits", "The credit for X's API is used up. Add credit in X's developer console."
 	case res.Status == http.StatusForbidden && strings.Contains(text, "duplicate content"):
 		// X does not say which post it is.
 		e.Class, e.Code = network.Duplicate, "duplicate_content"
@@ -125,9 +125,9 @@ func isThreadRefusal(e *network.Error) bool {
 func partialError(res *call.Response, what string) *network.Error {
 	p := problemOf(res.Body)
 	if len(p.Errors) == 0 {
-		return res.MalformedError("it has no " + what)
+		return res.MalformedError("it contains no " + what)
 	}
-	e := res.MalformedError("it has no " + what + " but errors: " + p.text())
+	e := res.MalformedError("it contains no " + what + " but errors: " + p.text())
 	if e.Class == network.Ambiguous { // of a call that publishes
 		return e
 	}

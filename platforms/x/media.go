@@ -173,7 +173,7 @@ func stagedFrom(res *call.Response) (network.Staged, error) {
 			why = processing.Error.Name
 		}
 		if why == "" {
-			why = "it does not say why"
+			why = "no reason was reported"
 		}
 		return staged, res.NewError(network.Rejected, "media_failed", "X could not process the attachment: "+why+".")
 	default:

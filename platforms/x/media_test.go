@@ -209,7 +209,7 @@ func TestUploadsThatFail(t *testing.T) {
 	_, err = failed.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})
 	wants("processing", err, network.Rejected, "media_failed")
 	if !strings.Contains(err.Error(), "Unsupported codec") {
-		t.Errorf("it does not say why: %v", err)
+		t.Errorf("no reason was reported: %v", err)
 	}
 	missing, account := saying(t, 200, `{"errors":[{"type":"https://api.x.com/2/problems/resource-not-found","detail":"d"}]}`)
 	_, err = missing.StageStatus(t.Context(), account, network.Staged{RemoteID: "1"})

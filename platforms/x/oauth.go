@@ -29,7 +29,7 @@ func (x *X) Register(_ context.Context, baseURL, redirectURI string) (network.Ap
 	}
 	if x.options.ClientID == "" {
 		return network.App{}, &network.Error{Class: network.Rejected, Code: network.CodeNotConfigured,
-			Message: "No application for X is set up: make one in X's developer console and set its client id and secret."}
+			Message: "No application for X is configured: create one in X's developer console and set its client id and secret."}
 	}
 	return network.App{RedirectURI: redirectURI, ClientID: x.options.ClientID, ClientSecret: x.options.ClientSecret}, nil
 }
@@ -67,7 +67,7 @@ func (x *X) Exchange(ctx context.Context, app network.App, code, verifier string
 // the response is lost, the old pair is lost too: X documents no grace period.
 func (x *X) Refresh(ctx context.Context, app network.App, account network.Account) (network.Account, error) {
 	if account.RefreshToken.Empty() {
-		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token", Message: "X gave no refresh token: connect the account again."}
+		return account, &network.Error{Class: network.Auth, Code: "no_refresh_token", Message: "X issued no refresh token. Reconnect the account."}
 	}
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {account.RefreshToken.Reveal()}}
 	renewed, err := x.tokens(ctx, app, form, account, account.RefreshToken)
@@ -97,7 +97,7 @@ func (x *X) tokens(ctx context.Context, app network.App, form url.Values, accoun
 		return account, err
 	}
 	if body.AccessToken == "" {
-		return account, res.MalformedError("it has no access token")
+		return account, res.MalformedError("it contains no access token")
 	}
 	account.Token, account.RefreshToken = secret.NewText(body.AccessToken), secret.NewText(body.RefreshToken)
 	account.TokenExpiresAt = time.Time{}
@@ -126,7 +126,7 @@ func (x *X) authenticated(ctx context.Context, app network.App, path string, for
 	res, err := x.do(ctx, app.BaseURL, path, request)
 	if e := network.AsError(err); e != nil && (e.Status == http.StatusUnauthorized || e.Code == "invalid_client" || e.Code == "unauthorized_client") {
 		e.Class, e.Code = network.Rejected, "bad_client"
-		e.Message = "X does not know this installation's application: its operator has to correct the client id and secret."
+		e.Message = "X does not know this installation's application: the operator must correct the client id and secret."
 		return nil, e
 	}
 	return res, err

@@ -40,8 +40,8 @@ func (x *X) Publish(ctx context.Context, account network.Account, submission net
 	if e := network.AsError(err); e != nil {
 		if submission.ReplyTo != "" && isThreadRefusal(e) {
 			e.Code = CodeThreadNotAllowed
-			e.Message = "X does not let this application answer the post before it, so the thread ends there. " +
-				"Put the text into one post, or post the rest by hand. X said: " + e.Message
+			e.Message = "X does not allow this application to reply to the previous post, so the thread ends there. " +
+				"Combine the text into one post, or publish the rest manually. X's message: " + e.Message
 		}
 		return network.Receipt{}, e
 	}
@@ -97,7 +97,7 @@ func (x *X) Delete(ctx context.Context, account network.Account, remoteID string
 	if body.Data.Deleted {
 		return nil
 	}
-	e := partialError(res, "word that the post is deleted")
+	e := partialError(res, "confirmation of the deletion")
 	if e.Code == "resource-not-found" {
 		return nil
 	}

@@ -60,7 +60,7 @@ func (l listed) replyTo() string {
 func (x *X) Reconcile(ctx context.Context, account network.Account, submission network.Submission, window network.Window) (network.Finding, error) {
 	if account.RemoteID == "" {
 		return network.Finding{}, &network.Error{Class: network.Rejected, Code: "unknown_account",
-			Message: "The account's id at X is not known: identify it before reconciling."}
+			Message: "The account's id at X is not known. Reconnect the account."}
 	}
 	wanted := matching.NewComparer(normalize(submission.Text))
 	from := window.From.Truncate(time.Millisecond)
@@ -79,7 +79,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 		for _, l := range list {
 			id, err := strconv.ParseUint(l.ID, 10, 64)
 			if err != nil {
-				return network.Finding{}, res.MalformedError("a post has the id " + strconv.Quote(l.ID))
+				return network.Finding{}, res.MalformedError("a post has the invalid id " + strconv.Quote(l.ID))
 			}
 			if timeOf(id).Before(from) {
 				complete = true
@@ -97,7 +97,7 @@ func (x *X) Reconcile(ctx context.Context, account network.Account, submission n
 	if len(submission.MediaIDs) > 0 {
 		// X refuses a second post with the same text only if it has no
 		// attachments.
-		late = "X may list a post late, and does not refuse a second one with attachments."
+		late = "X may list a post late, and accepts duplicates with attachments."
 	}
 	return search.Result(from, complete, late), nil
 }
