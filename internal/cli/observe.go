@@ -27,7 +27,7 @@ func (p *parts) observeAudience() error {
 		if err != nil {
 			return nil, err
 		}
-		all := telemetry.Readings{"dateline_view_counts_differing": telemetry.One(float64(state.Differing))}
+		all := telemetry.Readings{"dateline_view_count_mismatches": telemetry.One(float64(state.Differing))}
 		waiting, err := p.counter.PendingEntries(ctx)
 		if err != nil {
 			return all, nil //nolint:nilerr // dateline_engine_up says that Redis is away
@@ -36,13 +36,13 @@ func (p *parts) observeAudience() error {
 		if waiting > 0 {
 			lag = state.SinceFlush
 		}
-		all["dateline_view_changes_waiting"] = telemetry.One(float64(waiting))
+		all["dateline_view_pending_entries"] = telemetry.One(float64(waiting))
 		all["dateline_view_flush_lag_seconds"] = telemetry.One(lag.Seconds())
 		if quarantined, err := p.counter.QuarantineSize(ctx); err == nil {
 			all["dateline_view_quarantine_records"] = telemetry.One(float64(quarantined))
 		}
 		return all, nil
-	}, "dateline_view_counts_differing", "dateline_view_changes_waiting", "dateline_view_flush_lag_seconds", "dateline_view_quarantine_records")
+	}, "dateline_view_count_mismatches", "dateline_view_pending_entries", "dateline_view_flush_lag_seconds", "dateline_view_quarantine_records")
 }
 
 // observeCrawl registers what the crawler knows, and what waits to be read.

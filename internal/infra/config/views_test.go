@@ -13,12 +13,12 @@ func TestRetentionOfViews(t *testing.T) {
 	if err != nil || c.ViewHours != 90*24*time.Hour || c.ViewDays != 760*24*time.Hour {
 		t.Errorf("%v %v", c, err)
 	}
-	c, err = config.Load("", []string{"DATELINE_VIEWS_HOURS_RETENTION=72h", "DATELINE_VIEWS_DAYS_RETENTION=0"})
+	c, err = config.Load("", []string{"DATELINE_VIEWS_HOURLY_RETENTION=72h", "DATELINE_VIEWS_DAILY_RETENTION=0"})
 	if err != nil || c.ViewHours != 72*time.Hour || c.ViewDays != 0 {
 		t.Errorf("%v %v", c, err)
 	}
 	// Redis could not be filled in again from less.
-	for _, wrong := range []string{"DATELINE_VIEWS_HOURS_RETENTION=2d", "DATELINE_VIEWS_DAYS_RETENTION=39d", "DATELINE_VIEWS_DAYS_RETENTION=a year"} {
+	for _, wrong := range []string{"DATELINE_VIEWS_HOURLY_RETENTION=2d", "DATELINE_VIEWS_DAILY_RETENTION=39d", "DATELINE_VIEWS_DAILY_RETENTION=a year"} {
 		if _, err := config.Load("", []string{wrong}); err == nil {
 			t.Errorf("%s is taken", wrong)
 		}
