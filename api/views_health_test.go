@@ -35,7 +35,7 @@ func (s *server) flush() {
 	}
 }
 
-func TestTheHealthOfCountingIsSaid(t *testing.T) {
+func TestViewsHealth_ReportsState(t *testing.T) {
 	s := start(t)
 	l := s.link(object{"url": "https://news.example/a"})
 	s.click("GET", l.Code, "a")
@@ -58,7 +58,7 @@ func TestTheHealthOfCountingIsSaid(t *testing.T) {
 	}
 }
 
-func TestASitesCountsAreForgottenOnRequest(t *testing.T) {
+func TestEraseViews_ErasesSite(t *testing.T) {
 	s := start(t)
 	l := s.link(object{"url": "https://news.example/a"})
 	s.click("GET", l.Code, "a")

@@ -32,7 +32,7 @@ func (s *server) hit(key, page, reader string) {
 	}
 }
 
-func TestSites(t *testing.T) {
+func TestSites_CRUD(t *testing.T) {
 	s := start(t)
 	made := s.send("POST", "/api/v1/sites", object{"name": " Tin tức ", "domains": []string{"News.Example.", "news.example", "báo.example"}}, "Idempotency-Key", "one")
 	var first spec.SiteWithSecret
@@ -96,7 +96,7 @@ func TestSites(t *testing.T) {
 }
 
 // What was counted can be read at once, in every form.
-func TestViewsAreShown(t *testing.T) {
+func TestViews_Endpoints(t *testing.T) {
 	s := start(t)
 	w, key := s.Site()
 	s.Connect("desk")
@@ -150,7 +150,7 @@ func TestViewsAreShown(t *testing.T) {
 }
 
 // What is below /v1 is metered, under the few names that it has.
-func TestHitsAreMetered(t *testing.T) {
+func TestIngest_IsMetered(t *testing.T) {
 	s := start(t)
 	w, _ := s.Site()
 	met := &meter{}
@@ -174,7 +174,7 @@ func (m *meter) Answered(_ context.Context, method, route, status string, _ time
 }
 
 // Short links' clicks are counted under the workspace, and belong to the post.
-func TestClicksOnPosts(t *testing.T) {
+func TestPostStats_CountsClicks(t *testing.T) {
 	s := start(t)
 	s.Connect("desk")
 	p := s.Schedule()
@@ -191,7 +191,7 @@ func TestClicksOnPosts(t *testing.T) {
 }
 
 // A ranking is read once in half a minute, however often it is asked for.
-func TestTrending(t *testing.T) {
+func TestTrending_IsCached(t *testing.T) {
 	s := start(t)
 	w, _ := s.Site(func(w *site.Site) { w.RateHits = 1000 })
 	for i := range 6 {
@@ -230,7 +230,7 @@ func TestTrending(t *testing.T) {
 }
 
 // A stream shows a view soon after it was counted.
-func TestLiveViews(t *testing.T) {
+func TestLiveViews_StreamsChanges(t *testing.T) {
 	s := start(t)
 	w, _ := s.Site()
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -301,7 +301,7 @@ func TestLiveViews_ListsWhatWasReadInTheLastMinutes(t *testing.T) {
 }
 
 // Where readers are not counted, nothing of it is there.
-func TestWithoutViews(t *testing.T) {
+func TestViews_Disabled(t *testing.T) {
 	s := start(t)
 	without := &api.Server{Store: s.Store, Media: s.Media, People: s.People, Login: s.Login, MaxBodyBytes: maxBody,
 		Page: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "") }), Log: slog.New(slog.DiscardHandler)}

@@ -13,7 +13,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func TestDimensionsAreBounded(t *testing.T) {
+func TestDimensions_AreBounded(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
@@ -81,7 +81,7 @@ func TestDimensionsAreBounded(t *testing.T) {
 	})
 }
 
-func TestTheFutureIsNow(t *testing.T) {
+func TestCount_ClampsFutureTimes(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	c := counter.New(enginetest.RedisClient(t, enginetest.Redis(t)), counter.Options{Now: clock.Now})
@@ -94,7 +94,7 @@ func TestTheFutureIsNow(t *testing.T) {
 	}
 }
 
-func TestWhatWasSeen(t *testing.T) {
+func TestHasSeen_PerMethod(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
@@ -121,7 +121,7 @@ func TestWhatWasSeen(t *testing.T) {
 
 // A visitor is remembered for 15 to 30 days, however many come after them, and
 // counted as another one when they come back later.
-func TestVisitorsAreForgotten(t *testing.T) {
+func TestEraseVisitor_RemovesEntries(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	for _, w := range []counter.UniqueMethod{counter.Set, counter.Bitmap} {
@@ -158,9 +158,9 @@ func TestVisitorsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestEveryKeyExpires: but running totals, visitors of all time, and what is on
+// TestKeys_Expire: but running totals, visitors of all time, and what is on
 // its way to Postgres.
-func TestEveryKeyExpires(t *testing.T) {
+func TestKeys_Expire(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	clock := newClock()
@@ -213,7 +213,7 @@ func TestEveryKeyExpires(t *testing.T) {
 	}
 }
 
-func TestForgottenPages(t *testing.T) {
+func TestErasePage_RemovesKeys(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	clock := newClock()
@@ -240,11 +240,11 @@ func TestForgottenPages(t *testing.T) {
 	}
 }
 
-// TestVisitsFindRoom: what an hour keeps of visits is divided by how many there
+// TestCount_DedupFieldsSplit: what an hour keeps of visits is divided by how many there
 // were in the hour before, and more finely as soon as they outgrow that. An hour
 // that begins with 512 fields for 40,000 visits goes on with 4,096 after some
 // 25,000 of them.
-func TestVisitsFindRoom(t *testing.T) {
+func TestCount_DedupFieldsSplit(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	clock := newClock()

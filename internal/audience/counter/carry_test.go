@@ -34,10 +34,10 @@ func (k *killedRemoving) ProcessPipelineHook(next redis.ProcessPipelineHook) red
 	return next
 }
 
-// TestOneNodeBecomesACluster: what one Redis had counted and not folded when its
+// TestAggregate_TransfersSummariesToCluster: what one Redis had counted and not folded when its
 // keys were moved to a cluster is folded there, once, also when the process that
 // does it dies.
-func TestOneNodeBecomesACluster(t *testing.T) {
+func TestAggregate_TransfersSummariesToCluster(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	one, cluster := enginetest.RedisClient(t, enginetest.Redis(t)), enginetest.RedisCluster(t)

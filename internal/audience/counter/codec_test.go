@@ -14,7 +14,7 @@ func samplePage() string {
 	return pageKey(shardOf(hashPage(site, page), 16), site, page)
 }
 
-func TestPageKeys(t *testing.T) {
+func TestPageKey_RoundTrip(t *testing.T) {
 	site := uuid.New()
 	for _, page := range []string{"a", "/tin/giá-vàng", ":t", "x:20778dH", "{v01}", strings.Repeat("z", maxPageLength)} {
 		id, err := splitPageKey(pageKey(shardOf(hashPage(site, page), 16), site, page))
@@ -28,7 +28,7 @@ func TestPageKeys(t *testing.T) {
 	}
 }
 
-func TestWeeksBeginOnMonday(t *testing.T) {
+func TestDay_WeeksStartOnMonday(t *testing.T) {
 	monday := Day(20773) // 2026-11-16
 	if monday.Time().Weekday().String() != "Monday" {
 		t.Fatal(monday.Time())
@@ -110,7 +110,7 @@ func TestRecords_OfAnotherVersionAreNotRead(t *testing.T) {
 	}
 }
 
-func TestTheLogSaysWhatCounted(t *testing.T) {
+func TestAddLog_AppliesFlags(t *testing.T) {
 	text := sampleLog(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN"}, record{unix: 1_795_000_001, country: "VN"},
 		record{unix: 1_795_000_002, country: "VN"}, record{unix: 1_795_000_003, country: "US"})
 	var all summaries
@@ -232,7 +232,7 @@ func TestLog_IsReadOnBehindWhatIsBroken(t *testing.T) {
 	}
 }
 
-func TestChangesAddUp(t *testing.T) {
+func TestSummaries_AddUp(t *testing.T) {
 	var one, both summaries
 	c := one.page(samplePage())
 	c.addRecord(recordHeader{'v', 'S', 1_994_444, 20_775}, record{unix: 1_795_000_000, country: "VN", isFunnelStep: true, isFirstToday: true})

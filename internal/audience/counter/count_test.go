@@ -10,7 +10,7 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-func TestAVisitorCountsOnceInTheWindow(t *testing.T) {
+func TestCount_DeduplicatesWithinWindow(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
@@ -47,7 +47,7 @@ func TestAVisitorCountsOnceInTheWindow(t *testing.T) {
 	})
 }
 
-func TestHitsThatCannotBeCounted(t *testing.T) {
+func TestValidate_Errors(t *testing.T) {
 	t.Parallel()
 	c := counter.New(nil, counter.Options{})
 	good := counter.Hit{Site: newSite(t, counter.Bitmap), Page: "a", Kind: counter.View}

@@ -16,7 +16,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func TestRedisIsKilledAndNoAnsweredViewIsLostOrDouble(t *testing.T) {
+func TestBatcher_KilledRedisLosesNoAcknowledgedView(t *testing.T) {
 	t.Parallel()
 	for _, fsync := range []string{"everysec", "always"} {
 		t.Run(fsync, func(t *testing.T) {
@@ -114,7 +114,7 @@ func takeAll(t testing.TB, c *counter.Counter) []counter.Delta {
 	return all
 }
 
-func TestScriptsAreLoadedAgain(t *testing.T) {
+func TestCount_ReloadsScripts(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
@@ -178,7 +178,7 @@ func (d *dropped) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	return next
 }
 
-func TestResentCallsCountOnce(t *testing.T) {
+func TestCount_ResentCallsCountOnce(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	lost := &dropped{}
@@ -202,7 +202,7 @@ func TestResentCallsCountOnce(t *testing.T) {
 	}
 }
 
-func TestBatcherWithoutRedis(t *testing.T) {
+func TestBatcher_RedisUnavailable(t *testing.T) {
 	t.Parallel()
 	url, stop := enginetest.StoppableRedis(t)
 	b := counter.NewBatcher(counter.New(enginetest.RedisClient(t, url), counter.Options{}))
@@ -225,7 +225,7 @@ func TestBatcherWithoutRedis(t *testing.T) {
 	}
 }
 
-func TestCloseCountsWhatWaits(t *testing.T) {
+func TestBatcher_CloseDrainsQueue(t *testing.T) {
 	t.Parallel()
 	c := counter.New(enginetest.RedisClient(t, enginetest.Redis(t)), counter.Options{})
 	b := counter.NewBatcher(c)

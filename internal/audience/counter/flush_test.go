@@ -21,7 +21,7 @@ func view(site counter.Site, page string, visitor uint64, at time.Time) counter.
 	return counter.Hit{Site: site, Page: page, Kind: counter.View, Visitor: counter.Visitor{Hash: visitor}, At: at}
 }
 
-func TestABatchHasEachHitOnce(t *testing.T) {
+func TestTakeBatch_ContainsEachHitOnce(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		ctx := t.Context()
@@ -86,9 +86,9 @@ func TestABatchHasEachHitOnce(t *testing.T) {
 	})
 }
 
-// TestFlushesWhileCounting: whatever two folds and a flush do at the same time,
+// TestTakeBatch_ConcurrentWithCounting: whatever two folds and a flush do at the same time,
 // the batches add up to the totals.
-func TestFlushesWhileCounting(t *testing.T) {
+func TestTakeBatch_ConcurrentWithCounting(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	c, other := counter.New(client, counter.Options{Shards: 2}), counter.New(client, counter.Options{Shards: 2})
@@ -144,8 +144,8 @@ func TestFlushesWhileCounting(t *testing.T) {
 	}
 }
 
-// TestDeltasOfALongOutage: while Postgres is away, deltas are put together.
-func TestDeltasOfALongOutage(t *testing.T) {
+// TestAggregate_CompactsDeltas: while Postgres is away, deltas are put together.
+func TestAggregate_CompactsDeltas(t *testing.T) {
 	t.Parallel()
 	client := enginetest.RedisClient(t, enginetest.Redis(t))
 	clock := newClock()
@@ -171,7 +171,7 @@ func TestDeltasOfALongOutage(t *testing.T) {
 	}
 }
 
-func TestCountsGoOnAfterALoss(t *testing.T) {
+func TestSeed_RestoresTotals(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		ctx := t.Context()

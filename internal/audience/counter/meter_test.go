@@ -39,7 +39,7 @@ func (m *meter) QuarantineDiscarded(_ context.Context, n int64) { m.discarded +=
 
 // The meter is told what became of every hit; what waits for a flush can be
 // asked, until it is taken and dropped.
-func TestWhatBecomesOfHitsIsMetered(t *testing.T) {
+func TestMeter_RecordsOutcomes(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		var m meter

@@ -84,7 +84,7 @@ func (s scripts) state(field string) string {
 	return value
 }
 
-func TestFlushScript_TakesOnceAndOnlyFromAWholeShard(t *testing.T) {
+func TestShardScript_TakesOnceFromSeededShard(t *testing.T) {
 	s := newScripts(t)
 	s.push("deltas", "a")
 	s.want("a shard that was not seeded", s.flush("take", "b1"), -1)
@@ -112,7 +112,7 @@ func TestFlushScript_TakesOnceAndOnlyFromAWholeShard(t *testing.T) {
 
 // A process that read the log or the deltas before another changed them does
 // nothing.
-func TestFlushScript_RefusesWhoeverIsLate(t *testing.T) {
+func TestShardScript_RejectsStaleCalls(t *testing.T) {
 	s := newScripts(t)
 	s.push("log", "1", "x", "1", "y", "1", "z")
 	s.want("the first gather", s.flush("summarize", 0, 2, 10, "{v00}", "sum x"), 0)
@@ -135,7 +135,7 @@ func TestFlushScript_RefusesWhoeverIsLate(t *testing.T) {
 	s.wantList("summaries", "sum x", "sum")
 }
 
-func TestFlushScript_GivesSketchesOfPagesThatHaveOne(t *testing.T) {
+func TestShardScript_ReturnsSketches(t *testing.T) {
 	s := newScripts(t)
 	s.client.PFAdd(t.Context(), "{v00}site:a:uH", "one", "two")
 	s.client.PFAdd(t.Context(), "{v00}site:a:7dH", "three")
@@ -150,7 +150,7 @@ func TestFlushScript_GivesSketchesOfPagesThatHaveOne(t *testing.T) {
 	s.want("its key", s.client.Exists(t.Context(), "{v00}sketch").Val(), 0)
 }
 
-func TestFlushScript_QuarantinesOnce(t *testing.T) {
+func TestShardScript_QuarantinesOnce(t *testing.T) {
 	s := newScripts(t)
 	s.push("summaries", "bad", "good")
 	s.want("a record", s.flush("quarantine", "summaries", "", 10, "bad", "id", "record"), "[1 0]")
@@ -181,8 +181,8 @@ func TestFlushScript_QuarantinesOnce(t *testing.T) {
 	s.wantList("quarantine", "record6")
 }
 
-// foldCall makes the arguments of aggregate.lua for one page.
-type foldCall struct {
+// aggregateCall makes the arguments of aggregate.lua for one page.
+type aggregateCall struct {
 	change int
 	now    int64
 	page   string
@@ -199,7 +199,7 @@ func (s scripts) site() string {
 	return "{v00}" + base64.RawURLEncoding.EncodeToString(id[:])
 }
 
-func (s scripts) fold(site string, c foldCall) any {
+func (s scripts) fold(site string, c aggregateCall) any {
 	s.t.Helper()
 	args := []any{c.change, c.now, 600, 21600, 4, 2, 2, site, c.now / 900 / 4 * 4, 1, site + ":" + c.page, c.way, len(c.days)}
 	args = append(append(args, c.days...), len(c.sketch)/2)
@@ -221,9 +221,9 @@ func (s scripts) totals(site, page string) map[string]string {
 	return s.client.HGetAll(s.t.Context(), site+":"+page+":t").Val()
 }
 
-func TestFoldScript_RefusesWhoeverIsLate(t *testing.T) {
+func TestAggregateScript_RejectsStaleCalls(t *testing.T) {
 	s, site := newScripts(t), "{v00}aaaaaaaaaaaaaaaaaaaaaa"
-	c := foldCall{now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"v1", 5}}
+	c := aggregateCall{now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"v1", 5}}
 	s.want("the first", s.fold(site, c), 1)
 	s.want("one of before", s.fold(site, c), -1)
 	s.wantList("deltas", "sum")
@@ -233,20 +233,20 @@ func TestFoldScript_RefusesWhoeverIsLate(t *testing.T) {
 
 // The newest day only moves forward; days and hours that are long over are
 // dropped when a day begins.
-func TestFoldScript_DropsWhatIsLongOver(t *testing.T) {
+func TestAggregateScript_DropsExpiredFields(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const day = 20_775
 	now := int64(day)*86400 + 3600
 	hour := func(ago int64) string { return strconv.FormatInt((now/900-4*ago)*4, 10) }
 	dayOf := func(ago int) string { return strconv.Itoa((day - ago) * 4) }
-	s.fold(site, foldCall{now: now, page: "p", way: "S", days: []any{day - 1}, fields: []any{hour(47), 1, hour(48), 1, hour(49), 1, dayOf(35), 1, dayOf(36), 1, "aVN", 1}})
+	s.fold(site, aggregateCall{now: now, page: "p", way: "S", days: []any{day - 1}, fields: []any{hour(47), 1, hour(48), 1, hour(49), 1, dayOf(35), 1, dayOf(36), 1, "aVN", 1}})
 	if got := s.totals(site, "p"); got["D"] != strconv.Itoa(day-1) || len(got) != 7 {
 		t.Errorf("the first fold left %v", got)
 	}
-	s.fold(site, foldCall{change: 1, now: now, page: "p", way: "S", days: []any{day - 2}, fields: []any{dayOf(2), 1}})
+	s.fold(site, aggregateCall{change: 1, now: now, page: "p", way: "S", days: []any{day - 2}, fields: []any{dayOf(2), 1}})
 	s.want("the newest day, after an older one", s.totals(site, "p")["D"], day-1)
-	s.fold(site, foldCall{change: 2, now: now, page: "p", way: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
+	s.fold(site, aggregateCall{change: 2, now: now, page: "p", way: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
 	got := s.totals(site, "p")
 	for field, want := range map[string]bool{hour(47): true, hour(48): true, hour(49): false, dayOf(35): true, dayOf(36): false, "aVN": true, dayOf(0): true} {
 		if _, ok := got[field]; ok != want {
@@ -255,7 +255,7 @@ func TestFoldScript_DropsWhatIsLongOver(t *testing.T) {
 	}
 	// The same day again begins nothing.
 	s.client.HSet(t.Context(), site+":p:t", hour(60), 1)
-	s.fold(site, foldCall{change: 3, now: now, page: "p", way: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
+	s.fold(site, aggregateCall{change: 3, now: now, page: "p", way: "S", days: []any{day}, fields: []any{dayOf(0), 1}})
 	if _, ok := s.totals(site, "p")[hour(60)]; !ok {
 		t.Error("a fold of the same day looked for what is long over")
 	}
@@ -263,7 +263,7 @@ func TestFoldScript_DropsWhatIsLongOver(t *testing.T) {
 
 // A day's HyperLogLog becomes part of all time when the next day begins, or at
 // once if it is late.
-func TestFoldScript_MergesDaysOfHyperLogLog(t *testing.T) {
+func TestAggregateScript_MergesDailyHyperLogLogs(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	visitor := func(n int) string { return fmt.Sprintf("%08d", n) }
@@ -274,7 +274,7 @@ func TestFoldScript_MergesDaysOfHyperLogLog(t *testing.T) {
 		for _, v := range visitors {
 			text += visitor(v)
 		}
-		s.fold(site, foldCall{change: change, now: 1_795_000_000, page: "p", way: "H", days: []any{day}, sketch: []any{day, text}, fields: []any{fmt.Sprint(day * 4), len(visitors)}})
+		s.fold(site, aggregateCall{change: change, now: 1_795_000_000, page: "p", way: "H", days: []any{day}, sketch: []any{day, text}, fields: []any{fmt.Sprint(day * 4), len(visitors)}})
 	}
 	fold(0, 20775, 1, 2)
 	s.want("while the day lasts", all(), 0)
@@ -301,10 +301,10 @@ func TestFoldScript_MergesDaysOfHyperLogLog(t *testing.T) {
 }
 
 // Referrers and reasons are bounded: here two are kept.
-func TestFoldScript_BoundsReferrersAndReasons(t *testing.T) {
+func TestAggregateScript_BoundsReferrersAndReasons(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
-	c := foldCall{now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"ra", 5, "rb", 4, "rc", 3, "rd", 3}, filter: []any{"bot", 1, "rate", 2}}
+	c := aggregateCall{now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"ra", 5, "rb", 4, "rc", 3, "rd", 3}, filter: []any{"bot", 1, "rate", 2}}
 	s.fold(site, c)
 	s.want("four referrers", len(s.totals(site, "p")), 4+2) // D and R
 	c.change, c.fields, c.filter = 1, []any{"ra", 1, "re", 9, "rother", 2}, []any{"bot", 1, "third", 4, "fourth", 1}
@@ -325,12 +325,12 @@ func TestFoldScript_BoundsReferrersAndReasons(t *testing.T) {
 		t.Errorf("filtered: got %s, want two reasons and others", reasons)
 	}
 	// One referrer more than is kept may be there for a while.
-	s.fold(site, foldCall{change: 2, now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"rf", 1}})
+	s.fold(site, aggregateCall{change: 2, now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"rf", 1}})
 	s.want("a third referrer", s.totals(site, "p")["rf"], "1")
 }
 
 // The rankings take what is of their windows.
-func TestFoldScript_RanksWithinTheWindows(t *testing.T) {
+func TestAggregateScript_RanksWithinWindows(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const now = int64(1_795_000_000)
@@ -340,7 +340,7 @@ func TestFoldScript_RanksWithinTheWindows(t *testing.T) {
 	fold := func(change int, page string, ago, views int64) {
 		t.Helper()
 		at := now - ago
-		s.fold(site, foldCall{change: change, now: now, page: page, way: "S", days: []any{at / 86400},
+		s.fold(site, aggregateCall{change: change, now: now, page: page, way: "S", days: []any{at / 86400},
 			fields: []any{strconv.FormatInt(at/900/4*4*4, 10), views}, minute: []any{at / 60, at, views}})
 	}
 	fold(0, "fresh", 0, 10)
@@ -374,7 +374,7 @@ func TestFoldScript_RanksWithinTheWindows(t *testing.T) {
 	}
 	// What was filtered alone ranks nothing.
 	other := s.site()
-	s.fold(other, foldCall{change: 9, now: now, page: "p", way: "", filter: []any{"bot", 1}})
+	s.fold(other, aggregateCall{change: 9, now: now, page: "p", way: "", filter: []any{"bot", 1}})
 	if n := s.client.Exists(t.Context(), other+";now", other+";day", other+":p:t").Val(); n != 0 {
 		t.Error("hits that were filtered made a page of the rankings")
 	}
@@ -382,13 +382,13 @@ func TestFoldScript_RanksWithinTheWindows(t *testing.T) {
 
 // A page rises from three recent views on, and the last hour has what is not
 // swept out of it yet.
-func TestFoldScript_KeepsToTheEdgesOfItsWindows(t *testing.T) {
+func TestAggregateScript_WindowBoundaries(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const now = int64(1_795_000_000)
 	fold := func(change int, page string, at, views int64) {
 		t.Helper()
-		s.fold(site, foldCall{change: change, now: now, page: page, way: "S", days: []any{at / 86400}, fields: []any{"83100", views}, minute: []any{at / 60, at, views}})
+		s.fold(site, aggregateCall{change: change, now: now, page: page, way: "S", days: []any{at / 86400}, fields: []any{"83100", views}, minute: []any{at / 60, at, views}})
 	}
 	has := func(ranking, page string) bool {
 		return s.client.ZScore(t.Context(), site+";"+ranking, page).Err() == nil
@@ -410,13 +410,13 @@ func TestFoldScript_KeepsToTheEdgesOfItsWindows(t *testing.T) {
 
 // Weights grow with time; the landmark moves before they are too large, and the
 // order stays.
-func TestFoldScript_MovesTheLandmark(t *testing.T) {
+func TestAggregateScript_MovesReferenceTime(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const now = int64(1_795_000_000)
 	fold := func(change int, at int64, page string, views int64) {
 		t.Helper()
-		s.fold(site, foldCall{change: change, now: at, page: page, way: "S", days: []any{at / 86400}, fields: []any{fmt.Sprint(change), views}, minute: []any{at / 60, at, views}})
+		s.fold(site, aggregateCall{change: change, now: at, page: page, way: "S", days: []any{at / 86400}, fields: []any{fmt.Sprint(change), views}, minute: []any{at / 60, at, views}})
 	}
 	meta := func() map[string]string { return s.client.HGetAll(t.Context(), site+";meta").Val() }
 	fold(0, now, "a", 100)
@@ -443,27 +443,27 @@ func TestFoldScript_MovesTheLandmark(t *testing.T) {
 	}
 }
 
-func TestFoldScript_CountsTheDayOfAPageThatComesBack(t *testing.T) {
+func TestAggregateScript_RecountsReturningPage(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	const now = int64(1_795_000_000)
 	hours := now / 900 / 4 * 4
 	s.client.HSet(t.Context(), site+":p:t", strconv.FormatInt((hours-4*23)*4, 10), 7, strconv.FormatInt((hours-4*24)*4, 10), 50)
-	s.fold(site, foldCall{now: now, page: "p", way: "S", days: []any{now / 86400}, fields: []any{strconv.FormatInt(hours*4, 10), 3}, minute: []any{now / 60, now, 3}})
+	s.fold(site, aggregateCall{now: now, page: "p", way: "S", days: []any{now / 86400}, fields: []any{strconv.FormatInt(hours*4, 10), 3}, minute: []any{now / 60, now, 3}})
 	s.want("its last 24 hours", s.client.ZScore(t.Context(), site+";day", "p").Val(), 10)
 	// Of a page without hours nothing is left in the ranking.
-	s.fold(site, foldCall{change: 1, now: now, page: "q", way: "S", days: []any{now / 86400}, fields: []any{"x", 3}, minute: []any{now / 60, now, 3}})
+	s.fold(site, aggregateCall{change: 1, now: now, page: "q", way: "S", days: []any{now / 86400}, fields: []any{"x", 3}, minute: []any{now / 60, now, 3}})
 	if _, err := s.client.ZScore(t.Context(), site+";day", "q").Result(); !errors.Is(err, redis.Nil) {
 		t.Errorf("a page without hours is in the ranking of the day (%v)", err)
 	}
 }
 
 // Large numbers stay whole: Redis prints those of Lua with 17 digits at most.
-func TestFoldScript_AddsLargeNumbers(t *testing.T) {
+func TestAggregateScript_AddsLargeNumbers(t *testing.T) {
 	s := newScripts(t)
 	site := s.site()
 	for change := range 2 {
-		s.fold(site, foldCall{change: change, now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"83100", 4_000_000_000}, minute: []any{29916666, 1_795_000_000, 4_000_000_000}})
+		s.fold(site, aggregateCall{change: change, now: 1_795_000_000, page: "p", way: "S", days: []any{20775}, fields: []any{"83100", 4_000_000_000}, minute: []any{29916666, 1_795_000_000, 4_000_000_000}})
 	}
 	s.want("the total", s.totals(site, "p")["83100"], 8_000_000_000)
 	s.want("the minute", s.client.HGet(t.Context(), site+";m29916666", "p").Val(), 8_000_000_000)

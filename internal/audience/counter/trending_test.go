@@ -12,7 +12,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func TestRankings(t *testing.T) {
+func TestTrending_Rankings(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, client redis.UniversalClient) {
 		clock := newClock()
@@ -73,8 +73,8 @@ func TestRankings(t *testing.T) {
 	})
 }
 
-// TestRankingsForYears: weights never overflow, and rescaling moves nobody.
-func TestRankingsForYears(t *testing.T) {
+// TestTrending_OverYears: weights never overflow, and rescaling moves nobody.
+func TestTrending_OverYears(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	c := counter.New(enginetest.RedisClient(t, enginetest.Redis(t)), counter.Options{Now: clock.Now, Shards: 1})
@@ -92,7 +92,7 @@ func TestRankingsForYears(t *testing.T) {
 	}
 }
 
-func TestTrendingMergesShards(t *testing.T) {
+func TestTrending_MergesShards(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
 	c := counter.New(enginetest.RedisClient(t, enginetest.Redis(t)), counter.Options{Now: clock.Now})

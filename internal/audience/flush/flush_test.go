@@ -14,7 +14,7 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-func TestAFlushBringsEverythingOnce(t *testing.T) {
+func TestFlush_WritesEverythingOnce(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.readAll(20, 5) // before anybody has flushed
 	r.agree("at first")
@@ -31,7 +31,7 @@ func TestAFlushBringsEverythingOnce(t *testing.T) {
 	}
 }
 
-func TestBatchesMayComeOutOfOrder(t *testing.T) {
+func TestFlush_BatchesOutOfOrder(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.flush()
 	var taken []uuid.UUID
@@ -58,7 +58,7 @@ func TestBatchesMayComeOutOfOrder(t *testing.T) {
 	r.agree("in the end")
 }
 
-func TestFlushesAtOnceDoNotDisturbEachOther(t *testing.T) {
+func TestFlush_ConcurrentFlushes(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.flush()
 	for range 10 {
@@ -87,7 +87,7 @@ func wiped(t *testing.T) *room {
 	return r
 }
 
-func TestTotalsGoOnFromTheDatabaseWhenRedisIsWiped(t *testing.T) {
+func TestFlush_SeedsAfterLoss(t *testing.T) {
 	r := wiped(t)
 	r.readAll(12, 7) // readers come before anybody notices; two pages are new
 	if done := r.flush(); done.Seeded != 10 {
@@ -116,7 +116,7 @@ func TestTotalsGoOnFromTheDatabaseWhenRedisIsWiped(t *testing.T) {
 }
 
 // What was counted since the last flush is lost with Redis, and nothing else.
-func TestAWipedRedisCostsWhatCameSinceTheLastFlush(t *testing.T) {
+func TestFlush_LossCostsOnlyUnflushedHits(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.readAll(10, 100)
 	r.flush()
@@ -130,7 +130,7 @@ func TestAWipedRedisCostsWhatCameSinceTheLastFlush(t *testing.T) {
 	r.agree("after the loss")
 }
 
-func TestRedisMayBeKilledWithoutALoss(t *testing.T) {
+func TestFlush_KilledRedisLosesNothing(t *testing.T) {
 	server := enginetest.NewDurableRedis(t, "always")
 	r := open(t, server.URL)
 	restart := func() {
@@ -164,7 +164,7 @@ func TestRedisMayBeKilledWithoutALoss(t *testing.T) {
 	r.agree("after its file was lost, too")
 }
 
-func TestTheComparisonSaysWhatDiffers(t *testing.T) {
+func TestCheck_ReportsDifferences(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.readAll(6, 10)
 	r.agree("at first")
@@ -196,7 +196,7 @@ func TestTheComparisonSaysWhatDiffers(t *testing.T) {
 }
 
 // Readers who come while both are compared are no difference.
-func TestTheComparisonIsRightWhileReadersCome(t *testing.T) {
+func TestCheck_ConcurrentWithCounting(t *testing.T) {
 	r := open(t, enginetest.Redis(t))
 	r.readAll(6, 10)
 	r.flush()
@@ -222,7 +222,7 @@ func TestTheComparisonIsRightWhileReadersCome(t *testing.T) {
 	r.agree("in the end")
 }
 
-func TestACluster(t *testing.T) {
+func TestFlush_Cluster(t *testing.T) {
 	client := enginetest.RedisCluster(t)
 	r := open(t, enginetest.Redis(t))
 	r.counter = counter.New(client, counter.Options{})

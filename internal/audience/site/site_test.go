@@ -26,7 +26,7 @@ func draft() site.Site {
 		RateHits: site.DefaultRateHits, RateSeconds: 10, Visitors: site.Cookieless}
 }
 
-func TestHostsOfASite(t *testing.T) {
+func TestSite_AllowsHosts(t *testing.T) {
 	t.Parallel()
 	s := site.Site{Domains: []string{"news.example"}}
 	open := site.Site{}
@@ -41,7 +41,7 @@ func TestHostsOfASite(t *testing.T) {
 	}
 }
 
-func TestSettingsThatCannotBe(t *testing.T) {
+func TestSite_ValidateErrors(t *testing.T) {
 	n := newsroomtest.Open(t)
 	for name, row := range map[string]struct {
 		spoil func(*site.Site)
@@ -84,7 +84,7 @@ func many(n int) (domains []string) {
 }
 
 // What people write is tidied, and what they leave out comes from the workspace.
-func TestASiteIsMade(t *testing.T) {
+func TestService_Create(t *testing.T) {
 	n := newsroomtest.Open(t)
 	s := draft()
 	s.Name, s.TimeZone, s.Domains = "  Tin tức ", "", []string{"Báo.example.", "a.example", "A.example"}
@@ -107,7 +107,7 @@ func TestASiteIsMade(t *testing.T) {
 	}
 }
 
-func TestEditsOfASite(t *testing.T) {
+func TestService_Update(t *testing.T) {
 	n := newsroomtest.Open(t)
 	s := draft()
 	s.UniqueMethod, s.MaxID = counter.Bitmap, 1000
@@ -129,7 +129,7 @@ func directory(n *newsroomtest.Newsroom) *site.Directory {
 	return &site.Directory{Store: n.Store, Sealer: n.Sealer, Log: slog.New(slog.DiscardHandler)}
 }
 
-func TestTheDirectoryFollowsChanges(t *testing.T) {
+func TestDirectory_Refresh(t *testing.T) {
 	n := newsroomtest.Open(t)
 	d := directory(n)
 	if _, ok := d.ByKey("dlw_none"); ok || d.AnyAllows("news.example") {

@@ -57,7 +57,7 @@ func (n *newsroom) rollUp() {
 	}
 }
 
-func TestABatchIsAppliedOnceHoweverOftenItComes(t *testing.T) {
+func TestApplyViewBatch_IsIdempotent(t *testing.T) {
 	n := open(t)
 	page := counter.PageID{Site: newID(), Page: "a post"}
 	hour := time.Now().UTC().Truncate(time.Hour)
@@ -91,7 +91,7 @@ func TestABatchIsAppliedOnceHoweverOftenItComes(t *testing.T) {
 	}
 }
 
-func TestABatchOfManyPagesIsWrittenInPieces(t *testing.T) {
+func TestApplyViewBatch_ManyPages(t *testing.T) {
 	n := open(t)
 	site, hour := newID(), time.Now().UTC().Truncate(time.Hour)
 	deltas := make([]counter.Delta, 12_001)
@@ -105,7 +105,7 @@ func TestABatchOfManyPagesIsWrittenInPieces(t *testing.T) {
 }
 
 // A name that no text holds must not keep a shard from being flushed.
-func TestOddNamesAreKeptAsFarAsTheyCanBe(t *testing.T) {
+func TestApplyViewBatch_SanitizesNames(t *testing.T) {
 	n := open(t)
 	site, hour := newID(), time.Now().UTC().Truncate(time.Hour)
 	odd := counts(counter.PageID{Site: site, Page: "a\xff\x00"}, hour, 2)
@@ -116,7 +116,7 @@ func TestOddNamesAreKeptAsFarAsTheyCanBe(t *testing.T) {
 	}
 }
 
-func TestHoursBecomeDaysAndMonthsOnceAndReadTheSameBefore(t *testing.T) {
+func TestRollUpViews_AddsHoursOnce(t *testing.T) {
 	n := open(t)
 	page := counter.PageID{Site: newID(), Page: "a post"}
 	midnight := time.Date(2026, 10, 31, 0, 0, 0, 0, time.UTC)
@@ -159,7 +159,7 @@ func TestHoursBecomeDaysAndMonthsOnceAndReadTheSameBefore(t *testing.T) {
 }
 
 // A flush that is under way when its hour is rolled up is not forgotten.
-func TestARollUpMissesNoFlushThatIsUnderWay(t *testing.T) {
+func TestRollUpViews_ConcurrentWithFlush(t *testing.T) {
 	n := open(t)
 	page := counter.PageID{Site: newID(), Page: "a post"}
 	hour := time.Now().UTC().Truncate(time.Hour)
@@ -187,7 +187,7 @@ func TestARollUpMissesNoFlushThatIsUnderWay(t *testing.T) {
 	}
 }
 
-func TestPartitionsAreMadeAheadAndDroppedWhenTheirTimeIsOver(t *testing.T) {
+func TestViewPartitions_CreatedAheadAndDropped(t *testing.T) {
 	n := open(t)
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	page := counter.PageID{Site: newID(), Page: "a post"}
@@ -218,7 +218,7 @@ func TestPartitionsAreMadeAheadAndDroppedWhenTheirTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestTheLedgerForgetsOldBatchesButNoneThatRedisHas(t *testing.T) {
+func TestDropExpiredViews_RetainsPendingBatches(t *testing.T) {
 	n := open(t)
 	page, hour := counter.PageID{Site: newID(), Page: "a post"}, time.Now().UTC().Truncate(time.Hour)
 	stuck, gone := newID(), newID()
@@ -231,7 +231,7 @@ func TestTheLedgerForgetsOldBatchesButNoneThatRedisHas(t *testing.T) {
 	}
 }
 
-func TestSeedsHoldWhatRedisCountsOnFrom(t *testing.T) {
+func TestViewPageTotals_ForSeeding(t *testing.T) {
 	n := open(t)
 	site := newID()
 	hour := time.Now().UTC().Truncate(time.Hour)
@@ -269,7 +269,7 @@ func TestSeedsHoldWhatRedisCountsOnFrom(t *testing.T) {
 	}
 }
 
-func TestOneFlushAtATime(t *testing.T) {
+func TestWithFlushLock_IsExclusive(t *testing.T) {
 	n := open(t)
 	ok, err := n.WithFlushLock(t.Context(), func(ctx context.Context) error {
 		second, err := n.WithFlushLock(ctx, func(context.Context) error { return nil })
