@@ -51,8 +51,9 @@ func TestLinks_RedirectAndCount(t *testing.T) {
 	a := s.send("POST", linksPath, object{"url": url, "title": "Flood", "post_id": p.ID})
 	var made spec.Link
 	s.decode(a, 201, &made)
-	if a.Header.Get("Location") != linksPath+"/"+made.Code || made.ShortUrl != "https://go.example/l/"+made.Code || made.Url != url || made.Title != "Flood" || *made.PostId != p.ID || made.Disabled {
-		t.Errorf("%v %+v", a.Header, made)
+	got := fmt.Sprint(a.Header.Get("Location"), made.ShortUrl, made.Url, made.Title, *made.PostId, made.Disabled)
+	if want := fmt.Sprint(linksPath+"/"+made.Code, "https://go.example/l/"+made.Code, url, "Flood", p.ID, false); got != want {
+		t.Errorf("link: got %s, want %s", got, want)
 	}
 	for i := range 5 {
 		got := s.click("GET", made.Code, fmt.Sprint("reader ", i%3)) // two come again

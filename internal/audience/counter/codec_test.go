@@ -2,6 +2,7 @@ package counter
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -117,9 +118,13 @@ func TestAddLog_AppliesFlags(t *testing.T) {
 	if err := all.addLog("3-01", text); err != nil {
 		t.Fatal(err)
 	}
-	if len(all.list) != 2 || all.list[0].page != samplePage() || all.list[0].hours[0].count != 2 || all.list[0].hours[0].funnel != 2 || all.list[0].newVisitors != 1 ||
-		len(all.list[0].values) != 2 || all.list[1].hours[0].count != 1 || all.list[1].hours[0].funnel != 0 {
-		t.Errorf("%+v", all.list)
+	if len(all.list) != 2 || all.list[0].page != samplePage() {
+		t.Fatalf("pages: got %+v, want two, the first %s", all.list, samplePage())
+	}
+	first, second := all.list[0], all.list[1]
+	got := fmt.Sprint(first.hours[0].count, first.hours[0].funnel, first.newVisitors, len(first.values), second.hours[0].count, second.hours[0].funnel)
+	if want := "2 2 1 2 1 0"; got != want {
+		t.Errorf("counts: got %s, want %s", got, want)
 	}
 	for _, wrong := range [][2]string{{"3-0", text}, {"3-01", text[:len(text)-1]}, {"3-01", text + "x"}, {"3-04", text}} {
 		if err := all.addLog(wrong[0], wrong[1]); err == nil {
@@ -242,8 +247,10 @@ func TestSummaries_AddUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := both.page(samplePage()); len(both.list) != 1 || got.hours[0].count != 2 || got.hours[0].funnel != 2 || got.values[0].count != 2 || got.newVisitors != 2 || got.minutes[0].views != 2 {
-		t.Errorf("%+v", got)
+	sum := both.page(samplePage())
+	got := fmt.Sprint(len(both.list), sum.hours[0].count, sum.hours[0].funnel, sum.values[0].count, sum.newVisitors, sum.minutes[0].views)
+	if want := "1 2 2 2 2 2"; got != want {
+		t.Errorf("pages and counts: got %s, want %s", got, want)
 	}
 	if err := both.decode(written[:len(written)-1]); err == nil {
 		t.Error("a delta that was cut off was read")

@@ -218,8 +218,8 @@ func TestSeed_RestoresTotals(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := must[counter.Stats](t)(c.Stats(ctx, site, "a"))
-			if s.Views != 150 || s.Clicks != 7 || len(s.Days) != 1 || s.Days[0].Count != 150 || len(s.Today) != 2 {
-				t.Errorf("%s: after the loss %+v, want 150 views, 50 of them since", w, s)
+			if got, want := fmt.Sprint(s.Views, s.Clicks, len(s.Today), len(s.Days)), "150 7 2 1"; got != want || s.Days[0].Count != 150 {
+				t.Errorf("%s: views, clicks, hours and days after the loss: got %s (%+v), want %s with 150 views on the day", w, got, s, want)
 			}
 			// Only a sketch knows who was there before.
 			want := int64(150)

@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -142,8 +143,12 @@ func TestDirectory_Refresh(t *testing.T) {
 	}
 	n.Must(d.Refresh(t.Context()))
 	found, ok := d.ByKey(made.WriteKey)
-	if !ok || found.ID != made.ID || len(found.VisitorSite.Key) != 32 || found.VisitorSite.UseCookie || found.CounterSite.UniqueMethod != counter.HyperLogLog {
-		t.Fatalf("%v %+v", ok, found)
+	if !ok || found.ID != made.ID {
+		t.Fatalf("site by key: got %+v, %v, want %s", found, ok, made.ID)
+	}
+	got := fmt.Sprint(len(found.VisitorSite.Key), found.VisitorSite.UseCookie, found.CounterSite.UniqueMethod)
+	if want := fmt.Sprint(32, false, counter.HyperLogLog); got != want {
+		t.Errorf("key length, cookies and method: got %s, want %s", got, want)
 	}
 	if byID, ok := d.ByID(made.ID); !ok || byID != found {
 		t.Error("it is not found by its id")
