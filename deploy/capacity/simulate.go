@@ -39,9 +39,12 @@ func (m *Model) Simulate(scale float64, seed uint64) Day {
 	// Handing out: the work of each second goes into the seconds before it, the
 	// latest that are free first.
 	free := make([]float64, len(due))
+	next := make([]int, len(due)+1) // for a second without free capacity: a later one that may have some
 	for i := range free {
 		free[i] = perSecond
+		next[i] = i
 	}
+	next[len(due)] = len(due)
 	var lates []late
 	for s, n := range due {
 		d.Posts += n
@@ -53,16 +56,18 @@ func (m *Model) Simulate(scale float64, seed uint64) Day {
 			left -= use
 			armed[at] += use
 		}
-		// What did not fit goes out as soon as it can, late.
-		for at := s + 1; at < len(due) && left > 0; at++ {
+		// What did not fit goes out as soon as possible, late. Full seconds are
+		// skipped: under a backlog there are many.
+		for at := nextFree(free, next, s+1); at < len(due) && left > 0; at = nextFree(free, next, at+1) {
 			use := math.Min(free[at], left)
 			free[at] -= use
 			left -= use
 			armed[at] += use
-			if use > 0 {
-				lates = append(lates, late{float64(at - s), use})
-			}
+			lates = append(lates, late{float64(at - s), use})
 			d.Backlog = math.Max(d.Backlog, float64(at-s))
+		}
+		if left > 0 {
+			d.Backlog = math.Max(d.Backlog, float64(len(due)-1-s))
 		}
 		d.Arrived += n - int(math.Ceil(left))
 		// Claims begin up to two seconds ahead; the rest of the crowd waits for them.
@@ -89,6 +94,22 @@ func (m *Model) Simulate(scale float64, seed uint64) Day {
 		d.LateMax = math.Max(d.LateMax, l.by)
 	}
 	return d
+}
+
+// nextFree returns the first second from at on with free capacity, or the end. It
+// shortens the paths in next, as union-find does.
+func nextFree(free []float64, next []int, at int) int {
+	root := at
+	for root < len(free) && free[root] == 0 {
+		if next[root] == root {
+			next[root] = root + 1
+		}
+		root = next[root]
+	}
+	for at < root {
+		at, next[at] = next[at], root
+	}
+	return root
 }
 
 // capacity is Temporal's cores as Needs asks for them.
