@@ -71,7 +71,7 @@ temporald: build ## build the embedded Temporal server (minutes the first time, 
 generate: $(SQLC) $(OAPI) ## write the generated code anew: queries, API, settings
 	cd internal/storage/postgres && $(SQLC) generate
 	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
-	go test ./internal/infra/config -run TestExample -update >/dev/null
+	go test ./internal/infra/config -run TestExample_MatchesCommittedFile -update >/dev/null
 
 ## Proving it
 
@@ -186,6 +186,10 @@ lint: $(GOLANGCI) $(WFCHECK) stale ## formatting, linters, dependency rules, det
 	go mod tidy -diff
 	cd temporald && go mod tidy -diff
 	cd deploy/check && go mod tidy -diff
+
+.PHONY: lint-web
+lint-web: web/node_modules/.package-lock.json ## Biome and the type checker on the dashboard
+	@cd web && npm run --silent lint && npm run --silent check
 
 .PHONY: secure
 secure: secrets $(GOVULN) ## secrets in the history, and known vulnerabilities in what is linked in (asks vuln.go.dev)

@@ -24,6 +24,7 @@ import (
 	"dateline/internal/infra/idempotency"
 	"dateline/internal/infra/temporalclient"
 	"dateline/internal/notify/webhook"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
 	"dateline/internal/testing/enginetest"
@@ -133,7 +134,7 @@ func (o *outbox) work(dispatchers int) client.Client {
 	o.t.Helper()
 	c := temporaltest.Dial(o.t, temporaltest.Start(o.t), nil)
 	s := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publish: &activities.Publish{}, Signals: &activities.Signals{}, Reconciler: &activities.Reconciler{}, Webhooks: o.webhooks}, idly(slog.New(slog.DiscardHandler)))
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{}}, Webhooks: o.webhooks}, idly(slog.New(slog.DiscardHandler)))
 	o.Must(w.webhooks.Start())
 	o.t.Cleanup(w.webhooks.Stop)
 	for range dispatchers {
@@ -296,7 +297,7 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 	if again, err := o.Store.DispatchWebhooks(t.Context(), 100, nil); again != 0 || err != nil {
 		t.Errorf("%d events dispatched again, %v", again, err)
 	}
-	_, err = o.Store.SeenTemporalStore(t.Context(), "first")
+	_, err = o.Store.DetectNewTemporalStore(t.Context(), "first")
 	o.Must(err)
 	forgetful := &known{}
 	ctx, stop := context.WithCancel(t.Context())
@@ -307,7 +308,7 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 	await(t, "the start", func() bool {
 		return forgetful.count() == 1 && o.Count("select count(*) from webhook_deliveries where workflow") == 1
 	})
-	_, err = o.Store.SeenTemporalStore(t.Context(), "second")
+	_, err = o.Store.DetectNewTemporalStore(t.Context(), "second")
 	o.Must(err)
 	await(t, "the start in the new store", func() bool { return forgetful.count() == 2 })
 	stop()

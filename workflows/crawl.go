@@ -68,7 +68,7 @@ func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, 
 	var total CrawlDomainResult
 	signals := crawlSignals(ctx)
 	for drains := 0; ; drains++ {
-		if err := obey(ctx, in.Domain, signals.pending()); err != nil {
+		if err := applyControls(ctx, in.Domain, signals.pending()); err != nil {
 			return total, err
 		}
 		if drains >= drainsPerRun || workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
@@ -81,7 +81,7 @@ func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, 
 		total.Fetched, total.Stored, total.Found = total.Fetched+result.Fetched, total.Stored+result.Stored, total.Found+result.Found
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages fetched, %d stored, %d found", total.Fetched, total.Stored, total.Found))
 		if asked != "" {
-			if err := obey(ctx, in.Domain, []crawl.Control{asked}); err != nil {
+			if err := applyControls(ctx, in.Domain, []crawl.Control{asked}); err != nil {
 				return total, err
 			}
 			continue
@@ -89,7 +89,7 @@ func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, 
 		if result.Paused || result.NextDue == nil || result.NextDue.Sub(workflow.Now(ctx)) > soon {
 			// A signal that came meanwhile must not end with the workflow.
 			if late := signals.pending(); len(late) > 0 {
-				if err := obey(ctx, in.Domain, late); err != nil {
+				if err := applyControls(ctx, in.Domain, late); err != nil {
 					return total, err
 				}
 				continue
@@ -118,9 +118,9 @@ func drainOnce(ctx workflow.Context, domain string, signals controls) (result ac
 	return result, asked, err
 }
 
-// obey carries out what signals ask for. The row decides: a pause holds until
+// applyControls carries out what signals ask for. The row decides: a pause holds until
 // somebody resumes, also when this workflow is long gone.
-func obey(ctx workflow.Context, domain string, asked []crawl.Control) error {
+func applyControls(ctx workflow.Context, domain string, asked []crawl.Control) error {
 	var c *activities.Crawl
 	for _, what := range asked {
 		err := workflow.ExecuteLocalActivity(rows(ctx, "Notes: "+string(what)), c.ControlDomain, activities.ControlInput{Domain: domain, What: what}).Get(ctx, nil)

@@ -842,14 +842,14 @@ func (e TargetStatus) Valid() bool {
 	}
 }
 
-// Defines values for TemporalQueueKind.
+// Defines values for TaskQueueKind.
 const (
-	Activity TemporalQueueKind = "activity"
-	Workflow TemporalQueueKind = "workflow"
+	Activity TaskQueueKind = "activity"
+	Workflow TaskQueueKind = "workflow"
 )
 
-// Valid indicates whether the value is a known member of the TemporalQueueKind enum.
-func (e TemporalQueueKind) Valid() bool {
+// Valid indicates whether the value is a known member of the TaskQueueKind enum.
+func (e TaskQueueKind) Valid() bool {
 	switch e {
 	case Activity:
 		return true
@@ -1527,6 +1527,24 @@ type AuditPage struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
+// Backlog Posts by state and webhook deliveries, each counted up to 100,000.
+type Backlog struct {
+	// Due Within a minute.
+	Due              int64 `json:"due"`
+	FailedDeliveries int64 `json:"failed_deliveries"`
+
+	// Overdue By more than 30 seconds.
+	Overdue int64 `json:"overdue"`
+
+	// Parked With dead letters.
+	Parked int64 `json:"parked"`
+
+	// PendingDeliveries Webhook deliveries that have not succeeded yet.
+	PendingDeliveries int64 `json:"pending_deliveries"`
+	Publishing        int64 `json:"publishing"`
+	Scheduled         int64 `json:"scheduled"`
+}
+
 // BrowserSession defines model for BrowserSession.
 type BrowserSession struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -1636,15 +1654,15 @@ type ChosenAccounts struct {
 	RemoteIds []string `json:"remote_ids"`
 }
 
-// ClockReading How this process's host agrees with the database's clock, by which posts are due.
+// ClockReading Offset of this host's clock from the database clock, by which posts are due.
 type ClockReading struct {
-	// MeasuredAt By the host's clock.
+	// MeasuredAt By the clock of the host.
 	MeasuredAt time.Time `json:"measured_at"`
 
-	// OffsetMs How far the host is ahead; negative: behind. Corrected for; more than 10,000 is not ready.
+	// OffsetMs Positive if the host is ahead. Dateline corrects for it; above 10,000 the process is not ready.
 	OffsetMs float64 `json:"offset_ms"`
 
-	// UncertaintyMs How far the measurement itself may be wrong.
+	// UncertaintyMs Uncertainty of the measurement.
 	UncertaintyMs float64 `json:"uncertainty_ms"`
 }
 
@@ -1858,31 +1876,15 @@ type DraftTime struct {
 	TimeZone      *string `json:"time_zone,omitempty"`
 }
 
-// EngineState defines model for EngineState.
-type EngineState struct {
-	Answers bool `json:"answers"`
+// EngineStatus defines model for EngineStatus.
+type EngineStatus struct {
+	// Error Why it is not healthy.
+	Error   *string `json:"error,omitempty"`
+	Healthy bool    `json:"healthy"`
 
 	// Name database, redis, objects, temporal, worker or clock.
-	Name string `json:"name"`
-
-	// Says What is wrong.
-	Says *string `json:"says,omitempty"`
-
-	// Uses How full it is.
-	Uses []EngineUse `json:"uses"`
-}
-
-// EngineUse defines model for EngineUse.
-type EngineUse struct {
-	// Most Absent: there is no limit.
-	Most *int64 `json:"most,omitempty"`
-
-	// Place Of a disk: what is there, `data` or `temporary` files.
-	Place *string `json:"place,omitempty"`
-	Used  int64   `json:"used"`
-
-	// What connections, memory or disk; the last two in bytes.
-	What string `json:"what"`
+	Name  string          `json:"name"`
+	Usage []ResourceUsage `json:"usage"`
 }
 
 // Export defines model for Export.
@@ -2830,7 +2832,7 @@ type Readiness struct {
 	// Checks What was looked at; "ok", or what is wrong.
 	Checks map[string]string `json:"checks"`
 
-	// Clock How this process's host agrees with the database's clock, by which posts are due.
+	// Clock Offset of this host's clock from the database clock, by which posts are due.
 	Clock *ClockReading `json:"clock,omitempty"`
 	Ready bool          `json:"ready"`
 }
@@ -2884,6 +2886,19 @@ type ReadingEdit struct {
 type Rejection struct {
 	// Note What is wrong with it, for its author.
 	Note string `json:"note"`
+}
+
+// ResourceUsage defines model for ResourceUsage.
+type ResourceUsage struct {
+	// Max Absent if there is no limit.
+	Max *int64 `json:"max,omitempty"`
+
+	// Resource connections, memory or disk; the last two in bytes.
+	Resource string `json:"resource"`
+	Used     int64  `json:"used"`
+
+	// Volume Of a disk: `data` or `temporary` files.
+	Volume *string `json:"volume,omitempty"`
 }
 
 // Role From most to least: owner, editor, author, viewer. Each may do all that those behind it may.
@@ -3409,17 +3424,17 @@ type SiteWithSecret struct {
 
 // SystemAlert defines model for SystemAlert.
 type SystemAlert struct {
-	// About An engine, a network, a queue or a place.
-	About *string `json:"about,omitempty"`
-
-	// Message What is wrong and what to do, for people.
+	// Message What is wrong and what to do.
 	Message string `json:"message"`
 
-	// Name Stable: EngineDown, ClockDrifts, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrow, WebhooksWait, AccountsNeedReconnect, AccessEnds, TasksWait, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearItsEnd, RedisNearItsEnd, DiskNearItsEnd. New ones may be added.
+	// Name Stable: EngineDown, ClockDrift, PostsLate, PostsSentLate, PostsUncertain, DeadLettersGrowing, WebhookDeliveriesPending, AccountsNeedReconnect, AccountAccessExpiring, TaskQueueStalled, WorkersBehind, SeedsOverdue, RecordsQuarantined, DatabaseServerNearLimit, RedisNearLimit, DiskNearlyFull. New ones may be added.
 	Name     string              `json:"name"`
 	Severity SystemAlertSeverity `json:"severity"`
 
-	// Value The number that is too large: of things, or of seconds, or a share from 0 to 1.
+	// Subject The affected engine, network, task queue or volume.
+	Subject *string `json:"subject,omitempty"`
+
+	// Value The value above the threshold: a count, seconds, or a share from 0 to 1.
 	Value *float64 `json:"value,omitempty"`
 }
 
@@ -3431,61 +3446,61 @@ type SystemLateness struct {
 	MaxMs   float64 `json:"max_ms"`
 	Network *string `json:"network,omitempty"`
 
-	// P50Ms From the post's time to the call.
+	// P50Ms From the scheduled time to the publishing call.
 	P50Ms float64 `json:"p50_ms"`
 	P99Ms float64 `json:"p99_ms"`
 
-	// Sent Final calls, of the newest 20,000.
+	// Sent Sent targets, among the newest 20,000.
 	Sent int64 `json:"sent"`
 }
 
-// SystemState defines model for SystemState.
-type SystemState struct {
+// SystemStatus defines model for SystemStatus.
+type SystemStatus struct {
 	Accounts struct {
-		// FirstEnd When the first access ends that cannot be renewed.
-		FirstEnd      *time.Time `json:"first_end,omitempty"`
-		NeedReconnect int64      `json:"need_reconnect"`
+		// FirstExpiry When the first non-renewable access expires.
+		FirstExpiry    *time.Time `json:"first_expiry,omitempty"`
+		NeedsReconnect int64      `json:"needs_reconnect"`
 	} `json:"accounts"`
 
-	// Alerts The worst first.
+	// Alerts Critical alerts first.
 	Alerts []SystemAlert `json:"alerts"`
 
-	// Armed Posts of the installation that are held ready to go out in their second. Absent when the worker is another process.
+	// Armed Posts that this process has armed: loaded in memory, ready to send. Absent if the worker is another process.
 	Armed *int64    `json:"armed,omitempty"`
 	At    time.Time `json:"at"`
 
-	// Clock How this process's host agrees with the database's clock, by which posts are due.
+	// Clock Offset of this host's clock from the database clock, by which posts are due.
 	Clock *ClockReading `json:"clock,omitempty"`
 
-	// Crawl Absent when the crawler is switched off.
+	// Crawl Absent if the crawler is off.
 	Crawl *struct {
 		SeedsDue int64 `json:"seeds_due"`
 
-		// SeedsOverdue By a quarter of an hour and more.
+		// SeedsOverdue By more than 15 minutes.
 		SeedsOverdue int64 `json:"seeds_overdue"`
 	} `json:"crawl,omitempty"`
 	DatabaseBytes *int64 `json:"database_bytes,omitempty"`
 
-	// DeadLetters By reason; `uncertain` are those that a person has to decide about.
+	// DeadLetters Number by reason; those with an `uncertain` outcome need a decision.
 	DeadLetters map[string]int64 `json:"dead_letters"`
 
 	// Engines By name.
-	Engines []EngineState `json:"engines"`
+	Engines []EngineStatus `json:"engines"`
 
-	// Lateness Of the last 24 hours; the first entry, without a network, is of all together. Empty when nothing was sent.
+	// Lateness Of the last 24 hours; the first entry, without a network, is for all networks together. Empty if no posts were sent.
 	Lateness []SystemLateness `json:"lateness"`
 
-	// Posts Numbers of posts and deliveries, each counted up to 100,000.
-	Posts  *WaitingPosts   `json:"posts,omitempty"`
-	Queues []TemporalQueue `json:"queues"`
+	// Posts Posts by state and webhook deliveries, each counted up to 100,000.
+	Posts  *Backlog    `json:"posts,omitempty"`
+	Queues []TaskQueue `json:"queues"`
 
-	// Readers Absent when readers are not counted.
+	// Readers Absent if view counting is off.
 	Readers *struct {
-		// QuarantinedRecords Records of counts in Redis that could not be read. They are kept for `dateline quarantine replay`; everything else is counted.
+		// QuarantinedRecords Unreadable count records in Redis, which `dateline quarantine replay` can process; all other views are counted.
 		QuarantinedRecords int64 `json:"quarantined_records"`
 	} `json:"readers,omitempty"`
 
-	// Version Of the process that answers.
+	// Version Version of the responding process.
 	Version string `json:"version"`
 }
 
@@ -3568,27 +3583,27 @@ type TargetPreview struct {
 // TargetStatus `uncertain`: the network gave no trustworthy answer and the post could not be found; a person must look.
 type TargetStatus string
 
-// TemporalQueue defines model for TemporalQueue.
-type TemporalQueue struct {
-	Kind TemporalQueueKind `json:"kind"`
-	Name string            `json:"name"`
+// TaskQueue defines model for TaskQueue.
+type TaskQueue struct {
+	Kind TaskQueueKind `json:"kind"`
+	Name string        `json:"name"`
 
-	// OldestMs How long the oldest has been waiting.
+	// OldestMs Age of the oldest pending task.
 	OldestMs float64 `json:"oldest_ms"`
 
-	// StartP50Ms From when a step was to be done to when a worker began with it; to the bounds of the metric.
+	// Pending Approximate number of tasks without a worker.
+	Pending int64 `json:"pending"`
+
+	// StartP50Ms Schedule-to-start latency, rounded up to a bucket bound of the metric.
 	StartP50Ms *float64 `json:"start_p50_ms,omitempty"`
 	StartP95Ms *float64 `json:"start_p95_ms,omitempty"`
 
-	// Steps That this process began since it runs. With the next two absent when the workers are other processes.
-	Steps *int64 `json:"steps,omitempty"`
-
-	// Waiting About.
-	Waiting int64 `json:"waiting"`
+	// StartedTasks Tasks started by this process. This field and the next two are absent if the workers are other processes.
+	StartedTasks *int64 `json:"started_tasks,omitempty"`
 }
 
-// TemporalQueueKind defines model for TemporalQueue.Kind.
-type TemporalQueueKind string
+// TaskQueueKind defines model for TaskQueue.Kind.
+type TaskQueueKind string
 
 // Thread What follows the first segment, each answering the one before.
 type Thread = []Segment
@@ -3808,25 +3823,6 @@ type ViewsLoss struct {
 
 // VisitorMode How visitors are identified. `cookie`: by a first-party cookie; `cookieless`: by a hash of address and browser with a rotating salt.
 type VisitorMode string
-
-// WaitingPosts Numbers of posts and deliveries, each counted up to 100,000.
-type WaitingPosts struct {
-	DeadDeliveries int64 `json:"dead_deliveries"`
-
-	// Deliveries Of webhooks, that have not arrived.
-	Deliveries int64 `json:"deliveries"`
-
-	// Due Within a minute.
-	Due int64 `json:"due"`
-
-	// Overdue By more than 30 seconds.
-	Overdue int64 `json:"overdue"`
-
-	// Parked With dead letters.
-	Parked     int64 `json:"parked"`
-	Publishing int64 `json:"publishing"`
-	Scheduled  int64 `json:"scheduled"`
-}
 
 // Warning defines model for Warning.
 type Warning struct {
@@ -5289,7 +5285,7 @@ type ServerInterface interface {
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(c *gin.Context, id SiteID)
-	// GetSystem Says how the installation is - what waits, how late posts went out, and what is wrong.
+	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(c *gin.Context)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
@@ -5370,10 +5366,10 @@ type ServerInterface interface {
 	// CreateWorkspace Makes another workspace, whose owner you are.
 	// (POST /api/v1/workspaces)
 	CreateWorkspace(c *gin.Context, params CreateWorkspaceParams)
-	// Live Says that the process runs.
+	// Live Liveness check.
 	// (GET /livez)
 	Live(c *gin.Context)
-	// Ready Says whether the engines answer and workers poll.
+	// Ready Readiness check of the engines and the worker.
 	// (GET /readyz)
 	Ready(c *gin.Context)
 }
@@ -16870,7 +16866,7 @@ type GetSystemResponseObject interface {
 	VisitGetSystemResponse(w http.ResponseWriter) error
 }
 
-type GetSystem200JSONResponse SystemState
+type GetSystem200JSONResponse SystemStatus
 
 func (response GetSystem200JSONResponse) VisitGetSystemResponse(w http.ResponseWriter) error {
 
@@ -18503,7 +18499,7 @@ type StrictServerInterface interface {
 	// RotateSiteSecret Generates a new secret key, returned only once. The old one is revoked within two seconds.
 	// (POST /api/v1/sites/{id}/rotate-secret)
 	RotateSiteSecret(ctx context.Context, request RotateSiteSecretRequestObject) (RotateSiteSecretResponseObject, error)
-	// GetSystem Says how the installation is - what waits, how late posts went out, and what is wrong.
+	// GetSystem Returns the state of the installation - health, backlog, lateness and alerts.
 	// (GET /api/v1/system)
 	GetSystem(ctx context.Context, request GetSystemRequestObject) (GetSystemResponseObject, error)
 	// ListTokens Lists the API tokens that are not revoked, the newest first - owners see those of all members, others their own.
@@ -18584,10 +18580,10 @@ type StrictServerInterface interface {
 	// CreateWorkspace Makes another workspace, whose owner you are.
 	// (POST /api/v1/workspaces)
 	CreateWorkspace(ctx context.Context, request CreateWorkspaceRequestObject) (CreateWorkspaceResponseObject, error)
-	// Live Says that the process runs.
+	// Live Liveness check.
 	// (GET /livez)
 	Live(ctx context.Context, request LiveRequestObject) (LiveResponseObject, error)
-	// Ready Says whether the engines answer and workers poll.
+	// Ready Readiness check of the engines and the worker.
 	// (GET /readyz)
 	Ready(ctx context.Context, request ReadyRequestObject) (ReadyResponseObject, error)
 }

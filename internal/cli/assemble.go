@@ -30,6 +30,7 @@ import (
 	"dateline/internal/notify/webhook"
 	"dateline/internal/ops/archive"
 	"dateline/internal/publishing/account"
+	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/hostguard"
 	"dateline/internal/publishing/media"
 	"dateline/internal/publishing/ratelimit"
@@ -66,7 +67,7 @@ type parts struct {
 	login    *login.Service
 	counter  *counter.Counter // nil, as batcher: readers are not counted
 	batcher  *counter.Batcher
-	running  *activities.Running
+	running  *delivery.InFlight
 	archives *archive.Archives
 	audience *audience   // nil: readers are not counted
 	crawl    *crawlParts // nil: switched off
@@ -88,7 +89,7 @@ type process struct {
 
 // assemble connects to the engines. box plays the networks, or is nil.
 func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sandbox, of process) (_ *parts, err error) {
-	p := &parts{cfg: cfg, of: of, log: log, running: &activities.Running{}}
+	p := &parts{cfg: cfg, of: of, log: log, running: &delivery.InFlight{}}
 	defer func() {
 		if err != nil {
 			p.close()
@@ -121,7 +122,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	for _, c := range []*http.Client{httpClient, p.hooks, p.web} {
-		c.Transport = p.telemetry.Transport(c.Transport)
+		c.Transport = p.telemetry.TraceTransport(c.Transport)
 	}
 	guard, err := ssrf.New(allowed)
 	if err != nil {
@@ -187,7 +188,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.desk = &scheduling.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
-	return p, p.observe(of.version)
+	return p, p.registerMetrics(of.version)
 }
 
 // openRedis takes one URL, or the comma-separated hosts of a cluster.
@@ -266,8 +267,8 @@ func (p *parts) server(page web.Page) *api.Server {
 		Views:      p.views(),
 		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
 		Redirect:   p.redirect(),
-		ViewsStore: viewsStore{p.store}, System: p.watch(), Dashboard: page.Built(),
-		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
+		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(),
+		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.PublicURL = p.search.service, p.cfg.PublicURL
@@ -335,22 +336,23 @@ func (t viewsStore) CountedSites(ctx context.Context, workspace uuid.UUID) ([]uu
 
 // worker makes the worker.
 func (p *parts) worker() *worker.Worker {
-	crowd, stop := worker.Crowd(p.store)
+	crowd, stop := delivery.Batched(p.store)
 	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
-		Publish: &activities.Publish{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, Running: p.running},
-		Signals:    &activities.Signals{Store: p.store, Desk: p.desk, Live: p.bus, Networks: p.networks},
-		Series:     &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
-		Library:    &activities.Library{Media: p.media},
-		Archive:    &activities.Archive{Archives: p.archives},
-		Tokens:     &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
-		Reconciler: &activities.Reconciler{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log},
-		Crawler:    p.crawlWorker(),
-		Search:     p.searchWorker(),
-		Webhooks:   &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
-		Views:      p.viewsActivities(),
-	}, worker.Surroundings{
+		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
+			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, InFlight: p.running},
+			Planner:  &delivery.Planner{Store: p.store, Networks: p.networks},
+			Commands: &delivery.Commands{Store: p.store, Scheduler: p.desk, Live: p.bus},
+			Recovery: &delivery.Recovery{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log}},
+		Series:   &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
+		Library:  &activities.Library{Media: p.media},
+		Archive:  &activities.Archive{Archives: p.archives},
+		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
+		Crawler:  p.crawlWorker(),
+		Search:   p.searchWorker(),
+		Webhooks: &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
+		Views:    p.viewsActivities(),
+	}, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})
 }

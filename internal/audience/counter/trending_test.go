@@ -43,10 +43,10 @@ func TestTrending_Rankings(t *testing.T) {
 				t.Errorf("%s at %s: %q, want %q", r, clock.Now().Format("15:04"), got, want)
 			}
 		}
-		// A page with steady views, day and night. With -short, the first 22 hours have
+		// A page with steady views, day and night. With -short, the first 14 hours have
 		// their views at once, because miniredis is slow; the counts are the same.
 		for step := range 24 * 6 {
-			switch coarse := testing.Short() && step < 22*6; {
+			switch coarse := testing.Short() && step < 14*6; {
 			case coarse && step%6 == 0:
 				burst("steady", 60)
 			case !coarse:
