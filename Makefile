@@ -72,6 +72,7 @@ generate: $(SQLC) $(OAPI) ## write the generated code anew: queries, API, settin
 	cd internal/storage/postgres && $(SQLC) generate
 	cd api && $(OAPI) -config oapi-codegen.yaml openapi.yaml
 	go test ./internal/infra/config -run TestExample_MatchesCommittedFile -update >/dev/null
+	go test ./docs -run TestSettingsPage -update >/dev/null
 
 ## Proving it
 
@@ -205,9 +206,13 @@ sbom: build temporald ## write what the programs are made of to bin/dateline.cdx
 	@go run ./deploy/sbom -version $(VERSION) -lock web/package-lock.json bin/dateline bin/temporald > bin/dateline.cdx.json.tmp
 	@mv bin/dateline.cdx.json.tmp bin/dateline.cdx.json && echo "bin/dateline.cdx.json"
 
+.PHONY: notice
+notice: ## write NOTICE: the license of everything that Dateline is built from
+	@go run ./deploy/notice > NOTICE.tmp && mv NOTICE.tmp NOTICE
+
 .PHONY: stale
 stale: generate ## fail when generated code is not what its source says
-	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example || \
+	@git diff --exit-code -- internal/storage/postgres/db api/spec dateline.env.example docs/reference/settings.md || \
 		{ echo "Generated code is stale: commit what 'make generate' wrote."; exit 1; }
 
 ## Housekeeping
