@@ -79,7 +79,7 @@ func FuzzLogged(f *testing.F) {
 				t.Fatal(err)
 			}
 			if again.hits == 0 && r.unix != l.base {
-				return // written by nobody
+				return // not a valid entry
 			}
 			again.add(l.recordHeader, page, r)
 		}
@@ -156,8 +156,8 @@ func FuzzChanges(f *testing.F) {
 	})
 }
 
-// What cannot be is refused before anything of it is added: Postgres or a script
-// would fail with it, and with all that lies beside it.
+// Implausible entries are rejected before anything is added: Postgres or a script
+// would fail on them, and on all others in the batch.
 func TestRecords_ThatCannotBeAreRefusedWhole(t *testing.T) {
 	good := recordHeader{'v', 'S', 1_994_444, 20_775}
 	r := record{unix: 1_795_000_000, country: "VN"}

@@ -12,7 +12,7 @@ import (
 	"dateline/internal/audience/counter"
 )
 
-// meter adds up what it is told.
+// meter adds up the recorded numbers.
 type meter struct {
 	hits, failed                int
 	quarantined, discarded      int64
