@@ -147,9 +147,9 @@ func (r *rows) Maintain(_ context.Context, beat func()) (flush.MaintenanceResult
 }
 
 // Sweep deletes what nothing needs, which is nothing.
-func (r *rows) Sweep(context.Context, func(media.Swept)) (media.Swept, error) {
+func (r *rows) Sweep(context.Context, func(media.SweepResult)) (media.SweepResult, error) {
 	close(r.swept)
-	return media.Swept{Objects: 1}, nil
+	return media.SweepResult{Objects: 1}, nil
 }
 
 func (r *rows) RefreshesDue(context.Context, int) ([]uuid.UUID, error) { return r.accounts, nil }
@@ -163,8 +163,8 @@ func (r *rows) OpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, error) 
 	return r.series, nil
 }
 
-// Materialise makes a post that nothing else knows of.
-func (r *rows) Materialise(context.Context, uuid.UUID) ([]uuid.UUID, error) {
+// Materialize makes a post that nothing else knows of.
+func (r *rows) Materialize(context.Context, uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{r.recurring}, nil
 }
 func (r *rows) DropOldIdempotencyKeys(context.Context) error { return nil }
@@ -223,7 +223,7 @@ func TestRun(t *testing.T) {
 	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
 	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
 		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
-		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
+		Series: &activities.Series{Store: missing, Scheduler: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
 		Views:    &activities.Views{Flusher: missing},
 		Webhooks: &activities.Webhooks{}}, idly(log))
@@ -284,7 +284,7 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
 	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
 		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
-		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
+		Series: &activities.Series{Store: missing, Scheduler: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
 		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
 		Views:    &activities.Views{Flusher: missing},
 		Webhooks: &activities.Webhooks{}}, idly(log))

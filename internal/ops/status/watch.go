@@ -17,7 +17,7 @@ import (
 type Store interface {
 	WorkspaceQueues(ctx context.Context, workspace uuid.UUID) (Posts, error)
 	WorkspaceLateness(ctx context.Context, workspace uuid.UUID, back time.Duration) ([]Lateness, error)
-	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadCount, error)
+	CountDeadLetters(ctx context.Context, workspace uuid.UUID) ([]post.DeadLetterCount, error)
 	Accounts(ctx context.Context, workspace uuid.UUID) ([]account.Account, error)
 	DatabaseFullness(ctx context.Context) (Fullness, int64, error)
 }
@@ -123,14 +123,14 @@ func keep[T any](into *T, found T, err error) error {
 }
 
 // dead counts dead letters by reason; those in doubt are "uncertain".
-func dead(counts []post.DeadCount) map[string]int64 {
+func dead(counts []post.DeadLetterCount) map[string]int64 {
 	all := map[string]int64{}
 	for _, c := range counts {
 		reason := c.Reason
 		if c.Status == post.TargetUncertain {
 			reason = string(c.Status)
 		}
-		all[reason] += int64(c.Letters)
+		all[reason] += int64(c.Count)
 	}
 	return all
 }
@@ -141,7 +141,7 @@ func troubled(all []account.Account) (found Accounts) {
 		if a.Status == account.NeedsReconnect {
 			found.NeedReconnect++
 		}
-		if end := a.Ends(); a.Status == account.Connected && !end.IsZero() && (found.FirstEnd == nil || end.Before(*found.FirstEnd)) {
+		if end := a.AccessEndsAt(); a.Status == account.Connected && !end.IsZero() && (found.FirstEnd == nil || end.Before(*found.FirstEnd)) {
 			found.FirstEnd = &end
 		}
 	}

@@ -47,7 +47,7 @@ func (a Attempt) of(in TargetInput) int {
 func defers(v PostView) bool {
 	open := 0
 	for _, t := range v.Targets {
-		if t.Status.Open() {
+		if t.Status.IsOpen() {
 			open++
 		}
 	}

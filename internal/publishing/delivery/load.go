@@ -20,8 +20,8 @@ type job struct {
 	stored    account.Account // as it was read
 	adapter   network.Network
 	segments  []segment
-	published []post.Published // what is out already, in order
-	parent    string           // remote id of the post that the first segment answers
+	published []post.PublishedSegment // what is out already, in order
+	parent    string                  // remote id of the post that the first segment answers
 	ahead     *epochAhead
 	hold      *hold
 	limits    network.Limits            // since the content was checked
@@ -60,7 +60,7 @@ func (p *Publisher) load(ctx context.Context, in TargetInput) (*job, *TargetResu
 	if j.target.ID == uuid.Nil {
 		return nil, &TargetResult{Stale: true}, nil
 	}
-	if !j.target.Status.Open() {
+	if !j.target.Status.IsOpen() {
 		return nil, &TargetResult{Status: j.target.Status}, nil
 	}
 	if current.Status != post.Scheduled && current.Status != post.Publishing {

@@ -58,7 +58,7 @@ func (p *Publisher) reconcile(ctx context.Context, j *job, call post.Call, cause
 			return TargetResult{}, err
 		}
 		result, err := p.posted(ctx, j, call, finding.Receipt, post.CallReconciledOK, map[string]any{"evidence": finding.Evidence})
-		if err == nil && result.Status.Open() {
+		if err == nil && result.Status.IsOpen() {
 			return TargetResult{}, waitFor("The thread goes on.", 0)
 		}
 		return result, err
@@ -117,7 +117,7 @@ func (p *Publisher) duplicate(ctx context.Context, j *job, call post.Call, e *ne
 		return TargetResult{}, err
 	}
 	result, err := p.posted(ctx, j, call, *e.Existing, post.CallReconciledOK, map[string]any{"evidence": evidence, "request_id": e.RequestID})
-	if err == nil && result.Status.Open() {
+	if err == nil && result.Status.IsOpen() {
 		return TargetResult{}, waitFor("The thread goes on.", 0)
 	}
 	return result, err
@@ -126,7 +126,7 @@ func (p *Publisher) duplicate(ctx context.Context, j *job, call post.Call, e *ne
 // uncertain leaves it to a person to say whether the call made a post.
 func (p *Publisher) uncertain(ctx context.Context, j *job, call post.Call, cause *network.Error) (TargetResult, error) {
 	o := outcome(j, call, cause)
-	o.Status, o.Operation, o.Event, o.Tries = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
+	o.Status, o.Operation, o.Event, o.Attempts = post.TargetUncertain, post.CallManual, post.EventUncertain, 1
 	return p.finish(ctx, j, o)
 }
 
@@ -224,9 +224,9 @@ func (p *Publisher) lookOnce(ctx context.Context, j *job, call post.Call, hasKey
 	if err != nil {
 		return looked{}, err
 	}
-	unsettled := sending(before, call) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.Unchanged) ||
+	unsettled := sending(before, call) || !slices.EqualFunc(before.Calls, after.Calls, post.SimilarCall.IsUnchanged) ||
 		// What looks like this post may belong to a call that has no answer yet.
-		found.Similar > 0 && (before.InFlight > 0 || !maps.Equal(before.Known, after.Known))
+		found.Similar > 0 && (before.InFlight > 0 || !maps.Equal(before.KnownRemoteIDs, after.KnownRemoteIDs))
 	if unsettled {
 		found.Found, found.Conclusive = false, false
 	}
@@ -236,7 +236,7 @@ func (p *Publisher) lookOnce(ctx context.Context, j *job, call post.Call, hasKey
 // windowOf bounds the search for a call by what else is unresolved on its account.
 func windowOf(call post.Call, similar post.SimilarCalls) network.Window {
 	from, fingerprint := call.SentAt, hex.EncodeToString(call.Fingerprint)
-	w := network.Window{Known: similar.Known, Pending: 1}
+	w := network.Window{Known: similar.KnownRemoteIDs, Pending: 1}
 	for _, other := range similar.Calls {
 		if other.OperationID == call.OperationID {
 			continue

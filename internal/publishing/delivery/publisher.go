@@ -29,7 +29,7 @@ type Store interface {
 	OpenCall(ctx context.Context, targetID uuid.UUID) (c post.Call, found bool, err error)
 	LastEpoch(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
 	UnclearSends(ctx context.Context, targetID uuid.UUID, segment int, revision int64) (int, error)
-	PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.Published, error)
+	PublishedSegments(ctx context.Context, targetID uuid.UUID) ([]post.PublishedSegment, error)
 	UnclearSince(ctx context.Context, targetID uuid.UUID, segment int, except uuid.UUID) (sent time.Time, found bool, err error)
 	SetCallState(ctx context.Context, operationID uuid.UUID, state string, evidence map[string]any) error
 	ClaimedRemoteIDs(ctx context.Context, accountID uuid.UUID, since time.Time) (map[string]bool, error)

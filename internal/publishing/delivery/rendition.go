@@ -19,7 +19,7 @@ func (p *Publisher) asSent(j *job, files []media.Item) []media.Item {
 	if p.Media == nil {
 		return files
 	}
-	return scheduling.AsPlanned(files, j.limits)
+	return scheduling.ConvertedItems(files, j.limits)
 }
 
 // fit makes what is not out yet as the network takes it. What is sent is known

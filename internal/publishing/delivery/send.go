@@ -25,7 +25,7 @@ func (p *Publisher) sendAll(ctx context.Context, j *job) (TargetResult, error) {
 			return TargetResult{}, err
 		}
 		result, err := p.send(ctx, j)
-		if err != nil || result.Stale || !result.Status.Open() {
+		if err != nil || result.Stale || !result.Status.IsOpen() {
 			return result, err
 		}
 	}
@@ -183,7 +183,7 @@ func (p *Publisher) retry(ctx context.Context, j *job, call post.Call, e *networ
 		return p.failedAs(ctx, j, call, late, state)
 	}
 	o := outcome(j, call, e)
-	o.Status, o.Operation, o.Event, o.Tries = j.target.Status, state, post.EventRetrying, tries-j.target.Attempts
+	o.Status, o.Operation, o.Event, o.Attempts = j.target.Status, state, post.EventRetrying, tries-j.target.Attempts
 	if call.OperationID != uuid.Nil {
 		o.Status = post.TargetPublishing
 	}
@@ -204,7 +204,7 @@ func (p *Publisher) failed(ctx context.Context, j *job, call post.Call, e *netwo
 // failedAs is failed with what is known of the call.
 func (p *Publisher) failedAs(ctx context.Context, j *job, call post.Call, e *network.Error, state string) (TargetResult, error) {
 	o := outcome(j, call, e)
-	o.Status, o.Operation, o.Event, o.Tries = post.TargetFailed, state, post.EventFailed, 1
+	o.Status, o.Operation, o.Event, o.Attempts = post.TargetFailed, state, post.EventFailed, 1
 	return p.finish(ctx, j, o)
 }
 
@@ -217,7 +217,7 @@ func (p *Publisher) posted(ctx context.Context, j *job, call post.Call, receipt 
 	}
 	o := post.Outcome{PostID: j.post.ID, TargetID: j.target.ID, Revision: j.post.Revision, Segment: call.Segment,
 		Fence: call.Fence, OperationID: call.OperationID, Operation: state, Evidence: evidence, Status: post.TargetPosted,
-		Tries: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: &now, Event: post.EventPosted,
+		Attempts: 1, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: &now, Event: post.EventPosted,
 		EventData: map[string]any{"remote_id": receipt.RemoteID, "url": receipt.URL,
 			"sent": sent, "late_ms": sent.Sub(j.post.ScheduledTime).Milliseconds(), "answered": now}}
 	if last := call.Segment+1 >= len(j.segments); !last {
@@ -225,8 +225,8 @@ func (p *Publisher) posted(ctx context.Context, j *job, call post.Call, receipt 
 		o.EventData["segment"], o.EventData["of"] = call.Segment, len(j.segments)
 	}
 	result, err := p.finish(ctx, j, o)
-	if err == nil && result.Status.Open() {
-		j.published = append(j.published, post.Published{Segment: call.Segment, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: now})
+	if err == nil && result.Status.IsOpen() {
+		j.published = append(j.published, post.PublishedSegment{Segment: call.Segment, RemoteID: receipt.RemoteID, RemoteURL: receipt.URL, SentAt: &sent, PostedAt: now})
 		j.target.Status, j.target.Fence, j.target.Attempts = result.Status, call.Fence, 0
 	}
 	return result, err

@@ -26,7 +26,7 @@ func (p *Publisher) freshen(ctx context.Context, j *job) *network.Error {
 			Message: "The account is disconnected. Connect it again, and the post goes out."}
 	}
 	now := p.clock().Now()
-	if !j.stored.Stale(j.post.ScheduledTime, now) {
+	if !j.stored.NeedsRenewal(j.post.ScheduledTime, now) {
 		return nil
 	}
 	renewal, err := p.renew(ctx, j)
@@ -35,7 +35,7 @@ func (p *Publisher) freshen(ctx context.Context, j *job) *network.Error {
 		return &network.Error{Class: network.NotSent, Code: codeNotRecorded, Message: "The account's token could not be renewed.", Err: err}
 	case renewal.Outcome == account.Refused:
 		return notRenewed(renewal)
-	case renewal.Outcome == account.Later && !j.stored.ExpiresAt.After(now.Add(time.Minute)):
+	case renewal.Outcome == account.Deferred && !j.stored.ExpiresAt.After(now.Add(time.Minute)):
 		return waitsForRenewal(renewal)
 	}
 	return nil
@@ -56,7 +56,7 @@ func (p *Publisher) renew(ctx context.Context, j *job) (account.Renewal, error) 
 
 func notRenewed(r account.Renewal) *network.Error {
 	return &network.Error{Class: network.Auth, Code: codeNotRenewed,
-		Message: "The account must be connected again: " + r.Trouble.Message}
+		Message: "The account must be connected again: " + r.LastError.Message}
 }
 
 // waitsForRenewal uses up no try: a network whose login does not answer is no
@@ -81,7 +81,7 @@ func (p *Publisher) refused(ctx context.Context, j *job, call post.Call, e *netw
 		return TargetResult{}, err
 	case stored.Status != account.Disconnected && stored.TokenVersion != j.stored.TokenVersion:
 		return p.retry(ctx, j, call, again)
-	case stored.Renewable && stored.Status == account.Connected && j.target.ErrorCode != codeRenewed:
+	case stored.IsRenewable && stored.Status == account.Connected && j.target.ErrorCode != codeRenewed:
 		renewal, err := p.Accounts.Renew(ctx, stored.ID, stored.TokenVersion)
 		if err != nil {
 			return TargetResult{}, err
@@ -90,7 +90,7 @@ func (p *Publisher) refused(ctx context.Context, j *job, call post.Call, e *netw
 		case account.Renewed:
 			again.Code, again.Message = codeRenewed, "The token was refused and has been renewed."
 			return p.retry(ctx, j, call, again)
-		case account.Later:
+		case account.Deferred:
 			waits := waitsForRenewal(renewal)
 			waits.Status, waits.RequestID = e.Status, e.RequestID
 			return p.retry(ctx, j, call, waits)
