@@ -234,7 +234,7 @@ func TestRecord(t *testing.T) {
 		}
 		keep(t, c, "reconcile_posts", run)
 	})
-	for name, workflow := range map[string]string{"flush_views": workflows.FlushViewsWorkflow, "flush_views_busy": workflows.FlushViewsWorkflow, "tend_views": workflows.MaintainViewsWorkflow} {
+	for name, workflow := range map[string]string{"flush_views": workflows.FlushViewsWorkflow, "flush_views_busy": workflows.FlushViewsWorkflow, "maintain_views": workflows.MaintainViewsWorkflow} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			room := newRoom("mastodon")
