@@ -14,7 +14,7 @@ import (
 	"dateline/internal/audience/site"
 )
 
-// A view is seen by everybody as soon as it was answered, however it was sent.
+// A hit is visible as soon as it is acknowledged, for each way of sending it.
 func TestHandler_CountsHits(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.Domains = []string{"news.example"} })
@@ -34,7 +34,7 @@ func TestHandler_CountsHits(t *testing.T) {
 	} {
 		for range 2 { // the second is of the same reader within the window
 			if a := send(fmt.Sprintf("203.0.113.%d", i+1)); a.StatusCode != http.StatusAccepted && a.Header.Get("Content-Type") != "image/gif" {
-				t.Errorf("%d is answered with %s %s", i, a.Status, a.body)
+				t.Errorf("hit %d: got %s %s, want 202", i, a.Status, a.body)
 			}
 			if want := fmt.Sprintf(`{"page":"/a","views":%d}`, i+1); strings.TrimSpace(count()) != want {
 				t.Errorf("%d: the count is %s, not %s", i, count(), want)
@@ -67,7 +67,7 @@ func TestHandler_CountsHits(t *testing.T) {
 	}
 }
 
-// What is refused is counted by reason, and not as a view.
+// Filtered hits are counted by reason, and not as views.
 func TestHandler_FiltersHits(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site()
@@ -111,7 +111,7 @@ func TestHandler_RateLimit(t *testing.T) {
 		refused += d.filtered(s, page)["rate"]
 	}
 	if views != 4 || refused != 7 {
-		t.Errorf("%d views, %d refused", views, refused)
+		t.Errorf("got %d views and %d filtered", views, refused)
 	}
 }
 
@@ -167,14 +167,14 @@ func TestHandler_ErrorsNameTheField(t *testing.T) {
 		{"wrong method", "GET", view, "", nil, 405, "method_not_allowed", ""},
 		{"nothing there", "GET", "/v1/views", "", nil, 404, "no_such_route", ""},
 	} {
-		d.refused(c.name, d.send(c.method, c.path, c.body, c.headers...), c.status, c.code, c.field)
+		d.expectProblem(c.name, d.send(c.method, c.path, c.body, c.headers...), c.status, c.code, c.field)
 	}
 	if got := d.stats(s, "/a"); got.Views != 0 {
-		t.Errorf("a refused view is counted: %+v", got)
+		t.Errorf("a rejected view was counted: %+v", got)
 	}
 }
 
-// Pages of the site's domains may send, and read the answer.
+// Pages of the site's domains may send hits and read the response.
 func TestHandler_Origins(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.Domains = []string{"News.Example", "báo.example"} })
@@ -274,21 +274,21 @@ func TestHandler_Batch(t *testing.T) {
 	if a := d.send("POST", "/v1/batch", "["+strings.Join(rows, ",")+"]", headers...); !strings.HasPrefix(a.body, `{"accepted":1000,"counted":1000,`) {
 		t.Errorf("%s %s", a.Status, a.body)
 	}
-	// The old key ends when there is a new one.
+	// The old key is invalid once there is a new one.
 	_, _, err = d.Sites.RotateSecret(t.Context(), d.Owner, s.ID)
 	d.Must(err)
-	d.refused("an old key", d.send("POST", "/v1/batch", "[]", headers...), 401, "secret_invalid", "")
+	d.expectProblem("an old key", d.send("POST", "/v1/batch", "[]", headers...), 401, "secret_invalid", "")
 }
 
-// Without Redis, nothing is said to be counted.
+// Without Redis, no hit is acknowledged.
 func TestHandler_RedisUnavailable(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site()
 	d.view(s, "/a")
 	d.StopRedis()
-	d.refused("without Redis", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 503, "unavailable", "")
+	d.expectProblem("without Redis", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 503, "unavailable", "")
 	if log := d.log.String(); !strings.Contains(log, "a hit was not counted") || strings.Contains(log, "203.0.113.7") {
-		t.Errorf("the log says %s", log)
+		t.Errorf("unexpected log: %s", log)
 	}
 }
 
@@ -314,10 +314,10 @@ func TestDirectory_RefreshesAcrossProcesses(t *testing.T) {
 	await("its new rate", func() bool { a, ok := other.ByKey(s.WriteKey); return ok && a.RateHits == 77 })
 	d.Must(d.Sites.Delete(t.Context(), d.Owner, s.ID))
 	await("its end", func() bool { _, ok := other.ByKey(s.WriteKey); return !ok })
-	d.refused("a site that is gone", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 422, "invalid_request", "site")
+	d.expectProblem("a site that is gone", d.send("POST", "/v1/view", `{"site":"`+s.WriteKey+`","page":"/a"}`), 422, "invalid_request", "site")
 }
 
-// Who follows a short link is told apart as a reader of a page is.
+// Readers of short links are identified like readers of pages.
 func TestClassify_LinkClicks(t *testing.T) {
 	d := open(t)
 	links := site.PostsSite(d.Workspace.ID)

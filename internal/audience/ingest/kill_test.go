@@ -30,9 +30,9 @@ import (
 	"dateline/internal/testing/enginetest"
 )
 
-// servedRedis tells a process of this test that it is an intake, and of which
+// servedRedis tells a process of this test that it is a handler, and of which
 // Redis.
-const servedRedis = "INTAKE_TEST_REDIS"
+const servedRedis = "INGEST_TEST_REDIS"
 
 const servedKey = "dlw_killedkilledkille"
 
@@ -47,7 +47,7 @@ func (s servedSite) ByKey(key string) (*site.Active, bool) { return s.Active, ke
 func (s servedSite) BySecret(string) (*site.Active, bool)  { return nil, false }
 func (s servedSite) AnyAllows(string) bool                 { return true }
 
-// serve is an intake that says where it listens, until it is killed.
+// serve runs a handler and prints its address, until it is killed.
 func serve(redisURL string) error {
 	ctx := context.Background()
 	options, err := redis.ParseURL(redisURL)
@@ -125,7 +125,7 @@ func TestIngest_KilledProcessLosesNoAcknowledgedView(t *testing.T) {
 		text, _ := io.ReadAll(a.Body)
 		_ = a.Body.Close()
 		if a.StatusCode != http.StatusAccepted {
-			t.Errorf("answered with %s %s", a.Status, text)
+			t.Errorf("got %s %s, want 202", a.Status, text)
 		}
 		return true
 	}
@@ -159,7 +159,7 @@ func TestIngest_KilledProcessLosesNoAcknowledgedView(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	if unanswered.Load() == 0 {
-		t.Error("nobody noticed that the API was killed")
+		t.Error("no request failed although the API was killed")
 	}
 	viewCounter := counter.New(enginetest.RedisClient(t, redisURL), counter.Options{})
 	if err := viewCounter.Aggregate(t.Context()); err != nil {

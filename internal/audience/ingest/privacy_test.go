@@ -55,7 +55,7 @@ func TestIngest_StoresNoPersonalData(t *testing.T) {
 				t.Errorf("%s %s", a.Status, a.body)
 			}
 		}
-		d.stats(s, "/known-page") // folds
+		d.stats(s, "/known-page") // aggregates
 	}
 	stored := d.everything()
 	d.StopRedis() // and what cannot be counted is logged
@@ -80,7 +80,7 @@ func TestIngest_StoresNoPersonalData(t *testing.T) {
 }
 
 // everything gives all that is stored.
-func (d *desk) everything() map[string]string {
+func (d *fixture) everything() map[string]string {
 	d.t.Helper()
 	var redis, postgres strings.Builder
 	client := enginetest.RedisClient(d.t, d.RedisURL)

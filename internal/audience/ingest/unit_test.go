@@ -61,7 +61,7 @@ func TestClientAddress_TrustedProxies(t *testing.T) {
 	for _, c := range []struct {
 		peer, forwarded, want string
 	}{
-		{"203.0.113.1:5", "198.51.100.9", "203.0.113.1"}, // no proxy of ours says so
+		{"203.0.113.1:5", "198.51.100.9", "203.0.113.1"}, // not sent by a trusted proxy
 		{"10.0.0.1:5", "", "10.0.0.1"},
 		{"10.0.0.1:5", "198.51.100.9", "198.51.100.9"},
 		{"10.0.0.1:5", "192.0.2.66, 198.51.100.9", "198.51.100.9"}, // the first was written by the reader
