@@ -65,27 +65,27 @@ type server struct {
 
 // temporal counts what it is told of posts, or is down.
 type temporal struct {
-	mu     sync.Mutex
-	nudged map[uuid.UUID]int
-	crawls []string // signals to crawls
-	oldest time.Duration
-	down   error
-	silent bool
+	mu       sync.Mutex
+	signaled map[uuid.UUID]int
+	crawls   []string // signals to crawls
+	oldest   time.Duration
+	down     error
+	silent   bool
 }
 
-func (w *temporal) Nudge(_ context.Context, id uuid.UUID) error {
+func (w *temporal) SignalChanged(_ context.Context, id uuid.UUID) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.nudged[id]++
+	w.signaled[id]++
 	return w.down
 }
 
-func (w *temporal) Start(ctx context.Context, p post.Post) error { return w.Nudge(ctx, p.ID) }
+func (w *temporal) Start(ctx context.Context, p post.Post) error { return w.SignalChanged(ctx, p.ID) }
 
-func (w *temporal) nudges(id uuid.UUID) int {
+func (w *temporal) signals(id uuid.UUID) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.nudged[id]
+	return w.signaled[id]
 }
 
 func (w *temporal) fail(err error) {
@@ -143,10 +143,10 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 	origin, err := n.Objects.Origin(n.T.Context())
 	n.Must(err)
 	c := n.CountViews(log)
-	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, BaseURL: n.Desk.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
+	s := &api.Server{BucketOrigin: origin, Links: &shortlink.Service{Store: n.Store, BaseURL: n.Scheduler.LinkBase}, ViewsStore: fakeViewsStore{n.Store},
 		Views:    &api.Views{Sites: n.Sites, Counts: c.Counts, Signals: c.Signals, Ingest: c.Ingest},
 		Redirect: &shortlink.Redirector{Finder: n.Store, Counter: c.Batcher, Classifier: byHeader{}, Log: slog.New(slog.NewTextHandler(log, nil))},
-		Store:    n.Store, Desk: n.Desk, Workflows: w, Accounts: n.Accounts, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
+		Store:    n.Store, Scheduler: n.Scheduler, Workflows: w, Accounts: n.Accounts, Media: n.Media, Exports: &archive.Archives{Store: n.Store, Objects: n.Objects, Workflows: w, Version: "test"}, People: n.People, Login: n.Login, Events: n.Bus, Webhooks: n.Webhooks,
 		Checks: map[string]api.Check{"database": n.Store.Ping, "objects": n.Objects.Ping, "temporal": w.ping,
 			"redis": func(ctx context.Context) error { return redis.Ping(ctx).Err() }},
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
@@ -207,7 +207,7 @@ func (w *temporal) StartSelectorLearning(_ context.Context, domain string) error
 
 func start(t *testing.T, change ...func(*api.Server)) *server {
 	t.Helper()
-	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{nudged: map[uuid.UUID]int{}}, log: &syncBuffer{}}
+	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{signaled: map[uuid.UUID]int{}}, log: &syncBuffer{}}
 	s.handler = handler(s.Newsroom, s.temporal, s.log, change...)
 	listener := httptest.NewServer(s.handler)
 	t.Cleanup(listener.Close)

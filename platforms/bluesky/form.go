@@ -18,39 +18,40 @@ const (
 	fieldServer   = "pds"
 )
 
-// invalidHandle is how servers name an account whose name does not lead back
-// to it. https://atproto.com/specs/handle
+// invalidHandle is what servers return for an account whose handle does not
+// resolve back to it. https://atproto.com/specs/handle
 const invalidHandle = "handle.invalid"
 
-// fullAccess is the scope of sessions that were opened with the account's own
+// fullAccess is the scope of sessions that were created with the account's main
 // password (pds/src/auth-scope.ts).
 const fullAccess = "com.atproto.access"
 
-// Fields asks for a name and an app password.
+// Fields are a handle and an app password.
 func (b *Bluesky) Fields() []network.FormField {
 	return []network.FormField{
-		{Name: fieldHandle, Label: "Handle", Help: "The account's name, such as desk.bsky.social or news.example."},
+		{Name: fieldHandle, Label: "Handle", Help: "The account's handle, such as desk.bsky.social or news.example."},
 		{Name: fieldPassword, Label: "App password", Secret: true,
-			Help: "Make one in Bluesky under Settings, Privacy and security, App passwords; it is not kept."},
+			Help: "Create one in Bluesky under Settings, Privacy and security, App passwords. Dateline does not store it."},
 		{Name: fieldServer, Label: "Server", Optional: true,
-			Help: "The address of the account's own server (PDS); empty: it is looked up."},
+			Help: "The address of the account's own server (PDS). Leave empty to look it up."},
 	}
 }
 
-// ConnectForm opens a session. The password goes to the account's own server,
-// which the name leads to, and is not kept: the session renews itself.
+// ConnectForm creates a session. The password is sent to the account's own
+// server, to which the handle resolves, and is not stored: the session can be
+// refreshed.
 func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[string]secret.Text) ([]network.Account, error) {
 	password := values[fieldPassword]
 	name := normalizeHandle(values[fieldHandle].Reveal())
 	if password.Empty() {
-		return nil, formError(fieldPassword, "missing", "Give an app password.")
+		return nil, formError(fieldPassword, "missing", "Enter an app password.")
 	}
 	server := strings.TrimSpace(values[fieldServer].Reveal())
 	if server == "" {
 		server = baseURL
 	}
 	found := identity{server: server}
-	// The entryway has no posts of its own: it knows which server has.
+	// The entryway hosts no posts, but it knows which server does.
 	if server == "" || server == b.DefaultInstance() {
 		var err error
 		if found, err = b.resolveIdentity(ctx, b.completeHandle(name)); err != nil {
@@ -63,57 +64,57 @@ func (b *Bluesky) ConnectForm(ctx context.Context, baseURL string, values map[st
 		return nil, err
 	}
 	if name == "" {
-		return nil, formError(fieldHandle, "missing", "Give the account's handle.")
+		return nil, formError(fieldHandle, "missing", "Enter the account's handle.")
 	}
 	account, err := b.createSession(ctx, base, name, password)
 	if err != nil {
 		return nil, err
 	}
 	if found.did != "" && account.RemoteID != found.did {
-		return nil, formError(fieldHandle, "wrong_server", "The server "+hostOf(base)+" opened a session of another account.")
+		return nil, formError(fieldHandle, "wrong_server", "The server "+hostOf(base)+" created a session of another account.")
 	}
 	if len(account.Scopes) == 1 && account.Scopes[0] == fullAccess {
-		// What could do everything with the account is given back at once.
+		// A session with full access to the account is ended immediately.
 		if err := b.Revoke(ctx, network.App{}, account); err != nil {
 			return nil, err
 		}
 		return nil, formError(fieldPassword, "main_password",
-			"That is the account's own password. Make an app password in Bluesky under Settings, Privacy and security.")
+			"This is the account's main password. Create an app password in Bluesky under Settings, Privacy and security.")
 	}
 	account.Name = b.displayName(ctx, account)
 	return []network.Account{account}, nil
 }
 
-// DefaultInstance is the entryway, through which the servers of those are found who name
-// none.
+// DefaultInstance returns the entryway, through which servers are found for
+// accounts that name none.
 func (b *Bluesky) DefaultInstance() string { return b.options.Entryway }
 
-// Identify asks whose session this is (com.atproto.server.getSession).
+// Identify reads the session's account (com.atproto.server.getSession).
 func (b *Bluesky) Identify(ctx context.Context, account network.Account) (network.Account, error) {
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.getSession", nil, call.Request{Method: http.MethodGet, Token: account.Token})
 	if err != nil {
 		return account, err
 	}
-	var answer struct {
+	var body struct {
 		DID    string `json:"did"`
 		Handle string `json:"handle"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return account, err
 	}
-	if !isDID(answer.DID) {
-		return account, res.MalformedError("it has no identity")
+	if !isDID(body.DID) {
+		return account, res.MalformedError("it contains no DID")
 	}
-	account.RemoteID = answer.DID
-	if answer.Handle != "" && answer.Handle != invalidHandle {
-		account.Handle = "@" + answer.Handle
+	account.RemoteID = body.DID
+	if body.Handle != "" && body.Handle != invalidHandle {
+		account.Handle = "@" + body.Handle
 	}
 	account.Name = b.displayName(ctx, account)
 	return account, nil
 }
 
-// normalizeHandle undoes what copying adds: spaces, an @, and the invisible marks
-// that Bluesky's pages put around names.
+// normalizeHandle removes what copying adds: spaces, an @, and the invisible
+// marks that Bluesky's pages put around handles.
 func normalizeHandle(typed string) string {
 	typed = strings.TrimFunc(typed, func(r rune) bool {
 		return isSpace(r) || r == '@' || r >= 0x2000 && r <= 0x206f
@@ -124,7 +125,8 @@ func normalizeHandle(typed string) string {
 	return strings.ToLower(typed)
 }
 
-// completeHandle adds the entryway's domain to a name without one, as its own login does.
+// completeHandle adds the entryway's domain to a handle without a domain, like
+// Bluesky's own login.
 func (b *Bluesky) completeHandle(name string) string {
 	if name == "" || strings.Contains(name, ".") || isDID(name) {
 		return name
@@ -145,7 +147,7 @@ func (b *Bluesky) createSession(ctx context.Context, base, identifier string, pa
 		if e.Class == network.Auth {
 			e.Field = fieldPassword
 			if e.Code == "AuthFactorTokenRequired" {
-				e.Message = "That is the account's own password. Make an app password in Bluesky under Settings, Privacy and security."
+				e.Message = "This is the account's main password. Create an app password in Bluesky under Settings, Privacy and security."
 			}
 		}
 		return network.Account{}, e
@@ -153,8 +155,8 @@ func (b *Bluesky) createSession(ctx context.Context, base, identifier string, pa
 	return sessionAccount(res, network.Account{BaseURL: base})
 }
 
-// displayName reads the name that people chose; their handle where they chose
-// none, or it cannot be read now.
+// displayName reads the account's display name, or returns the handle if there is
+// none or it cannot be read now.
 func (b *Bluesky) displayName(ctx context.Context, account network.Account) string {
 	var profile struct {
 		DisplayName string `json:"displayName"`

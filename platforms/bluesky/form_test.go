@@ -17,12 +17,29 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestConnectSandbox(t *testing.T) {
+func TestConnectForm_Sandbox(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
-	if account.Handle != "@desk.test" || account.Name != "Desk" || !strings.HasPrefix(account.RemoteID, "did:plc:") || account.BaseURL != server.URL()+"/bluesky" ||
-		account.TokenExpiresAt.IsZero() || account.RefreshTokenExpiresAt.IsZero() || len(account.Scopes) != 1 {
+	if account.Handle != "@desk.test" {
+		t.Errorf("account.Handle: got %q, want %q", account.Handle, "@desk.test")
+	}
+	if account.Name != "Desk" {
+		t.Errorf("account.Name: got %q, want %q", account.Name, "Desk")
+	}
+	if !strings.HasPrefix(account.RemoteID, "did:plc:") {
 		t.Errorf("connected %+v", account)
+	}
+	if account.BaseURL != server.URL()+"/bluesky" {
+		t.Errorf("account.BaseURL: got %v, want %v", account.BaseURL, server.URL()+"/bluesky")
+	}
+	if account.TokenExpiresAt.IsZero() {
+		t.Errorf("connected %+v", account)
+	}
+	if account.RefreshTokenExpiresAt.IsZero() {
+		t.Errorf("connected %+v", account)
+	}
+	if len(account.Scopes) != 1 {
+		t.Fatalf("len(account.Scopes): got %v, want %v", len(account.Scopes), 1)
 	}
 	if names := b.Fields(); len(names) != 3 || names[0].Name != "handle" || !names[1].Secret || !names[2].Optional {
 		t.Errorf("fields %+v", names)
@@ -57,7 +74,7 @@ func TestConnectSandbox(t *testing.T) {
 	}
 }
 
-// world is a small internet: hosts by name, all on one TLS server.
+// world serves several hosts by name on one TLS server.
 func world(t *testing.T, hosts map[string]http.HandlerFunc) *http.Client {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -76,9 +93,9 @@ func world(t *testing.T, hosts map[string]http.HandlerFunc) *http.Client {
 	}}
 }
 
-// TestResolution: a name leads to an identity, that to a server, and nobody
-// gets a password who is not named by both.
-func TestResolution(t *testing.T) {
+// A handle resolves to a DID, that to a server, and the password is sent only to
+// a server that both name.
+func TestConnectForm_ResolvesHandle(t *testing.T) {
 	const did = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 	var passwords []string
 	login := func(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +122,7 @@ func TestResolution(t *testing.T) {
 	for name, row := range map[string]struct {
 		handle string
 		hosts  map[string]http.HandlerFunc
-		sent   string // to which server, as whom; empty: refused
+		sent   string // server that received the password, and the login name; empty: refused
 		code   string
 	}{
 		"WellKnown": {"News.Example.com", map[string]http.HandlerFunc{

@@ -13,8 +13,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// TestHandle: what is fixed once stays, and keys never repeat or go back.
-func TestHandle(t *testing.T) {
+// The handle's values stay the same, and keys never repeat or go back.
+func TestPrepare_HandleIsStable(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), Text: "Chào @newsroom.test, @nobody.test"})
@@ -79,8 +79,8 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// TestSecondSend: the key makes one post of two sends.
-func TestSecondSend(t *testing.T) {
+// Because of the key, two sends result in one post.
+func TestPublish_Twice(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	receipt, sub := publish(t, b, account, network.Submission{Key: rand.Text(), Text: "Once"})
@@ -89,13 +89,25 @@ func TestSecondSend(t *testing.T) {
 		t.Errorf("refused with %+v", e)
 	}
 	finding, err := b.Reconcile(t.Context(), account, sub, network.Window{From: time.Now()})
-	if err != nil || !finding.Found || finding.Receipt.RemoteID != receipt.RemoteID || finding.Receipt.URL != receipt.URL || !finding.Receipt.CreatedAt.Equal(receipt.CreatedAt) {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !finding.Found {
+		t.Errorf("finding %+v, %v; want %+v", finding, err, receipt)
+	}
+	if finding.Receipt.RemoteID != receipt.RemoteID {
+		t.Errorf("finding.Receipt.RemoteID: got %v, want %v", finding.Receipt.RemoteID, receipt.RemoteID)
+	}
+	if finding.Receipt.URL != receipt.URL {
+		t.Errorf("finding.Receipt.URL: got %v, want %v", finding.Receipt.URL, receipt.URL)
+	}
+	if !finding.Receipt.CreatedAt.Equal(receipt.CreatedAt) {
 		t.Errorf("finding %+v, %v; want %+v", finding, err, receipt)
 	}
 	if posts := server.Posts(); len(posts) != 1 {
 		t.Errorf("%d posts", len(posts))
 	}
-	// Under the same key, should it ever be chosen twice, stands another post.
+	// Another post under the same key, in case one is ever chosen twice.
 	other := sub
 	other.Text = "Another"
 	if finding, err := b.Reconcile(t.Context(), account, other, network.Window{From: time.Now()}); err != nil || finding.Found || finding.Conclusive {
@@ -103,8 +115,8 @@ func TestSecondSend(t *testing.T) {
 	}
 }
 
-// TestUnprepared: without a key nothing is sent, so there is nothing to find.
-func TestUnprepared(t *testing.T) {
+// Without a key nothing is sent, so there is nothing to find.
+func TestPublish_Unprepared(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	sub := network.Submission{Key: rand.Text(), Text: "No key"}
@@ -115,9 +127,9 @@ func TestUnprepared(t *testing.T) {
 	}
 }
 
-// TestReconcileOutage: a server that does not answer, or does not know the
-// account, has not said that there is no post.
-func TestReconcileOutage(t *testing.T) {
+// An unavailable server, or one that does not know the account, does not prove
+// that the post is absent.
+func TestReconcile_Outage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	sub := prepare(t, b, account, network.Submission{Key: rand.Text(), Text: "?"})
@@ -133,7 +145,7 @@ func TestReconcileOutage(t *testing.T) {
 	}
 }
 
-func TestReplyTargets(t *testing.T) {
+func TestPrepare_ReplyTargets(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	for name, target := range map[string]string{
@@ -149,8 +161,8 @@ func TestReplyTargets(t *testing.T) {
 	}
 }
 
-// TestMentionOutage: a name that cannot be looked up holds no post back.
-func TestMentionOutage(t *testing.T) {
+// A handle that cannot be resolved does not fail the post.
+func TestPrepare_MentionOutage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 502, Path: "/bluesky/xrpc/com.atproto.identity.", Count: -1}); err != nil {
@@ -162,7 +174,7 @@ func TestMentionOutage(t *testing.T) {
 	}
 }
 
-// TestRates: the limit that a response tells of is known by its window.
+// The limit that a response reports is identified by its window.
 func TestRates(t *testing.T) {
 	for name, row := range map[string]struct {
 		rate fake.Rate
@@ -198,7 +210,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestVideo: through the service, which works on it and knows it again.
+// The video service processes a video, and recognizes it the second time.
 func TestVideo(t *testing.T) {
 	server := startFake(t, fake.Options{MediaDelay: 20 * time.Millisecond})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
@@ -224,7 +236,7 @@ func TestVideo(t *testing.T) {
 	if embedded(t, read(t, account.BaseURL, receipt.RemoteID), &film); film.Type != "app.bsky.embed.video" || film.Alt != "Một đoạn phim" || film.Video.MimeType != "video/mp4" {
 		t.Errorf("video %+v", film)
 	}
-	// The same again is refused as a conflict, and there it is.
+	// The same video is refused as a conflict, and found.
 	again, err := b.Stage(t.Context(), account, video(t))
 	if err != nil || again.Ready {
 		t.Fatalf("staged again %+v, %v", again, err)
@@ -232,7 +244,7 @@ func TestVideo(t *testing.T) {
 	if again, err = b.StageStatus(t.Context(), account, again); err != nil || !again.Ready {
 		t.Errorf("staged again %+v, %v", again, err)
 	}
-	// What the service has against the account is no word on the token.
+	// An error of the service about the account is not about the token.
 	if err := server.Inject(fake.Fault{Kind: fake.Status, Status: 401, Path: "/bluesky/xrpc/app.bsky.video.uploadVideo", Body: `{"error":"Unauthorized","message":"unconfirmed email"}`}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,40 +13,40 @@ import (
 	"dateline/platforms/network"
 )
 
-// sessionAccount reads the response of createSession and refreshSession into an
+// sessionAccount converts a response of createSession or refreshSession to an
 // account.
 func sessionAccount(res *call.Response, account network.Account) (network.Account, error) {
-	var answer struct {
+	var body struct {
 		DID        string `json:"did"`
 		Handle     string `json:"handle"`
 		AccessJWT  string `json:"accessJwt"`
 		RefreshJWT string `json:"refreshJwt"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return account, err
 	}
-	if !isDID(answer.DID) || answer.AccessJWT == "" || answer.RefreshJWT == "" {
-		return account, res.MalformedError("it has no identity or no tokens")
+	if !isDID(body.DID) || body.AccessJWT == "" || body.RefreshJWT == "" {
+		return account, res.MalformedError("it contains no DID or no tokens")
 	}
-	access, refresh := readClaims(answer.AccessJWT), readClaims(answer.RefreshJWT)
-	account.RemoteID = answer.DID
-	if answer.Handle != "" && (answer.Handle != invalidHandle || account.Handle == "") {
-		account.Handle = "@" + answer.Handle
+	access, refresh := readClaims(body.AccessJWT), readClaims(body.RefreshJWT)
+	account.RemoteID = body.DID
+	if body.Handle != "" && (body.Handle != invalidHandle || account.Handle == "") {
+		account.Handle = "@" + body.Handle
 	}
-	account.Token, account.RefreshToken = secret.NewText(answer.AccessJWT), secret.NewText(answer.RefreshJWT)
+	account.Token, account.RefreshToken = secret.NewText(body.AccessJWT), secret.NewText(body.RefreshJWT)
 	account.TokenExpiresAt, account.RefreshTokenExpiresAt = access.expiry(res), refresh.expiry(res)
 	account.Scopes = strings.Fields(access.Scope)
 	return account, nil
 }
 
-// claims are what is read of a session's token. They are not verified: only the
-// server that made it believes it.
+// claims are the used claims of a session's token. They are not verified, because
+// only the server that issued the token relies on it.
 type claims struct {
 	Scope   string `json:"scope"`
 	Expires int64  `json:"exp"`
 }
 
-// readClaims reads a JSON Web Token (RFC 7519); what is none has no claims.
+// readClaims parses a JSON Web Token (RFC 7519); other tokens have no claims.
 func readClaims(token string) claims {
 	var c claims
 	parts := strings.Split(token, ".")
@@ -67,10 +67,9 @@ func (c claims) expiry(res *call.Response) time.Time {
 	return res.LocalTime(time.Unix(c.Expires, 0)).UTC()
 }
 
-// Refresh renews both tokens (com.atproto.server.refreshSession). The old refresh
-// token is good for two hours more and then gives the same successor
-// (pds/src/account-manager/account-manager.ts), so that a lost response is no
-// reason to be careful.
+// Refresh refreshes both tokens (com.atproto.server.refreshSession). The old
+// refresh token stays valid for two hours and returns the same successor
+// (pds/src/account-manager/account-manager.ts), so a lost response is harmless.
 func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Account) (network.Account, error) {
 	res, err := b.do(ctx, account.BaseURL, "com.atproto.server.refreshSession", nil,
 		call.Request{Method: http.MethodPost, Token: account.RefreshToken, Secrets: []secret.Text{account.Token}})
@@ -82,13 +81,13 @@ func (b *Bluesky) Refresh(ctx context.Context, _ network.App, account network.Ac
 		return account, err
 	}
 	if account.RemoteID != "" && renewed.RemoteID != account.RemoteID {
-		return account, res.NewError(network.Auth, "wrong_account", "The server renewed the session of another account: connect the account anew.")
+		return account, res.NewError(network.Auth, "wrong_account", "The server refreshed the session of another account. Reconnect the account.")
 	}
 	return renewed, nil
 }
 
-// Revoke ends the session (com.atproto.server.deleteSession). Nobody asks the
-// server about an access token that is out: it ends by itself, within two hours.
+// Revoke ends the session (com.atproto.server.deleteSession). Servers do not look
+// up access tokens: an issued one expires within two hours.
 func (b *Bluesky) Revoke(ctx context.Context, _ network.App, account network.Account) error {
 	_, err := b.do(ctx, account.BaseURL, "com.atproto.server.deleteSession", nil,
 		call.Request{Method: http.MethodPost, Token: account.RefreshToken, Secrets: []secret.Text{account.Token}})

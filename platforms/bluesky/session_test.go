@@ -11,8 +11,8 @@ import (
 	"dateline/platforms/network"
 )
 
-// TestRefresh: a lost response is no reason to be careful for two hours; after
-// that, and after the session was ended, only its owner can help.
+// A lost response is harmless for two hours. After that, and after the session
+// was ended, the account has to be reconnected.
 func TestRefresh(t *testing.T) {
 	var ahead atomic.Int64
 	server := startFake(t, fake.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
@@ -53,11 +53,12 @@ func TestRefresh(t *testing.T) {
 	}
 	_, err = b.Refresh(t.Context(), app, renewed)
 	wantClass(t, err, network.Auth, "")
-	// Nobody looks access tokens up: this one lives out its hours.
+	// Servers do not look up access tokens: this one stays valid until it
+	// expires.
 	publish(t, b, renewed, network.Submission{Key: rand.Text(), Text: "Still good"})
 }
 
-func TestRefreshOutage(t *testing.T) {
+func TestRefresh_Outage(t *testing.T) {
 	server := startFake(t, fake.Options{})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	for _, fault := range []fake.Fault{
@@ -75,7 +76,7 @@ func TestRefreshOutage(t *testing.T) {
 	}
 }
 
-func TestLoginLimit(t *testing.T) {
+func TestConnectForm_RateLimit(t *testing.T) {
 	server := startFake(t, fake.Options{NetworkRates: map[string]map[string]fake.Rate{"bluesky": {"sessions": {Requests: 1, Per: 24 * time.Hour}}}})
 	b, account, _ := sandbox(t, server, bluesky.Options{})
 	_, err := b.ConnectForm(t.Context(), account.BaseURL, form("desk.test", fake.BlueskyAppPassword, ""))

@@ -12,7 +12,7 @@ import (
 	"dateline/platforms/rules"
 )
 
-// maxVideoAlt is of the lexicon app.bsky.embed.video.
+// maxVideoAlt is the limit of the lexicon app.bsky.embed.video.
 const maxVideoAlt = 1000
 
 // Limits are the same for all accounts: the lexicons set them.
@@ -20,7 +20,7 @@ func (b *Bluesky) Limits(context.Context, network.Account) (network.Limits, erro
 	o := b.options
 	types := []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4"}
 	if !o.VideoDirect {
-		// The service makes MP4 of these.
+		// The service converts these to MP4.
 		types = append(types, "video/quicktime", "video/webm", "video/mpeg")
 	}
 	return network.Limits{
@@ -40,13 +40,13 @@ func (b *Bluesky) Limits(context.Context, network.Account) (network.Limits, erro
 // Count counts grapheme clusters (UAX #29). Links count in full.
 func (b *Bluesky) Count(text string, _ network.Limits) int { return uniseg.GraphemeClusterCount(text) }
 
-// Check lists what the server would refuse.
+// Check returns what the server would refuse.
 func (b *Bluesky) Check(content network.Content, limits network.Limits) []network.Violation {
 	count := b.Count(content.Text, limits)
 	problems := rules.Check("Bluesky", content, limits, count)
-	if most := b.options.MaxTextBytes; len(content.Text) > most && count <= limits.MaxCharacters {
+	if limit := b.options.MaxTextBytes; len(content.Text) > limit && count <= limits.MaxCharacters {
 		problems = append(problems, network.Violation{Field: "content", Code: "too_long", Message: fmt.Sprintf(
-			"The text takes %d bytes, because its characters are made of many parts each; Bluesky allows %d.", len(content.Text), most)})
+			"The text has %d bytes, because its characters consist of many code points; Bluesky allows %d.", len(content.Text), limit)})
 	}
 	for i, media := range content.Media {
 		if n := utf8.RuneCountInString(media.AltText); rules.IsVideoOrAudio(media) && n > maxVideoAlt && n <= limits.MaxAltText {
@@ -57,7 +57,7 @@ func (b *Bluesky) Check(content network.Content, limits network.Limits) []networ
 	return problems
 }
 
-// Preview shows what can be clicked. Bluesky shows a post in full.
+// Preview shows the clickable parts. Bluesky shows posts unfolded.
 func (b *Bluesky) Preview(content network.Content, _ network.Limits) network.Preview {
 	shown := network.Preview{Text: content.Text}
 	mentions := false
@@ -69,14 +69,14 @@ func (b *Bluesky) Preview(content network.Content, _ network.Limits) network.Pre
 		shown.Card = firstLink(content.Text)
 	}
 	if shown.Card != "" {
-		shown.Notes = append(shown.Notes, "The card shows the title, description and picture that the page gives; a page that gives no title has no card.")
+		shown.Notes = append(shown.Notes, "The card shows the page's title, description and image. A page without a title has no card.")
 	}
 	if mentions {
-		shown.Notes = append(shown.Notes, "A mention of a name that does not exist stays plain text.")
+		shown.Notes = append(shown.Notes, "A mention of an unknown handle stays plain text.")
 	}
 	for _, media := range content.Media {
 		if media.MIMEType == "image/gif" {
-			shown.Notes = append(shown.Notes, "Bluesky shows a GIF as a still; as a video it would move.")
+			shown.Notes = append(shown.Notes, "Bluesky shows a GIF as a still image. Upload a video to keep the animation.")
 			break
 		}
 	}

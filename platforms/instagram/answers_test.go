@@ -18,14 +18,14 @@ import (
 	"dateline/platforms/network"
 )
 
-func TestCodes(t *testing.T) {
+func TestPublish_ErrorCodes(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	account := "/instagram/v25.0/" + d.account.RemoteID
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	for _, row := range []struct {
 		code, subcode    int
 		prepare, publish network.Class
-		gone             bool // CodeMediaGone
+		gone             bool // CodeMediaExpired
 	}{
 		{-2, 2207003, network.Transient, network.Ambiguous, false},
 		{-2, 2207020, network.Transient, network.Transient, true},
@@ -34,7 +34,7 @@ func TestCodes(t *testing.T) {
 		{-1, 2207053, network.Transient, network.Ambiguous, false},
 		{4, 2207051, network.Rejected, network.Ambiguous, false},
 		{9, 2207042, network.Throttled, network.Throttled, false},
-		{24, 2207006, network.Rejected, network.Transient, false}, // the container is there: not yet
+		{24, 2207006, network.Rejected, network.Transient, false}, // the container exists, but is not ready
 		{24, 2207008, network.Transient, network.Transient, false},
 		{25, 2207050, network.Rejected, network.Rejected, false},
 		{352, 2207026, network.Rejected, network.Rejected, false},
@@ -68,10 +68,9 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestAPublishedContainerIsNeverPublishedTwice: a second call on the same
-// container makes no second post, and does not look like one that may be made
-// again.
-func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
+// A second call with the same container creates no second post, and its error
+// does not allow a new container.
+func TestPublish_ContainerOnce(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	s := d.prepared(t, graphtest.NewSubmission("Once", pic))
@@ -86,7 +85,7 @@ func TestAPublishedContainerIsNeverPublishedTwice(t *testing.T) {
 	if err != nil || finding.Receipt.RemoteID != receipt.RemoteID || len(d.Posts()) != 1 {
 		t.Errorf("%+v, %v; %d posts", finding, err, len(d.Posts()))
 	}
-	// Published, but no list shows it: it exists, so it is not absent.
+	// Published, but not listed: it exists, so it is not absent.
 	finding, err = d.Reconcile(t.Context(), d.account, s, network.Window{From: from, Known: map[string]bool{receipt.RemoteID: true}})
 	if err != nil || finding.Found || finding.Conclusive {
 		t.Errorf("%+v, %v", finding, err)
@@ -99,7 +98,7 @@ func TestCarousel(t *testing.T) {
 	two, fetchedTwo := graphtest.NewVideo(t, 4000)
 	three, _ := graphtest.NewImage(t, 800, 640, "the third")
 	s := graphtest.NewSubmission("Three", one, two, three)
-	// What was made before an error is kept, and not made again.
+	// Containers created before an error are kept and not created again.
 	media := "/instagram/v25.0/" + d.account.RemoteID + "/media"
 	d.inject(t, fake.Fault{Kind: fake.Status, Status: 503, Method: http.MethodPost, Path: media, Nth: 3})
 	ready, err := d.Prepare(t.Context(), d.account, s)
@@ -112,17 +111,31 @@ func TestCarousel(t *testing.T) {
 		t.Fatal(err)
 	}
 	posts := d.Posts()
-	if len(posts) != 1 || len(posts[0].Media) != 3 || posts[0].Text != "Three" || posts[0].Media[0].Description != "the first" ||
-		posts[0].Media[1].MIMEType != "video/mp4" || posts[0].Media[2].Description != "the third" {
-		t.Errorf("%+v", posts)
+	if len(posts) != 1 {
+		t.Fatalf("len(posts): got %v, want %v", len(posts), 1)
+	}
+	if len(posts[0].Media) != 3 {
+		t.Fatalf("len(posts[0].Media): got %v, want %v", len(posts[0].Media), 3)
+	}
+	if posts[0].Text != "Three" {
+		t.Errorf("posts[0].Text: got %q, want %q", posts[0].Text, "Three")
+	}
+	if posts[0].Media[0].Description != "the first" {
+		t.Errorf("posts[0].Media[0].Description: got %q, want %q", posts[0].Media[0].Description, "the first")
+	}
+	if posts[0].Media[1].MIMEType != "video/mp4" {
+		t.Errorf("posts[0].Media[1].MIMEType: got %q, want %q", posts[0].Media[1].MIMEType, "video/mp4")
+	}
+	if posts[0].Media[2].Description != "the third" {
+		t.Errorf("posts[0].Media[2].Description: got %q, want %q", posts[0].Media[2].Description, "the third")
 	}
 	if fetchedOne.Load() != 1 || fetchedTwo.Load() != 1 {
 		t.Errorf("fetched %d and %d times", fetchedOne.Load(), fetchedTwo.Load())
 	}
 }
 
-// TestAReelWithoutAnAddressIsUploaded, from where a broken upload ended.
-func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
+// The upload continues where a broken upload ended.
+func TestPrepare_UploadsReel(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	reel, fetched := graphtest.NewVideo(t, 300_000)
 	reel.URL = nil
@@ -142,7 +155,7 @@ func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	}
 	s := graphtest.NewSubmission("Reel", reel)
 	ready, err := d.Prepare(t.Context(), d.account, s)
-	if err != nil || ready.Ready { // the container was gained
+	if err != nil || ready.Ready { // the container was created
 		t.Fatalf("%+v, %v", ready, err)
 	}
 	s.Handle = ready.Handle
@@ -153,7 +166,7 @@ func TestAReelWithoutAnAddressIsUploaded(t *testing.T) {
 	if posts := d.Posts(); len(posts) != 1 || len(posts[0].Media) != 1 || posts[0].Media[0].Bytes != 300_000 || fetched.Load() != 0 {
 		t.Errorf("%+v, fetched %d times", posts, fetched.Load())
 	}
-	// Once more where the rest of the broken upload came in late.
+	// Again with the rest of the broken upload arriving late.
 	if opened < 2 {
 		t.Errorf("opened %d times", opened)
 	}
@@ -163,7 +176,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestPicturesNeedAnAddress(t *testing.T) {
+func TestStage_ImagesRequirePublicAddress(t *testing.T) {
 	d := newDesk(t, fake.Options{})
 	pic, _ := graphtest.NewImage(t, 640, 640, "")
 	none := pic
@@ -172,15 +185,15 @@ func TestPicturesNeedAnAddress(t *testing.T) {
 	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}
-	// Instagram itself does not reach this machine; the sandbox does.
+	// Instagram cannot reach this machine, the fake network can.
 	real := network.Account{RemoteID: "17", Token: secret.NewText("t")}
 	_, err = d.Prepare(t.Context(), real, graphtest.NewSubmission("Private", pic))
 	graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable)
-	gone, _ := graphtest.NewImage(t, 640, 640, "")
-	gone.URL = func(context.Context, time.Duration) (string, error) {
+	missing, _ := graphtest.NewImage(t, 640, 640, "")
+	missing.URL = func(context.Context, time.Duration) (string, error) {
 		return "http://127.0.0.1:1/gone?signature=hidden", nil
 	}
-	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Gone", gone))
+	_, err = d.Prepare(t.Context(), d.account, graphtest.NewSubmission("Gone", missing))
 	if e := graphtest.WantClass(t, err, network.Rejected, graph.CodeNotFetchable); !strings.Contains(e.Message, "S3_PUBLIC_ENDPOINT") {
 		t.Errorf("says %q", e.Message)
 	}

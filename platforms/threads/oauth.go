@@ -8,51 +8,51 @@ import (
 	"dateline/platforms/network"
 )
 
-// scopes are the least that publishing, replies, deleting and reconciling need.
+// scopes are the minimum for publishing, replies, deleting and reconciling.
 // https://developers.facebook.com/docs/threads/get-started/get-access-tokens-and-permissions
 const scopes = "threads_basic,threads_content_publish,threads_manage_replies,threads_read_replies,threads_delete"
 
-// Exchange turns the code into a token of an hour, and that into one of 60 days.
-// The response does not say what was allowed: it is all that was asked for,
-// because the page offers no choice of it.
+// Exchange exchanges the code for a token that lasts an hour, and that for one
+// that lasts 60 days. The response does not contain the granted scopes: they are
+// all requested ones, because users cannot choose.
 func (t *Threads) Exchange(ctx context.Context, app network.App, code, _ string) (network.Account, error) {
 	res, err := t.ExchangeCode(ctx, app, code)
 	if err != nil {
 		return network.Account{}, err
 	}
-	var answer struct {
+	var body struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return network.Account{}, err
 	}
-	if answer.AccessToken == "" {
-		return network.Account{}, res.MalformedError("it has no access token")
+	if body.AccessToken == "" {
+		return network.Account{}, res.MalformedError("it contains no access token")
 	}
-	return t.ExchangeLongLived(ctx, app, secret.NewText(answer.AccessToken), strings.Split(scopes, ","))
+	return t.ExchangeLongLived(ctx, app, secret.NewText(body.AccessToken), strings.Split(scopes, ","))
 }
 
-// Accounts returns the one account of a token.
+// Accounts returns the token's only account.
 // https://developers.facebook.com/docs/threads/threads-profiles
 func (t *Threads) Accounts(ctx context.Context, account network.Account) ([]network.Account, error) {
 	res, err := t.get(ctx, account, "id,username,name", "me")
 	if err != nil {
 		return nil, err
 	}
-	var answer struct {
+	var body struct {
 		ID       string `json:"id"`
 		Username string `json:"username"`
 		Name     string `json:"name"`
 	}
-	if err := res.Decode(&answer); err != nil {
+	if err := res.Decode(&body); err != nil {
 		return nil, err
 	}
-	if answer.ID == "" || answer.Username == "" {
-		return nil, res.MalformedError("it has no account id or user name")
+	if body.ID == "" || body.Username == "" {
+		return nil, res.MalformedError("it contains no account id or user name")
 	}
-	account.RemoteID, account.Handle, account.Name = answer.ID, "@"+answer.Username, answer.Name
+	account.RemoteID, account.Handle, account.Name = body.ID, "@"+body.Username, body.Name
 	if account.Name == "" {
-		account.Name = answer.Username
+		account.Name = body.Username
 	}
 	return []network.Account{account}, nil
 }

@@ -88,7 +88,7 @@ func (b *bench) proveOnce(p post.Post, a account.Account, name string) post.Targ
 	b.t.Helper()
 	now := b.read(p.ID)
 	target := targetOn(now, a)
-	if target.Status.Open() {
+	if target.Status.IsOpen() {
 		b.t.Errorf("%s: still %s", name, target.Status)
 	}
 	known, err := b.store.PublishedSegments(b.t.Context(), target.ID)
@@ -213,7 +213,7 @@ type advancing struct {
 func (n advancing) Get(string) (network.Network, bool) { return n, true }
 
 // tamper changes the publishing call of a network.
-func (b *bench) tamper(name string, publish func(network.Network, context.Context, network.Account, network.Submission) (network.Receipt, error)) delivery.NetworkFinder {
+func (b *bench) tamper(name string, publish func(network.Network, context.Context, network.Account, network.Submission) (network.Receipt, error)) delivery.Networks {
 	n, _ := b.networks.Get(name)
 	changed := changedNetwork{n, publish}
 	if preparer, ok := n.(network.Preparer); ok {
