@@ -240,7 +240,7 @@ func TestErasePage_RemovesKeys(t *testing.T) {
 	}
 }
 
-// TestCount_DedupFieldsSplit: what an hour keeps of visits is divided by how many there
+// An hour's visits are divided by how many there
 // were in the hour before, and more finely as soon as they outgrow that. An hour
 // that begins with 512 fields for 40,000 visits goes on with 4,096 after some
 // 25,000 of them.

@@ -121,7 +121,7 @@ func TestQuarantine_PreviousBuildsRecordsAreReplayed(t *testing.T) {
 	r.expectConsistent("after the replay")
 }
 
-// One record that nobody can read lies in each list of a shard: the shard is
+// Each list of a shard contains one unreadable record: the shard is
 // flushed around it.
 func TestQuarantine_AnUnreadableRecordBlocksNothing(t *testing.T) {
 	for list, put := range map[string]func(r *fixture){
