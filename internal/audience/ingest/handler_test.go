@@ -32,7 +32,7 @@ func TestHandler_CountsHits(t *testing.T) {
 			return d.send("GET", "/v1/pixel.gif"+query("site", s.WriteKey), "", "X-Forwarded-For", a, "Referer", "https://news.example/a")
 		},
 	} {
-		for range 2 { // the second is of the same reader within the window
+		for range 2 { // the second is a duplicate within the window
 			if a := send(fmt.Sprintf("203.0.113.%d", i+1)); a.StatusCode != http.StatusAccepted && a.Header.Get("Content-Type") != "image/gif" {
 				t.Errorf("hit %d: got %s %s, want 202", i, a.Status, a.body)
 			}
@@ -96,7 +96,7 @@ func TestHandler_FiltersHits(t *testing.T) {
 	}
 }
 
-// A reader who sends more than the site's rate is a program; others go on.
+// A reader above the site's rate limit is filtered; others are not affected.
 func TestHandler_RateLimit(t *testing.T) {
 	d := open(t)
 	s, _ := d.Site(func(s *site.Site) { s.RateHits, s.RateSeconds = 3, 3600 })
@@ -190,8 +190,8 @@ func TestHandler_Origins(t *testing.T) {
 	}
 }
 
-// Whom the site names is one reader on all devices; whom it does not is one by
-// cookie, where cookies count.
+// A logged-in reader is one visitor on all devices; others are identified by cookie
+// if the site uses cookies.
 func TestHandler_PublicCounts(t *testing.T) {
 	d := open(t)
 	cookies, _ := d.Site(func(s *site.Site) { s.Visitors = site.Cookie })
@@ -253,7 +253,7 @@ func TestHandler_Batch(t *testing.T) {
 	if got := d.stats(s, "/a"); got.Views != 3 || got.Clicks != 1 {
 		t.Errorf("%+v", got)
 	}
-	// The times are clamped: nothing is of the future, nothing of years ago.
+	// Times are clamped to the last 48 hours.
 	v, err := s.CounterSite()
 	d.Must(err)
 	days, err := d.Counter.Series(t.Context(), v, "/a", counter.View, counter.ByDay, 4)
@@ -265,7 +265,7 @@ func TestHandler_Batch(t *testing.T) {
 	if sum != 3 || days[len(days)-1].Count != 2 {
 		t.Errorf("%+v", days)
 	}
-	// A thousand at once, as a list.
+	// A batch of the maximum size, as an array.
 	rows := make([]string, 1000)
 	for i := range rows {
 		rows[i] = fmt.Sprintf(`{"page":"/b","user":"%d"}`, i)
@@ -292,7 +292,7 @@ func TestHandler_RedisUnavailable(t *testing.T) {
 	}
 }
 
-// A change of a site is in force in other processes soon after.
+// A change of a site soon applies in other processes.
 func TestDirectory_RefreshesAcrossProcesses(t *testing.T) {
 	d := open(t)
 	other := &site.Directory{Store: d.Store, Sealer: d.Sealer, Log: d.Ingest.Log}
@@ -363,8 +363,8 @@ func TestClassify_LinkClicks(t *testing.T) {
 	}
 }
 
-// Whoever knows a site's write key cannot make up pages without end; those that
-// are known go on by themselves.
+// A client with a site's write key cannot create an unlimited number of pages;
+// known pages are still counted by name.
 func TestPageLimiter_DailyLimit(t *testing.T) {
 	d := open(t)
 	d.Ingest.MaxPages = 3

@@ -74,7 +74,7 @@ type answer struct {
 	body string
 }
 
-// send makes a request as a reader's browser does; headers change it.
+// send sends a request like a reader's browser, with optional headers.
 func (d *fixture) send(method, path, body string, headers ...string) answer {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(body))

@@ -22,7 +22,7 @@ type web struct {
 	*enginetest.Browser
 	site   site.Site
 	port   string // of the site
-	script string // where the tracker is
+	script string // URL of the tracker
 }
 
 // openWeb serves pages that load the tracker with attributes.
@@ -49,8 +49,8 @@ func openWeb(t *testing.T, attributes string, change ...func(*site.Site)) *web {
 
 func (w *web) page(path string) string { return "http://news.test:" + w.port + path }
 
-// awaits waits until pages have so many views; at the end it looks a little
-// longer, so that what is too much is seen, too.
+// awaits waits until pages have the given numbers of views, and then a little
+// longer to detect surplus ones.
 func (w *web) awaits(want map[string]int64) {
 	w.t.Helper()
 	got := map[string]int64{}
@@ -67,8 +67,7 @@ func (w *web) awaits(want map[string]int64) {
 	w.t.Errorf("views are %v, not %v\n%s", got, want, w.log)
 }
 
-// settle waits until the tracker has nothing under way: a hit that is sent after
-// all others has arrived.
+// settle waits until all hits of the tracker have arrived, by sending a last one.
 func (w *web) settle(tab *enginetest.Tab, name string) {
 	w.t.Helper()
 	tab.Eval(`window.dateline(undefined,"` + name + `")`)
@@ -126,8 +125,8 @@ func TestTracker_SendsHits(t *testing.T) {
 	}
 }
 
-// The back button brings a page back without loading it; that is a view, too,
-// when the window is over.
+// The back button restores a page without loading it, which is a view once the
+// window has passed.
 func TestTracker_BackForwardCache(t *testing.T) {
 	w := openWeb(t, "")
 	tab := w.Open(`addEventListener("pageshow",e=>{window.back=e.persisted});

@@ -172,7 +172,7 @@ func TestSalts_GeneratedOnce(t *testing.T) {
 	}
 }
 
-// Without Redis there is no salt, and nobody is counted under one that others
+// Without Redis there is no salt, and no visitor is hashed with one that others
 // do not have.
 func TestSalts_RedisUnavailable(t *testing.T) {
 	url, stop := enginetest.StoppableRedis(t)
