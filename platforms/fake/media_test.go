@@ -14,22 +14,22 @@ import (
 	"dateline/platforms/fake"
 )
 
-// hands is a clock that a test sets.
-type hands struct {
+// testClock is a clock that a test sets.
+type testClock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
 // The network's resolution is milliseconds.
-func newHands() *hands { return &hands{now: time.Now().Truncate(time.Millisecond)} }
+func newTestClock() *testClock { return &testClock{now: time.Now().Truncate(time.Millisecond)} }
 
-func (h *hands) Now() time.Time {
+func (h *testClock) Now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.now
 }
 
-func (h *hands) pass(d time.Duration) {
+func (h *testClock) pass(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.now = h.now.Add(d)
@@ -71,7 +71,7 @@ func TestFaults_MediaProcessing(t *testing.T) {
 		fake.MediaExpired:  {404, 422, "not found or already attached"},
 	} {
 		t.Run(string(kind), func(t *testing.T) {
-			clock := newHands()
+			clock := newTestClock()
 			s := start(t, fake.Options{Clock: clock.Now})
 			if err := s.Inject(fake.Fault{Kind: kind, For: time.Minute, Method: http.MethodPost, Path: "/api/v2/media", Account: "desk"}); err != nil {
 				t.Fatal(err)
@@ -101,7 +101,7 @@ func TestFaults_MediaProcessing(t *testing.T) {
 }
 
 func TestMedia_ExpiresWithoutPost(t *testing.T) {
-	clock := newHands()
+	clock := newTestClock()
 	s := start(t, fake.Options{Clock: clock.Now})
 	if err := s.Inject(fake.Fault{Kind: fake.MediaTTL, For: time.Hour, Method: http.MethodPost, Path: "/api/v2/media"}); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestFaults_TokenExpiresAtTime(t *testing.T) {
-	clock := newHands()
+	clock := newTestClock()
 	s := start(t, fake.Options{Clock: clock.Now})
 	other, err := s.AddAccount("evening")
 	if err != nil {
@@ -101,7 +101,7 @@ func (c client) works(token string) bool {
 }
 
 func TestMastodon_RefreshTokenReuseRevokesFamily(t *testing.T) {
-	clock := newHands()
+	clock := newTestClock()
 	journal := filepath.Join(t.TempDir(), "sandbox.jsonl")
 	options := fake.Options{Clock: clock.Now, AutoApprove: true, TokenTTL: time.Hour, Journal: journal}
 	c := start(t, options).app()
@@ -134,7 +134,7 @@ func TestMastodon_RefreshTokenReuseRevokesFamily(t *testing.T) {
 }
 
 func TestMastodon_TokensWithoutTTLDoNotExpire(t *testing.T) {
-	clock := newHands()
+	clock := newTestClock()
 	c := start(t, fake.Options{Clock: clock.Now, AutoApprove: true}).app()
 	got := c.allow()
 	clock.pass(10_000 * time.Hour)
