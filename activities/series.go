@@ -10,7 +10,7 @@ import (
 
 // SeriesStore is the database as it lists series.
 type SeriesStore interface {
-	OpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error)
+	ListOpenSeries(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error)
 }
 
 // SeriesDesk makes the posts of a series.
@@ -18,17 +18,17 @@ type SeriesDesk interface {
 	Materialise(ctx context.Context, series uuid.UUID) (changed []uuid.UUID, err error)
 }
 
-// PostNudger starts a post's workflow, or tells the running one to read its post.
-type PostNudger interface {
-	Nudge(ctx context.Context, postID uuid.UUID) error
+// PostSignaler starts a post's workflow, or tells the running one to read its post.
+type PostSignaler interface {
+	SignalChanged(ctx context.Context, postID uuid.UUID) error
 }
 
 // Series makes posts of what recurs.
 type Series struct {
-	Store  SeriesStore
-	Desk   SeriesDesk
-	Nudger PostNudger
-	Log    *slog.Logger
+	Store    SeriesStore
+	Desk     SeriesDesk
+	Signaler PostSignaler
+	Log      *slog.Logger
 }
 
 // seriesBatch is how many series are listed at once.
@@ -46,7 +46,7 @@ type MaterialiseResult struct {
 func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResult, err error) {
 	told := true
 	for after := uuid.Nil; ; {
-		ids, err := s.Store.OpenSeries(ctx, after, seriesBatch)
+		ids, err := s.Store.ListOpenSeries(ctx, after, seriesBatch)
 		if err != nil {
 			return result, err
 		}
@@ -62,7 +62,7 @@ func (s *Series) MaterialiseSeries(ctx context.Context) (result MaterialiseResul
 				if !told {
 					break // the reconciler does it
 				}
-				if err := s.Nudger.Nudge(ctx, post); err != nil {
+				if err := s.Signaler.SignalChanged(ctx, post); err != nil {
 					s.Log.WarnContext(ctx, "Temporal was not told; the reconciler will do it", "post_id", post, "error", err)
 					told = false
 				}

@@ -97,7 +97,7 @@ type Desk interface {
 // tells it again.
 type Workflows interface {
 	Start(ctx context.Context, p post.Post) error // a new post
-	Nudge(ctx context.Context, postID uuid.UUID) error
+	SignalChanged(ctx context.Context, postID uuid.UUID) error
 }
 
 // Accounts connects accounts and looks after them.
@@ -146,7 +146,7 @@ type Webhooks interface {
 	RedeliverDead(ctx context.Context, who workspace.Principal, endpoint uuid.UUID) (int64, error)
 }
 
-// ViewsStore tells how the counts of views are kept, and has them forgotten.
+// ViewsStore returns the health of view counting and stores erasures.
 type ViewsStore interface {
 	ViewsHealth(ctx context.Context) (flush.Health, error)
 	CreateViewErasure(ctx context.Context, e flush.Erasure) (flush.Erasure, error)

@@ -65,27 +65,27 @@ type server struct {
 
 // temporal counts what it is told of posts, or is down.
 type temporal struct {
-	mu     sync.Mutex
-	nudged map[uuid.UUID]int
-	crawls []string // signals to crawls
-	oldest time.Duration
-	down   error
-	silent bool
+	mu       sync.Mutex
+	signaled map[uuid.UUID]int
+	crawls   []string // signals to crawls
+	oldest   time.Duration
+	down     error
+	silent   bool
 }
 
-func (w *temporal) Nudge(_ context.Context, id uuid.UUID) error {
+func (w *temporal) SignalChanged(_ context.Context, id uuid.UUID) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.nudged[id]++
+	w.signaled[id]++
 	return w.down
 }
 
-func (w *temporal) Start(ctx context.Context, p post.Post) error { return w.Nudge(ctx, p.ID) }
+func (w *temporal) Start(ctx context.Context, p post.Post) error { return w.SignalChanged(ctx, p.ID) }
 
-func (w *temporal) nudges(id uuid.UUID) int {
+func (w *temporal) signals(id uuid.UUID) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.nudged[id]
+	return w.signaled[id]
 }
 
 func (w *temporal) fail(err error) {
@@ -116,7 +116,7 @@ func (w *temporal) ping(ctx context.Context) error {
 func (w *temporal) queues(context.Context) ([]status.Queue, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return []status.Queue{{Name: "dateline-post", Kind: "workflow", Waiting: 7, Oldest: w.oldest}}, w.down
+	return []status.Queue{{Name: "dateline-post", Kind: "workflow", Pending: 7, Oldest: w.oldest}}, w.down
 }
 
 type syncBuffer struct {
@@ -152,7 +152,7 @@ func handler(n *newsroomtest.Newsroom, w *temporal, log io.Writer, change ...fun
 		Page:         http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") }),
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
 		MaxBodyBytes: maxBody,
-		System: &status.Watch{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
+		System: &status.Reporter{Store: n.Store, Version: "test", Queues: w.queues, Log: slog.New(slog.NewTextHandler(log, nil)),
 			Readers: func(ctx context.Context) (status.Readers, error) {
 				quarantined, err := c.Counter.QuarantineSize(ctx)
 				return status.Readers{Quarantined: quarantined}, err
@@ -207,7 +207,7 @@ func (w *temporal) StartSelectorLearning(_ context.Context, domain string) error
 
 func start(t *testing.T, change ...func(*api.Server)) *server {
 	t.Helper()
-	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{nudged: map[uuid.UUID]int{}}, log: &syncBuffer{}}
+	s := &server{Newsroom: newsroomtest.Open(t), t: t, temporal: &temporal{signaled: map[uuid.UUID]int{}}, log: &syncBuffer{}}
 	s.handler = handler(s.Newsroom, s.temporal, s.log, change...)
 	listener := httptest.NewServer(s.handler)
 	t.Cleanup(listener.Close)

@@ -16,7 +16,6 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/infra/temporalclient"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
 	"dateline/internal/publishing/scheduling"
@@ -24,6 +23,7 @@ import (
 	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/fake"
 	"dateline/workflows"
+	"dateline/workflows/starter"
 )
 
 // publishing is a newsroom with Temporal, and with no worker yet.
@@ -31,13 +31,13 @@ type publishing struct {
 	*newsroomtest.Newsroom
 	t        *testing.T
 	temporal client.Client
-	starter  *temporalclient.Starter
+	starter  *starter.Starter
 }
 
 func openPublishing(t *testing.T) *publishing {
 	t.Helper()
 	p := &publishing{Newsroom: newsroomtest.OpenWith(t, fake.Options{AutoApprove: true}), t: t, temporal: temporaltest.Dial(t, temporaltest.Start(t), nil)}
-	p.starter = &temporalclient.Starter{Client: p.temporal, Namespace: temporaltest.Namespace}
+	p.starter = &starter.Starter{Client: p.temporal, Namespace: temporaltest.Namespace}
 	p.Allow("desk")
 	return p
 }
@@ -45,18 +45,18 @@ func openPublishing(t *testing.T) *publishing {
 func (p *publishing) activities() Activities {
 	log := slog.New(slog.DiscardHandler)
 	return Activities{
-		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log},
+		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: p.Store, Accounts: p.Accounts, Networks: p.Networks, Objects: p.Objects, Live: p.Bus, Log: log}),
 			Planner:  &delivery.Planner{Store: p.Store},
 			Commands: &delivery.Commands{Store: p.Store, Scheduler: p.Desk, Live: p.Bus},
-			Recovery: &delivery.Recovery{Store: p.Store, Nudger: p.starter, Live: p.Bus, Log: log}},
-		Series: &activities.Series{Store: p.Store, Desk: p.Desk, Nudger: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
+			Recovery: &delivery.Recovery{Store: p.Store, Signaler: p.starter, Live: p.Bus, Log: log}},
+		Series: &activities.Series{Store: p.Store, Desk: p.Desk, Signaler: p.starter, Log: log}, Library: &activities.Library{Media: p.Media},
 		Tokens:   &activities.Tokens{Store: p.Store, Accounts: p.Accounts, Starter: p.starter, Live: p.Bus, Log: log},
 		Webhooks: &activities.Webhooks{Store: p.Store, Sealer: p.Sealer, Live: p.Bus, Log: log}}
 }
 
 // worker makes a worker that knows of changes and of other workers.
 func (p *publishing) worker() *Worker {
-	return New(p.temporal, p.activities(), Surroundings{Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus, Log: slog.New(slog.DiscardHandler)})
+	return New(p.temporal, p.activities(), Deps{Dispatcher: idle{}, Store: p.Store, Releaser: p.starter, Notices: p.Bus, Log: slog.New(slog.DiscardHandler)})
 }
 
 func (p *publishing) run(w *Worker) {
@@ -110,13 +110,13 @@ func (p *publishing) wantPosted(made post.Post) {
 func TestPostOfAWorkerThatIsGoneGoesOutByAnother(t *testing.T) {
 	p := openPublishing(t)
 	made := p.schedule(100 * time.Millisecond)
-	p.Must(p.Store.SeeWorker(t.Context(), "newsroom-2/4711"))
+	p.Must(p.Store.RecordHeartbeat(t.Context(), "newsroom-2/4711"))
 	p.give(made, "newsroom-2/4711")
 	p.Exec("update workers set seen_at = clock_timestamp() - interval '1 minute'")
 	p.run(p.worker())
 	p.wantPosted(made)
 	await(t, "the end of the roster's row", func() bool {
-		gone, err := p.Store.KeepInheriting(t.Context(), "newsroom-2/4711", time.Second)
+		gone, err := p.Store.RenewWorkerLease(t.Context(), "newsroom-2/4711", time.Second)
 		return err == nil && !gone
 	})
 }
@@ -130,7 +130,7 @@ func TestPostOfAWorkerThatIsAliveIsLeftToIt(t *testing.T) {
 	defer stop()
 	go func() {
 		for alive.Err() == nil {
-			_ = p.Store.SeeWorker(alive, "newsroom-2/4711")
+			_ = p.Store.RecordHeartbeat(alive, "newsroom-2/4711")
 			time.Sleep(200 * time.Millisecond)
 		}
 	}()

@@ -22,7 +22,6 @@ import (
 
 	"dateline/activities"
 	"dateline/internal/infra/idempotency"
-	"dateline/internal/infra/temporalclient"
 	"dateline/internal/notify/webhook"
 	"dateline/internal/publishing/delivery"
 	"dateline/internal/publishing/post"
@@ -31,6 +30,7 @@ import (
 	"dateline/internal/testing/newsroomtest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/platforms/call"
+	"dateline/workflows/starter"
 )
 
 func TestMain(m *testing.M) { enginetest.Main(m) }
@@ -133,8 +133,8 @@ func (o *outbox) dispatcher(s webhook.Starter) *webhook.Dispatcher {
 func (o *outbox) work(dispatchers int) client.Client {
 	o.t.Helper()
 	c := temporaltest.Dial(o.t, temporaltest.Start(o.t), nil)
-	s := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{}}, Webhooks: o.webhooks}, idly(slog.New(slog.DiscardHandler)))
+	s := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})}, Webhooks: o.webhooks}, idly(slog.New(slog.DiscardHandler)))
 	o.Must(w.webhooks.Start())
 	o.t.Cleanup(w.webhooks.Stop)
 	for range dispatchers {
@@ -297,7 +297,7 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 	if again, err := o.Store.DispatchWebhooks(t.Context(), 100, nil); again != 0 || err != nil {
 		t.Errorf("%d events dispatched again, %v", again, err)
 	}
-	_, err = o.Store.SeenTemporalStore(t.Context(), "first")
+	_, err = o.Store.DetectNewTemporalStore(t.Context(), "first")
 	o.Must(err)
 	forgetful := &known{}
 	ctx, stop := context.WithCancel(t.Context())
@@ -308,7 +308,7 @@ func TestADeliveryWithoutAWorkflowIsStarted(t *testing.T) {
 	await(t, "the start", func() bool {
 		return forgetful.count() == 1 && o.Count("select count(*) from webhook_deliveries where workflow") == 1
 	})
-	_, err = o.Store.SeenTemporalStore(t.Context(), "second")
+	_, err = o.Store.DetectNewTemporalStore(t.Context(), "second")
 	o.Must(err)
 	await(t, "the start in the new store", func() bool { return forgetful.count() == 2 })
 	stop()

@@ -27,6 +27,7 @@ import (
 	"dateline/internal/storage/postgres"
 	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
+	"dateline/workflows/starter"
 )
 
 // Readers were counted, and are not any more: nobody would run the flush.
@@ -153,13 +154,13 @@ func (r *rows) Sweep(context.Context, func(media.Swept)) (media.Swept, error) {
 }
 
 func (r *rows) RefreshesDue(context.Context, int) ([]uuid.UUID, error) { return r.accounts, nil }
-func (r *rows) WarnOfEnds(context.Context) ([]uuid.UUID, error)        { return nil, nil }
+func (r *rows) WarnOfExpiry(context.Context) ([]uuid.UUID, error)      { return nil, nil }
 func (r *rows) RenewDue(context.Context, uuid.UUID) (account.Renewal, time.Duration, error) {
 	return account.Renewal{Outcome: account.Renewed}, 0, nil
 }
 
-func (r *rows) SeenTemporalStore(context.Context, string) (int64, error) { return 0, nil }
-func (r *rows) OpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, error) {
+func (r *rows) DetectNewTemporalStore(context.Context, string) (int64, error) { return 0, nil }
+func (r *rows) ListOpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, error) {
 	return r.series, nil
 }
 
@@ -167,27 +168,27 @@ func (r *rows) OpenSeries(context.Context, uuid.UUID, int) ([]uuid.UUID, error) 
 func (r *rows) Materialise(context.Context, uuid.UUID) ([]uuid.UUID, error) {
 	return []uuid.UUID{r.recurring}, nil
 }
-func (r *rows) DropOldIdempotencyKeys(context.Context) error { return nil }
-func (r *rows) MissingWorkflows(context.Context, int) ([]post.Unattended, error) {
+func (r *rows) DeleteExpiredIdempotencyKeys(context.Context) error { return nil }
+func (r *rows) ListMissingWorkflows(context.Context, int) ([]post.Unattended, error) {
 	var missing []post.Unattended
 	for _, id := range r.ids {
 		missing = append(missing, post.Unattended{PostID: id})
 	}
 	return missing, nil
 }
-func (r *rows) Reconnected(context.Context, int) ([]uuid.UUID, error)             { return nil, nil }
-func (r *rows) NoteLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
-func (r *rows) Return(context.Context, uuid.UUID) (post.Post, error) {
+func (r *rows) ListReconnected(context.Context, int) ([]uuid.UUID, error)         { return nil, nil }
+func (r *rows) MarkLate(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
+func (r *rows) RedriveReconnected(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
 }
-func (r *rows) Acknowledge(context.Context, uuid.UUID) (post.Post, error) {
+func (r *rows) AcknowledgeRevision(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
 }
 func (r *rows) Post(context.Context, uuid.UUID) (post.Post, error) {
 	return post.Post{}, apperr.NotFound("post")
 }
 func (r *rows) CountDue(context.Context, time.Time, time.Time) (int, error) { return 0, nil }
-func (r *rows) Note(context.Context, uuid.UUID, *uuid.UUID, string, string, map[string]any) error {
+func (r *rows) AddEvent(context.Context, uuid.UUID, *uuid.UUID, string, string, map[string]any) error {
 	return nil
 }
 
@@ -197,48 +198,50 @@ type idle struct{}
 func (idle) Run(ctx context.Context)                        { <-ctx.Done() }
 func (idle) ListenPosts(context.Context) <-chan []uuid.UUID { return nil }
 
-func (idle) SeeWorker(context.Context, string) error { return nil }
-func (idle) InheritWorkers(context.Context, time.Duration, time.Duration) ([]string, error) {
+func (idle) RecordHeartbeat(context.Context, string) error { return nil }
+func (idle) LeaseDeadWorkers(context.Context, time.Duration, time.Duration) ([]string, error) {
 	return nil, nil
 }
-func (idle) KeepInheriting(context.Context, string, time.Duration) (bool, error) { return false, nil }
-func (idle) ForgetWorker(context.Context, string) error                          { return nil }
-func (idle) DuePosts(context.Context, time.Time, postgres.DuePost, int) ([]postgres.DuePost, error) {
+func (idle) RenewWorkerLease(context.Context, string, time.Duration) (bool, error) { return false, nil }
+func (idle) DeleteWorker(context.Context, string) error                            { return nil }
+func (idle) ListDuePosts(context.Context, time.Time, postgres.DuePost, int) ([]postgres.DuePost, error) {
 	return nil, nil
 }
-func (idle) OverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) { return nil, nil }
-func (idle) Changed(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error)     { return nil, nil }
+func (idle) ListOverduePosts(context.Context, time.Duration, int) ([]uuid.UUID, error) {
+	return nil, nil
+}
+func (idle) FindChanged(context.Context, map[uuid.UUID]int64) ([]uuid.UUID, error) { return nil, nil }
 
 // idly surrounds a worker with a newsroom in which nothing happens.
-func idly(log *slog.Logger) Surroundings {
-	return Surroundings{Dispatcher: idle{}, Store: idle{}, Notices: idle{}, Log: log}
+func idly(log *slog.Logger) Deps {
+	return Deps{Dispatcher: idle{}, Store: idle{}, Notices: idle{}, Log: log}
 }
 
-// A worker polls, runs the reconciler at once, nudges what is missing, and
+// A worker polls, runs the reconciler at once, signals what is missing, and
 // stops when it is told to.
 func TestRun(t *testing.T) {
 	c := temporaltest.Dial(t, temporaltest.Start(t), nil)
-	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
+	signaler := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
 	log := slog.New(slog.DiscardHandler)
 	missing := &rows{ids: []uuid.UUID{uuid.New()}, series: []uuid.UUID{uuid.New()}, recurring: uuid.New(), swept: make(chan struct{}), accounts: []uuid.UUID{uuid.New()}}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
-		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
-		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
-		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
+		Recovery: &delivery.Recovery{Store: missing, Signaler: signaler, Log: log}},
+		Series: &activities.Series{Store: missing, Desk: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
+		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: signaler, Log: log},
 		Views:    &activities.Views{Flusher: missing},
 		Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
 	await(t, "a poller", func() bool {
-		polled, err := nudger.Polled(t.Context())
+		polled, err := signaler.HasPostWorkers(t.Context())
 		return err == nil && polled
 	})
-	await(t, "a nudge", func() bool {
+	await(t, "a signal", func() bool {
 		_, err := c.DescribeWorkflowExecution(t.Context(), workflows.PostID(missing.ids[0]), "")
 		return err == nil
 	})
-	await(t, "a nudge for what recurs", func() bool {
+	await(t, "a signal for what recurs", func() bool {
 		_, err := c.DescribeWorkflowExecution(t.Context(), workflows.PostID(missing.recurring), "")
 		return err == nil
 	})
@@ -281,11 +284,11 @@ func TestTemporalThatGoesAwayBeforeTheSchedulesAreMadeEndsNoWorker(t *testing.T)
 			}))
 	})
 	log, missing := slog.New(slog.DiscardHandler), &rows{swept: make(chan struct{})}
-	nudger := &temporalclient.Starter{Client: c, Namespace: temporaltest.Namespace}
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Log: log}, Planner: &delivery.Planner{Store: missing},
-		Recovery: &delivery.Recovery{Store: missing, Nudger: nudger, Log: log}},
-		Series: &activities.Series{Store: missing, Desk: missing, Nudger: nudger, Log: log}, Library: &activities.Library{Media: missing},
-		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: nudger, Log: log},
+	signaler := &starter.Starter{Client: c, Namespace: temporaltest.Namespace}
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Log: log}), Planner: &delivery.Planner{Store: missing},
+		Recovery: &delivery.Recovery{Store: missing, Signaler: signaler, Log: log}},
+		Series: &activities.Series{Store: missing, Desk: missing, Signaler: signaler, Log: log}, Library: &activities.Library{Media: missing},
+		Tokens:   &activities.Tokens{Store: missing, Accounts: missing, Starter: signaler, Log: log},
 		Views:    &activities.Views{Flusher: missing},
 		Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, stop := context.WithCancel(t.Context())
@@ -309,7 +312,7 @@ func TestRunWithoutTemporal(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: &delivery.Publisher{}}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
+	w := New(c, Activities{Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{})}, Series: &activities.Series{}, Library: &activities.Library{}, Webhooks: &activities.Webhooks{}}, idly(log))
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	if err := w.Run(ctx); err == nil {

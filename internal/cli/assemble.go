@@ -41,6 +41,7 @@ import (
 	"dateline/platforms/call"
 	"dateline/web"
 	"dateline/worker"
+	"dateline/workflows/starter"
 )
 
 // parts are what api and worker are made of.
@@ -53,7 +54,7 @@ type parts struct {
 	bus      *pubsub.Bus
 	objects  *objects.Bucket
 	temporal client.Client
-	starter  *temporalclient.Starter
+	starter  *starter.Starter
 	networks platforms.Registry
 	accounts *account.Service
 	desk     *scheduling.Desk
@@ -122,7 +123,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	for _, c := range []*http.Client{httpClient, p.hooks, p.web} {
-		c.Transport = p.telemetry.Transport(c.Transport)
+		c.Transport = p.telemetry.TraceTransport(c.Transport)
 	}
 	guard, err := ssrf.New(allowed)
 	if err != nil {
@@ -166,7 +167,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		APIKey: cfg.TemporalAPIKey, TLS: cfg.TemporalTLS, Metrics: p.telemetry.TemporalMetrics(), Tracing: tracing}, log); err != nil {
 		return nil, err
 	}
-	p.starter = &temporalclient.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
+	p.starter = &starter.Starter{Client: p.temporal, Namespace: cfg.TemporalNamespace}
 	p.archives = &archive.Archives{Store: p.store, Objects: p.objects, Workflows: p.starter, Version: of.version}
 	p.accounts = &account.Service{Store: p.store, Connectors: p.networks, Sealer: p.sealer, Live: p.bus, Log: log,
 		RedirectURI: strings.TrimSuffix(cfg.PublicURL, "/") + "/api/v1/oauth/callback"}
@@ -188,7 +189,7 @@ func assemble(ctx context.Context, cfg *config.Config, log *slog.Logger, box *sa
 		return nil, err
 	}
 	p.desk = &scheduling.Desk{Store: p.store, Accounts: p.accounts, Networks: p.networks, ObjectURL: p.objects.URL, Live: p.bus, Log: log, Now: p.clock.Now, Rates: p.limits, Meter: p.telemetry.Publishing, LinkBase: cfg.LinkBase()}
-	return p, p.observe(of.version)
+	return p, p.registerMetrics(of.version)
 }
 
 // openRedis takes one URL, or the comma-separated hosts of a cluster.
@@ -267,8 +268,8 @@ func (p *parts) server(page web.Page) *api.Server {
 		Views:      p.views(),
 		Links:      &shortlink.Service{Store: p.store, BaseURL: p.cfg.LinkBase()},
 		Redirect:   p.redirect(),
-		ViewsStore: viewsStore{p.store}, System: p.watch(), Dashboard: page.Built(),
-		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRate, PerAddress: p.cfg.APIAddressRate, AtOnce: p.cfg.APIAtOnce, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
+		ViewsStore: viewsStore{p.store}, System: p.statusReporter(), Dashboard: page.Built(),
+		Checks: p.checks(), Clock: p.clock, Meter: p.telemetry.API, Page: page, Log: p.log, MaxBodyBytes: p.cfg.MaxBodyBytes, Limits: api.Limits{PerToken: p.cfg.APIRateLimit, PerAddress: p.cfg.APIIPRateLimit, AtOnce: p.cfg.APIMaxInFlight, StreamsPerCaller: streamsPerCaller, Streams: p.cfg.APIMaxStreams}, TrustedProxies: p.cfg.TrustedProxies, Hosts: p.cfg.Hosts()}
 	if p.crawl != nil {
 		s.Crawl, s.Archives, s.Articles = p.crawl.seeds, p.crawl.archives, p.articles()
 		s.Search, s.PublicURL = p.search.service, p.cfg.PublicURL
@@ -311,7 +312,7 @@ func (p *parts) checks() map[string]api.Check {
 		"objects":  p.objects.Ping,
 		"temporal": p.starter.Ping,
 		"worker": func(ctx context.Context) error {
-			polled, err := p.starter.Polled(ctx)
+			polled, err := p.starter.HasPostWorkers(ctx)
 			if err == nil && !polled {
 				return errors.New("no worker polls the queue of posts")
 			}
@@ -339,12 +340,12 @@ func (p *parts) worker() *worker.Worker {
 	crowd, stop := delivery.Batched(p.store)
 	p.stopCrowd = stop
 	return worker.New(p.temporal, worker.Activities{
-		Publishing: &activities.Publishing{Publisher: &delivery.Publisher{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
-			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Meter: p.telemetry.Publishing, InFlight: p.running},
+		Publishing: &activities.Publishing{Publisher: delivery.New(delivery.Deps{Store: crowd, Accounts: p.accounts, Networks: p.networks, Objects: p.objects, Live: p.bus, Log: p.log,
+			Clock: p.clock, Limits: p.limits, Waker: p.starter, Hosts: &hostguard.Bulkhead{}, Media: p.media, Links: p.objects, Metrics: p.telemetry.Publishing, InFlight: p.running}),
 			Planner:  &delivery.Planner{Store: p.store, Networks: p.networks},
 			Commands: &delivery.Commands{Store: p.store, Scheduler: p.desk, Live: p.bus},
-			Recovery: &delivery.Recovery{Store: p.store, Nudger: p.starter, Live: p.bus, Log: p.log}},
-		Series:   &activities.Series{Store: p.store, Desk: p.desk, Nudger: p.starter, Log: p.log},
+			Recovery: &delivery.Recovery{Store: p.store, Signaler: p.starter, Live: p.bus, Log: p.log}},
+		Series:   &activities.Series{Store: p.store, Desk: p.desk, Signaler: p.starter, Log: p.log},
 		Library:  &activities.Library{Media: p.media},
 		Archive:  &activities.Archive{Archives: p.archives},
 		Tokens:   &activities.Tokens{Store: p.store, Accounts: p.accounts, Starter: p.starter, Live: p.bus, Log: p.log},
@@ -352,7 +353,7 @@ func (p *parts) worker() *worker.Worker {
 		Search:   p.searchWorker(),
 		Webhooks: &activities.Webhooks{Store: p.store, Sealer: p.sealer, Client: p.hooks, Live: p.bus, Log: p.log},
 		Views:    p.viewsActivities(),
-	}, worker.Surroundings{
+	}, worker.Deps{
 		Dispatcher: &webhook.Dispatcher{Store: p.store, Starter: p.starter, Notices: p.bus, PublicURL: p.cfg.PublicURL, Log: p.log},
 		Store:      p.store, Releaser: p.starter, Notices: p.bus, Log: p.log})
 }

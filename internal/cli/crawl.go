@@ -46,9 +46,9 @@ func (p *parts) assembleCrawl(allowed []string, names fetch.Resolver) (err error
 	if c.pages, err = pagestore.New(p.objects); err != nil {
 		return err
 	}
-	o := fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxy, Resolver: names}
-	if p.cfg.CrawlBrowser != "" {
-		if o.Renderer, err = render.New(render.Options{URL: p.cfg.CrawlBrowser}); err != nil {
+	o := fetch.Options{Product: crawlProduct, Version: "1", Contact: p.cfg.CrawlContact, AllowPrivate: allowed, Proxy: p.cfg.CrawlProxyURL, Resolver: names}
+	if p.cfg.CrawlBrowserURL != "" {
+		if o.Renderer, err = render.New(render.Options{URL: p.cfg.CrawlBrowserURL}); err != nil {
 			return err
 		}
 	}
@@ -88,8 +88,8 @@ func (p *parts) crawlWorker() *worker.Crawler {
 	}
 	return &worker.Crawler{
 		Articles: p.articleWorker(),
-		Crawl:    &activities.Crawl{Frontier: p.store, Drainer: d, Most: p.cfg.CrawlDomains},
+		Crawl:    &activities.Crawl{Frontier: p.store, Drainer: d, Most: p.cfg.CrawlMaxDomains},
 		Keep: &activities.CrawlKeeper{Rows: p.store, Filter: filter, Drop: p.objects.Delete, Export: p.crawl.archives,
-			Keep: p.cfg.CrawlVersions, Age: age},
+			Keep: p.cfg.CrawlMaxVersions, Age: age},
 	}
 }

@@ -12,16 +12,16 @@ import (
 
 // PlanStore is the database as the Planner uses it.
 type PlanStore interface {
-	Acknowledge(ctx context.Context, postID uuid.UUID) (post.Post, error)
+	AcknowledgeRevision(ctx context.Context, postID uuid.UUID) (post.Post, error)
 	CountDue(ctx context.Context, from, to time.Time) (int, error)
 }
 
 // Planner reads posts and plans when they are prepared and dispatched.
 type Planner struct {
 	Store    PlanStore
-	Networks NetworkFinder // nil: posts without attachments are not prepared ahead
+	Networks Networks // nil: posts without attachments are not prepared ahead
 
-	crowds crowds
+	bursts burstCounter
 }
 
 // PostView is what the workflow needs to know of a post: no content, so that
@@ -52,17 +52,17 @@ const prepareLead = 10 * time.Minute
 
 // ReadPost reads the post and notes that the workflow knows this revision.
 func (s *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) {
-	p, err := s.Store.Acknowledge(ctx, id)
+	p, err := s.Store.AcknowledgeRevision(ctx, id)
 	if err != nil {
 		return PostView{}, permanent(err)
 	}
 	v := PostView{Status: p.Status, ScheduledTime: p.ScheduledTime, TimeZone: p.TimeZone, Revision: p.Revision}
 	if p.Status == post.Scheduled {
-		crowd, err := s.crowds.around(ctx, p.ScheduledTime, s.Store.CountDue)
+		burst, err := s.bursts.around(ctx, p.ScheduledTime, s.Store.CountDue)
 		if err != nil {
 			return PostView{}, err
 		}
-		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, crowd))
+		v.ArmAt = p.ScheduledTime.Add(-leadOf(p.ID, burst))
 		if len(p.MediaIDs()) > 0 || s.preparesAhead(p) {
 			v.PrepareAt = p.ScheduledTime.Add(-prepareLead)
 		}
@@ -73,7 +73,7 @@ func (s *Planner) ReadPost(ctx context.Context, id uuid.UUID) (PostView, error) 
 		}
 		v.Targets = append(v.Targets, TargetView{ID: t.ID, AccountID: t.AccountID, Network: t.Network, Status: t.Status})
 	}
-	v.Deferred = p.Status == post.Scheduled && defers(v)
+	v.Deferred = p.Status == post.Scheduled && isDeferrable(v)
 	return v, nil
 }
 

@@ -14,19 +14,19 @@ import (
 
 // RecoveryStore is the database as Recovery uses it.
 type RecoveryStore interface {
-	SeenTemporalStore(ctx context.Context, identity string) (forgotten int64, err error)
-	MissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error)
-	Reconnected(ctx context.Context, limit int) ([]uuid.UUID, error)
-	Return(ctx context.Context, postID uuid.UUID) (post.Post, error)
-	NoteLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error)
-	DropOldIdempotencyKeys(ctx context.Context) error
+	DetectNewTemporalStore(ctx context.Context, identity string) (forgotten int64, err error)
+	ListMissingWorkflows(ctx context.Context, limit int) ([]post.Unattended, error)
+	ListReconnected(ctx context.Context, limit int) ([]uuid.UUID, error)
+	RedriveReconnected(ctx context.Context, postID uuid.UUID) (post.Post, error)
+	MarkLate(ctx context.Context, after time.Duration, limit int) ([]uuid.UUID, error)
+	DeleteExpiredIdempotencyKeys(ctx context.Context) error
 }
 
-// Nudger starts a post's workflow. Nudge also tells one that runs to read its
+// Signaler starts a post's workflow. SignalChanged also tells one that runs to read its
 // post; EnsureRunning leaves one alone that gets on, which costs Temporal next to
 // nothing: when it is overloaded, all posts are late. began says that none did.
-type Nudger interface {
-	Nudge(ctx context.Context, postID uuid.UUID) error
+type Signaler interface {
+	SignalChanged(ctx context.Context, postID uuid.UUID) error
 	EnsureRunning(ctx context.Context, postID uuid.UUID) (began bool, err error)
 	StoreIdentity(ctx context.Context) (string, error)
 }
@@ -35,7 +35,7 @@ type Nudger interface {
 // missed a change.
 type Recovery struct {
 	Store  RecoveryStore
-	Nudger Nudger
+	Signaler Signaler
 	Live   LiveBus
 	Log    *slog.Logger
 }
@@ -52,18 +52,18 @@ type RecoveryResult struct {
 	Forgotten int64 // posts whose workflow was lost with Temporal's store
 	Returned  int   // posts whose account is connected again
 	Late      int   // posts found out of time
-	Nudged    int
+	Signaled    int
 }
 
 // Run brings rows and workflows together. It ends when a batch
 // brings nothing new.
 func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryResult, error) {
 	var result RecoveryResult
-	identity, err := r.Nudger.StoreIdentity(ctx)
+	identity, err := r.Signaler.StoreIdentity(ctx)
 	if err != nil {
 		return result, err
 	}
-	if result.Forgotten, err = r.Store.SeenTemporalStore(ctx, identity); err != nil {
+	if result.Forgotten, err = r.Store.DetectNewTemporalStore(ctx, identity); err != nil {
 		return result, err
 	}
 	if result.Forgotten > 0 {
@@ -72,7 +72,7 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 	if err := r.returnReconnected(ctx, &result, heartbeat); err != nil {
 		return result, err
 	}
-	late, err := r.Store.NoteLate(ctx, lateAfter, reconcileBatch)
+	late, err := r.Store.MarkLate(ctx, lateAfter, reconcileBatch)
 	if err != nil {
 		return result, err
 	}
@@ -81,51 +81,51 @@ func (r *Recovery) Run(ctx context.Context, heartbeat func(done int)) (RecoveryR
 		r.Live.Changed(ctx, id)
 	}
 	result.Late = len(late)
-	nudged := map[uuid.UUID]bool{}
+	signaled := map[uuid.UUID]bool{}
 	for {
-		missing, err := r.Store.MissingWorkflows(ctx, reconcileBatch)
+		missing, err := r.Store.ListMissingWorkflows(ctx, reconcileBatch)
 		if err != nil {
 			return result, err
 		}
 		fresh := 0
 		for _, m := range missing {
-			if nudged[m.PostID] {
+			if signaled[m.PostID] {
 				continue
 			}
-			nudged[m.PostID] = true
+			signaled[m.PostID] = true
 			fresh++
 			if err := r.tell(ctx, m); err != nil {
 				return result, err
 			}
-			result.Nudged++
-			heartbeat(result.Nudged)
+			result.Signaled++
+			heartbeat(result.Signaled)
 		}
 		if fresh == 0 || len(missing) < reconcileBatch {
 			break
 		}
 	}
-	return result, r.Store.DropOldIdempotencyKeys(ctx)
+	return result, r.Store.DeleteExpiredIdempotencyKeys(ctx)
 }
 
 // tell makes sure that a post's workflow runs and knows its newest revision. One
 // that begins reads the post by itself.
 func (r *Recovery) tell(ctx context.Context, m post.Unattended) error {
-	began, err := r.Nudger.EnsureRunning(ctx, m.PostID)
+	began, err := r.Signaler.EnsureRunning(ctx, m.PostID)
 	if err != nil || began || !m.Untold {
 		return err
 	}
-	return r.Nudger.Nudge(ctx, m.PostID)
+	return r.Signaler.SignalChanged(ctx, m.PostID)
 }
 
 // returnReconnected sends posts out again that failed for want of access to an
 // account which a person has connected since.
 func (r *Recovery) returnReconnected(ctx context.Context, result *RecoveryResult, heartbeat func(done int)) error {
-	ids, err := r.Store.Reconnected(ctx, reconcileBatch)
+	ids, err := r.Store.ListReconnected(ctx, reconcileBatch)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		_, err := r.Store.Return(ctx, id)
+		_, err := r.Store.RedriveReconnected(ctx, id)
 		var refusal *apperr.Error
 		if errors.As(err, &refusal) {
 			continue // somebody else was faster
@@ -134,7 +134,7 @@ func (r *Recovery) returnReconnected(ctx context.Context, result *RecoveryResult
 			return err
 		}
 		r.Live.Changed(ctx, id)
-		if err := r.Nudger.Nudge(ctx, id); err != nil {
+		if err := r.Signaler.SignalChanged(ctx, id); err != nil {
 			return err
 		}
 		result.Returned++

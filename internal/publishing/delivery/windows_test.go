@@ -51,7 +51,7 @@ func (w *wakers) Wake(_ context.Context, id uuid.UUID) error {
 // throughTemporal brings posts out as Temporal does: every attempt that is told
 // to come back does, at its time or when it is woken. None may be told to wait
 // for longer than longest.
-func (b *bench) throughTemporal(p *delivery.Publisher, posts []post.Post, longest time.Duration) {
+func (b *bench) throughTemporal(p *delivery.Deps, posts []post.Post, longest time.Duration) {
 	b.t.Helper()
 	w := &wakers{}
 	p.Waker = w
@@ -176,7 +176,7 @@ func TestBurst_AtAServerThatCannotBeTrusted(t *testing.T) {
 // admitted has a permit for every call.
 type admitted struct{ delivery.RateLimits }
 
-func (admitted) Take(context.Context, ratelimit.Caller, network.CallKind) ratelimit.Grant {
+func (admitted) Acquire(context.Context, ratelimit.Caller, network.CallKind) ratelimit.Grant {
 	return ratelimit.Grant{OK: true}
 }
 

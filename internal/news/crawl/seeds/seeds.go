@@ -226,7 +226,7 @@ func (s *Service) Render(ctx context.Context, who workspace.Principal, name stri
 		return err
 	}
 	if render && !s.Browser {
-		return &apperr.Error{Kind: apperr.KindConflict, Code: "no_browser", Message: "There is no browser to render pages in: set DATELINE_CRAWL_BROWSER."}
+		return &apperr.Error{Kind: apperr.KindConflict, Code: "no_browser", Message: "There is no browser to render pages in: set DATELINE_CRAWL_BROWSER_URL."}
 	}
 	if err := s.alone(ctx, who, d, "Ask them first."); err != nil {
 		return err

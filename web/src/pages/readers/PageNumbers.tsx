@@ -2,7 +2,7 @@ import { Group, Progress, SegmentedControl, SimpleGrid, Skeleton, Stack, Text, T
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, take } from '../../api/client'
+import { api, unwrap } from '../../api/client'
 import { LinkButton } from '../../components/links'
 import { Failed, WaitingCards } from '../../components/states'
 import { isPost, PageName } from './PageName'
@@ -16,7 +16,7 @@ export interface Counted {
   own: boolean
 }
 
-const types = ['view', 'click', 'convert'] as const
+const types = ['view', 'click', 'conversion'] as const
 
 /** All that is counted of one page. `views` and `clicks` are newer than what was read, where the stream has told them. */
 export function PageNumbers({ site, page, views, clicks }: { site: Counted; page: string; views?: number; clicks?: number }) {
@@ -25,15 +25,15 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
   const [type, setType] = useState<(typeof types)[number]>(site.own ? 'click' : 'view')
   const path = { id: site.id }
   const key = ['page', site.id, page]
-  const stats = useQuery({ queryKey: [...key, 'stats'], queryFn: async () => (await take(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
+  const stats = useQuery({ queryKey: [...key, 'stats'], queryFn: async () => (await unwrap(api.GET('/api/v1/sites/{id}/pages/stats', { params: { path, query: { page: [page] } } }))).pages[0] })
   const series = useQuery({
     queryKey: [...key, 'series', unit, type],
     placeholderData: keepPreviousData,
-    queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/series', { params: { path, query: { page, type, unit, buckets: unit === 'hour' ? 48 : 35 } } })),
+    queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/series', { params: { path, query: { page, type, unit, buckets: unit === 'hour' ? 48 : 35 } } })),
   })
-  const funnel = useQuery({ queryKey: [...key, 'funnel'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/funnel', { params: { path, query: { page } } })) })
-  const dimensions = useQuery({ queryKey: [...key, 'dimensions'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/dimensions', { params: { path, query: { page } } })) })
-  const filtered = useQuery({ queryKey: [...key, 'filtered'], queryFn: () => take(api.GET('/api/v1/sites/{id}/pages/filtered', { params: { path, query: { page } } })) })
+  const funnel = useQuery({ queryKey: [...key, 'funnel'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/funnel', { params: { path, query: { page } } })) })
+  const dimensions = useQuery({ queryKey: [...key, 'dimensions'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/dimensions', { params: { path, query: { page } } })) })
+  const filtered = useQuery({ queryKey: [...key, 'filtered'], queryFn: () => unwrap(api.GET('/api/v1/sites/{id}/pages/filtered', { params: { path, query: { page } } })) })
   // Each view that the stream tells of makes the rest worth reading again.
   const { refetch: again } = series
   const { refetch: statsAgain } = stats
@@ -65,7 +65,7 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
         <Figure label={t('readers.uniquesWeek')} value={s.uniques.week} />
         <Figure label={t('readers.uniquesAll')} value={s.uniques.all_time} mark="readers" />
         <Figure label={t('readers.clicks')} value={Math.max(clicks ?? 0, s.clicks)} mark="clicks" />
-        <Figure label={t('readers.converts')} value={s.converts} />
+        <Figure label={t('readers.conversions')} value={s.conversions} />
       </SimpleGrid>
       <Stack gap="xs" className="dl-card" p="md">
         <Group justify="space-between">
@@ -82,7 +82,7 @@ export function PageNumbers({ site, page, views, clicks }: { site: Counted; page
         )}
       </Stack>
       {funnel.data && (
-        <Shares title={t('readers.funnel')} counts={[[t('readers.views'), funnel.data.views], [t('readers.clicks'), funnel.data.clicks], [t('readers.converts'), funnel.data.converts]]} most={funnel.data.views} />
+        <Shares title={t('readers.funnel')} counts={[[t('readers.views'), funnel.data.views], [t('readers.clicks'), funnel.data.clicks], [t('readers.conversions'), funnel.data.conversions]]} most={funnel.data.views} />
       )}
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         {dimensions.data && (

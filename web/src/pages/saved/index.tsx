@@ -4,7 +4,7 @@ import { IconBookmark, IconPencil, IconSearch, IconTrash } from '@tabler/icons-r
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { api, ifMatch, type Schemas, take } from '../../api/client'
+import { api, ifMatchHeader, type Schemas, unwrap } from '../../api/client'
 import { Ago } from '../../components/Ago'
 import { Feed } from '../../components/Feed'
 import { LinkAnchor, LinkButton } from '../../components/links'
@@ -12,7 +12,7 @@ import { NewsFrame } from '../../components/NewsFrame'
 import { Empty, Failed, Waiting } from '../../components/states'
 import { fields, searchOf } from '../../lib/news'
 import { savedQuery } from '../../lib/newsQueries'
-import { sayDone, sayFailed } from '../../lib/say'
+import { notifySuccess, notifyError } from '../../lib/notify'
 import { useAtLeast } from '../../lib/session'
 import { EditSearch } from './EditSearch'
 
@@ -55,14 +55,14 @@ function Kept({ search: n }: { search: Saved }) {
   const settled = () => void client.invalidateQueries({ queryKey: ['saved-searches'] })
   const params = { path: { id: n.id } }
   const alert = useMutation({
-    mutationFn: (on: boolean) => take(api.PATCH('/api/v1/saved-searches/{id}', { params: { ...params, header: ifMatch(n.version) }, body: { alert: on } })),
-    onError: sayFailed,
+    mutationFn: (on: boolean) => unwrap(api.PATCH('/api/v1/saved-searches/{id}', { params: { ...params, header: ifMatchHeader(n.version) }, body: { alert: on } })),
+    onError: notifyError,
     onSettled: settled,
   })
   const remove = useMutation({
-    mutationFn: () => take(api.DELETE('/api/v1/saved-searches/{id}', { params })),
-    onSuccess: () => sayDone(t('saved.removed', { name: n.name })),
-    onError: sayFailed,
+    mutationFn: () => unwrap(api.DELETE('/api/v1/saved-searches/{id}', { params })),
+    onSuccess: () => notifySuccess(t('saved.removed', { name: n.name })),
+    onError: notifyError,
     onSettled: settled,
   })
   const found = searchOf(n)
@@ -109,11 +109,11 @@ function Kept({ search: n }: { search: Saved }) {
             {t('saved.paused')}
           </Badge>
         )}
-        <Text size="sm" c="dimmed" data-told={n.told}>
-          {t('saved.told', { count: n.told, number: new Intl.NumberFormat(i18n.language).format(n.told) })}
-          {n.last_told_at && (
+        <Text size="sm" c="dimmed" data-told={n.alert_count}>
+          {t('saved.told', { count: n.alert_count, number: new Intl.NumberFormat(i18n.language).format(n.alert_count) })}
+          {n.last_alerted_at && (
             <>
-              , <Ago at={n.last_told_at} />
+              , <Ago at={n.last_alerted_at} />
             </>
           )}
         </Text>
@@ -122,7 +122,7 @@ function Kept({ search: n }: { search: Saved }) {
         <LinkButton to="/news" search={found} size="xs" variant="default" leftSection={<IconSearch size={16} aria-hidden />}>
           {t('saved.open')}
         </LinkButton>
-        <Button size="xs" variant="default" onClick={() => toggle('told')} aria-expanded={open === 'told'} disabled={n.told === 0}>
+        <Button size="xs" variant="default" onClick={() => toggle('told')} aria-expanded={open === 'told'} disabled={n.alert_count === 0}>
           {t('saved.whatTold')}
         </Button>
         {may && (
@@ -159,7 +159,7 @@ function Told({ id }: { id: string }) {
   const list = useInfiniteQuery({
     queryKey: ['saved-searches', id, 'matches'],
     initialPageParam: '',
-    queryFn: ({ pageParam }) => take(api.GET('/api/v1/saved-searches/{id}/matches', { params: { path: { id }, query: { limit: 20, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(api.GET('/api/v1/saved-searches/{id}/matches', { params: { path: { id }, query: { limit: 20, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     getNextPageParam: (page) => page.next_cursor,
   })
   if (list.error) return <Failed error={list.error} retry={() => void list.refetch()} />
@@ -172,7 +172,7 @@ function Told({ id }: { id: string }) {
             {m.title}
           </LinkAnchor>
           <Text size="xs" c="dimmed">
-            {m.domain} · <Ago at={m.told_at} />
+            {m.domain} · <Ago at={m.alerted_at} />
           </Text>
         </div>
       ))}
