@@ -19,7 +19,7 @@ type Service struct {
 	Network      string // display name
 	ClientID     string
 	ClientSecret secret.Text
-	Sandbox      string // base address of the network's copy in the sandbox; empty: none
+	Sandbox      string // base URL of the fake network (sandbox); empty: none
 }
 
 // Host returns the host to call for an account: the real one, or the fake network

@@ -92,7 +92,7 @@ func testPublish(t *testing.T, s Subject) {
 func wantRates(t *testing.T, s Subject, use network.CallKind, rates []network.RateStatus, atLeast int) {
 	t.Helper()
 	if s.ReportsRates && len(rates) == 0 {
-		t.Error("the answer's word on rate limits is lost")
+		t.Error("the receipt lacks the reported rate limits")
 	}
 	limits, err := s.Network.Limits(t.Context(), s.Account)
 	if err != nil {

@@ -154,7 +154,7 @@ func TestRates_UseServerClock(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("nothing said of %v", want)
 	}
-	// 1800000000000000000 was given out on 10 June 2024.
+	// 1800000000000000000 was issued on 10 June 2024.
 	if at := time.UnixMilli(1288834974657 + 1800000000000000000>>22); !receipt.CreatedAt.Equal(at) || receipt.CreatedAt.Year() != 2024 {
 		t.Errorf("created at %v, want %v", receipt.CreatedAt, at)
 	}

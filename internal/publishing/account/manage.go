@@ -163,11 +163,11 @@ func otherIdentity(a Account, came string) error {
 		Message: fmt.Sprintf("The token of %s belongs to %s now. Connect the account again.", a.Handle, came)}
 }
 
-// DisconnectResult is how a disconnection went.
+// DisconnectResult is the result of disconnecting an account.
 type DisconnectResult struct {
 	Account Account
-	Revoked bool   // at the network; else its token is forgotten here only
-	Advice  string // what to do where it is not revoked
+	Revoked bool   // the network revoked the token; otherwise it was only deleted locally
+	Advice  string // what to do if it was not revoked
 }
 
 const revokePatience = 15 * time.Second
@@ -190,7 +190,7 @@ func (s *Service) Disconnect(ctx context.Context, who workspace.Principal, id uu
 		return DisconnectResult{}, err
 	}
 	s.announce()
-	out := DisconnectResult{Advice: "The network could not be told. Take Dateline's access back in the account's settings at the network."}
+	out := DisconnectResult{Advice: "The token could not be revoked. Remove Dateline's access in the account's settings at the network."}
 	switch {
 	case a.Status == Disconnected:
 		out.Advice = ""
