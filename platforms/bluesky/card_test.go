@@ -66,7 +66,7 @@ type external struct {
 // The card of the first link is accepted by the network's own server.
 func testRealCard(t *testing.T, account network.Account, d devenv) {
 	options := d.options()
-	options.NoCards = false
+	options.DisableLinkCard = false
 	b := bluesky.New(newClient(t), options)
 	link := serveSite(t) + "/tin"
 	receipt, _ := publish(t, b, account, network.Submission{Key: rand.Text(), Text: "Đọc " + link})
@@ -101,7 +101,7 @@ func wantCard(t *testing.T, r record, link string) {
 }
 
 // What cards show, and that a failing page does not fail the post.
-func TestPrepare_Cards(t *testing.T) {
+func TestPrepare_LinkCard(t *testing.T) {
 	pds := serveAtRoot(t, startFake(t, fake.Options{}))
 	b := bluesky.New(newClient(t), bluesky.Options{})
 	account := connect(t, b, "", "desk.test", fake.BlueskyAppPassword, pds)

@@ -244,13 +244,13 @@ func (s *Server) blueskyRead(w http.ResponseWriter, r *http.Request) {
 			"value": map[string]string{"$type": "app.bsky.actor.profile", "displayName": name}})
 		return
 	}
-	var kept blueskyRecord
-	_, known := s.object(blueskyName, "record", uri, &kept)
+	var stored blueskyRecord
+	_, known := s.object(blueskyName, "record", uri, &stored)
 	if p := s.state.postByID[uri]; !known || p == nil || !s.isListed(p) {
 		xrpcError(w, http.StatusBadRequest, "RecordNotFound", "Could not locate record: "+uri)
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"uri": uri, "cid": kept.CID, "value": kept.Value})
+	writeJSON(w, http.StatusOK, map[string]any{"uri": uri, "cid": stored.CID, "value": stored.Value})
 }
 
 // blueskyDelete deletes a record. Deleting a missing record is not an error.

@@ -240,16 +240,16 @@ func TestGraph_Tokens(t *testing.T) {
 	if _, again := m.call(http.MethodPost, "/instagram/oauth/access_token", form.Encode(), "Content-Type", "application/x-www-form-urlencoded"); !strings.Contains(again, `"error_type":"OAuthException"`) {
 		t.Errorf("a code worked twice: %s", again)
 	}
-	clock.pass(30 * time.Minute)
+	clock.advance(30 * time.Minute)
 	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+short.Token, 400)
 	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret=wrong&access_token="+short.Token, 400)
 	long := get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+short.Token, 200)
 	get("/instagram/access_token?grant_type=ig_exchange_token&client_secret="+app.ClientSecret.Reveal()+"&access_token="+long, 400)
 	get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 400) // too new to refresh
-	clock.pass(24 * time.Hour)
+	clock.advance(24 * time.Hour)
 	get("/instagram/v25.0/me?access_token="+short.Token, 400)
 	renewed := get("/instagram/refresh_access_token?grant_type=ig_refresh_token&access_token="+long, 200)
-	clock.pass(59*24*time.Hour + time.Minute)
+	clock.advance(59*24*time.Hour + time.Minute)
 	get("/instagram/v25.0/me?access_token="+long, 400)
 	get("/instagram/v25.0/me?access_token="+renewed, 200)
 	// Scopes and proofs are checked.

@@ -29,7 +29,7 @@ func (h *testClock) Now() time.Time {
 	return h.now
 }
 
-func (h *testClock) pass(d time.Duration) {
+func (h *testClock) advance(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.now = h.now.Add(d)
@@ -64,7 +64,7 @@ func TestFaults_MediaProcessing(t *testing.T) {
 	for kind, want := range map[fake.FaultKind]struct {
 		then   int
 		attach int
-		says   string
+		message   string
 	}{
 		fake.MediaFinished: {200, 200, "with media"},
 		fake.MediaError:    {422, 422, "have not finished processing"},
@@ -80,21 +80,21 @@ func TestFaults_MediaProcessing(t *testing.T) {
 			if res, _ := s.call(http.MethodGet, "/api/v1/media/"+id, ""); status != http.StatusAccepted || res.StatusCode != http.StatusPartialContent {
 				t.Errorf("at first: %d, then %d", status, res.StatusCode)
 			}
-			if status, says := s.attach(id); status != 422 || !strings.Contains(says, "have not finished processing") {
-				t.Errorf("attached while it is processed: %d %s", status, says)
+			if status, message := s.attach(id); status != 422 || !strings.Contains(message, "have not finished processing") {
+				t.Errorf("attached while it is processed: %d %s", status, message)
 			}
-			clock.pass(time.Minute)
-			if res, says := s.call(http.MethodGet, "/api/v1/media/"+id, ""); res.StatusCode != want.then {
-				t.Errorf("processed: %s %s, want %d", res.Status, says, want.then)
+			clock.advance(time.Minute)
+			if res, message := s.call(http.MethodGet, "/api/v1/media/"+id, ""); res.StatusCode != want.then {
+				t.Errorf("processed: %s %s, want %d", res.Status, message, want.then)
 			}
-			if status, says := s.attach(id); status != want.attach || !strings.Contains(says, want.says) {
-				t.Errorf("attached: %d %s, want %d %s", status, says, want.attach, want.says)
+			if status, message := s.attach(id); status != want.attach || !strings.Contains(message, want.message) {
+				t.Errorf("attached: %d %s, want %d %s", status, message, want.attach, want.message)
 			}
 			// The next upload is not affected.
 			if status, id := s.upload(); status != 200 {
 				t.Errorf("the next one: %d", status)
-			} else if status, says := s.attach(id); status != 200 {
-				t.Errorf("the next one: %d %s", status, says)
+			} else if status, message := s.attach(id); status != 200 {
+				t.Errorf("the next one: %d %s", status, message)
 			}
 		})
 	}
@@ -109,14 +109,14 @@ func TestMedia_ExpiresWithoutPost(t *testing.T) {
 	_, short := s.upload()
 	_, long := s.upload()
 	_, taken := s.upload()
-	if status, says := s.attach(taken); status != 200 {
-		t.Fatal(says)
+	if status, message := s.attach(taken); status != 200 {
+		t.Fatal(message)
 	}
-	clock.pass(time.Hour)
-	if status, says := s.attach(short); status != 422 || !strings.Contains(says, "Media "+short+" not found") {
-		t.Errorf("after its hour: %d %s", status, says)
+	clock.advance(time.Hour)
+	if status, message := s.attach(short); status != 422 || !strings.Contains(message, "Media "+short+" not found") {
+		t.Errorf("after its hour: %d %s", status, message)
 	}
-	clock.pass(24 * time.Hour)
+	clock.advance(24 * time.Hour)
 	if status, _ := s.attach(long); status != 422 {
 		t.Errorf("after a day: %d", status)
 	}

@@ -68,7 +68,7 @@ func TestX_Refusals(t *testing.T) {
 			t.Errorf("%s: no problem in %s", body, response)
 		}
 	}
-	clock.pass(25 * time.Hour)
+	clock.advance(25 * time.Hour)
 	s.tweet(`{"text":"Giá < 5 & tuoitre.vn/a"}`, 201) // a day later it is not a duplicate
 }
 
@@ -172,7 +172,7 @@ func TestX_Tokens(t *testing.T) {
 	exchange(400, code(""), verifier)
 	exchange(400, code(challenge), "another")
 	late := code(challenge)
-	clock.pass(31 * time.Second)
+	clock.advance(31 * time.Second)
 	exchange(400, late, verifier)
 	first := exchange(200, code(challenge), verifier)
 	works := func(access string, want int) {
@@ -185,7 +185,7 @@ func TestX_Tokens(t *testing.T) {
 	if res, _ := s.call(http.MethodPost, "/x/2/tweets", `{"text":"x"}`, "Authorization", "Bearer "+first.Access); res.StatusCode != http.StatusForbidden {
 		t.Errorf("posted without the scope: %s", res.Status)
 	}
-	clock.pass(2 * time.Hour)
+	clock.advance(2 * time.Hour)
 	works(first.Access, 401)
 	refresh := func(want int, value string) tokens {
 		t.Helper()

@@ -25,7 +25,7 @@ func TestPublish_ErrorCodes(t *testing.T) {
 	for _, row := range []struct {
 		code, subcode    int
 		prepare, publish network.Class
-		gone             bool // CodeMediaExpired
+		mediaExpired     bool // CodeMediaExpired
 	}{
 		{-2, 2207003, network.Transient, network.Ambiguous, false},
 		{-2, 2207020, network.Transient, network.Transient, true},
@@ -44,7 +44,7 @@ func TestPublish_ErrorCodes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d_%d", row.code, row.subcode), func(t *testing.T) {
 			code := ""
-			if row.gone {
+			if row.mediaExpired {
 				code = network.CodeMediaExpired
 			}
 			s := graphtest.NewSubmission("Codes "+rand.Text(), pic)

@@ -68,7 +68,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestRefusal_UsesServerClock(t *testing.T) {
+func TestRefusal_ServerClock(t *testing.T) {
 	m, account := respondWith(t, func(w http.ResponseWriter, _ *http.Request) {
 		server := time.Now().Add(-time.Hour) // its clock is an hour behind
 		w.Header().Set("Date", server.UTC().Format(http.TimeFormat))
