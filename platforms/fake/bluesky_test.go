@@ -101,9 +101,9 @@ func TestBluesky_Refusals(t *testing.T) {
 	b := newBluesky(t, fake.Options{})
 	ref := map[string]string{"uri": "at://" + b.did + "/app.bsky.feed.post/x", "cid": "bafy"}
 	for name, row := range map[string]struct {
-		key    string
-		record map[string]any
-		message   string
+		key     string
+		record  map[string]any
+		message string
 	}{
 		"NoText":      {blueskyKey, map[string]any{}, `property "text"`},
 		"Graphemes":   {blueskyKey, map[string]any{"text": strings.Repeat("ă", 301)}, "300 graphemes"},

@@ -62,9 +62,9 @@ func (s sandbox) attach(id string) (int, string) {
 
 func TestFaults_MediaProcessing(t *testing.T) {
 	for kind, want := range map[fake.FaultKind]struct {
-		then   int
-		attach int
-		message   string
+		then    int
+		attach  int
+		message string
 	}{
 		fake.MediaFinished: {200, 200, "with media"},
 		fake.MediaError:    {422, 422, "have not finished processing"},
