@@ -18,17 +18,17 @@ func TestTheFilterIsFilledFromTheDatabase(t *testing.T) {
 		from crawl_domains d, generate_series(1, 300) i where d.domain like 'news-%'`)
 	a.exec("analyze urls")
 	a.must(a.Redis.FlushDB(t.Context()).Err())
-	value, err := a.env.ExecuteActivity(a.Crawler.Keep.RebuildSeen)
+	value, err := a.env.ExecuteActivity(a.Activities.Maintenance.RebuildURLFilter)
 	a.must(err)
 	var told int
 	a.must(value.Get(&told))
-	known, err := a.Store.URLsAfter(t.Context(), crawl.Name{}, 20_000)
+	known, err := a.Store.ListURLKeys(t.Context(), crawl.URLKey{}, 20_000)
 	a.must(err)
 	if told != len(known) || told < 12_000 {
 		t.Fatalf("%d URLs are told, %d are known", told, len(known))
 	}
 	filter := &seen.Filter{Redis: a.Redis}
-	maybe := func(names []crawl.Name) (n int) {
+	maybe := func(names []crawl.URLKey) (n int) {
 		t.Helper()
 		for len(names) > 0 {
 			part := names[:min(len(names), 500)]
@@ -46,9 +46,9 @@ func TestTheFilterIsFilledFromTheDatabase(t *testing.T) {
 	if n := maybe(known); n != len(known) {
 		t.Errorf("of %d known URLs the filter knows %d", len(known), n)
 	}
-	strangers := make([]crawl.Name, 2000)
+	strangers := make([]crawl.URLKey, 2000)
 	for i := range strangers {
-		strangers[i] = crawl.Name{Domain: known[0].Domain, ID: uuid.New()}
+		strangers[i] = crawl.URLKey{DomainID: known[0].DomainID, ID: uuid.New()}
 	}
 	if n := maybe(strangers); n > 20 {
 		t.Errorf("of %d URLs that nobody saw the filter knows %d", len(strangers), n)

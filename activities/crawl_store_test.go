@@ -19,9 +19,9 @@ import (
 	"dateline/activities"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
-	"dateline/internal/news/crawl/crawlrig"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/storage/objects"
+	"dateline/internal/testing/crawlrig"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -46,19 +46,19 @@ func newArchive(t *testing.T) *archive {
 	s, url := enginetest.StoreAndURL(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	limits := crawler.StandardLimits()
-	limits.Delay, limits.IPDelay, limits.Fetch = 0, 0, 10*time.Second
-	a.Rig, err = crawlrig.New(ctx, crawlrig.Parts{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: a.bucket, Limits: limits,
-		Pace: crawl.StandardPace(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver()})
+	limits := crawler.DefaultLimits()
+	limits.RequestDelay, limits.IPDelay, limits.FetchTimeout = 0, 0, 10*time.Second
+	a.Rig, err = crawlrig.New(ctx, crawlrig.Options{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: a.bucket, Limits: limits,
+		Policy: crawl.DefaultRevisitPolicy(), Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver()})
 	a.must(err)
 	t.Cleanup(a.Fetcher.Close)
 	a.db, err = pgx.Connect(ctx, url)
 	a.must(err)
-	_, err = crawlrig.Seed(t.Context(), s, a.Pace, crawl.Home, a.site.Home())
+	_, err = crawlrig.CreateWorkspaceWithSeeds(t.Context(), s, a.Policy, crawl.Home, a.site.Home())
 	a.must(err)
 	var suite testsuite.WorkflowTestSuite
 	a.env = suite.NewTestActivityEnvironment()
-	a.env.RegisterActivity(a.Crawler.Keep)
+	a.env.RegisterActivity(a.Activities.Maintenance)
 	return a
 }
 
@@ -79,9 +79,9 @@ func (a *archive) exec(sql string) {
 func (a *archive) crawl() {
 	a.t.Helper()
 	a.exec("update seeds set next_crawl = now(); update urls set due_at = now() where kind = 'article'")
-	_, err := a.Store.PlanSeeds(a.t.Context(), 10)
+	_, err := a.Store.EnqueueDueSeeds(a.t.Context(), 10)
 	a.must(err)
-	_, err = a.Drainer.Drain(a.t.Context(), a.site.Host(), nil, func(crawler.Result) {})
+	_, err = a.Crawler.Crawl(a.t.Context(), a.site.Host(), nil, func(crawler.Result) {})
 	a.must(err)
 }
 
@@ -95,7 +95,7 @@ func (a *archive) keys(articleURL string) (keys []string) {
 		var domain, hash string
 		var id [16]byte
 		a.must(rows.Scan(&domain, &id, &hash))
-		keys = append(keys, crawl.Key(domain, id, hash))
+		keys = append(keys, crawl.ObjectKey(domain, id, hash))
 	}
 	a.must(rows.Err())
 	return keys
@@ -124,7 +124,7 @@ func TestOldVersionsAreSweptFromS3(t *testing.T) {
 	if len(before) != 8 || len(a.keys(other)) != 1 {
 		t.Fatalf("%d versions of the page that changed, %d of one that did not", len(before), len(a.keys(other)))
 	}
-	keep := a.Crawler.Keep.Keep // 5, for an hour
+	keep := a.Activities.Maintenance.MaxVersions // 5, for an hour
 	a.sweep()
 	if after := a.keys(edited); len(after) != keep || after[0] != before[0] {
 		t.Errorf("%d versions are left, want the newest %d", len(after), keep)
@@ -148,7 +148,7 @@ func TestOldVersionsAreSweptFromS3(t *testing.T) {
 
 func (a *archive) sweep() {
 	a.t.Helper()
-	_, err := a.env.ExecuteActivity(a.Crawler.Keep.SweepPages)
+	_, err := a.env.ExecuteActivity(a.Activities.Maintenance.DeleteOldPageVersions)
 	a.must(err)
 }
 
@@ -157,7 +157,7 @@ func TestAnArchiveIsWrittenIntoS3(t *testing.T) {
 	a := newArchive(t)
 	a.crawl()
 	const key = "exports/test.warc.gz"
-	value, err := a.env.ExecuteActivity(a.Crawler.Keep.ExportPages, activities.ExportInput{Domain: a.site.Host(),
+	value, err := a.env.ExecuteActivity(a.Activities.Maintenance.ExportPages, activities.ExportInput{Domain: a.site.Host(),
 		From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Hour), Key: key})
 	a.must(err)
 	var out activities.ExportResult
@@ -186,7 +186,7 @@ func TestAnArchiveIsWrittenIntoS3(t *testing.T) {
 		t.Errorf("%d pages are told, %d are there", out.Pages, n)
 	}
 	// A range of time without pages is an archive without pages.
-	value, err = a.env.ExecuteActivity(a.Crawler.Keep.ExportPages, activities.ExportInput{Domain: a.site.Host(),
+	value, err = a.env.ExecuteActivity(a.Activities.Maintenance.ExportPages, activities.ExportInput{Domain: a.site.Host(),
 		From: time.Now().Add(-48 * time.Hour), To: time.Now().Add(-24 * time.Hour), Key: key + ".empty"})
 	a.must(err)
 	a.must(value.Get(&out))

@@ -36,7 +36,7 @@ func paragraphs(word string, n int) (out []string) {
 func (s *server) article(domain, path string, paras []string) pipeline.Stored {
 	s.t.Helper()
 	ctx := s.t.Context()
-	d, err := s.Store.CrawlDomain(ctx, domain)
+	d, err := s.Store.GetCrawlDomain(ctx, domain)
 	s.Must(err)
 	u, err := weburl.Parse("https://"+domain+path, weburl.Rules{})
 	s.Must(err)
@@ -44,10 +44,10 @@ func (s *server) article(domain, path string, paras []string) pipeline.Stored {
 		`<b class="who">Mai Lan</b><p>` + strings.Join(paras, "</p><p>") + `</p></article><script>alert(1)</script></body></html>`
 	raw, err := pagestore.New(s.Objects)
 	s.Must(err)
-	key := crawl.Key(domain, crawl.ID(u), pagestore.Hash([]byte(html)))
+	key := crawl.ObjectKey(domain, crawl.URLID(u), pagestore.Hash([]byte(html)))
 	_, err = raw.Put(ctx, key, []byte(html))
 	s.Must(err)
-	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.ID(u), u.String(), key)
+	s.Exec(`insert into crawled_pages (domain_id, url_id, fetched_at, url, object_key, found_at, first) values ($1, $2, clock_timestamp(), $3, $4, clock_timestamp(), true)`, d.ID, crawl.URLID(u), u.String(), key)
 	log := slog.New(slog.DiscardHandler)
 	sites := &pipeline.Sites{Store: s.Store, Redis: enginetest.RedisClient(s.t, s.RedisURL), Log: log}
 	drainer := &pipeline.Drainer{Store: s.Store, Reader: &pipeline.Reader{Pages: raw, Sites: sites}, Learners: s.temporal, Log: log,

@@ -21,7 +21,7 @@ func (s *Server) ListDomains(ctx context.Context, r spec.ListDomainsRequestObjec
 	if r.Params.Limit != nil {
 		limit = *r.Params.Limit
 	}
-	all, err := c.Domains(ctx, principal(ctx), value(r.Params.Cursor), limit+1)
+	all, err := c.ListDomains(ctx, principal(ctx), value(r.Params.Cursor), limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *Server) EditDomain(ctx context.Context, r spec.EditDomainRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Render(ctx, principal(ctx), r.Domain, r.Body.Render); err != nil {
+	if err := c.SetRendering(ctx, principal(ctx), r.Domain, r.Body.Render); err != nil {
 		return nil, err
 	}
 	d, err := s.domain(ctx, r.Domain)
@@ -60,16 +60,16 @@ func (s *Server) domain(ctx context.Context, name string) (spec.Domain, error) {
 	if err != nil {
 		return spec.Domain{}, err
 	}
-	d, err := c.Domain(ctx, principal(ctx), name)
+	d, err := c.GetDomain(ctx, principal(ctx), name)
 	return domainJSON(d), err
 }
 
-func (s *Server) control(ctx context.Context, name string, what crawl.Control) (spec.Domain, error) {
+func (s *Server) control(ctx context.Context, name string, what crawl.Command) (spec.Domain, error) {
 	c, err := s.crawler()
 	if err != nil {
 		return spec.Domain{}, err
 	}
-	if _, err := c.Control(ctx, principal(ctx), name, what); err != nil {
+	if _, err := c.ApplyCommand(ctx, principal(ctx), name, what); err != nil {
 		return spec.Domain{}, err
 	}
 	return s.domain(ctx, name)
@@ -99,7 +99,7 @@ func (s *Server) EmptyFrontier(ctx context.Context, r spec.EmptyFrontierRequestO
 	if err != nil {
 		return nil, err
 	}
-	forgotten, err := c.Control(ctx, principal(ctx), r.Domain, crawl.Empty)
+	forgotten, err := c.ApplyCommand(ctx, principal(ctx), r.Domain, crawl.Empty)
 	return spec.EmptyFrontier200JSONResponse{Forgotten: forgotten}, err
 }
 
@@ -110,7 +110,7 @@ func (s *Server) DownloadWARC(ctx context.Context, r spec.DownloadWARCRequestObj
 		return nil, err
 	}
 	// Whether there is anything of the workspace is said before anything is sent.
-	if _, err := c.Domain(ctx, principal(ctx), r.Domain); err != nil {
+	if _, err := c.GetDomain(ctx, principal(ctx), r.Domain); err != nil {
 		return nil, err
 	}
 	if err := seeds.CheckRange(r.Params.From, r.Params.To); err != nil {
@@ -149,7 +149,7 @@ func (s *Server) ExportWARC(ctx context.Context, r spec.ExportWARCRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	id, err := c.Export(ctx, principal(ctx), r.Domain, r.Body.From, r.Body.To)
+	id, err := c.StartExport(ctx, principal(ctx), r.Domain, r.Body.From, r.Body.To)
 	return spec.ExportWARC202JSONResponse{Id: id, Domain: r.Domain, Status: "waiting"}, err
 }
 
@@ -159,7 +159,7 @@ func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.Exported(ctx, principal(ctx), r.Domain, r.Export)
+	e, err := c.GetExport(ctx, principal(ctx), r.Domain, r.Export)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +171,8 @@ func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (
 }
 
 func domainJSON(d seeds.Domain) spec.Domain {
-	out := spec.Domain{Domain: d.Name, Status: "idle", PausedAt: d.PausedAt, DelayMs: int(d.Delay.Milliseconds()), Score: float32(d.Score),
-		ResponseMs: float32(d.Response.Microseconds()) / 1000, NextDue: d.NextDue, LastCrawl: d.LastCrawl, FetchedToday: d.BudgetUsed, Fetched: d.Fetched, Stored: d.Stored,
+	out := spec.Domain{Domain: d.Name, Status: "idle", PausedAt: d.PausedAt, DelayMs: int(d.CrawlDelay.Milliseconds()), Score: float32(d.Score),
+		ResponseMs: float32(d.ResponseTime.Microseconds()) / 1000, NextDue: d.NextDue, LastCrawl: d.LastCrawl, FetchedToday: d.BudgetUsed, Fetched: d.Fetched, Stored: d.Stored,
 		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Refused: d.Refused, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC(),
 		Render: d.Render, IgnoredParameters: append([]string{}, d.Rules.Drop...)}
 	now := time.Now()
@@ -181,10 +181,10 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		out.Status = "paused"
 	case d.NotBefore != nil && d.NotBefore.After(now):
 		out.Status, out.NotBefore = "blocked", d.NotBefore
-	case d.DrainingUntil != nil && d.DrainingUntil.After(now):
+	case d.LeasedUntil != nil && d.LeasedUntil.After(now):
 		out.Status = "crawling"
 	}
-	if d.Queues == nil {
+	if d.States == nil {
 		return out
 	}
 	list := make([]struct {
@@ -192,16 +192,16 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		Leased int64                 `json:"leased"`
 		State  spec.DomainQueueState `json:"state"`
 		Urls   int64                 `json:"urls"`
-	}, len(d.Queues))
-	for i, q := range d.Queues {
+	}, len(d.States))
+	for i, q := range d.States {
 		list[i].State, list[i].Urls, list[i].Due, list[i].Leased = spec.DomainQueueState(q.State), q.URLs, q.Due, q.Leased
 	}
 	out.Queue = &list
 	answers := make([]struct {
 		Status int   `json:"status"`
 		Urls   int64 `json:"urls"`
-	}, len(d.Answers))
-	for i, a := range d.Answers {
+	}, len(d.Statuses))
+	for i, a := range d.Statuses {
 		answers[i].Status, answers[i].Urls = a.Status, a.URLs
 	}
 	out.Answers = &answers
@@ -212,10 +212,10 @@ func domainJSON(d seeds.Domain) spec.Domain {
 		FoundP95Seconds float32 `json:"found_p95_seconds"`
 		Late            int64   `json:"late"`
 		Timed           int64   `json:"timed"`
-	}{d.News.Articles, d.News.Duplicates, float32(d.News.P50.Seconds()), float32(d.News.P95.Seconds()), d.News.Late, d.News.Timed}
-	problems := make([]spec.DomainProblem, len(d.Problems))
-	for i, p := range d.Problems {
-		problems[i] = spec.DomainProblem{Url: p.URL, State: spec.DomainProblemState(p.State), Why: p.Why, At: p.At}
+	}{d.Weekly.Articles, d.Weekly.Duplicates, float32(d.Weekly.P50.Seconds()), float32(d.Weekly.P95.Seconds()), d.Weekly.Late, d.Weekly.Measured}
+	problems := make([]spec.DomainProblem, len(d.RecentErrors))
+	for i, p := range d.RecentErrors {
+		problems[i] = spec.DomainProblem{Url: p.URL, State: spec.DomainProblemState(p.State), Why: p.Reason, At: p.At}
 		if p.Status != 0 {
 			problems[i].Status = &p.Status
 		}

@@ -58,8 +58,8 @@ func (s *Server) CreateSeed(ctx context.Context, r spec.CreateSeedRequestObject)
 	}
 	b := r.Body
 	n, replayed, err := c.Create(ctx, principal(ctx), seeds.Draft{URL: b.Url, Kind: crawl.Kind(value(b.Kind)), Title: value(b.Title), Paused: value(b.Status) == "paused",
-		Priority: b.Priority, Min: span(b.MinIntervalSeconds), Max: span(b.MaxIntervalSeconds), Allow: value(b.Allow), Deny: value(b.Deny),
-		Depth: b.Depth, Budget: b.DailyBudget}, key)
+		Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds), MaxInterval: span(b.MaxIntervalSeconds), Allow: value(b.Allow), Deny: value(b.Deny),
+		MaxDepth: b.Depth, DailyBudget: b.DailyBudget}, key)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (s *Server) ImportSeeds(ctx context.Context, r spec.ImportSeedsRequestObjec
 		switch l.Outcome {
 		case seeds.Created:
 			out.Created++
-		case seeds.Known:
+		case seeds.Existing:
 			out.Known++
 		default:
 			out.Refused++
@@ -123,17 +123,17 @@ func (s *Server) EditSeed(ctx context.Context, r spec.EditSeedRequestObject) (sp
 		return nil, err
 	}
 	b := r.Body
-	change := seeds.Change{Title: b.Title, Priority: b.Priority, Min: span(b.MinIntervalSeconds), Max: span(b.MaxIntervalSeconds),
-		Allow: b.Allow, Deny: b.Deny, Depth: b.Depth, Budget: b.DailyBudget}
+	change := seeds.Patch{Title: b.Title, Priority: b.Priority, MinInterval: span(b.MinIntervalSeconds), MaxInterval: span(b.MaxIntervalSeconds),
+		Allow: b.Allow, Deny: b.Deny, MaxDepth: b.Depth, DailyBudget: b.DailyBudget}
 	if b.Kind != nil {
 		kind := crawl.Kind(*b.Kind)
 		change.Kind = &kind
 	}
 	if b.Status != nil {
-		status := crawl.Status(*b.Status)
+		status := crawl.SeedStatus(*b.Status)
 		change.Status = &status
 	}
-	n, err := c.Edit(ctx, principal(ctx), r.Id, version, change)
+	n, err := c.Update(ctx, principal(ctx), r.Id, version, change)
 	tag := seedTag(n)
 	return spec.EditSeed200JSONResponse{Body: seedJSON(n), Headers: spec.EditSeed200ResponseHeaders{ETag: &tag}}, err
 }
@@ -159,7 +159,7 @@ func seedTag(n crawl.Seed) string { return `"` + strconv.FormatInt(n.Version, 10
 
 func seedJSON(n crawl.Seed) spec.Seed {
 	return spec.Seed{Id: n.ID, Url: n.URL.String(), Domain: n.URL.Domain(), Kind: spec.SeedKind(n.Kind), Title: n.Title, Status: spec.SeedStatus(n.Status),
-		Priority: n.Priority, MinIntervalSeconds: int(n.Min.Seconds()), MaxIntervalSeconds: int(n.Max.Seconds()), IntervalSeconds: int(n.Every.Seconds()),
-		Allow: append([]string{}, n.Rules.Allow...), Deny: append([]string{}, n.Rules.Deny...), Depth: n.Rules.Depth, DailyBudget: n.Rules.Budget,
-		NextCrawl: n.NextCrawl.UTC(), LastCrawl: n.LastCrawl, LastFound: n.LastFound, Problem: optional(n.LastProblem), CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
+		Priority: n.Priority, MinIntervalSeconds: int(n.MinInterval.Seconds()), MaxIntervalSeconds: int(n.MaxInterval.Seconds()), IntervalSeconds: int(n.Interval.Seconds()),
+		Allow: append([]string{}, n.Rules.Allow...), Deny: append([]string{}, n.Rules.Deny...), Depth: n.Rules.MaxDepth, DailyBudget: n.Rules.DailyBudget,
+		NextCrawl: n.NextCrawl.UTC(), LastCrawl: n.LastCrawl, LastFound: n.LastFound, Problem: optional(n.LastError), CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
 }

@@ -125,7 +125,7 @@ func TestADomainIsSteered(t *testing.T) {
 	s.refused(s.send("POST", domainsPath+"/nobody.example/pause", nil), 404, "domain_not_found")
 	// What others crawl too is not one workspace's to stop.
 	other, _, _ := s.Found("Other desk")
-	seed := crawl.Seed{ID: someID(), WorkspaceID: other.ID, Kind: crawl.Home, Status: crawl.Active, Min: time.Minute, Max: time.Hour, Every: time.Minute}
+	seed := crawl.Seed{ID: someID(), WorkspaceID: other.ID, Kind: crawl.Home, Status: crawl.Active, MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute}
 	s.Must(seed.URL.UnmarshalText([]byte("https://news.example/")))
 	_, _, err := s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, postgres.Idempotency{})
 	s.Must(err)
@@ -153,7 +153,7 @@ func TestADomainSaysHowItIsCrawledAndWhatWentWrong(t *testing.T) {
 	s.refused(s.send("PATCH", path, object{}), 400, "invalid_request", "render")
 	s.refused(s.send("PATCH", domainsPath+"/nobody.example", object{"render": true}), 404, "domain_not_found")
 	s.Exec("update crawl_domains set rules = '{\"drop\": [\"nguon\"]}'")
-	_, err := s.Store.PlanSeeds(t.Context(), 10)
+	_, err := s.Store.EnqueueDueSeeds(t.Context(), 10)
 	s.Must(err)
 	s.Exec("update urls set problem = 'trap: it redirects in a circle', state = 'refused', last_status = 302, last_crawl = now()")
 	d = spec.Domain{}
@@ -162,7 +162,7 @@ func TestADomainSaysHowItIsCrawledAndWhatWentWrong(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	other, _, _ := s.Found("Other desk")
-	seed := crawl.Seed{ID: someID(), WorkspaceID: other.ID, Kind: crawl.Home, Status: crawl.Active, Min: time.Minute, Max: time.Hour, Every: time.Minute}
+	seed := crawl.Seed{ID: someID(), WorkspaceID: other.ID, Kind: crawl.Home, Status: crawl.Active, MinInterval: time.Minute, MaxInterval: time.Hour, Interval: time.Minute}
 	s.Must(seed.URL.UnmarshalText([]byte("https://news.example/")))
 	_, _, err = s.Store.CreateSeeds(t.Context(), []crawl.Seed{seed}, postgres.Idempotency{})
 	s.Must(err)
@@ -208,7 +208,7 @@ func TestADomainTellsItsFigures(t *testing.T) {
 // Where no browser is named, nobody can ask for one; what was asked for may still
 // be taken back.
 func TestRenderingNeedsABrowser(t *testing.T) {
-	s := start(t, func(s *api.Server) { s.Crawl.Browser = false })
+	s := start(t, func(s *api.Server) { s.Crawl.HasBrowser = false })
 	var made spec.Seed
 	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
 	path := domainsPath + "/news.example"
@@ -226,23 +226,23 @@ func TestStoredPagesAreDownloadedAsWARC(t *testing.T) {
 	var made spec.Seed
 	s.decode(s.send("POST", seedsPath, object{"url": "https://news.example/"}), 201, &made)
 	ctx := context.Background()
-	d, err := s.Store.CrawlDomain(ctx, "news.example")
+	d, err := s.Store.GetCrawlDomain(ctx, "news.example")
 	s.Must(err)
 	raw, err := pagestore.New(s.Objects)
 	s.Must(err)
-	_, err = s.Store.PlanSeeds(ctx, 10)
+	_, err = s.Store.EnqueueDueSeeds(ctx, 10)
 	s.Must(err)
-	urls, err := s.Store.LeaseURLs(ctx, crawl.Lease{Domain: d, ID: someID(), Most: 10, TTL: time.Minute})
+	urls, err := s.Store.LeaseURLs(ctx, crawl.LeaseRequest{Domain: d, LeaseID: someID(), Limit: 10, TTL: time.Minute})
 	s.Must(err)
 	body := []byte("<html><body>Xin chào</body></html>")
 	hash := pagestore.Hash(body)
-	key := crawl.Key(d.Name, urls[0].ID, hash)
+	key := crawl.ObjectKey(d.Name, urls[0].ID, hash)
 	_, err = raw.Put(ctx, key, body)
 	s.Must(err)
 	u := urls[0]
-	u.State, u.RawHash = crawl.Kept, hash
+	u.State, u.RawHash = crawl.Stored, hash
 	at := time.Now().UTC().Truncate(time.Microsecond)
-	_, err = s.Store.RecordFetches(ctx, []crawl.Fetched{{URL: u, Never: true, ObjectKey: key, Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, URL: u.URL, FetchedAt: at, Status: 200,
+	_, err = s.Store.RecordFetches(ctx, []crawl.FetchRecord{{URL: u, Unscheduled: true, ObjectKey: key, Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, URL: u.URL, FetchedAt: at, Status: 200,
 		Bytes: len(body), Kind: crawl.Home, RawHash: hash, FinalURL: u.URL, Header: map[string][]string{"Content-Type": {"text/html; charset=utf-8"}}}}})
 	s.Must(err)
 	span := fmt.Sprintf("?from=%s&to=%s", at.Add(-time.Minute).Format(time.RFC3339), at.Add(time.Minute).Format(time.RFC3339))

@@ -13,13 +13,13 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// drainsPerRun is how many drains a CrawlDomain run does before it continues as
+// fetchesPerRun is how many drains a CrawlDomain run does before it continues as
 // new: a site with much to fetch is drained for days.
-const drainsPerRun = 50
+const fetchesPerRun = 50
 
-// soon is how long a CrawlDomain waits for the next URL by itself. What is due
+// maxInlineWait is how long a CrawlDomain waits for the next URL by itself. What is due
 // later is the schedule's.
-const soon = 15 * time.Second
+const maxInlineWait = 15 * time.Second
 
 // Crawl makes due what is due by seeds, and starts a CrawlDomain for every
 // domain that has work. A schedule runs it.
@@ -66,27 +66,27 @@ func Crawl(ctx workflow.Context) (CrawlResult, error) {
 // may be terminated at any time, and is started anew when something is due.
 func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, error) {
 	var total CrawlDomainResult
-	signals := crawlSignals(ctx)
+	signals := crawlCommandSignals(ctx)
 	for drains := 0; ; drains++ {
 		if err := obey(ctx, in.Domain, signals.pending()); err != nil {
 			return total, err
 		}
-		if drains >= drainsPerRun || workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+		if drains >= fetchesPerRun || workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 			return total, workflow.NewContinueAsNewError(ctx, CrawlDomainWorkflow, in)
 		}
-		result, asked, err := drainOnce(ctx, in.Domain, signals)
+		result, asked, err := fetchOnce(ctx, in.Domain, signals)
 		if err != nil {
 			return total, err
 		}
 		total.Fetched, total.Stored, total.Found = total.Fetched+result.Fetched, total.Stored+result.Stored, total.Found+result.Found
 		workflow.SetCurrentDetails(ctx, fmt.Sprintf("%d pages fetched, %d stored, %d found", total.Fetched, total.Stored, total.Found))
 		if asked != "" {
-			if err := obey(ctx, in.Domain, []crawl.Control{asked}); err != nil {
+			if err := obey(ctx, in.Domain, []crawl.Command{asked}); err != nil {
 				return total, err
 			}
 			continue
 		}
-		if result.Paused || result.NextDue == nil || result.NextDue.Sub(workflow.Now(ctx)) > soon {
+		if result.Paused || result.NextDue == nil || result.NextDue.Sub(workflow.Now(ctx)) > maxInlineWait {
 			// A signal that came meanwhile must not end with the workflow.
 			if late := signals.pending(); len(late) > 0 {
 				if err := obey(ctx, in.Domain, late); err != nil {
@@ -102,14 +102,14 @@ func CrawlDomain(ctx workflow.Context, in CrawlDomainInput) (CrawlDomainResult, 
 	}
 }
 
-// drainOnce runs one drain. A signal calls it off, and is returned.
-func drainOnce(ctx workflow.Context, domain string, signals controls) (result activities.DrainResult, asked crawl.Control, err error) {
+// fetchOnce runs one drain. A signal calls it off, and is returned.
+func fetchOnce(ctx workflow.Context, domain string, signals commandSignals) (result activities.FetchDomainResult, asked crawl.Command, err error) {
 	var c *activities.Crawl
 	draining, callOff := workflow.WithCancel(crawling(ctx, "Crawls "+domain))
-	future := workflow.ExecuteActivity(draining, c.DrainDomain, activities.DrainInput{Domain: domain})
+	future := workflow.ExecuteActivity(draining, c.FetchDomain, activities.FetchDomainInput{Domain: domain})
 	selector := workflow.NewSelector(ctx)
 	selector.AddFuture(future, func(workflow.Future) {})
-	signals.receive(selector, func(what crawl.Control) { asked = what; callOff() })
+	signals.receive(selector, func(what crawl.Command) { asked = what; callOff() })
 	selector.Select(ctx)
 	err = future.Get(ctx, &result)
 	if asked != "" && temporal.IsCanceledError(err) && ctx.Err() == nil {
@@ -120,10 +120,10 @@ func drainOnce(ctx workflow.Context, domain string, signals controls) (result ac
 
 // obey carries out what signals ask for. The row decides: a pause holds until
 // somebody resumes, also when this workflow is long gone.
-func obey(ctx workflow.Context, domain string, asked []crawl.Control) error {
+func obey(ctx workflow.Context, domain string, asked []crawl.Command) error {
 	var c *activities.Crawl
 	for _, what := range asked {
-		err := workflow.ExecuteLocalActivity(rows(ctx, "Notes: "+string(what)), c.ControlDomain, activities.ControlInput{Domain: domain, What: what}).Get(ctx, nil)
+		err := workflow.ExecuteLocalActivity(rows(ctx, "Notes: "+string(what)), c.ApplyDomainCommand, activities.DomainCommandInput{Domain: domain, Command: what}).Get(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -131,16 +131,16 @@ func obey(ctx workflow.Context, domain string, asked []crawl.Control) error {
 	return nil
 }
 
-// controls are the channels of the signals, in a fixed order.
-type controls []control
+// commandSignals are the channels of the signals, in a fixed order.
+type commandSignals []commandSignal
 
-type control struct {
-	what    crawl.Control
+type commandSignal struct {
+	command crawl.Command
 	channel workflow.ReceiveChannel
 }
 
-func crawlSignals(ctx workflow.Context) controls {
-	return controls{
+func crawlCommandSignals(ctx workflow.Context) commandSignals {
+	return commandSignals{
 		{crawl.Empty, workflow.GetSignalChannel(ctx, SignalEmpty)},
 		{crawl.Resume, workflow.GetSignalChannel(ctx, SignalResume)},
 		{crawl.RunNow, workflow.GetSignalChannel(ctx, SignalRunNow)},
@@ -149,27 +149,27 @@ func crawlSignals(ctx workflow.Context) controls {
 }
 
 // pending takes what has come.
-func (s controls) pending() (asked []crawl.Control) {
+func (s commandSignals) pending() (asked []crawl.Command) {
 	for _, one := range s {
 		for one.channel.ReceiveAsync(nil) {
-			asked = append(asked, one.what)
+			asked = append(asked, one.command)
 		}
 	}
 	return asked
 }
 
 // receive has a selector take one signal.
-func (s controls) receive(selector workflow.Selector, then func(crawl.Control)) {
+func (s commandSignals) receive(selector workflow.Selector, then func(crawl.Command)) {
 	for _, one := range s {
 		selector.AddReceive(one.channel, func(c workflow.ReceiveChannel, _ bool) {
 			c.ReceiveAsync(nil)
-			then(one.what)
+			then(one.command)
 		})
 	}
 }
 
 // wait sleeps, until a signal comes. It leaves the signal where it is.
-func (s controls) wait(ctx workflow.Context, long time.Duration) {
+func (s commandSignals) wait(ctx workflow.Context, long time.Duration) {
 	timing, stop := workflow.WithCancel(ctx)
 	defer stop()
 	selector := workflow.NewSelector(ctx)
@@ -180,23 +180,23 @@ func (s controls) wait(ctx workflow.Context, long time.Duration) {
 	selector.Select(ctx)
 }
 
-// RebuildSeen makes the filter of seen URLs anew. A schedule runs it.
-func RebuildSeen(ctx workflow.Context) (urls int, err error) {
-	var k *activities.CrawlKeeper
-	err = workflow.ExecuteActivity(lengthy(ctx, "Reads all known URLs"), k.RebuildSeen).Get(ctx, &urls)
+// RebuildURLFilter makes the filter of seen URLs anew. A schedule runs it.
+func RebuildURLFilter(ctx workflow.Context) (urls int, err error) {
+	var k *activities.CrawlMaintenance
+	err = workflow.ExecuteActivity(lengthy(ctx, "Reads all known URLs"), k.RebuildURLFilter).Get(ctx, &urls)
 	return urls, err
 }
 
-// SweepPages drops old versions of pages. A schedule runs it.
-func SweepPages(ctx workflow.Context) (dropped int, err error) {
-	var k *activities.CrawlKeeper
-	err = workflow.ExecuteActivity(lengthy(ctx, "Drops old versions"), k.SweepPages).Get(ctx, &dropped)
+// DeleteOldPageVersions drops old versions of pages. A schedule runs it.
+func DeleteOldPageVersions(ctx workflow.Context) (dropped int, err error) {
+	var k *activities.CrawlMaintenance
+	err = workflow.ExecuteActivity(lengthy(ctx, "Drops old versions"), k.DeleteOldPageVersions).Get(ctx, &dropped)
 	return dropped, err
 }
 
 // ExportPages writes an archive of a domain into the object store.
 func ExportPages(ctx workflow.Context, in ExportPagesInput) (out activities.ExportResult, err error) {
-	var k *activities.CrawlKeeper
+	var k *activities.CrawlMaintenance
 	err = workflow.ExecuteActivity(lengthy(ctx, "Writes the archive"), k.ExportPages, activities.ExportInput(in)).Get(ctx, &out)
 	return out, err
 }

@@ -9,18 +9,18 @@ const CrawlQueue = "dateline-crawl"
 
 // Names by which the crawler's workflows are started.
 const (
-	CrawlWorkflow       = "Crawl"
-	CrawlDomainWorkflow = "CrawlDomain"
-	RebuildSeenWorkflow = "RebuildSeen"
-	SweepPagesWorkflow  = "SweepPages"
-	ExportPagesWorkflow = "ExportPages"
+	CrawlWorkflow                 = "Crawl"
+	CrawlDomainWorkflow           = "CrawlDomain"
+	RebuildURLFilterWorkflow      = "RebuildSeen"
+	DeleteOldPageVersionsWorkflow = "SweepPages"
+	ExportPagesWorkflow           = "ExportPages"
 )
 
 // Ids of the crawler's schedules.
 const (
-	CrawlSchedule       = "crawl"
-	RebuildSeenSchedule = "rebuild-seen"
-	SweepPagesSchedule  = "sweep-pages"
+	CrawlSchedule                 = "crawl"
+	RebuildURLFilterSchedule      = "rebuild-seen"
+	DeleteOldPageVersionsSchedule = "sweep-pages"
 )
 
 // Signals of the CrawlDomain workflow. None has an input.

@@ -25,14 +25,14 @@ import (
 type site struct {
 	mu       sync.Mutex
 	plan     activities.CrawlPlan
-	drains   []func(ctx context.Context) (activities.DrainResult, error)
-	controls []crawl.Control
+	drains   []func(ctx context.Context) (activities.FetchDomainResult, error)
+	controls []crawl.Command
 	drained  int
 }
 
 func (s *site) PlanCrawl(context.Context) (activities.CrawlPlan, error) { return s.plan, nil }
 
-func (s *site) DrainDomain(ctx context.Context, _ activities.DrainInput) (activities.DrainResult, error) {
+func (s *site) DrainDomain(ctx context.Context, _ activities.FetchDomainInput) (activities.FetchDomainResult, error) {
 	s.mu.Lock()
 	next := s.drains[min(s.drained, len(s.drains)-1)]
 	s.drained++
@@ -40,10 +40,10 @@ func (s *site) DrainDomain(ctx context.Context, _ activities.DrainInput) (activi
 	return next(ctx)
 }
 
-func (s *site) ControlDomain(_ context.Context, in activities.ControlInput) error {
+func (s *site) ControlDomain(_ context.Context, in activities.DomainCommandInput) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.controls = append(s.controls, in.What)
+	s.controls = append(s.controls, in.Command)
 	return nil
 }
 
@@ -62,10 +62,10 @@ func (s *site) LearnSelectors(context.Context, activities.LearnInput) (pipeline.
 	return pipeline.Learnt{Action: "learned", Version: 2, Why: "the site may have changed its template"}, nil
 }
 
-func (s *site) asked() []crawl.Control {
+func (s *site) asked() []crawl.Command {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]crawl.Control{}, s.controls...)
+	return append([]crawl.Command{}, s.controls...)
 }
 
 func (s *site) begun() int {
@@ -75,9 +75,9 @@ func (s *site) begun() int {
 }
 
 // done is a drain after which the next URL is due in that time; negative: never.
-func done(next time.Duration) func(context.Context) (activities.DrainResult, error) {
-	return func(context.Context) (activities.DrainResult, error) {
-		out := activities.DrainResult{Fetched: 3, Stored: 2, Found: 1}
+func done(next time.Duration) func(context.Context) (activities.FetchDomainResult, error) {
+	return func(context.Context) (activities.FetchDomainResult, error) {
+		out := activities.FetchDomainResult{Fetched: 3, Stored: 2, Found: 1}
 		if next >= 0 {
 			at := time.Now().Add(next)
 			out.NextDue = &at
@@ -87,19 +87,19 @@ func done(next time.Duration) func(context.Context) (activities.DrainResult, err
 }
 
 // long drains until it is called off.
-func long(ctx context.Context) (activities.DrainResult, error) {
+func long(ctx context.Context) (activities.FetchDomainResult, error) {
 	for ctx.Err() == nil {
 		activity.RecordHeartbeat(ctx, 1)
 		time.Sleep(20 * time.Millisecond)
 	}
-	return activities.DrainResult{}, ctx.Err()
+	return activities.FetchDomainResult{}, ctx.Err()
 }
 
 func registerCrawl(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(workflows.Crawl, workflow.RegisterOptions{Name: workflows.CrawlWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.CrawlDomain, workflow.RegisterOptions{Name: workflows.CrawlDomainWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.RebuildSeen, workflow.RegisterOptions{Name: workflows.RebuildSeenWorkflow})
-	r.RegisterWorkflowWithOptions(workflows.SweepPages, workflow.RegisterOptions{Name: workflows.SweepPagesWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.RebuildURLFilter, workflow.RegisterOptions{Name: workflows.RebuildURLFilterWorkflow})
+	r.RegisterWorkflowWithOptions(workflows.DeleteOldPageVersions, workflow.RegisterOptions{Name: workflows.DeleteOldPageVersionsWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ExportPages, workflow.RegisterOptions{Name: workflows.ExportPagesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.ReadArticles, workflow.RegisterOptions{Name: workflows.ReadArticlesWorkflow})
 	r.RegisterWorkflowWithOptions(workflows.LearnSelectors, workflow.RegisterOptions{Name: workflows.LearnSelectorsWorkflow})
@@ -111,13 +111,13 @@ type crawlStory struct {
 	name     string
 	input    any
 	tell     func(t *testing.T, c client.Client, s *site, id string)
-	controls []crawl.Control
+	controls []crawl.Command
 	drains   int
 }
 
 func crawlStories() map[string]*crawlStory {
 	domain := workflows.CrawlDomainInput{Domain: "news.example"}
-	of := func(drains int, controls []crawl.Control, tell func(*testing.T, client.Client, *site, string), all ...func(context.Context) (activities.DrainResult, error)) *crawlStory {
+	of := func(drains int, controls []crawl.Command, tell func(*testing.T, client.Client, *site, string), all ...func(context.Context) (activities.FetchDomainResult, error)) *crawlStory {
 		return &crawlStory{site: &site{drains: all}, name: workflows.CrawlDomainWorkflow, input: domain, tell: tell, controls: controls, drains: drains}
 	}
 	once := func(signals ...string) func(*testing.T, client.Client, *site, string) {
@@ -130,27 +130,27 @@ func crawlStories() map[string]*crawlStory {
 			}
 		}
 	}
-	paused := func(context.Context) (activities.DrainResult, error) {
-		return activities.DrainResult{Paused: true}, nil
+	paused := func(context.Context) (activities.FetchDomainResult, error) {
+		return activities.FetchDomainResult{Paused: true}, nil
 	}
 	return map[string]*crawlStory{
 		"crawl_nothing_due": of(1, nil, nil, done(-1)),
 		"crawl_due_later":   of(1, nil, nil, done(time.Hour)),
 		"crawl_due_soon":    of(2, nil, nil, done(time.Second), done(-1)),
-		"crawl_paused":      of(2, []crawl.Control{crawl.Pause}, once(workflows.SignalPause), long, paused),
-		"crawl_emptied":     of(2, []crawl.Control{crawl.Empty}, once(workflows.SignalEmpty), long, done(-1)),
-		"crawl_run_now": of(2, []crawl.Control{crawl.RunNow}, once(workflows.SignalRunNow), func(ctx context.Context) (activities.DrainResult, error) {
+		"crawl_paused":      of(2, []crawl.Command{crawl.Pause}, once(workflows.SignalPause), long, paused),
+		"crawl_emptied":     of(2, []crawl.Command{crawl.Empty}, once(workflows.SignalEmpty), long, done(-1)),
+		"crawl_run_now": of(2, []crawl.Command{crawl.RunNow}, once(workflows.SignalRunNow), func(ctx context.Context) (activities.FetchDomainResult, error) {
 			time.Sleep(time.Second) // the signal comes meanwhile
 			return done(14 * time.Second)(ctx)
 		}, done(-1)),
-		"rebuild_seen":    {site: &site{}, name: workflows.RebuildSeenWorkflow},
-		"sweep_pages":     {site: &site{}, name: workflows.SweepPagesWorkflow},
+		"rebuild_seen":    {site: &site{}, name: workflows.RebuildURLFilterWorkflow},
+		"sweep_pages":     {site: &site{}, name: workflows.DeleteOldPageVersionsWorkflow},
 		"read_articles":   {site: &site{}, name: workflows.ReadArticlesWorkflow},
 		"learn_selectors": {site: &site{}, name: workflows.LearnSelectorsWorkflow, input: workflows.LearnSelectorsInput{Domain: "news.example"}},
 		"export_pages": {site: &site{}, name: workflows.ExportPagesWorkflow, input: workflows.ExportPagesInput{Domain: "news.example",
 			From: time.Unix(0, 0).UTC(), To: time.Unix(1e9, 0).UTC(), Key: "exports/news.example/1.warc.gz"}},
 		"crawl_schedule": {site: &site{plan: activities.CrawlPlan{Seeds: 2, Domains: []string{"a.example", "b.example"}},
-			drains: []func(context.Context) (activities.DrainResult, error){done(-1)}}, name: workflows.CrawlWorkflow, drains: 2},
+			drains: []func(context.Context) (activities.FetchDomainResult, error){done(-1)}}, name: workflows.CrawlWorkflow, drains: 2},
 	}
 }
 
@@ -209,7 +209,7 @@ func TestCrawlDomainContinuesAsNew(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	registerCrawl(env)
-	s := &site{drains: []func(context.Context) (activities.DrainResult, error){done(0)}}
+	s := &site{drains: []func(context.Context) (activities.FetchDomainResult, error){done(0)}}
 	env.RegisterActivity(s)
 	env.ExecuteWorkflow(workflows.CrawlDomainWorkflow, workflows.CrawlDomainInput{Domain: "news.example"})
 	var onward *workflow.ContinueAsNewError

@@ -17,7 +17,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/temporaltest"
 	"dateline/workflows"
 )
@@ -60,7 +60,7 @@ func TestBench(t *testing.T) {
 		return
 	}
 	each := max(*benchPages/benchSites, 1)
-	s := newStage(t, crawltest.Options{Sites: benchSites, Articles: each, OnHub: each, PageBytes: 21_000}, 0, 4)
+	s := newStage(t, crawltest.Options{Sites: benchSites, Articles: each, ArticlesPerHub: each, PageBytes: 21_000}, 0, 4)
 	s.AtOnce, s.Profile = 1, *profile
 	out := figures{CPUs: runtime.NumCPU()}
 	if *benchPages > 0 {

@@ -34,19 +34,19 @@ func (s *stage) frontierOps(size int) float64 {
 	for worker := range 8 {
 		all.Go(func() {
 			for i := worker; ctx.Err() == nil; i += 8 {
-				d, err := s.store.CrawlDomain(ctx, "bench-"+strconv.Itoa(i%benchDomains+1)+".example")
+				d, err := s.store.GetCrawlDomain(ctx, "bench-"+strconv.Itoa(i%benchDomains+1)+".example")
 				if err != nil {
 					return
 				}
-				urls, err := s.store.LeaseURLs(ctx, crawl.Lease{Domain: d, ID: uuid.New(), Most: 100, TTL: time.Minute, Idle: time.Hour})
+				urls, err := s.store.LeaseURLs(ctx, crawl.LeaseRequest{Domain: d, LeaseID: uuid.New(), Limit: 100, TTL: time.Minute, IdleDelay: time.Hour})
 				if err != nil {
 					return
 				}
-				var fetched []crawl.Fetched
+				var fetched []crawl.FetchRecord
 				for _, u := range urls {
-					u.State, u.Rank, u.RawHash = crawl.Kept, crawl.FirstRefresh, strings.Repeat("a", 64)
-					fetched = append(fetched, crawl.Fetched{URL: u, DueIn: time.Hour, Requests: 1, Changed: true, First: true, ObjectKey: crawl.Key(d.Name, u.ID, u.RawHash),
-						Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now(), Status: 200, Kind: u.Kind, RawHash: u.RawHash, FinalURL: u.URL}})
+					u.State, u.Rank, u.RawHash = crawl.Stored, crawl.MinRefreshRank, strings.Repeat("a", 64)
+					fetched = append(fetched, crawl.FetchRecord{URL: u, DueIn: time.Hour, Requests: 1, Changed: true, IsFirstVersion: true, ObjectKey: crawl.ObjectKey(d.Name, u.ID, u.RawHash),
+						Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now(), Status: 200, Kind: u.Kind, RawHash: u.RawHash, FinalURL: u.URL}})
 				}
 				if _, err := s.store.RecordFetches(ctx, fetched); err != nil {
 					return

@@ -71,9 +71,9 @@ func (c *Crawl) Links(ctx context.Context, fresh, known int) {
 	c.set.add(ctx, "dateline_crawl_links_total", int64(known), "result", "known")
 }
 
-// Fresh notes how long after its publication an article was stored or
+// Freshness notes how long after its publication an article was stored or
 // searchable: stage says which.
-func (c *Crawl) Fresh(ctx context.Context, stage string, after time.Duration) {
+func (c *Crawl) Freshness(ctx context.Context, stage string, after time.Duration) {
 	c.set.note(ctx, "dateline_crawl_freshness_seconds", max(after, 0).Seconds(), "stage", stage)
 }
 

@@ -232,7 +232,7 @@ func (s *Starter) Polled(ctx context.Context) (bool, error) {
 
 // SignalCrawl tells a domain's crawl what was done with the domain. A pause is
 // of use only to one that runs; everything else starts one.
-func (s *Starter) SignalCrawl(ctx context.Context, domain string, what crawl.Control) error {
+func (s *Starter) SignalCrawl(ctx context.Context, domain string, what crawl.Command) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	id := workflows.CrawlDomainID(domain)

@@ -2,15 +2,15 @@ package crawl
 
 import "github.com/google/uuid"
 
-// Control is what may be done with the crawl of a domain.
-type Control string
+// Command is what may be done with the crawl of a domain.
+type Command string
 
 // What may be done.
 const (
-	Pause  Control = "pause"
-	Resume Control = "resume"
-	RunNow Control = "run_now"
-	Empty  Control = "empty"
+	Pause  Command = "pause"
+	Resume Command = "resume"
+	RunNow Command = "run_now"
+	Empty  Command = "empty"
 )
 
 // DomainUUID names a domain in the audit log.

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Patterns reads what seeds allow or deny. A pattern is compared with a URL
+// CompilePatterns reads what seeds allow or deny. A pattern is compared with a URL
 // behind its host, from anywhere on: /the-thao/ is found in
 // /tin/the-thao/bong-da.html. * stands for anything, ^ at the beginning and $ at
 // the end for the ends.
-func Patterns(written []string) []*regexp.Regexp {
+func CompilePatterns(written []string) []*regexp.Regexp {
 	out := make([]*regexp.Regexp, 0, len(written))
 	for _, w := range written {
 		text, start := strings.CutPrefix(w, "^")

@@ -14,10 +14,10 @@ const (
 	rankDeep // pages further away
 	rankOld  // pages of large sitemaps
 	rankRetry
-	// FirstRefresh is the first of the ranks of what is fetched again.
-	FirstRefresh
-	// LastRank is the last of all ranks.
-	LastRank = 15
+	// MinRefreshRank is the first of the ranks of what is fetched again.
+	MinRefreshRank
+	// MaxRank is the last of all ranks.
+	MaxRank = 15
 )
 
 // HubRank is where a hub stands.
@@ -32,10 +32,10 @@ func HubRank(k Kind) int {
 	}
 }
 
-// NewRank is where a page stands that was just found: by the hub that names it,
+// DiscoveryRank is where a page stands that was just found: by the hub that names it,
 // its distance from the seed, its age as far as it was told, and the seed's
 // priority.
-func NewRank(by Kind, depth int, age time.Duration, priority int) int {
+func DiscoveryRank(by Kind, depth int, age time.Duration, priority int) int {
 	rank := rankNews
 	switch {
 	case depth > 1:
@@ -54,18 +54,18 @@ func NewRank(by Kind, depth int, age time.Duration, priority int) int {
 	return rank
 }
 
-// AgainRank is where a page stands once it was fetched: those that changed
+// RefreshRank is where a page stands once it was fetched: those that changed
 // lately first.
-func AgainRank(every time.Duration) int {
+func RefreshRank(every time.Duration) int {
 	switch {
 	case every <= time.Hour:
-		return FirstRefresh
+		return MinRefreshRank
 	case every <= 12*time.Hour:
-		return FirstRefresh + 1
+		return MinRefreshRank + 1
 	case every <= 7*24*time.Hour:
-		return FirstRefresh + 2
+		return MinRefreshRank + 2
 	default:
-		return FirstRefresh + 3
+		return MinRefreshRank + 3
 	}
 }
 

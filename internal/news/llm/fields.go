@@ -134,4 +134,4 @@ func (c *Client) Read(ctx context.Context, doc *extract.Document, p extract.Page
 }
 
 // clean writes what a model copied as text: some copy the page's entities.
-func clean(s string) string { return change.Normal(html.UnescapeString(s)) }
+func clean(s string) string { return change.NormalizeText(html.UnescapeString(s)) }

@@ -68,7 +68,7 @@ func (w *writer) node(n *html.Node, depth int) {
 	}
 	switch n.Type {
 	case html.TextNode:
-		if t := change.Normal(n.Data); t != "" {
+		if t := change.NormalizeText(n.Data); t != "" {
 			w.write(escape(shorten(t, w.texts)))
 		}
 		return
@@ -78,7 +78,7 @@ func (w *writer) node(n *html.Node, depth int) {
 		}
 		w.write("<" + n.Data)
 		for _, a := range n.Attr {
-			if v := change.Normal(a.Val); telling(a.Key) && v != "" {
+			if v := change.NormalizeText(a.Val); telling(a.Key) && v != "" {
 				w.write(" " + a.Key + `="` + escape(shorten(v, 160)) + `"`)
 			}
 		}
@@ -131,4 +131,4 @@ func visible(root *html.Node) string {
 	return b.String()
 }
 
-func dense(s string) string { return strings.ReplaceAll(change.Normal(s), " ", "") }
+func dense(s string) string { return strings.ReplaceAll(change.NormalizeText(s), " ", "") }

@@ -89,7 +89,7 @@ func spread(ctx context.Context, cfg selector.Config, pages []extract.Page, most
 			continue
 		}
 		text := change.SimHashOf(a.Text)
-		if slices.ContainsFunc(texts, text.Near) {
+		if slices.ContainsFunc(texts, text.IsNear) {
 			continue
 		}
 		texts = append(texts, text)

@@ -16,12 +16,12 @@ import (
 
 // PageStore hands out stored pages and takes what was read.
 type PageStore interface {
-	TakeCrawled(ctx context.Context, limit int, ttl time.Duration) ([]crawl.Crawled, error)
+	LeaseCrawledPages(ctx context.Context, limit int, ttl time.Duration) ([]crawl.CrawledPage, error)
 	RenewCrawled(ctx context.Context, ids []int64, ttl time.Duration) error
-	ReleaseCrawled(ctx context.Context, c crawl.Crawled, wait time.Duration) error
-	PageOf(ctx context.Context, c crawl.Crawled) (Page, weburl.Rules, error)
+	ReleaseCrawled(ctx context.Context, c crawl.CrawledPage, wait time.Duration) error
+	PageOf(ctx context.Context, c crawl.CrawledPage) (Page, weburl.Rules, error)
 	KeepReading(ctx context.Context, r Read) (Kept, error)
-	KeepGone(ctx context.Context, c crawl.Crawled) (KeptGone, error)
+	KeepGone(ctx context.Context, c crawl.CrawledPage) (KeptGone, error)
 	WishedSelectors(ctx context.Context, age time.Duration, most int) ([]string, error)
 }
 
@@ -100,7 +100,7 @@ func (d *Drainer) Drain(ctx context.Context, stop <-chan struct{}, beat func(Dra
 			return total, nil
 		default:
 		}
-		taken, err := d.Store.TakeCrawled(ctx, batch, pace.Lease)
+		taken, err := d.Store.LeaseCrawledPages(ctx, batch, pace.Lease)
 		if err != nil {
 			return total, err
 		}
@@ -137,7 +137,7 @@ func (d *Drainer) learn(ctx context.Context, domain string) {
 }
 
 // all reads a batch, and keeps the lease of what is not read yet.
-func (d *Drainer) all(ctx context.Context, taken []crawl.Crawled, pace Pace, total *Drained, beat func(Drained)) {
+func (d *Drainer) all(ctx context.Context, taken []crawl.CrawledPage, pace Pace, total *Drained, beat func(Drained)) {
 	var mu sync.Mutex
 	open := map[int64]bool{}
 	for _, c := range taken {
@@ -171,7 +171,7 @@ func (d *Drainer) all(ctx context.Context, taken []crawl.Crawled, pace Pace, tot
 			}
 		}
 	})
-	queue := make(chan crawl.Crawled)
+	queue := make(chan crawl.CrawledPage)
 	var workers sync.WaitGroup
 	parallel := d.Parallel
 	if parallel <= 0 {
@@ -208,8 +208,8 @@ func (t *Drained) add(o Drained) {
 
 // one reads a page. What is wrong with the page is recorded and the page done;
 // what is wrong with an engine has it read later.
-func (d *Drainer) one(ctx context.Context, c crawl.Crawled, pace Pace) Drained {
-	if c.Gone {
+func (d *Drainer) one(ctx context.Context, c crawl.CrawledPage, pace Pace) Drained {
+	if c.Removed {
 		return d.gone(ctx, c, pace)
 	}
 	r, err := d.read(ctx, c)
@@ -243,9 +243,9 @@ func (d *Drainer) one(ctx context.Context, c crawl.Crawled, pace Pace) Drained {
 }
 
 // later gives a page back that could not be read now.
-func (d *Drainer) later(ctx context.Context, c crawl.Crawled, pace Pace, why error) Drained {
+func (d *Drainer) later(ctx context.Context, c crawl.CrawledPage, pace Pace, why error) Drained {
 	if ctx.Err() == nil && why != nil {
-		d.Log.Warn("a page is read later", "url_id", c.URLID, "domain_id", c.DomainID, "tries", c.Tries, "error", why)
+		d.Log.Warn("a page is read later", "url_id", c.URLID, "domain_id", c.DomainID, "tries", c.Attempts, "error", why)
 	}
 	// Also while the worker stops: nobody else need wait for the lease to end.
 	if err := d.Store.ReleaseCrawled(context.WithoutCancel(ctx), c, pace.Again); err != nil {
@@ -255,7 +255,7 @@ func (d *Drainer) later(ctx context.Context, c crawl.Crawled, pace Pace, why err
 }
 
 // gone marks the articles of a page that is not there any more.
-func (d *Drainer) gone(ctx context.Context, c crawl.Crawled, pace Pace) Drained {
+func (d *Drainer) gone(ctx context.Context, c crawl.CrawledPage, pace Pace) Drained {
 	kept, err := d.Store.KeepGone(ctx, c)
 	if err != nil || kept.Later {
 		return d.later(ctx, c, pace, err)
@@ -266,12 +266,12 @@ func (d *Drainer) gone(ctx context.Context, c crawl.Crawled, pace Pace) Drained 
 	return Drained{Pages: 1, Gone: kept.Articles}
 }
 
-func (d *Drainer) read(ctx context.Context, c crawl.Crawled) (Read, error) {
+func (d *Drainer) read(ctx context.Context, c crawl.CrawledPage) (Read, error) {
 	page, rules, err := d.Store.PageOf(ctx, c)
 	if err != nil {
 		return Read{}, err
 	}
-	if c.Tries > fatal {
+	if c.Attempts > fatal {
 		return Read{Page: page, Problem: "workers died reading this page; it is given up", Failed: true}, nil
 	}
 	r, err := d.Reader.Read(ctx, page, rules)

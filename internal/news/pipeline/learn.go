@@ -19,7 +19,7 @@ import (
 
 // LearnStore keeps selectors.
 type LearnStore interface {
-	CrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
+	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
 	ReadingHealth(ctx context.Context, domain int32) (Health, error)
 	PagesToLearn(ctx context.Context, domain int32, limit int) ([]Raw, error)
 	LearnedSelectors(ctx context.Context, domain crawl.Domain, n Selectors) (made Selectors, done bool, err error)
@@ -50,7 +50,7 @@ const learnPages = 12
 // Learn does what the monitor of a site asks for. It may be run again at any
 // time: what was done already is not done twice.
 func (l *Learner) Learn(ctx context.Context, domain string, beat func()) (Learnt, error) {
-	d, err := l.Store.CrawlDomain(ctx, domain)
+	d, err := l.Store.GetCrawlDomain(ctx, domain)
 	if err != nil {
 		return Learnt{}, err
 	}

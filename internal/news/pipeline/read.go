@@ -82,7 +82,7 @@ func (r *Reader) Read(ctx context.Context, p Page, rules weburl.Rules) (out Read
 	}
 	tidy(a)
 	out.Article = a
-	out.Content = change.Article(a.Title, a.Text).String()
+	out.Content = change.ArticleDigest(a.Title, a.Text).String()
 	out.SimHash = int64(change.SimHashOf(a.Text)) //nolint:gosec // bits, whatever the sign
 	out.place(rules)
 	return out, nil
@@ -154,7 +154,7 @@ func (r *Read) place(rules weburl.Rules) {
 	if err != nil || u.Path() == "/" || u.Domain() != r.Page.Domain {
 		return
 	}
-	r.Place, r.Canonical = crawl.ID(u), u.String()
+	r.Place, r.Canonical = crawl.URLID(u), u.String()
 }
 
 // Bounds of what is stored. Nothing that a reader would call an article reaches

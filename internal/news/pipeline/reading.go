@@ -97,7 +97,7 @@ type Window struct {
 
 // Page is a stored page with how it was served.
 type Page struct {
-	crawl.Crawled
+	crawl.CrawledPage
 	Domain      string
 	Final       string // where redirects led
 	ContentType string

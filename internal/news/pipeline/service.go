@@ -21,8 +21,8 @@ import (
 
 // ServiceStore keeps articles and selectors for the people who ask for them.
 type ServiceStore interface {
-	DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
-	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
+	GetWorkspaceDomain(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
+	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
 	Article(ctx context.Context, workspace, id uuid.UUID) (Stored, error)
 	Articles(ctx context.Context, w Window) ([]Entry, error)
 	AlsoReportedBy(ctx context.Context, workspace uuid.UUID, a Stored, limit int) ([]Similar, error)
@@ -55,7 +55,7 @@ type Service struct {
 func (s *Service) List(ctx context.Context, who workspace.Principal, w Window) ([]Entry, error) {
 	w.Workspace = who.WorkspaceID
 	if w.Domain != "" {
-		if _, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, w.Domain); err != nil {
+		if _, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, w.Domain); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +140,7 @@ func missing(text, other string) (out []string) {
 
 // Reading says how the reading of a domain goes.
 func (s *Service) Reading(ctx context.Context, who workspace.Principal, domain string) (Health, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return Health{}, err
 	}
@@ -176,7 +176,7 @@ func (s *Service) SetReading(ctx context.Context, who workspace.Principal, domai
 
 // Versions lists the versions of a domain's selectors, the newest first.
 func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain string, before, limit int) ([]Selectors, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (s *Service) Versions(ctx context.Context, who workspace.Principal, domain 
 
 // Version reads one version of a domain's selectors.
 func (s *Service) Version(ctx context.Context, who workspace.Principal, domain string, version int) (Selectors, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return Selectors{}, err
 	}
@@ -276,11 +276,11 @@ func (s *Service) Relearn(ctx context.Context, who workspace.Principal, domain s
 
 // steered reads a domain whose reading the workspace may change.
 func (s *Service) steered(ctx context.Context, who workspace.Principal, domain string) (crawl.Domain, error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain)
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain)
 	if err != nil {
 		return d, err
 	}
-	shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
+	shared, err := s.Store.IsDomainShared(ctx, who.WorkspaceID, d.ID)
 	if err == nil && shared {
 		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too; how it is read is not for one of them to change."}
 	}

@@ -99,7 +99,7 @@ func (i *importer) seeds(ctx context.Context) error {
 		}
 		least, most := time.Duration(s.Min)*time.Second, time.Duration(s.Max)*time.Second
 		_, _, err := i.Seeds.Create(ctx, i.Who, seeds.Draft{URL: s.URL, Kind: crawl.Kind(s.Kind), Title: s.Title, Paused: s.Status == "paused", Priority: &s.Priority,
-			Min: &least, Max: &most, Allow: s.Allow, Deny: s.Deny, Depth: &s.Depth, Budget: &s.Budget}, idempotency.Key{})
+			MinInterval: &least, MaxInterval: &most, Allow: s.Allow, Deny: s.Deny, MaxDepth: &s.Depth, DailyBudget: &s.Budget}, idempotency.Key{})
 		var refused *apperr.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code == "seed_exists":

@@ -15,14 +15,14 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// DomainOfWorkspace reads a domain on which the workspace has a seed.
-func (s *Store) DomainOfWorkspace(ctx context.Context, workspaceID uuid.UUID, domain string) (crawl.Domain, error) {
+// GetWorkspaceDomain reads a domain on which the workspace has a seed.
+func (s *Store) GetWorkspaceDomain(ctx context.Context, workspaceID uuid.UUID, domain string) (crawl.Domain, error) {
 	row, err := s.q.DomainOfWorkspace(ctx, db.DomainOfWorkspaceParams{WorkspaceID: workspaceID, Domain: domain})
 	return domainFromRow(row), orMissing(err, "domain")
 }
 
-// DomainsOfWorkspace lists the domains on which the workspace has seeds, by name.
-func (s *Store) DomainsOfWorkspace(ctx context.Context, workspaceID uuid.UUID, after string, limit int) ([]crawl.Domain, error) {
+// ListWorkspaceDomains lists the domains on which the workspace has seeds, by name.
+func (s *Store) ListWorkspaceDomains(ctx context.Context, workspaceID uuid.UUID, after string, limit int) ([]crawl.Domain, error) {
 	rows, err := s.q.DomainsOfWorkspace(ctx, db.DomainsOfWorkspaceParams{WorkspaceID: workspaceID, After: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]crawl.Domain, len(rows))
 	for i, row := range rows {
@@ -31,63 +31,63 @@ func (s *Store) DomainsOfWorkspace(ctx context.Context, workspaceID uuid.UUID, a
 	return out, err
 }
 
-// CrawlDomain reads a domain, whosever it is.
-func (s *Store) CrawlDomain(ctx context.Context, domain string) (crawl.Domain, error) {
+// GetCrawlDomain reads a domain, whosever it is.
+func (s *Store) GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error) {
 	row, err := s.q.GetCrawlDomain(ctx, domain)
 	return domainFromRow(row), orMissing(err, "domain")
 }
 
-// Queues counts what a domain's frontier holds.
-func (s *Store) Queues(ctx context.Context, domain int32) ([]crawl.Queue, error) {
+// CountURLsByState counts what a domain's frontier holds.
+func (s *Store) CountURLsByState(ctx context.Context, domain int32) ([]crawl.StateCount, error) {
 	rows, err := s.q.FrontierCounts(ctx, domain)
-	out := make([]crawl.Queue, len(rows))
+	out := make([]crawl.StateCount, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Queue{State: crawl.State(r.State), URLs: r.Urls, Due: r.Due, Leased: r.Leased}
+		out[i] = crawl.StateCount{State: crawl.State(r.State), URLs: r.Urls, Due: r.Due, Leased: r.Leased}
 	}
 	return out, err
 }
 
-// Answers counts a domain's URLs by the status of their last answer.
-func (s *Store) Answers(ctx context.Context, domain int32) ([]crawl.Answer, error) {
+// CountURLsByStatus counts a domain's URLs by the status of their last answer.
+func (s *Store) CountURLsByStatus(ctx context.Context, domain int32) ([]crawl.StatusCount, error) {
 	rows, err := s.q.AnswersOfDomain(ctx, domain)
-	out := make([]crawl.Answer, len(rows))
+	out := make([]crawl.StatusCount, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Answer{Status: int(r.LastStatus), URLs: r.Urls}
+		out[i] = crawl.StatusCount{Status: int(r.LastStatus), URLs: r.Urls}
 	}
 	return out, err
 }
 
-// News says what a domain brought in the last week, and how soon it was found.
-func (s *Store) News(ctx context.Context, domain int32) (crawl.News, error) {
+// WeeklyStats says what a domain brought in the last week, and how soon it was found.
+func (s *Store) WeeklyStats(ctx context.Context, domain int32) (crawl.WeeklyStats, error) {
 	r, err := s.q.NewsOfDomain(ctx, domain)
-	return crawl.News{Articles: r.Articles, Duplicates: r.Duplicates, Timed: r.Timed, Late: r.Late,
+	return crawl.WeeklyStats{Articles: r.Articles, Duplicates: r.Duplicates, Measured: r.Timed, Late: r.Late,
 		P50: time.Duration(r.P50 * float64(time.Second)), P95: time.Duration(r.P95 * float64(time.Second))}, err
 }
 
-// Problems lists the last fetches of a domain that came to nothing, and why.
-func (s *Store) Problems(ctx context.Context, domain int32, most int) ([]crawl.Problem, error) {
+// ListFetchErrors lists the last fetches of a domain that came to nothing, and why.
+func (s *Store) ListFetchErrors(ctx context.Context, domain int32, most int) ([]crawl.FetchError, error) {
 	rows, err := s.q.ProblemsOfDomain(ctx, db.ProblemsOfDomainParams{DomainID: domain, Batch: int32(most)}) //nolint:gosec // tens
-	out := make([]crawl.Problem, len(rows))
+	out := make([]crawl.FetchError, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Problem{URL: r.Url, State: crawl.State(r.State), Status: int(r.LastStatus), Why: r.Problem, At: r.LastCrawl}
+		out[i] = crawl.FetchError{URL: r.Url, State: crawl.State(r.State), Status: int(r.LastStatus), Reason: r.Problem, At: r.LastCrawl}
 	}
 	return out, err
 }
 
-// OthersOnDomain says whether another workspace has seeds on a domain.
-func (s *Store) OthersOnDomain(ctx context.Context, workspaceID uuid.UUID, domain int32) (bool, error) {
+// IsDomainShared says whether another workspace has seeds on a domain.
+func (s *Store) IsDomainShared(ctx context.Context, workspaceID uuid.UUID, domain int32) (bool, error) {
 	return s.q.OthersOnDomain(ctx, db.OthersOnDomainParams{DomainID: domain, WorkspaceID: workspaceID})
 }
 
-// ControlDomain pauses, resumes, runs or empties the crawl of a domain. A
+// ApplyDomainCommand pauses, resumes, runs or empties the crawl of a domain. A
 // workspace of uuid.Nil is an operator's signal.
-func (s *Store) ControlDomain(ctx context.Context, workspaceID uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error) {
+func (s *Store) ApplyDomainCommand(ctx context.Context, workspaceID uuid.UUID, domain string, what crawl.Command, why string) (forgotten int64, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		d, err := q.GetCrawlDomain(ctx, domain)
 		if err != nil {
 			return orMissing(err, "domain")
 		}
-		action := map[crawl.Control]audit.Action{crawl.Pause: audit.DomainPaused, crawl.Resume: audit.DomainResumed, crawl.RunNow: audit.DomainRun, crawl.Empty: audit.DomainEmptied}[what]
+		action := map[crawl.Command]audit.Action{crawl.Pause: audit.DomainPaused, crawl.Resume: audit.DomainResumed, crawl.RunNow: audit.DomainRun, crawl.Empty: audit.DomainEmptied}[what]
 		switch what {
 		case crawl.Pause:
 			_, err = q.PauseCrawl(ctx, db.PauseCrawlParams{Domain: domain, Why: why})
@@ -111,8 +111,8 @@ func (s *Store) ControlDomain(ctx context.Context, workspaceID uuid.UUID, domain
 	return forgotten, err
 }
 
-// RenderDomain says whether the pages of a domain are shown by a browser.
-func (s *Store) RenderDomain(ctx context.Context, workspaceID uuid.UUID, domain string, render bool) error {
+// SetDomainRendering says whether the pages of a domain are shown by a browser.
+func (s *Store) SetDomainRendering(ctx context.Context, workspaceID uuid.UUID, domain string, render bool) error {
 	return s.inTx(ctx, func(q *db.Queries) error {
 		if _, err := q.SetRendering(ctx, db.SetRenderingParams{Domain: domain, Render: render}); err != nil {
 			return err
@@ -121,9 +121,9 @@ func (s *Store) RenderDomain(ctx context.Context, workspaceID uuid.UUID, domain 
 	})
 }
 
-// DueDomains lists domains that wait for a drain; all together drains at most
+// ListDueDomains lists domains that wait for a drain; all together drains at most
 // most of them at once.
-func (s *Store) DueDomains(ctx context.Context, most int) ([]string, error) {
+func (s *Store) ListDueDomains(ctx context.Context, most int) ([]string, error) {
 	running, err := s.q.Draining(ctx)
 	if err != nil || int(running) >= most {
 		return nil, err
@@ -131,9 +131,9 @@ func (s *Store) DueDomains(ctx context.Context, most int) ([]string, error) {
 	return s.q.DueDomains(ctx, int32(most)-int32(running)) //nolint:gosec // hundreds
 }
 
-// BeginDrain notes that a domain is drained for ttl. drains is false for a
+// LeaseDomain notes that a domain is drained for ttl. drains is false for a
 // domain that is paused or unknown.
-func (s *Store) BeginDrain(ctx context.Context, domain string, ttl time.Duration) (d crawl.Domain, drains bool, err error) {
+func (s *Store) LeaseDomain(ctx context.Context, domain string, ttl time.Duration) (d crawl.Domain, drains bool, err error) {
 	row, err := s.q.BeginDrain(ctx, db.BeginDrainParams{Domain: domain, Seconds: ttl.Seconds()})
 	if noRows(err) {
 		return d, false, nil
@@ -141,27 +141,27 @@ func (s *Store) BeginDrain(ctx context.Context, domain string, ttl time.Duration
 	return domainFromRow(row), err == nil, err
 }
 
-// RenewDrain says that a domain is still drained, and whether it should be.
-func (s *Store) RenewDrain(ctx context.Context, d crawl.Domain, ttl time.Duration) (goOn bool, err error) {
+// RenewDomainLease says that a domain is still drained, and whether it should be.
+func (s *Store) RenewDomainLease(ctx context.Context, d crawl.Domain, ttl time.Duration) (goOn bool, err error) {
 	row, err := s.q.RenewDrain(ctx, db.RenewDrainParams{ID: d.ID, Seconds: ttl.Seconds()})
 	return row.PausedAt == nil && row.Epoch == d.Epoch, err
 }
 
-// EndDrain notes that a domain is not drained any more, and gives the time when
+// ReleaseDomain notes that a domain is not drained any more, and gives the time when
 // its next URL is due; nil: never.
-func (s *Store) EndDrain(ctx context.Context, domain int32) (*time.Time, error) {
+func (s *Store) ReleaseDomain(ctx context.Context, domain int32) (*time.Time, error) {
 	return s.q.EndDrain(ctx, domain)
 }
 
-// DueIn is how long it is until the first of a domain's URLs is due; never: none
+// NextDueIn is how long it is until the first of a domain's URLs is due; never: none
 // ever is.
-func (s *Store) DueIn(ctx context.Context, domain int32) (wait time.Duration, never bool, err error) {
+func (s *Store) NextDueIn(ctx context.Context, domain int32) (wait time.Duration, never bool, err error) {
 	left, err := s.q.DueIn(ctx, domain)
 	return time.Duration(left * float64(time.Second)), left < 0, err
 }
 
-// SetDelay notes what a domain's robots.txt asks for.
-func (s *Store) SetDelay(ctx context.Context, domain int32, delay time.Duration) error {
+// SetCrawlDelay notes what a domain's robots.txt asks for.
+func (s *Store) SetCrawlDelay(ctx context.Context, domain int32, delay time.Duration) error {
 	return s.q.SetDelay(ctx, db.SetDelayParams{ID: domain, DelayMs: int32(min(delay, 24*time.Hour).Milliseconds())}) //nolint:gosec // a day
 }
 
@@ -171,9 +171,9 @@ func (s *Store) BlockDomain(ctx context.Context, domain int32, wait time.Duratio
 }
 
 func domainFromRow(r db.CrawlDomain) crawl.Domain {
-	d := crawl.Domain{ID: r.ID, Name: r.Domain, Render: r.Render, PausedAt: r.PausedAt, PausedWhy: r.PausedWhy, Epoch: r.Epoch, Score: float64(r.Score),
-		Response: time.Duration(float64(r.ResponseMs) * float64(time.Millisecond)), Delay: time.Duration(r.DelayMs) * time.Millisecond,
-		NotBefore: r.NotBefore, NextDue: r.NextDue, LastCrawl: r.LastCrawl, DrainingUntil: r.DrainingUntil, BudgetUsed: int(r.BudgetUsed),
+	d := crawl.Domain{ID: r.ID, Name: r.Domain, Render: r.Render, PausedAt: r.PausedAt, PauseReason: r.PausedWhy, Epoch: r.Epoch, Score: float64(r.Score),
+		ResponseTime: time.Duration(float64(r.ResponseMs) * float64(time.Millisecond)), CrawlDelay: time.Duration(r.DelayMs) * time.Millisecond,
+		NotBefore: r.NotBefore, NextDue: r.NextDue, LastCrawl: r.LastCrawl, LeasedUntil: r.DrainingUntil, BudgetUsed: int(r.BudgetUsed),
 		Fetched: r.Fetched, Stored: r.Stored, Unchanged: r.Unchanged, Failed: r.Failed, Timeouts: r.Timeouts, Refused: r.Refused, Bytes: r.Bytes, CreatedAt: r.CreatedAt}
 	var rules weburl.Rules
 	if json.Unmarshal(r.Rules, &rules) == nil {
@@ -182,12 +182,12 @@ func domainFromRow(r db.CrawlDomain) crawl.Domain {
 	return d
 }
 
-// AddExport notes that a workspace has asked for an export of a domain's pages.
-func (s *Store) AddExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) error {
+// CreateCrawlExport notes that a workspace has asked for an export of a domain's pages.
+func (s *Store) CreateCrawlExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) error {
 	return s.q.InsertCrawlExport(ctx, db.InsertCrawlExportParams{ID: id, WorkspaceID: workspaceID, Domain: domain})
 }
 
-// HasExport says whether a workspace has asked for that export.
-func (s *Store) HasExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) (bool, error) {
+// HasCrawlExport says whether a workspace has asked for that export.
+func (s *Store) HasCrawlExport(ctx context.Context, workspaceID, id uuid.UUID, domain string) (bool, error) {
 	return s.q.HasCrawlExport(ctx, db.HasCrawlExportParams{ID: id, WorkspaceID: workspaceID, Domain: domain})
 }

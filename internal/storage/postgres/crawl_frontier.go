@@ -15,7 +15,7 @@ import (
 // LeaseURLs takes URLs that are due: hubs and new pages, and a quarter of what
 // was fetched before, so that neither keeps the other waiting for ever. Their
 // last crawl is now: a fetch that dies is not begun again at once.
-func (s *Store) LeaseURLs(ctx context.Context, l crawl.Lease) (leased []crawl.URL, err error) {
+func (s *Store) LeaseURLs(ctx context.Context, l crawl.LeaseRequest) (leased []crawl.URL, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		d, err := q.LockDomain(ctx, l.Domain.ID)
 		if err != nil || d.PausedAt != nil || d.Epoch != l.Domain.Epoch {
@@ -23,13 +23,13 @@ func (s *Store) LeaseURLs(ctx context.Context, l crawl.Lease) (leased []crawl.UR
 		}
 		var rows []db.Url
 		for _, part := range []struct{ from, to, most int }{
-			{0, crawl.FirstRefresh - 1, max(l.Most-l.Most/4, 1)}, {crawl.FirstRefresh, crawl.LastRank, l.Most}, {0, crawl.FirstRefresh - 1, l.Most},
+			{0, crawl.MinRefreshRank - 1, max(l.Limit-l.Limit/4, 1)}, {crawl.MinRefreshRank, crawl.MaxRank, l.Limit}, {0, crawl.MinRefreshRank - 1, l.Limit},
 		} {
-			most := min(part.most, l.Most-len(rows))
+			most := min(part.most, l.Limit-len(rows))
 			if most <= 0 {
 				break
 			}
-			more, err := q.LeaseRanks(ctx, db.LeaseRanksParams{Lease: l.ID, Seconds: l.TTL.Seconds(), DomainID: d.ID,
+			more, err := q.LeaseRanks(ctx, db.LeaseRanksParams{Lease: l.LeaseID, Seconds: l.TTL.Seconds(), DomainID: d.ID,
 				FromRank: int32(part.from), ToRank: int32(part.to), Batch: int32(most)}) //nolint:gosec // 0 to 15, and hundreds
 			if err != nil {
 				return err
@@ -49,7 +49,7 @@ func (s *Store) LeaseURLs(ctx context.Context, l crawl.Lease) (leased []crawl.UR
 // withinBudgets charges the day's budgets with pages, and puts off what is
 // beyond them or what no active seed wants. Hubs are free: they are bounded by
 // their intervals.
-func (s *Store) withinBudgets(ctx context.Context, q *db.Queries, l crawl.Lease, d db.CrawlDomain, rows []db.Url) (leased []crawl.URL, err error) {
+func (s *Store) withinBudgets(ctx context.Context, q *db.Queries, l crawl.LeaseRequest, d db.CrawlDomain, rows []db.Url) (leased []crawl.URL, err error) {
 	seeds, err := q.SeedsOfDomain(ctx, d.ID)
 	if err != nil {
 		return nil, err
@@ -66,8 +66,8 @@ func (s *Store) withinBudgets(ctx context.Context, q *db.Queries, l crawl.Lease,
 		}
 	}
 	ofDomain := 1 << 30
-	if l.Budget > 0 {
-		ofDomain = l.Budget - int(d.BudgetUsed)
+	if l.DailyBudget > 0 {
+		ofDomain = l.DailyBudget - int(d.BudgetUsed)
 	}
 	spent, pages := map[int32]int32{}, int32(0)
 	var idle, tomorrow []uuid.UUID
@@ -96,9 +96,9 @@ func (s *Store) withinBudgets(ctx context.Context, q *db.Queries, l crawl.Lease,
 	for _, put := range []struct {
 		ids []uuid.UUID
 		off time.Duration
-	}{{idle, l.Idle}, {tomorrow, midnight}} {
+	}{{idle, l.IdleDelay}, {tomorrow, midnight}} {
 		if len(put.ids) > 0 {
-			if err := q.ReleaseLeases(ctx, db.ReleaseLeasesParams{DomainID: d.ID, Ids: put.ids, Lease: l.ID, Seconds: put.off.Seconds()}); err != nil {
+			if err := q.ReleaseLeases(ctx, db.ReleaseLeasesParams{DomainID: d.ID, Ids: put.ids, Lease: l.LeaseID, Seconds: put.off.Seconds()}); err != nil {
 				return nil, err
 			}
 		}
@@ -128,9 +128,9 @@ func (s *Store) ReleaseLeases(ctx context.Context, domain int32, lease uuid.UUID
 	return s.q.ReleaseLeases(ctx, db.ReleaseLeasesParams{DomainID: domain, Ids: ids, Lease: lease, Seconds: wait.Seconds()})
 }
 
-// TakeGate closes a gate for hold, if it is open; else it says how long it is
+// AcquireSlot closes a gate for hold, if it is open; else it says how long it is
 // closed.
-func (s *Store) TakeGate(ctx context.Context, key string, holder uuid.UUID, hold time.Duration) (taken bool, wait time.Duration, err error) {
+func (s *Store) AcquireSlot(ctx context.Context, key string, holder uuid.UUID, hold time.Duration) (taken bool, wait time.Duration, err error) {
 	_, err = s.q.TakeGate(ctx, db.TakeGateParams{Key: key, Hold: hold.Seconds(), Holder: holder})
 	if err == nil {
 		return true, 0, nil
@@ -145,14 +145,14 @@ func (s *Store) TakeGate(ctx context.Context, key string, holder uuid.UUID, hold
 	return false, time.Duration(left * float64(time.Second)), err
 }
 
-// ReleaseGate opens a gate after a pause. Who lost the gate changes nothing.
-func (s *Store) ReleaseGate(ctx context.Context, key string, holder uuid.UUID, pause time.Duration) error {
+// ReleaseSlot opens a gate after a pause. Who lost the gate changes nothing.
+func (s *Store) ReleaseSlot(ctx context.Context, key string, holder uuid.UUID, pause time.Duration) error {
 	return s.q.ReleaseGate(ctx, db.ReleaseGateParams{Key: key, Holder: holder, Seconds: pause.Seconds()})
 }
 
-// ReserveGate gives the next free moment of a gate that lets one through every
+// ReserveSlot gives the next free moment of a gate that lets one through every
 // spacing; ok is false when it is further away than most.
-func (s *Store) ReserveGate(ctx context.Context, key string, spacing, most time.Duration) (wait time.Duration, ok bool, err error) {
+func (s *Store) ReserveSlot(ctx context.Context, key string, spacing, most time.Duration) (wait time.Duration, ok bool, err error) {
 	left, err := s.q.ReserveGate(ctx, db.ReserveGateParams{Key: key, Spacing: spacing.Seconds(), Most: most.Seconds()})
 	if noRows(err) {
 		return most, false, nil
@@ -170,27 +170,27 @@ func (s *Store) KnownURLs(ctx context.Context, domain int32, ids []uuid.UUID) (m
 	return out, err
 }
 
-// mostSections bounds SectionsOfDomain.
-const mostSections = 10_000
+// sectionLimit bounds SectionsOfDomain.
+const sectionLimit = 10_000
 
-// SectionsOfDomain lists the sections of a domain that were found and are
+// ListSections lists the sections of a domain that were found and are
 // looked at again.
-func (s *Store) SectionsOfDomain(ctx context.Context, domain int32) ([]string, error) {
-	return s.q.SectionsOfDomain(ctx, db.SectionsOfDomainParams{DomainID: domain, Rank: int16(crawl.HubRank(crawl.Section)), Batch: mostSections}) //nolint:gosec // 0 to 15
+func (s *Store) ListSections(ctx context.Context, domain int32) ([]string, error) {
+	return s.q.SectionsOfDomain(ctx, db.SectionsOfDomainParams{DomainID: domain, Rank: int16(crawl.HubRank(crawl.Section)), Batch: sectionLimit}) //nolint:gosec // 0 to 15
 }
 
-// URLsAfter lists what the frontier knows, for the filter.
-func (s *Store) URLsAfter(ctx context.Context, after crawl.Name, limit int) ([]crawl.Name, error) {
-	rows, err := s.q.URLsAfter(ctx, db.URLsAfterParams{DomainID: after.Domain, ID: after.ID, Batch: int32(limit)}) //nolint:gosec // thousands
-	out := make([]crawl.Name, len(rows))
+// ListURLKeys lists what the frontier knows, for the filter.
+func (s *Store) ListURLKeys(ctx context.Context, after crawl.URLKey, limit int) ([]crawl.URLKey, error) {
+	rows, err := s.q.URLsAfter(ctx, db.URLsAfterParams{DomainID: after.DomainID, ID: after.ID, Batch: int32(limit)}) //nolint:gosec // thousands
+	out := make([]crawl.URLKey, len(rows))
 	for i, r := range rows {
-		out[i] = crawl.Name{Domain: r.DomainID, ID: r.ID}
+		out[i] = crawl.URLKey{DomainID: r.DomainID, ID: r.ID}
 	}
 	return out, err
 }
 
-// CountURLs is about how many URLs the frontier knows, as Postgres last looked.
-func (s *Store) CountURLs(ctx context.Context) (n int64, err error) {
+// EstimateURLCount is about how many URLs the frontier knows, as Postgres last looked.
+func (s *Store) EstimateURLCount(ctx context.Context) (n int64, err error) {
 	err = s.pool.QueryRow(ctx, `select coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint
 		from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'urls'::regclass`).Scan(&n)
 	return n, err
@@ -198,13 +198,13 @@ func (s *Store) CountURLs(ctx context.Context) (n int64, err error) {
 
 func urlFromRow(r db.Url) crawl.URL {
 	u := crawl.URL{DomainID: r.DomainID, ID: r.ID, URL: r.Url, Kind: crawl.Kind(r.Kind), State: crawl.State(r.State), Rank: int(r.Rank), Depth: int(r.Depth),
-		Tries: int(r.Tries), Every: time.Duration(r.EverySeconds) * time.Second, FoundAt: r.FoundAt, LastStatus: int(r.LastStatus),
+		Attempts: int(r.Tries), Interval: time.Duration(r.EverySeconds) * time.Second, FoundAt: r.FoundAt, LastStatus: int(r.LastStatus),
 		ETag: r.Etag, LastModified: r.LastModified, ContentHash: r.ContentHash, RawHash: r.RawHash, Canonical: r.Canonical}
 	if r.Lease != nil {
 		u.Lease = *r.Lease
 	}
 	if r.SeedNo != nil {
-		u.SeedNo = *r.SeedNo
+		u.SeedNumber = *r.SeedNo
 	}
 	if r.Simhash != nil {
 		u.SimHash = *r.Simhash

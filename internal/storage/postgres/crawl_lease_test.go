@@ -17,15 +17,15 @@ func TestTheMostImportantIsLeasedFirstAndRefreshesAreNotForgotten(t *testing.T) 
 	s, d := n.seed(n.workspace.ID, "https://news.example/")
 	n.discover(s, 20, 6)
 	n.discover(s, 20, 3)
-	n.discover(s, 20, crawl.FirstRefresh)
-	_, err := n.PlanSeeds(t.Context(), 10)
+	n.discover(s, 20, crawl.MinRefreshRank)
+	_, err := n.EnqueueDueSeeds(t.Context(), 10)
 	n.must(err)
 	urls := n.lease(d, 16)
 	ranks := map[int]int{}
 	for _, u := range urls {
 		ranks[u.Rank]++
 	}
-	if len(urls) != 16 || urls[0].Kind != crawl.Home || ranks[0] != 1 || ranks[3] != 11 || ranks[crawl.FirstRefresh] != 4 {
+	if len(urls) != 16 || urls[0].Kind != crawl.Home || ranks[0] != 1 || ranks[3] != 11 || ranks[crawl.MinRefreshRank] != 4 {
 		t.Errorf("%d leased, by rank %v", len(urls), ranks)
 	}
 	// Nobody gets what somebody holds; all get all.
@@ -60,10 +60,10 @@ func TestALeaseRunsOutAndItsHolderIsTooLate(t *testing.T) {
 	}
 	record := func(u crawl.URL) bool {
 		t.Helper()
-		u.State, u.RawHash = crawl.Kept, "aa"
-		f := crawl.Fetched{URL: u, DueIn: time.Hour, Requests: 1, First: true, ObjectKey: crawl.Key(d.Name, u.ID, "aa"),
-			Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}}
-		held, err := n.RecordFetches(t.Context(), []crawl.Fetched{f})
+		u.State, u.RawHash = crawl.Stored, "aa"
+		f := crawl.FetchRecord{URL: u, DueIn: time.Hour, Requests: 1, IsFirstVersion: true, ObjectKey: crawl.ObjectKey(d.Name, u.ID, "aa"),
+			Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}}
+		held, err := n.RecordFetches(t.Context(), []crawl.FetchRecord{f})
 		n.must(err)
 		return held[0]
 	}
@@ -76,20 +76,20 @@ func TestALeaseRunsOutAndItsHolderIsTooLate(t *testing.T) {
 	if record(second[0]) {
 		t.Error("a fetch was recorded twice")
 	}
-	pages, err := n.TakeCrawled(t.Context(), 10, time.Minute)
-	if n.must(err); len(pages) != 1 || pages[0].URL != second[0].URL || !pages[0].First || pages[0].ObjectKey == "" {
+	pages, err := n.LeaseCrawledPages(t.Context(), 10, time.Minute)
+	if n.must(err); len(pages) != 1 || pages[0].URL != second[0].URL || !pages[0].IsFirstVersion || pages[0].ObjectKey == "" {
 		t.Fatalf("handed on: %+v", pages)
 	}
 	// At least once: what is not declared done comes again.
-	if none, err := n.TakeCrawled(t.Context(), 10, time.Minute); len(none) != 0 || err != nil {
+	if none, err := n.LeaseCrawledPages(t.Context(), 10, time.Minute); len(none) != 0 || err != nil {
 		t.Errorf("handed on while it is worked on: %+v %v", none, err)
 	}
 	n.exec("update crawled_pages set taken_until = now()")
-	again, err := n.TakeCrawled(t.Context(), 10, time.Minute)
-	if n.must(err); len(again) != 1 || again[0].Tries != 2 {
+	again, err := n.LeaseCrawledPages(t.Context(), 10, time.Minute)
+	if n.must(err); len(again) != 1 || again[0].Attempts != 2 {
 		t.Fatalf("handed on again: %+v", again)
 	}
-	n.must(n.CrawledDone(t.Context(), []int64{again[0].ID}))
+	n.must(n.DeleteCrawledPages(t.Context(), []int64{again[0].ID}))
 	if got := n.count("select count(*) from crawled_pages"); got != 0 {
 		t.Errorf("%d pages are left", got)
 	}
@@ -97,37 +97,37 @@ func TestALeaseRunsOutAndItsHolderIsTooLate(t *testing.T) {
 
 func TestBudgetsAreOfTheSeedAndOfTheDomain(t *testing.T) {
 	n := open(t)
-	s, d := n.seed(n.workspace.ID, "https://news.example/", func(s *crawl.Seed) { s.Rules.Budget = 3 })
+	s, d := n.seed(n.workspace.ID, "https://news.example/", func(s *crawl.Seed) { s.Rules.DailyBudget = 3 })
 	other, _ := n.seed(n.workspace.ID, "https://news.example/the-thao", func(s *crawl.Seed) { s.Kind = crawl.Section })
 	n.discover(s, 10, 3)
 	n.discover(other, 10, 5)
 	n.must(n.drainOnce(d))
-	urls := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 })
+	urls := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 })
 	by := map[int32]int{}
 	for _, u := range urls {
-		by[u.SeedNo]++
+		by[u.SeedNumber]++
 	}
-	if by[s.No] != 3 || by[other.No] != 4 {
+	if by[s.Number] != 3 || by[other.Number] != 4 {
 		t.Errorf("leased by seed: %v", by)
 	}
-	if more := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 }); len(more) != 0 {
+	if more := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 }); len(more) != 0 {
 		t.Errorf("%d more", len(more))
 	}
 	// Hubs are fetched all the same, and tomorrow is another day.
-	_, err := n.PlanSeeds(t.Context(), 10)
+	_, err := n.EnqueueDueSeeds(t.Context(), 10)
 	n.must(err)
-	if hubs := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 }); len(hubs) != 2 {
+	if hubs := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 }); len(hubs) != 2 {
 		t.Errorf("%d hubs", len(hubs))
 	}
 	n.exec("update urls set due_at = due_at - interval '1 day' where lease is null; update seeds set budget_day = budget_day - 1; update crawl_domains set budget_day = budget_day - 1")
 	n.must(n.drainOnce(d))
-	if next := n.lease(d, 100, func(l *crawl.Lease) { l.Budget = 7 }); len(next) != 7 {
+	if next := n.lease(d, 100, func(l *crawl.LeaseRequest) { l.DailyBudget = 7 }); len(next) != 7 {
 		t.Errorf("%d the next day", len(next))
 	}
 }
 
 func (n *newsroom) drainOnce(d crawl.Domain) error {
-	_, drains, err := n.BeginDrain(n.t.Context(), d.Name, time.Minute)
+	_, drains, err := n.LeaseDomain(n.t.Context(), d.Name, time.Minute)
 	if err == nil && !drains {
 		err = errors.New("the domain is not drained")
 	}
@@ -145,12 +145,12 @@ func TestDomainsAreDrainedByWhatIsKnownOfThem(t *testing.T) {
 	n.exec(`update crawl_domains set next_due = now() - interval '1 hour' where domain = 'waiting.example'`)
 	n.exec(`update crawl_domains set score = 0.9 where domain = 'newsy.example'`)
 	n.exec(`update crawl_domains set response_ms = 20000 where domain = 'slow.example'`)
-	due, err := n.DueDomains(t.Context(), 100)
+	due, err := n.ListDueDomains(t.Context(), 100)
 	n.must(err)
 	if got := strings.Join(due, " "); got != "waiting.example newsy.example plain.example slow.example" {
 		t.Errorf("they are drained in this order: %s", got)
 	}
-	if first, err := n.DueDomains(t.Context(), 2); err != nil || !slices.Equal(first, due[:2]) {
+	if first, err := n.ListDueDomains(t.Context(), 2); err != nil || !slices.Equal(first, due[:2]) {
 		t.Errorf("of two places: %v %v", first, err)
 	}
 }
@@ -164,11 +164,11 @@ func TestInOneBatchOnlyTheHolderRecords(t *testing.T) {
 	late := n.lease(d, 1)
 	n.exec("update urls set due_at = now() where lease is not null")
 	holder := n.lease(d, 1)
-	var both []crawl.Fetched
+	var both []crawl.FetchRecord
 	for _, u := range []crawl.URL{late[0], holder[0]} {
-		u.State, u.RawHash = crawl.Kept, "aa"
-		both = append(both, crawl.Fetched{URL: u, DueIn: time.Hour, Requests: 1, First: true, ObjectKey: crawl.Key(d.Name, u.ID, "aa"),
-			Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}})
+		u.State, u.RawHash = crawl.Stored, "aa"
+		both = append(both, crawl.FetchRecord{URL: u, DueIn: time.Hour, Requests: 1, IsFirstVersion: true, ObjectKey: crawl.ObjectKey(d.Name, u.ID, "aa"),
+			Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: time.Now().UTC(), Status: 200, Kind: crawl.Article, RawHash: "aa", FinalURL: u.URL}})
 	}
 	held, err := n.RecordFetches(t.Context(), both)
 	n.must(err)

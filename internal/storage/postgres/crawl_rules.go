@@ -11,9 +11,9 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// Observations are what is known of a domain's newest pages with parameters in
+// ListObservations are what is known of a domain's newest pages with parameters in
 // their URLs, and of the same URLs without any.
-func (s *Store) Observations(ctx context.Context, domain int32, most int) ([]weburl.Observation, error) {
+func (s *Store) ListObservations(ctx context.Context, domain int32, most int) ([]weburl.Observation, error) {
 	rows, err := s.q.ParameterPages(ctx, db.ParameterPagesParams{DomainID: domain, Batch: int32(most)}) //nolint:gosec // thousands
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -23,7 +23,7 @@ func (s *Store) Observations(ctx context.Context, domain int32, most int) ([]web
 	for _, r := range rows {
 		out = append(out, weburl.Observation{URL: r.Url, Canonical: r.Canonical, Content: r.ContentHash})
 		if u, err := weburl.Parse(r.Url, weburl.Rules{DropOthers: true}); err == nil {
-			bare = append(bare, crawl.ID(u))
+			bare = append(bare, crawl.URLID(u))
 		}
 	}
 	plain, err := s.q.ContentOf(ctx, db.ContentOfParams{DomainID: domain, Ids: bare})
@@ -33,8 +33,8 @@ func (s *Store) Observations(ctx context.Context, domain int32, most int) ([]web
 	return out, err
 }
 
-// LearnRules replaces the rules of a domain, unless somebody else did meanwhile.
-func (s *Store) LearnRules(ctx context.Context, domain crawl.Domain, rules weburl.Rules) error {
+// UpdateURLRules replaces the rules of a domain, unless somebody else did meanwhile.
+func (s *Store) UpdateURLRules(ctx context.Context, domain crawl.Domain, rules weburl.Rules) error {
 	was, err := json.Marshal(domain.Rules)
 	if err != nil {
 		return err

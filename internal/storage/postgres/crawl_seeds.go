@@ -17,8 +17,8 @@ import (
 	"dateline/internal/storage/postgres/db"
 )
 
-// mostSeeds of one workspace.
-const mostSeeds = 20_000
+// maxSeeds of one workspace.
+const maxSeeds = 20_000
 
 // CreateSeeds stores seeds, those that the workspace does not have yet, and
 // makes them due. created says of each whether it is new.
@@ -44,19 +44,19 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempot
 		if err != nil {
 			return err
 		}
-		if int(have)+len(seeds) > mostSeeds {
-			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_seeds", Message: fmt.Sprintf("A workspace may have %d seeds. Delete some first.", mostSeeds)}
+		if int(have)+len(seeds) > maxSeeds {
+			return &apperr.Error{Kind: apperr.KindConflict, Code: "too_many_seeds", Message: fmt.Sprintf("A workspace may have %d seeds. Delete some first.", maxSeeds)}
 		}
-		domains, err := domainsOf(ctx, q, seeds)
+		domains, err := upsertDomains(ctx, q, seeds)
 		if err != nil {
 			return err
 		}
 		for _, n := range seeds {
 			d := domains[n.URL.Domain()]
-			row, err := q.InsertSeed(ctx, db.InsertSeedParams{ID: n.ID, WorkspaceID: workspaceID, DomainID: d.ID, UrlID: crawl.ID(n.URL), Url: n.URL.String(),
+			row, err := q.InsertSeed(ctx, db.InsertSeedParams{ID: n.ID, WorkspaceID: workspaceID, DomainID: d.ID, UrlID: crawl.URLID(n.URL), Url: n.URL.String(),
 				Kind: db.UrlKind(n.Kind), Title: n.Title, Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), //nolint:gosec // 0 to 100
-				MinSeconds: seconds(n.Min), MaxSeconds: seconds(n.Max), EverySeconds: seconds(n.Every),
-				Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.Depth), Budget: int32(n.Rules.Budget)}) //nolint:gosec // checked at the edge
+				MinSeconds: seconds(n.MinInterval), MaxSeconds: seconds(n.MaxInterval), EverySeconds: seconds(n.Interval),
+				Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.MaxDepth), Budget: int32(n.Rules.DailyBudget)}) //nolint:gosec // checked at the edge
 			if noRows(err) {
 				continue
 			}
@@ -73,9 +73,9 @@ func (s *Store) CreateSeeds(ctx context.Context, seeds []crawl.Seed, key Idempot
 	return out, replayed, err
 }
 
-// domainsOf reads the domains of seeds, and makes those that are missing. It
+// upsertDomains reads the domains of seeds, and makes those that are missing. It
 // locks them, in the order of LockDomains.
-func domainsOf(ctx context.Context, q *db.Queries, seeds []crawl.Seed) (map[string]db.CrawlDomain, error) {
+func upsertDomains(ctx context.Context, q *db.Queries, seeds []crawl.Seed) (map[string]db.CrawlDomain, error) {
 	all := map[string]db.CrawlDomain{}
 	for _, n := range seeds {
 		all[n.URL.Domain()] = db.CrawlDomain{}
@@ -90,14 +90,14 @@ func domainsOf(ctx context.Context, q *db.Queries, seeds []crawl.Seed) (map[stri
 	return all, nil
 }
 
-// Seed reads a seed, if it belongs to workspace.
-func (s *Store) Seed(ctx context.Context, workspaceID, id uuid.UUID) (crawl.Seed, error) {
+// GetSeed reads a seed, if it belongs to workspace.
+func (s *Store) GetSeed(ctx context.Context, workspaceID, id uuid.UUID) (crawl.Seed, error) {
 	row, err := s.q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspaceID})
 	return seedFromRow(row.Seed, row.Domain), orMissing(err, "seed")
 }
 
-// Seeds lists a workspace's seeds, the oldest first. domain may be empty.
-func (s *Store) Seeds(ctx context.Context, workspaceID uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
+// ListSeeds lists a workspace's seeds, the oldest first. domain may be empty.
+func (s *Store) ListSeeds(ctx context.Context, workspaceID uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
 	rows, err := s.q.ListSeeds(ctx, db.ListSeedsParams{WorkspaceID: workspaceID, Domain: domain, AfterID: after, PageSize: int32(limit)}) //nolint:gosec // the API caps it
 	out := make([]crawl.Seed, len(rows))
 	for i, row := range rows {
@@ -106,8 +106,8 @@ func (s *Store) Seeds(ctx context.Context, workspaceID uuid.UUID, domain string,
 	return out, err
 }
 
-// ChangeSeed changes a seed. ifVersion 0 takes any; change may refuse.
-func (s *Store) ChangeSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (changed crawl.Seed, err error) {
+// UpdateSeed changes a seed. ifVersion 0 takes any; change may refuse.
+func (s *Store) UpdateSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (changed crawl.Seed, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		row, err := q.GetSeed(ctx, db.GetSeedParams{ID: id, WorkspaceID: workspaceID})
 		if err != nil {
@@ -122,8 +122,8 @@ func (s *Store) ChangeSeed(ctx context.Context, workspaceID, id uuid.UUID, ifVer
 			return err
 		}
 		updated, err := q.UpdateSeed(ctx, db.UpdateSeedParams{ID: id, WorkspaceID: workspaceID, Version: n.Version, Kind: db.UrlKind(n.Kind), Title: n.Title,
-			Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), MinSeconds: seconds(n.Min), MaxSeconds: seconds(n.Max), //nolint:gosec // 0 to 100
-			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.Depth), Budget: int32(n.Rules.Budget)}) //nolint:gosec // checked at the edge
+			Status: db.SeedStatus(n.Status), Priority: int16(n.Priority), MinSeconds: seconds(n.MinInterval), MaxSeconds: seconds(n.MaxInterval), //nolint:gosec // 0 to 100
+			Allow: orEmpty(n.Rules.Allow), Deny: orEmpty(n.Rules.Deny), Depth: int16(n.Rules.MaxDepth), Budget: int32(n.Rules.DailyBudget)}) //nolint:gosec // checked at the edge
 		if noRows(err) {
 			return stale
 		}
@@ -146,8 +146,8 @@ func (s *Store) DeleteSeed(ctx context.Context, workspaceID, id uuid.UUID) error
 	})
 }
 
-// PlanSeeds makes the URLs of seeds due that are due, and says how many.
-func (s *Store) PlanSeeds(ctx context.Context, batch int) (planned int, err error) {
+// EnqueueDueSeeds makes the URLs of seeds due that are due, and says how many.
+func (s *Store) EnqueueDueSeeds(ctx context.Context, batch int) (planned int, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		domains, err := q.DomainsToPlan(ctx, int32(batch)) //nolint:gosec // thousands
 		if err != nil || len(domains) == 0 {
@@ -180,9 +180,9 @@ func (s *Store) PlanSeeds(ctx context.Context, batch int) (planned int, err erro
 	return planned, err
 }
 
-// SeedsCrawled tells the seeds of a hub what its fetch brought: whether
+// RecordSeedCrawl tells the seeds of a hub what its fetch brought: whether
 // something was found, or the problem that there was.
-func (s *Store) SeedsCrawled(ctx context.Context, domain int32, url uuid.UUID, found bool, problem string) error {
+func (s *Store) RecordSeedCrawl(ctx context.Context, domain int32, url uuid.UUID, found bool, problem string) error {
 	factor := 1.25
 	if found {
 		factor = 0.67
@@ -193,8 +193,8 @@ func (s *Store) SeedsCrawled(ctx context.Context, domain int32, url uuid.UUID, f
 	return s.q.SeedsCrawled(ctx, db.SeedsCrawledParams{DomainID: domain, UrlID: url, Found: found, Problem: problem, Factor: factor})
 }
 
-// SeedsOfDomain lists the active seeds of a domain, of all workspaces.
-func (s *Store) SeedsOfDomain(ctx context.Context, domain int32) ([]crawl.Seed, error) {
+// ListActiveSeeds lists the active seeds of a domain, of all workspaces.
+func (s *Store) ListActiveSeeds(ctx context.Context, domain int32) ([]crawl.Seed, error) {
 	rows, err := s.q.SeedsOfDomain(ctx, domain)
 	out := make([]crawl.Seed, len(rows))
 	for i, row := range rows {
@@ -206,16 +206,16 @@ func (s *Store) SeedsOfDomain(ctx context.Context, domain int32) ([]crawl.Seed, 
 func seconds(d time.Duration) int32 { return int32(d / time.Second) } //nolint:gosec // intervals of hubs
 
 func seedFromRow(r db.Seed, domain string) crawl.Seed {
-	n := crawl.Seed{ID: r.ID, No: r.No, WorkspaceID: r.WorkspaceID, DomainID: r.DomainID, Domain: domain, Kind: crawl.Kind(r.Kind), Title: r.Title,
-		Status: crawl.Status(r.Status), Priority: int(r.Priority), Min: time.Duration(r.MinSeconds) * time.Second, Max: time.Duration(r.MaxSeconds) * time.Second,
-		Every: time.Duration(r.EverySeconds) * time.Second, Rules: crawl.Rules{Allow: r.Allow, Deny: r.Deny, Depth: int(r.Depth), Budget: int(r.Budget)},
-		NextCrawl: r.NextCrawl, LastCrawl: r.LastCrawl, LastFound: r.LastFound, LastProblem: r.LastProblem, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
-	n.URL = readURL(r.Url)
+	n := crawl.Seed{ID: r.ID, Number: r.No, WorkspaceID: r.WorkspaceID, DomainID: r.DomainID, Domain: domain, Kind: crawl.Kind(r.Kind), Title: r.Title,
+		Status: crawl.SeedStatus(r.Status), Priority: int(r.Priority), MinInterval: time.Duration(r.MinSeconds) * time.Second, MaxInterval: time.Duration(r.MaxSeconds) * time.Second,
+		Interval: time.Duration(r.EverySeconds) * time.Second, Rules: crawl.Rules{Allow: r.Allow, Deny: r.Deny, MaxDepth: int(r.Depth), DailyBudget: int(r.Budget)},
+		NextCrawl: r.NextCrawl, LastCrawl: r.LastCrawl, LastFound: r.LastFound, LastError: r.LastProblem, Version: r.Version, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+	n.URL = parseStoredURL(r.Url)
 	return n
 }
 
-// readURL reads a URL that was canonical when it was stored.
-func readURL(text string) (u weburl.URL) {
+// parseStoredURL reads a URL that was canonical when it was stored.
+func parseStoredURL(text string) (u weburl.URL) {
 	_ = u.UnmarshalText([]byte(text))
 	return u
 }

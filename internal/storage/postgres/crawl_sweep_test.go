@@ -17,9 +17,9 @@ func (n *newsroom) keepsVersions(d crawl.Domain, u crawl.URL, hashes ...string) 
 	n.t.Helper()
 	for i, hash := range hashes {
 		at := time.Now().UTC().Add(time.Duration(i-len(hashes)) * time.Hour)
-		u.State, u.RawHash = crawl.Kept, hash
-		held, err := n.RecordFetches(n.t.Context(), []crawl.Fetched{{URL: u, DueIn: 0, Requests: 1, Changed: true, First: i == 0, ObjectKey: crawl.Key(d.Name, u.ID, hash),
-			Version: &crawl.Version{DomainID: d.ID, URLID: u.ID, FetchedAt: at, Status: 200, Kind: crawl.Article, RawHash: hash, FinalURL: u.URL}}})
+		u.State, u.RawHash = crawl.Stored, hash
+		held, err := n.RecordFetches(n.t.Context(), []crawl.FetchRecord{{URL: u, DueIn: 0, Requests: 1, Changed: true, IsFirstVersion: i == 0, ObjectKey: crawl.ObjectKey(d.Name, u.ID, hash),
+			Version: &crawl.PageVersion{DomainID: d.ID, URLID: u.ID, FetchedAt: at, Status: 200, Kind: crawl.Article, RawHash: hash, FinalURL: u.URL}}})
 		n.must(err)
 		if !held[0] {
 			n.t.Fatal("the lease was lost")
@@ -41,7 +41,7 @@ func TestASweepKeepsTheNewestVersionsAndWhatTheyNeed(t *testing.T) {
 	sweep := func(keep int, age time.Duration) {
 		t.Helper()
 		dropped = nil
-		_, _, err := n.SweepVersions(t.Context(), d.ID, keep, age, 100, func(_ context.Context, key string) error {
+		_, _, err := n.DeleteOldVersions(t.Context(), d.ID, keep, age, 100, func(_ context.Context, key string) error {
 			dropped = append(dropped, strings.TrimSuffix(key[strings.LastIndex(key, "/")+1:], ".zst"))
 			return nil
 		})

@@ -44,10 +44,10 @@ func HubDigest(articles []weburl.URL) Digest {
 	return Digest(hash.Sum(nil))
 }
 
-// Article names the content of an article: its title and body in normal form.
+// ArticleDigest names the content of an article: its title and body in normal form.
 // Whitespace, composed or decomposed letters and invisible characters make no
 // difference.
-func Article(title, body string) Digest {
+func ArticleDigest(title, body string) Digest {
 	digest, _ := Fingerprints(title, body)
 	return digest
 }
@@ -55,22 +55,22 @@ func Article(title, body string) Digest {
 // Fingerprints are Article and the SimHash of the body, with the work done once.
 func Fingerprints(title, body string) (Digest, SimHash) {
 	hash := sha256.New()
-	hash.Write([]byte(Normal(title)))
+	hash.Write([]byte(NormalizeText(title)))
 	hash.Write([]byte{0}) // Normal leaves no such character in a title
-	body = Normal(body)
+	body = NormalizeText(body)
 	hash.Write([]byte(body))
 	return Digest(hash.Sum(nil)), simHash(body)
 }
 
-// Normal is text in NFC, with one space for each run of whitespace and without
+// NormalizeText is text in NFC, with one space for each run of whitespace and without
 // control and invisible formatting characters.
-func Normal(text string) string {
+func NormalizeText(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	gap, dropped := false, false
 	for _, r := range norm.NFC.String(text) {
 		switch {
-		case plainLetter(r):
+		case isCommonLetter(r):
 		case unicode.IsSpace(r):
 			gap = b.Len() > 0
 			continue
@@ -91,8 +91,8 @@ func Normal(text string) string {
 	return norm.NFC.String(b.String())
 }
 
-// plainLetter knows most letters of Latin script, Vietnamese ones included, which
+// isCommonLetter knows most letters of Latin script, Vietnamese ones included, which
 // nearly all text is made of, without a look into Unicode's tables.
-func plainLetter(r rune) bool {
+func isCommonLetter(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || 0xC0 <= r && r <= 0x24F && r != 0xD7 && r != 0xF7 || 0x1EA0 <= r && r <= 0x1EF9
 }

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Near is the distance up to which two articles are the same story. Between
+// MaxNearDistance is the distance up to which two articles are the same story. Between
 // different articles of one site the smallest seen was 21.
-const Near = 3
+const MaxNearDistance = 3
 
-// shingle is how many words make one feature. With single words two articles of
+// shingleSize is how many words make one feature. With single words two articles of
 // one site were equal in 67 % of pairs, with three in none.
-const shingle = 3
+const shingleSize = 3
 
 // MinWords is how many words an article needs for its SimHash to mean something.
 const MinWords = 20
@@ -25,12 +25,14 @@ type SimHash uint64
 // Distance counts the bits that differ.
 func (s SimHash) Distance(other SimHash) int { return bits.OnesCount64(uint64(s ^ other)) }
 
-// Near says whether two texts are the same story.
-func (s SimHash) Near(other SimHash) bool { return s != 0 && other != 0 && s.Distance(other) <= Near }
+// IsNear says whether two texts are the same story.
+func (s SimHash) IsNear(other SimHash) bool {
+	return s != 0 && other != 0 && s.Distance(other) <= MaxNearDistance
+}
 
 // SimHashOf computes the fingerprint of an article's text (never of its HTML)
 // over every three words that follow each other.
-func SimHashOf(text string) SimHash { return simHash(Normal(text)) }
+func SimHashOf(text string) SimHash { return simHash(NormalizeText(text)) }
 
 // simHash is SimHashOf of text in normal form.
 func simHash(text string) SimHash {
@@ -38,11 +40,11 @@ func simHash(text string) SimHash {
 	if len(words) < MinWords {
 		return 0
 	}
-	var ones tally
-	for i := 0; i+shingle <= len(words); i++ {
-		ones.add(fingerprint(words[i : i+shingle]))
+	var ones bitCounter
+	for i := 0; i+shingleSize <= len(words); i++ {
+		ones.add(fingerprint(words[i : i+shingleSize]))
 	}
-	counts, features := ones.counts(), len(words)-shingle+1
+	counts, features := ones.counts(), len(words)-shingleSize+1
 	var s SimHash
 	for bit, count := range counts {
 		if 2*count > features {
@@ -58,12 +60,12 @@ func words(text string) (all []string) {
 	ends := make([]int, 0, len(text)/4) // begin and end of each word
 	inside := false
 	for _, r := range text {
-		if word := r != ' ' && (plainLetter(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)); word != inside {
+		if word := r != ' ' && (isCommonLetter(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)); word != inside {
 			inside = word
 			ends = append(ends, len(small))
 		}
 		if inside {
-			small = utf8.AppendRune(small, lower(r))
+			small = utf8.AppendRune(small, toLower(r))
 		}
 	}
 	if inside {
@@ -76,8 +78,8 @@ func words(text string) (all []string) {
 	return all
 }
 
-// lower is unicode.ToLower, with a short way for Vietnamese.
-func lower(r rune) rune {
+// toLower is unicode.ToLower, with a short way for Vietnamese.
+func toLower(r rune) rune {
 	switch {
 	case 'a' <= r && r <= 'z', '0' <= r && r <= '9', 0xE0 <= r && r <= 0xFE:
 		return r
@@ -87,9 +89,9 @@ func lower(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// tally counts, of many numbers, how often each bit is set. It counts eight bits
+// bitCounter counts, of many numbers, how often each bit is set. It counts eight bits
 // at a time, in the bytes of a word: lane k has bit k of every byte.
-type tally struct {
+type bitCounter struct {
 	lanes [8]uint64
 	added int // to the lanes; a byte holds up to 255
 	total [64]int
@@ -97,7 +99,7 @@ type tally struct {
 
 const everyByte = 0x0101010101010101
 
-func (t *tally) add(h uint64) {
+func (t *bitCounter) add(h uint64) {
 	if t.added == 255 {
 		t.flush()
 	}
@@ -107,7 +109,7 @@ func (t *tally) add(h uint64) {
 	}
 }
 
-func (t *tally) flush() {
+func (t *bitCounter) flush() {
 	for k, lane := range t.lanes {
 		for b := range 8 {
 			t.total[8*b+k] += int(lane >> (8 * b) & 0xFF) //nolint:gosec // a byte
@@ -116,7 +118,7 @@ func (t *tally) flush() {
 	t.lanes, t.added = [8]uint64{}, 0
 }
 
-func (t *tally) counts() [64]int {
+func (t *bitCounter) counts() [64]int {
 	t.flush()
 	return t.total
 }

@@ -10,7 +10,7 @@ import (
 
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // What a site asks for in its robots.txt is waited for from its first page on.
@@ -22,13 +22,13 @@ func TestCrawlDelayIsHonouredUpToACap(t *testing.T) {
 	f.seed(crawl.Home, f.world.Site(0).Home())
 	f.drain(0)
 	f.wantPolite(asked)
-	d, err := f.Store.CrawlDomain(t.Context(), f.world.Site(0).Host())
+	d, err := f.Store.GetCrawlDomain(t.Context(), f.world.Site(0).Host())
 	f.must(err)
-	if d.Delay != asked {
-		t.Errorf("noted is %s", d.Delay)
+	if d.CrawlDelay != asked {
+		t.Errorf("noted is %s", d.CrawlDelay)
 	}
 	// Who asks for an hour gets the cap.
-	g := newField(t, crawltest.Options{Sites: 1, Articles: 1, Sections: 1}, func() crawler.Limits { l := limits(); l.MaxDelay = 100 * time.Millisecond; return l }())
+	g := newField(t, crawltest.Options{Sites: 1, Articles: 1, Sections: 1}, func() crawler.Limits { l := limits(); l.MaxRobotsDelay = 100 * time.Millisecond; return l }())
 	g.world.Site(0).SetRobots("User-agent: Dateline\nCrawl-delay: 3600\n")
 	g.seed(crawl.Home, g.world.Site(0).Home())
 	if out := g.drain(0); out.Stored == 0 {
@@ -46,12 +46,12 @@ func TestRetryAfterIsObeyedByTheWholeDomain(t *testing.T) {
 		site.Throttle(status, 3*time.Second)
 		f.drain(0)
 		asked := len(f.world.Log())
-		d, err := f.Store.CrawlDomain(t.Context(), site.Host())
+		d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
 		f.must(err)
 		if d.NotBefore == nil || time.Until(*d.NotBefore) < time.Second {
 			t.Fatalf("%d: the domain is left alone until %v", status, d.NotBefore)
 		}
-		if due, err := f.Store.DueDomains(t.Context(), 500); err != nil || len(due) != 0 {
+		if due, err := f.Store.ListDueDomains(t.Context(), 500); err != nil || len(due) != 0 {
 			t.Errorf("%d: due are %v, %v", status, due, err)
 		}
 		// Whoever drains it all the same is held back at the gate.
@@ -71,16 +71,16 @@ func TestRetryAfterIsObeyedByTheWholeDomain(t *testing.T) {
 // Four workers that drain one domain by mistake are as polite as one, and store
 // nothing twice.
 func TestFourDrainsAtOnceArePolite(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 2, Articles: 15, Sections: 2, Traps: true}, func() crawler.Limits { l := limits(); l.Batch = 4; return l }())
+	f := newField(t, crawltest.Options{Sites: 2, Articles: 15, Sections: 2, Traps: true}, func() crawler.Limits { l := limits(); l.BatchSize = 4; return l }())
 	f.seed(crawl.Home, f.world.Site(0).Home(), f.world.Site(1).Home())
-	_, err := f.Store.PlanSeeds(t.Context(), 10)
+	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
 	f.must(err)
 	var all sync.WaitGroup
 	for range 4 {
 		for i := range 2 {
 			all.Go(func() {
 				for range 3 {
-					if _, err := f.Drainer.Drain(context.Background(), f.world.Site(i).Host(), nil, func(crawler.Result) {}); err != nil {
+					if _, err := f.Crawler.Crawl(context.Background(), f.world.Site(i).Host(), nil, func(crawler.Result) {}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -89,7 +89,7 @@ func TestFourDrainsAtOnceArePolite(t *testing.T) {
 	}
 	all.Wait()
 	f.wantPolite(delay)
-	for _, a := range f.world.Published() {
+	for _, a := range f.world.Articles() {
 		if !f.stored(a) {
 			t.Errorf("%s is not stored", a.URL)
 		}
@@ -102,7 +102,7 @@ func TestFourDrainsAtOnceArePolite(t *testing.T) {
 // A request that was begun counts, although its worker died: the gate stays
 // closed until that request must be over.
 func TestAFetchThatWasBegunCounts(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1}, func() crawler.Limits { l := limits(); l.Lease = time.Second; return l }())
+	f := newField(t, crawltest.Options{Sites: 1, Articles: 3, Sections: 1}, func() crawler.Limits { l := limits(); l.LeaseTTL = time.Second; return l }())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
 	f.drain(0)
@@ -122,9 +122,9 @@ func TestAFetchThatWasBegunCounts(t *testing.T) {
 }
 
 func TestStoppingGivesBackWhatWasNotFetched(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 30, Sections: 1, OnHub: 30}, limits())
+	f := newField(t, crawltest.Options{Sites: 1, Articles: 30, Sections: 1, ArticlesPerHub: 30}, limits())
 	f.seed(crawl.Home, f.world.Site(0).Home())
-	_, err := f.Store.PlanSeeds(t.Context(), 10)
+	_, err := f.Store.EnqueueDueSeeds(t.Context(), 10)
 	f.must(err)
 	stop := make(chan struct{})
 	go func() {
@@ -133,7 +133,7 @@ func TestStoppingGivesBackWhatWasNotFetched(t *testing.T) {
 		}
 		close(stop)
 	}()
-	out, err := f.Drainer.Drain(t.Context(), f.world.Site(0).Host(), stop, func(crawler.Result) {})
+	out, err := f.Crawler.Crawl(t.Context(), f.world.Site(0).Host(), stop, func(crawler.Result) {})
 	f.must(err)
 	if out.Fetched == 0 || out.Fetched > 25 || out.NextDue == nil {
 		t.Errorf("%+v", out)

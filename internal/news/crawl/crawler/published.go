@@ -10,17 +10,17 @@ import (
 	"dateline/internal/news/article/dates"
 )
 
-// publishedLimit is how much of a page is looked at for its date: it stands in
+// publishedScanLimit is how much of a page is looked at for its date: it stands in
 // the head.
-const publishedLimit = 256 << 10
+const publishedScanLimit = 256 << 10
 
-// published is when an article came out, as its page tells machines: Open Graph
+// publishedAt is when an article came out, as its page tells machines: Open Graph
 // (ogp.me, "article:published_time"), schema.org (datePublished, in JSON-LD or as
 // itemprop). Zero: it does not tell with its time zone, or it came out before its
 // site was watched. The parser reads dates with more care; this one is for
 // measuring how fresh the crawl is, before anything is parsed.
-func published(doc []byte, watched time.Time) time.Time {
-	doc = doc[:min(len(doc), publishedLimit)]
+func publishedAt(doc []byte, watched time.Time) time.Time {
+	doc = doc[:min(len(doc), publishedScanLimit)]
 	at := firstDate(doc)
 	if at.Before(watched) {
 		return time.Time{}
@@ -39,7 +39,7 @@ func firstDate(doc []byte) time.Time {
 			name, _ := tokens.TagName()
 			switch string(name) {
 			case "meta", "time":
-				if at, ok := moment(dateOf(tokens)); ok {
+				if at, ok := parseZonedTime(dateOf(tokens)); ok {
 					return at
 				}
 			case "script":
@@ -51,15 +51,15 @@ func firstDate(doc []byte) time.Time {
 			if !data {
 				continue
 			}
-			if at, ok := moment(datePublished(tokens.Raw())); ok {
+			if at, ok := parseZonedTime(datePublished(tokens.Raw())); ok {
 				return at
 			}
 		}
 	}
 }
 
-// moment reads a date that has a time of day and names its zone.
-func moment(text string) (time.Time, bool) {
+// parseZonedTime reads a date that has a time of day and names its zone.
+func parseZonedTime(text string) (time.Time, bool) {
 	d, ok := dates.Parse(text, dates.Options{})
 	return d.Time, ok && d.Clock && d.Zoned
 }

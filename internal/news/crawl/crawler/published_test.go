@@ -13,7 +13,7 @@ func TestPublished(t *testing.T) {
 		"itemprop":   `<body><time itemprop="datePublished" datetime="2026-12-24T10:00:00Z">heute</time>`,
 		"JSON-LD":    `<script type="application/ld+json">{"@graph":[{"@type":"NewsArticle","datePublished" : "2026-12-24T10:00:00Z"}]}</script>`,
 	} {
-		if got := published([]byte(page), want); !got.Equal(want) {
+		if got := publishedAt([]byte(page), want); !got.Equal(want) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -27,11 +27,11 @@ func TestPublished(t *testing.T) {
 		"no time":         `<meta property="article:published_time" content="2026-12-24">`,
 		"cut off":         `<script type="application/ld+json">{"datePublished"`,
 	} {
-		if got := published([]byte(page), time.Time{}); !got.IsZero() {
+		if got := publishedAt([]byte(page), time.Time{}); !got.IsZero() {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if got := published([]byte(`<meta name="pubdate" content="2026-12-24T10:00:00Z">`), want.Add(time.Minute)); !got.IsZero() {
+	if got := publishedAt([]byte(`<meta name="pubdate" content="2026-12-24T10:00:00Z">`), want.Add(time.Minute)); !got.IsZero() {
 		t.Errorf("before its site was watched: %s", got)
 	}
 }
@@ -39,7 +39,7 @@ func TestPublished(t *testing.T) {
 func FuzzPublished(f *testing.F) {
 	f.Add([]byte(`<meta property="article:published_time" content="2026-12-24T17:00:00+07:00"><script type="application/ld+json">{"datePublished":"x"}`))
 	f.Fuzz(func(t *testing.T, page []byte) {
-		if at := published(page, time.Time{}); !at.IsZero() && (at.Year() < 1900 || at.Year() > 2300) {
+		if at := publishedAt(page, time.Time{}); !at.IsZero() && (at.Year() < 1900 || at.Year() > 2300) {
 			t.Errorf("%s", at)
 		}
 	})

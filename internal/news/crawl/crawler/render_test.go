@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/news/crawl/render"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -25,15 +25,15 @@ func TestPagesAreStoredWhereNoBrowserAnswers(t *testing.T) {
 	f := newFieldWith(t, crawltest.Options{Sites: 1, Articles: 2, Sections: 1, Scripts: true}, limits(), browser)
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
-	f.must(f.Store.RenderDomain(t.Context(), f.workspace.ID, site.Host(), true))
+	f.must(f.Store.SetDomainRendering(t.Context(), f.workspace.ID, site.Host(), true))
 	f.drain(0)
-	d, err := f.Store.CrawlDomain(t.Context(), site.Host())
+	d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
 	f.must(err)
-	problems, err := f.Store.Problems(t.Context(), d.ID, 10)
+	problems, err := f.Store.ListFetchErrors(t.Context(), d.ID, 10)
 	f.must(err)
 	told := map[string]string{}
 	for _, p := range problems {
-		told[p.URL] = p.Why
+		told[p.URL] = p.Reason
 	}
 	for _, a := range site.Articles() {
 		if page, ok := f.page(a); !ok || !strings.Contains(page, a.Title) || !strings.Contains(page, `<div id="than"></div>`) {
@@ -49,15 +49,15 @@ func TestPagesAreStoredWhereNoBrowserAnswers(t *testing.T) {
 // Where text is made by scripts, pages are stored as a browser shows them, of the
 // domains that are set so, and as politely as all else.
 func TestPagesAreRenderedWhereTheDomainIsSetSo(t *testing.T) {
-	browser, err := render.New(render.Options{URL: enginetest.RemoteChromium(t), Quiet: 200 * time.Millisecond})
+	browser, err := render.New(render.Options{URL: enginetest.RemoteChromium(t), QuietPeriod: 200 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := limits()
-	l.Fetch, l.Lease = 20*time.Second, 30*time.Second
+	l.FetchTimeout, l.LeaseTTL = 20*time.Second, 30*time.Second
 	f := newFieldWith(t, crawltest.Options{Sites: 2, Articles: 2, Sections: 1, Scripts: true}, l, browser)
 	f.seed(crawl.Home, f.world.Site(0).Home(), f.world.Site(1).Home())
-	f.must(f.Store.RenderDomain(t.Context(), f.workspace.ID, f.world.Site(1).Host(), true))
+	f.must(f.Store.SetDomainRendering(t.Context(), f.workspace.ID, f.world.Site(1).Host(), true))
 	for i, rendered := range []bool{false, true} {
 		f.drain(i)
 		for _, a := range f.world.Site(i).Articles() {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // A crawl that follows every link comes to an end: traps cost a few requests
@@ -14,7 +14,7 @@ import (
 // however much it looks like an article.
 func TestTrapsAreBoundedAndTold(t *testing.T) {
 	l := limits()
-	l.Fetch = 3 * time.Second
+	l.FetchTimeout = 3 * time.Second
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 12, Sections: 1, Traps: true}, l)
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
@@ -26,13 +26,13 @@ func TestTrapsAreBoundedAndTold(t *testing.T) {
 			t.Errorf("%s is not stored", a.URL)
 		}
 	}
-	d, err := f.Store.CrawlDomain(t.Context(), site.Host())
+	d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
 	f.must(err)
-	problems, err := f.Store.Problems(t.Context(), d.ID, 100)
+	problems, err := f.Store.ListFetchErrors(t.Context(), d.ID, 100)
 	f.must(err)
 	told := map[string]string{}
 	for _, p := range problems {
-		told[strings.TrimPrefix(p.URL, strings.TrimSuffix(site.Home(), "/"))] = p.Why
+		told[strings.TrimPrefix(p.URL, strings.TrimSuffix(site.Home(), "/"))] = p.Reason
 	}
 	for path, want := range map[string]string{
 		"/loop/1": "trap: it redirects more than 10 times", "/huge": "too_big: it sends more than allowed", "/bomb": "too_big: ",
@@ -61,8 +61,8 @@ func TestTrapsAreBoundedAndTold(t *testing.T) {
 			lists[r.Path] = true
 		}
 	}
-	if len(lists) != l.Alike {
-		t.Errorf("%d lists of lists were asked for, want %d", len(lists), l.Alike)
+	if len(lists) != l.MaxSimilarSections {
+		t.Errorf("%d lists of lists were asked for, want %d", len(lists), l.MaxSimilarSections)
 	}
 	// Months are no articles and not followed; there is one page for all session
 	// ids; what fails is tried a few times, ever later.

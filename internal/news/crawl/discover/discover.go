@@ -50,7 +50,7 @@ type FeedDoc struct {
 	Format string // rss, atom, rdf or json
 	Title  string
 	Home   weburl.URL    // the page that it belongs to
-	Every  time.Duration // how often to come back, as it says itself; zero: it does not
+	TTL    time.Duration // how often to come back, as it says itself; zero: it does not
 	Items  []Link
 }
 
@@ -58,7 +58,7 @@ type FeedDoc struct {
 type SitemapDoc struct {
 	Sitemaps []Link // of an index, the newest first as far as it says
 	Pages    []Link
-	News     bool // has entries of the news extension
+	IsNews   bool // has entries of the news extension
 }
 
 // Outline is a feed of an OPML list.
@@ -81,14 +81,14 @@ type Options struct {
 	Prose bool
 	// Memo remembers the links of the site from page to page; nil: nothing does.
 	Memo *Memo
-	// Max is how many links are taken; 0: 2,000 of a page, 5,000 of a feed,
+	// MaxLinks is how many links are taken; 0: 2,000 of a page, 5,000 of a feed,
 	// 50,000 of a sitemap (as sitemaps.org allows).
-	Max int
+	MaxLinks int
 }
 
-func (o Options) most(otherwise int) int {
-	if o.Max > 0 {
-		return o.Max
+func (o Options) linkLimit(otherwise int) int {
+	if o.MaxLinks > 0 {
+		return o.MaxLinks
 	}
 	return otherwise
 }
@@ -97,7 +97,7 @@ func (o Options) dates() dates.Options { return dates.Options{Now: o.Now, Zone: 
 
 // What a parser says of a document that is something else.
 var (
-	ErrNoFeed    = errors.New("this is no feed")
-	ErrNoSitemap = errors.New("this is no sitemap")
-	ErrNoOPML    = errors.New("this is no OPML list")
+	ErrNotFeed    = errors.New("this is no feed")
+	ErrNotSitemap = errors.New("this is no sitemap")
+	ErrNotOPML    = errors.New("this is no OPML list")
 )

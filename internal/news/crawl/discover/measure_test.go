@@ -39,7 +39,7 @@ func TestVietnameseLists(t *testing.T) {
 			}
 			at := mustParse(t, c.at)
 			found := map[string]bool{}
-			for _, l := range Hub(doc, at, vietnam()).Links {
+			for _, l := range ParseHub(doc, at, vietnam()).Links {
 				if l.Kind == Article {
 					found[l.URL.String()] = true
 				}

@@ -28,7 +28,7 @@ type target struct {
 	kind      Kind
 	score     int
 	published time.Time
-	numbered  bool   // see numbered
+	hasNumber bool   // see numbered
 	shape     string // of articles and what may be some
 }
 
@@ -74,8 +74,8 @@ func (h *hub) resolve(href string) (t target) {
 		return t
 	}
 	t.kind, t.score = Classify(t.url)
-	t.published = DateOf(t.url, h.options.Zone)
-	if t.numbered = numbered(t.url); t.numbered || t.kind == Article {
+	t.published = DateInURL(t.url, h.options.Zone)
+	if t.hasNumber = hasArticleNumber(t.url); t.hasNumber || t.kind == Article {
 		t.shape = Shape(t.url)
 	}
 	return t

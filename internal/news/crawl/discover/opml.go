@@ -7,10 +7,10 @@ import (
 
 const maxOutlines = 10_000
 
-// OPML reads a list of feeds (opml.org/spec2.opml), in UTF-8. Each feed comes
+// ParseOPML reads a list of feeds (opml.org/spec2.opml), in UTF-8. Each feed comes
 // once. Addresses are as written: whether they are any is for who takes them.
-func OPML(doc []byte) ([]Outline, error) {
-	xml := newMarkup(doc)
+func ParseOPML(doc []byte) ([]Outline, error) {
+	xml := newXMLReader(doc)
 	var all []Outline
 	var open []string // titles of the outlines that are open; "" for feeds
 	is := false
@@ -19,7 +19,7 @@ func OPML(doc []byte) ([]Outline, error) {
 		t := xml.next()
 		switch {
 		case t.done && !is:
-			return nil, ErrNoOPML
+			return nil, ErrNotOPML
 		case t.done || len(all) >= maxOutlines:
 			return all, nil
 		case t.end == "outline":
@@ -29,9 +29,9 @@ func OPML(doc []byte) ([]Outline, error) {
 			is = true
 		case is && t.start.name == "outline":
 			attr := t.start.attr
-			title := clean(attr["title"])
+			title := cleanText(attr["title"])
 			if title == "" {
-				title = clean(attr["text"])
+				title = cleanText(attr["text"])
 			}
 			feed := strings.TrimSpace(attr["xmlurl"])
 			if feed != "" && !seen[feed] {

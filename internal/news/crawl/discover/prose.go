@@ -16,9 +16,9 @@ type Prose struct {
 	Canonical string // the canonical URL, as the page writes it; empty: none
 }
 
-// ReadProse reads it from a page in UTF-8.
-func ReadProse(doc []byte) Prose {
-	z := newTokens(doc, longScript)
+// ParseProse reads it from a page in UTF-8.
+func ParseProse(doc []byte) Prose {
+	z := newTokenizer(doc, minSkippedScript)
 	var p prose
 	canonical := ""
 	for {
@@ -26,19 +26,19 @@ func ReadProse(doc []byte) Prose {
 		case html.ErrorToken:
 			return Prose{Title: p.title.String(), Text: p.body.String(), Canonical: canonical}
 		case html.TextToken:
-			if p.wants() {
+			if p.isReading() {
 				p.into.Write(z.Text())
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
 			tag := atom.Lookup(name)
 			if tag == atom.Link && canonical == "" {
-				if a := readAttrs(z.Tokenizer, more); a.relates("canonical") {
+				if a := readAttrs(z.Tokenizer, more); a.hasRelation("canonical") {
 					canonical = strings.TrimSpace(a.href.value)
 				}
 			}
 			p.start(tag)
-			z.pass(tag)
+			z.skipRawText(tag)
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			p.end(atom.Lookup(name))
@@ -53,7 +53,7 @@ type prose struct {
 	skip        int              // depth of what is no text of the page's own
 }
 
-func (p *prose) wants() bool { return p.into != nil && p.skip == 0 }
+func (p *prose) isReading() bool { return p.into != nil && p.skip == 0 }
 
 func (p *prose) start(tag atom.Atom) {
 	switch tag {

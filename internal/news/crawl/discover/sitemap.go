@@ -23,7 +23,7 @@ func ParseSitemap(doc []byte, at weburl.URL, o Options) (SitemapDoc, error) {
 	if !s.read(doc) {
 		feed, err := ParseFeed(doc, at, o)
 		if err != nil {
-			return SitemapDoc{}, ErrNoSitemap
+			return SitemapDoc{}, ErrNotSitemap
 		}
 		for _, item := range feed.Items {
 			s.add(&s.doc.Pages, item)
@@ -48,7 +48,7 @@ func (s *sitemap) lines(doc []byte) {
 		if u, err := s.at.Resolve(string(line), s.options.Rules); err == nil && bytes.HasPrefix(line, []byte("http")) {
 			s.add(&s.doc.Pages, s.page(Link{URL: u}))
 		}
-		if len(s.doc.Pages) >= s.options.most(maxPages) {
+		if len(s.doc.Pages) >= s.options.linkLimit(maxPages) {
 			return
 		}
 	}
@@ -56,13 +56,13 @@ func (s *sitemap) lines(doc []byte) {
 
 // read reports whether the document is a sitemap.
 func (s *sitemap) read(doc []byte) (is bool) {
-	xml, dates := newMarkup(doc), s.options.dates()
+	xml, dates := newXMLReader(doc), s.options.dates()
 	var now *Link
 	var loc string
 	index := false
 	for {
 		t := xml.next()
-		if t.done || len(s.doc.Pages)+len(s.doc.Sitemaps) >= s.options.most(maxPages) {
+		if t.done || len(s.doc.Pages)+len(s.doc.Sitemaps) >= s.options.linkLimit(maxPages) {
 			return is
 		}
 		if t.start == nil {
@@ -90,10 +90,10 @@ func (s *sitemap) read(doc []byte) (is bool) {
 			now.Modified = dates.Time(text)
 		case e.name == "publication_date":
 			text, _ := xml.content(e)
-			now.Published, s.doc.News = dates.Time(text), true
+			now.Published, s.doc.IsNews = dates.Time(text), true
 		case e.name == "title":
 			text, _ := xml.content(e)
-			now.Title = plain(text)
+			now.Title = stripTags(text)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (s *sitemap) page(link Link) Link {
 	if !link.Published.IsZero() { // the news extension is for articles
 		kind = Article
 	} else {
-		link.Published = DateOf(link.URL, s.options.Zone)
+		link.Published = DateInURL(link.URL, s.options.Zone)
 	}
 	link.Kind, link.Score = kind, score
 	return link
@@ -143,7 +143,7 @@ func sitemapScore(u weburl.URL) int {
 		return 2
 	case strings.Contains(name, "image"), strings.Contains(name, "video"), strings.Contains(name, "tag"), strings.Contains(name, "author"), strings.Contains(name, "categor"):
 		return -1
-	case !DateOf(u, time.UTC).IsZero():
+	case !DateInURL(u, time.UTC).IsZero():
 		return 1
 	}
 	return 0

@@ -12,7 +12,7 @@ import (
 
 // tags lists what stands in a page besides the texts of scripts and style sheets.
 func tags(doc string, passing bool) (all []string) {
-	t := newTokens([]byte(doc), 0)
+	t := newTokenizer([]byte(doc), 0)
 	raw := false
 	for {
 		kind := t.Next()
@@ -27,7 +27,7 @@ func tags(doc string, passing bool) (all []string) {
 			name, _ := t.TagName()
 			tag := atom.Lookup(name)
 			if raw = tag == atom.Script || tag == atom.Style; raw && passing {
-				t.pass(tag)
+				t.skipRawText(tag)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ func TestTrap(t *testing.T) {
 		"/gia-vang-2031-09":  true, // read as a month, and worth the loss
 		"/bao-cao-2027.html": false,
 	} {
-		if reason := Trap(mustParse(t, "https://baomau.example"+path), now); (reason != "") != trap {
+		if reason := TrapReason(mustParse(t, "https://baomau.example"+path), now); (reason != "") != trap {
 			t.Errorf("%s: %q", path, reason)
 		}
 	}
@@ -35,7 +35,7 @@ func TestShape(t *testing.T) {
 
 // Lists without end come to one; what was taken before counts.
 func TestShapes(t *testing.T) {
-	shapes := NewShapes(20)
+	shapes := NewShapeLimiter(20)
 	shapes.Count(mustParse(t, "https://baomau.example/lich-su/ngay/0"))
 	admit := func(form string, many int) (n int, why string) {
 		for i := range many {

@@ -22,20 +22,20 @@ import (
 
 // Why a body is not read to its end.
 var (
-	errWire     = errors.New("it sends more than allowed")
-	errBody     = errors.New("it is bigger than allowed")
+	errWireSize = errors.New("it sends more than allowed")
+	errBodySize = errors.New("it is bigger than allowed")
 	errRatio    = errors.New("it decompresses to far more than pages do")
 	errSlow     = errors.New("it comes too slowly")
 	errIdle     = errors.New("it stopped coming")
 	errEncoding = errors.New("it cannot be decompressed")
 )
 
-// settled is how much is decompressed before its ratio counts: small pages of
+// minRatioBytes is how much is decompressed before its ratio counts: small pages of
 // one repeated letter are no bombs.
-const settled = 1 << 20
+const minRatioBytes = 1 << 20
 
-// firstBlock is what is made ready for a body: most pages fit.
-const firstBlock = 32 << 10
+// initialBufferSize is what is made ready for a body: most pages fit.
+const initialBufferSize = 32 << 10
 
 // maxLayers is how many content encodings may be on top of each other.
 const maxLayers = 2
@@ -49,46 +49,46 @@ type body struct {
 	encoding string
 }
 
-// read reads a body within the limits. stop ends the request: reading returns
+// readBody reads a body within the limits. stop ends the request: reading returns
 // then, however long the server says nothing.
-func (a *attempt) read(res *http.Response, stop context.CancelFunc) (body, error) {
+func (a *attempt) readBody(res *http.Response, stop context.CancelFunc) (body, error) {
 	limits := a.f.limits
 	limit := limits.bytes(a.request)
-	cut := a.request.Kind == Robots // its first part counts, RFC 9309 §2.5
+	cut := a.request.Kind == KindRobots // its first part counts, RFC 9309 §2.5
 	if res.ContentLength > limit && !cut {
-		return body{}, errWire
+		return body{}, errWireSize
 	}
 	wire := &wireReader{from: res.Body, limit: limit, minRate: limits.MinRate, grace: limits.Grace, start: time.Now()}
 	if cut {
 		wire.limit = 4 * limit
 	}
-	watch := time.AfterFunc(limits.Idle, func() { wire.idle.Store(true); stop() })
+	watch := time.AfterFunc(limits.IdleTimeout, func() { wire.idle.Store(true); stop() })
 	defer watch.Stop()
-	wire.touch = func() { watch.Reset(limits.Idle) }
+	wire.touch = func() { watch.Reset(limits.IdleTimeout) }
 
 	result := body{encoding: strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding")))}
 	decoded, closers, err := a.f.decoder(wire, result.encoding)
 	defer closers.close()
 	if err == nil {
-		result.body, err = capped(decoded, wire, limit, limits.Ratio, cut)
+		result.body, err = readCapped(decoded, wire, limit, limits.MaxRatio, cut)
 	}
 	// Sitemaps are often files that are compressed themselves.
 	for range maxLayers {
-		if err != nil || a.request.Kind != Sitemap && a.request.Kind != Feed || !bytes.HasPrefix(result.body, []byte{0x1f, 0x8b}) {
+		if err != nil || a.request.Kind != KindSitemap && a.request.Kind != KindFeed || !bytes.HasPrefix(result.body, []byte{0x1f, 0x8b}) {
 			break
 		}
 		var z *gzip.Reader
 		if z, err = gzip.NewReader(bytes.NewReader(result.body)); err == nil {
-			result.body, err = capped(z, wire, limit, limits.Ratio, false)
+			result.body, err = readCapped(z, wire, limit, limits.MaxRatio, false)
 		}
 	}
 	result.wire = wire.read
-	return result, wire.why(err)
+	return result, wire.cause(err)
 }
 
-// capped reads all of a body that is as big as pages may be.
-func capped(from io.Reader, wire *wireReader, limit, ratio int64, cut bool) ([]byte, error) {
-	b := make([]byte, 0, min(firstBlock, limit+1))
+// readCapped reads all of a body that is as big as pages may be.
+func readCapped(from io.Reader, wire *wireReader, limit, ratio int64, cut bool) ([]byte, error) {
+	b := make([]byte, 0, min(initialBufferSize, limit+1))
 	for {
 		if len(b) == cap(b) {
 			b = slices.Grow(b, len(b)) // twice as much
@@ -100,8 +100,8 @@ func capped(from io.Reader, wire *wireReader, limit, ratio int64, cut bool) ([]b
 		case size > limit && cut:
 			return b[:limit], nil
 		case size > limit:
-			return nil, errBody
-		case size > settled && wire.read > 0 && size/wire.read > ratio:
+			return nil, errBodySize
+		case size > minRatioBytes && wire.read > 0 && size/wire.read > ratio:
 			return nil, errRatio
 		case errors.Is(err, io.EOF):
 			return b, nil
@@ -120,14 +120,14 @@ type wireReader struct {
 	start   time.Time
 	touch   func()
 
-	read   int64
-	failed error // of the connection, not of what decodes
-	idle   atomic.Bool
+	read int64
+	err  error // of the connection, not of what decodes
+	idle atomic.Bool
 }
 
 func (w *wireReader) Read(p []byte) (int, error) {
-	if w.failed != nil {
-		return 0, w.failed
+	if w.err != nil {
+		return 0, w.err
 	}
 	n, err := w.from.Read(p)
 	w.read += int64(n)
@@ -135,27 +135,27 @@ func (w *wireReader) Read(p []byte) (int, error) {
 	took := time.Since(w.start)
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
-		w.failed = err
+		w.err = err
 	case w.read > w.limit:
-		w.failed = errWire
+		w.err = errWireSize
 	case err == nil && took > w.grace && float64(w.read)/took.Seconds() < float64(w.minRate):
-		w.failed = errSlow
+		w.err = errSlow
 	}
-	if w.failed != nil {
-		return n, w.failed
+	if w.err != nil {
+		return n, w.err
 	}
 	return n, err
 }
 
-// why finds the cause behind what a decoder complains about.
-func (w *wireReader) why(err error) error {
+// cause finds the cause behind what a decoder complains about.
+func (w *wireReader) cause(err error) error {
 	switch {
-	case err == nil, errors.Is(err, errBody), errors.Is(err, errRatio), errors.Is(err, errEncoding):
+	case err == nil, errors.Is(err, errBodySize), errors.Is(err, errRatio), errors.Is(err, errEncoding):
 		return err
 	case w.idle.Load():
 		return errIdle
-	case w.failed != nil:
-		return w.failed
+	case w.err != nil:
+		return w.err
 	default:
 		return fmt.Errorf("%w: %w", errEncoding, err)
 	}
@@ -180,8 +180,8 @@ func (f *Fetcher) decoder(from io.Reader, encodings string) (io.Reader, closers,
 		switch name := strings.TrimSpace(layers[i]); name {
 		case "", "identity", "utf-8", "none":
 		case "gzip", "x-gzip":
-			z := f.gunzip(from)
-			open = append(open, func() { f.put(z) })
+			z := f.acquireGunzipper(from)
+			open = append(open, func() { f.releaseGunzipper(z) })
 			// Some servers say gzip and send none.
 			if magic, _ := z.buffered.Peek(2); len(magic) == 2 && (magic[0] != 0x1f || magic[1] != 0x8b) || len(magic) == 0 {
 				from = z.buffered
@@ -219,7 +219,7 @@ type gunzipper struct {
 	buffered *bufio.Reader
 }
 
-func (f *Fetcher) gunzip(from io.Reader) *gunzipper {
+func (f *Fetcher) acquireGunzipper(from io.Reader) *gunzipper {
 	z, ok := f.gunzippers.Get().(*gunzipper)
 	if !ok {
 		z = &gunzipper{buffered: bufio.NewReaderSize(nil, 16<<10)}
@@ -228,7 +228,7 @@ func (f *Fetcher) gunzip(from io.Reader) *gunzipper {
 	return z
 }
 
-func (f *Fetcher) put(z *gunzipper) {
+func (f *Fetcher) releaseGunzipper(z *gunzipper) {
 	z.buffered.Reset(nil) // the answer is not held on to
 	f.gunzippers.Put(z)
 }

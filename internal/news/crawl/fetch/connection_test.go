@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 func TestHTTP2(t *testing.T) {
@@ -92,7 +92,7 @@ func TestNamesAreKept(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			now := time.Now()
 			resolver := &counting{ttl: c.ttl, err: c.err}
-			names := newCache(resolver, func() time.Time { return now })
+			names := newDNSCache(resolver, func() time.Time { return now })
 			for _, step := range []struct {
 				after time.Duration
 				asked int32
@@ -113,7 +113,7 @@ func TestNamesAreKept(t *testing.T) {
 // from the others.
 func TestNamesAreAskedOnce(t *testing.T) {
 	resolver := &counting{gate: make(chan struct{})}
-	names := newCache(resolver, time.Now)
+	names := newDNSCache(resolver, time.Now)
 	impatient, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := names.lookup(impatient, "example.org"); !errors.Is(err, context.Canceled) {
@@ -135,37 +135,37 @@ func TestNamesAreAskedOnce(t *testing.T) {
 }
 
 func TestNamesAreBounded(t *testing.T) {
-	names := newCache(&counting{}, time.Now)
-	for i := range maxNames {
-		names.names[string(rune(i))+"x"] = named{expires: time.Now().Add(time.Hour)}
+	names := newDNSCache(&counting{}, time.Now)
+	for i := range maxCachedNames {
+		names.names[string(rune(i))+"x"] = dnsEntry{expires: time.Now().Add(time.Hour)}
 	}
-	if _, err := names.lookup(t.Context(), "example.org"); err != nil || len(names.names) > maxNames {
+	if _, err := names.lookup(t.Context(), "example.org"); err != nil || len(names.names) > maxCachedNames {
 		t.Errorf("%d names, %v", len(names.names), err)
 	}
 }
 
 func TestRobots(t *testing.T) {
-	w, err := crawltest.New(crawltest.Options{Delay: 2 * time.Second})
+	w, err := crawltest.New(crawltest.Options{CrawlDelay: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Close)
 	f, s := forWorld(t, w, Limits{}), w.Site(0)
-	answer, err := f.Robots(t.Context(), s.URL(""))
+	answer, err := f.FetchRobots(t.Context(), s.URL(""))
 	if err != nil || answer.Status != 200 || len(answer.Body) == 0 {
 		t.Errorf("%+v %v", answer, err)
 	}
 	for _, status := range []int{404, 403, 429, 500, 503} {
 		s.Fail(status)
-		if answer, err := f.Robots(t.Context(), s.URL("")); err != nil || answer.Status != status {
+		if answer, err := f.FetchRobots(t.Context(), s.URL("")); err != nil || answer.Status != status {
 			t.Errorf("%d: %+v %v", status, answer, err)
 		}
 	}
 	s.Throttle(503, time.Minute)
-	if answer, err := f.Robots(t.Context(), s.URL("")); err != nil || answer.Status != 503 || answer.RetryAfter != time.Minute {
+	if answer, err := f.FetchRobots(t.Context(), s.URL("")); err != nil || answer.Status != 503 || answer.RetryAfter != time.Minute {
 		t.Errorf("%+v %v", answer, err)
 	}
-	if answer, err := f.Robots(t.Context(), "http://127.0.0.1:9"); err != nil || answer.Status != 0 {
+	if answer, err := f.FetchRobots(t.Context(), "http://127.0.0.1:9"); err != nil || answer.Status != 0 {
 		t.Errorf("a private address: %+v %v", answer, err)
 	}
 }

@@ -15,10 +15,10 @@ type Kind string
 
 // The kinds.
 const (
-	Page    Kind = "page" // an article or a hub
-	Feed    Kind = "feed"
-	Sitemap Kind = "sitemap"
-	Robots  Kind = "robots"
+	KindPage    Kind = "page" // an article or a hub
+	KindFeed    Kind = "feed"
+	KindSitemap Kind = "sitemap"
+	KindRobots  Kind = "robots"
 )
 
 // Request is one thing to fetch.
@@ -50,15 +50,15 @@ type Outcome string
 const (
 	OK              Outcome = "ok"                // 2xx with a body of the kind asked for
 	NotModified     Outcome = "not_modified"      // 304
-	Gone            Outcome = "gone"              // 404, 410 or 451: not asked for again soon
-	Refused         Outcome = "refused"           // 401, 403 and the other 4xx
+	NotFound        Outcome = "gone"              // 404, 410 or 451: not asked for again soon
+	ClientError     Outcome = "refused"           // 401, 403 and the other 4xx
 	BlockedByRobots Outcome = "blocked_by_robots" // Allowed said no; of the URL or of where it redirects
 	Throttled       Outcome = "throttled"         // 429, or 503 with Retry-After
 	ServerError     Outcome = "server_error"      // 5xx
 	Timeout         Outcome = "timeout"           // too slow, in total or by its rate
 	TooBig          Outcome = "too_big"           // more bytes than allowed, on the wire or decompressed
 	WrongType       Outcome = "wrong_type"        // not of the kind asked for
-	RefusedAddress  Outcome = "refused_address"   // leads to where the crawler does not go: private networks
+	BlockedAddress  Outcome = "refused_address"   // leads to where the crawler does not go: private networks
 	Unreachable     Outcome = "unreachable"       // no such name, no connection, no TLS, no HTTP
 	Trap            Outcome = "trap"              // endless redirects
 	Invalid         Outcome = "invalid"           // not a URL that can be fetched
@@ -73,13 +73,13 @@ type Hop struct {
 
 // Result is what came of a fetch.
 type Result struct {
-	URL     string // that was asked for
-	Final   string // that answered last
-	Outcome Outcome
-	Reason  string // a sentence for people; empty with OK
-	Status  int    // of the last answer; 0: none
-	Header  http.Header
-	Hops    []Hop // every request but the last
+	URL      string // that was asked for
+	FinalURL string // that answered last
+	Outcome  Outcome
+	Reason   string // a sentence for people; empty with OK
+	Status   int    // of the last answer; 0: none
+	Header   http.Header
+	Hops     []Hop // every request but the last
 
 	ETag         string
 	LastModified string
@@ -94,7 +94,7 @@ type Result struct {
 	RetryAfter time.Duration
 	Started    time.Time
 	FirstByte  time.Duration // until the headers of the last answer
-	Took       time.Duration
+	Duration   time.Duration
 	Requests   int        // that were made
 	RemoteIP   netip.Addr // of the last connection; invalid behind a proxy
 	Protocol   string     // HTTP/1.1, HTTP/2.0

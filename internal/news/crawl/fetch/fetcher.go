@@ -26,7 +26,7 @@ type Fetcher struct {
 	limits  Limits
 	agent   string
 	guard   *ssrf.Guard
-	names   *cache
+	names   *dnsCache
 	direct  *http.Transport
 
 	gunzippers sync.Pool // *gunzipper
@@ -51,8 +51,8 @@ func New(options Options) (*Fetcher, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	f := &Fetcher{options: options, limits: options.Limits.orDefaults(), agent: agent, guard: guard,
-		names: newCache(options.Resolver, options.Now), proxied: map[string]*http.Transport{}}
+	f := &Fetcher{options: options, limits: options.Limits.withDefaults(), agent: agent, guard: guard,
+		names: newDNSCache(options.Resolver, options.Now), proxied: map[string]*http.Transport{}}
 	f.direct = f.newTransport(nil)
 	if options.Proxy != "" {
 		if _, err := f.transport(""); err != nil {
@@ -82,22 +82,22 @@ func (f *Fetcher) Close() {
 // the result; an error means that ctx ended, or that the request makes no sense.
 func (f *Fetcher) Fetch(ctx context.Context, request Request) (*Result, error) {
 	if request.Kind == "" {
-		request.Kind = Page
+		request.Kind = KindPage
 	}
 	transport, err := f.transport(request.Proxy)
 	if err != nil {
 		return nil, err
 	}
-	one := &attempt{f: f, request: request, left: f.limits.Total, transport: transport, direct: transport == f.direct,
-		result: &Result{URL: request.URL, Final: request.URL, Started: f.options.Now()}}
+	one := &attempt{f: f, request: request, timeLeft: f.limits.Timeout, transport: transport, direct: transport == f.direct,
+		result: &Result{URL: request.URL, FinalURL: request.URL, Started: f.options.Now()}}
 	start := time.Now()
 	one.follow(ctx)
-	one.result.Took = time.Since(start)
+	one.result.Duration = time.Since(start)
 	// The caller's end is not the server's fault.
 	if err := ctx.Err(); err != nil && (one.result.Outcome == Timeout || one.result.Outcome == BlockedByRobots) {
 		return nil, err
 	}
-	if request.Render && f.options.Renderer != nil && one.result.Outcome == OK && request.Kind == Page {
+	if request.Render && f.options.Renderer != nil && one.result.Outcome == OK && request.Kind == KindPage {
 		return f.render(ctx, one)
 	}
 	return one.result, nil
@@ -109,13 +109,13 @@ type attempt struct {
 	request   Request
 	transport *http.Transport
 	direct    bool
-	left      time.Duration  // of the time for all requests
+	timeLeft  time.Duration  // of the time for all requests
 	jar       http.CookieJar // of this fetch alone; nil until a redirect sets a cookie
 	visited   []string
 	result    *Result
 }
 
-func (a *attempt) ends(outcome Outcome, reason string) {
+func (a *attempt) finish(outcome Outcome, reason string) {
 	a.result.Outcome, a.result.Reason = outcome, reason
 }
 
@@ -127,10 +127,10 @@ func (a *attempt) follow(ctx context.Context) {
 			a.invalid(err)
 			return
 		}
-		a.result.Final = address
+		a.result.FinalURL = address
 		if a.request.Allowed != nil {
 			if allowed, why := a.request.Allowed(ctx, address); !allowed {
-				a.ends(BlockedByRobots, why)
+				a.finish(BlockedByRobots, why)
 				return
 			}
 		}
@@ -141,19 +141,19 @@ func (a *attempt) follow(ctx context.Context) {
 		a.result.Hops = append(a.result.Hops, Hop{URL: address, Status: a.result.Status, To: to})
 		a.visited = append(a.visited, address)
 		switch {
-		case len(a.result.Hops) > a.f.limits.Redirects:
-			a.ends(Trap, fmt.Sprintf("it redirects more than %d times", a.f.limits.Redirects))
+		case len(a.result.Hops) > a.f.limits.MaxRedirects:
+			a.finish(Trap, fmt.Sprintf("it redirects more than %d times", a.f.limits.MaxRedirects))
 			return
-		case slices.Contains(a.visited, to) && a.jar == nil, occurs(a.visited, to) > 1:
+		case slices.Contains(a.visited, to) && a.jar == nil, count(a.visited, to) > 1:
 			// A page may set a cookie and lead back to itself, once.
-			a.ends(Trap, "it redirects in a circle")
+			a.finish(Trap, "it redirects in a circle")
 			return
 		}
 		address = to
 	}
 }
 
-func occurs(all []string, one string) int {
+func count(all []string, one string) int {
 	n := 0
 	for _, other := range all {
 		if other == one {
@@ -171,13 +171,13 @@ func (a *attempt) invalid(err error) {
 	reason := "it is no URL"
 	switch {
 	case errors.Is(err, weburl.ErrScheme):
-		outcome, reason = RefusedAddress, "only http and https are fetched"
+		outcome, reason = BlockedAddress, "only http and https are fetched"
 	case errors.Is(err, weburl.ErrCredentials):
-		outcome, reason = RefusedAddress, "its URL has a user name or a password"
+		outcome, reason = BlockedAddress, "its URL has a user name or a password"
 	case errors.Is(err, weburl.ErrTooLong):
 		reason = "its URL is too long"
 	}
-	a.ends(outcome, reason)
+	a.finish(outcome, reason)
 }
 
 // hop makes one request. It returns where that redirects, if it does.
@@ -188,12 +188,12 @@ func (a *attempt) hop(ctx context.Context, address string) (to string, redirects
 		return "", false
 	}
 	begun := time.Now()
-	ctx, stop := context.WithTimeout(ctx, a.left)
+	ctx, stop := context.WithTimeout(ctx, a.timeLeft)
 	defer stop()
-	defer func() { a.left -= time.Since(begun) }()
+	defer func() { a.timeLeft -= time.Since(begun) }()
 	if !a.direct {
 		if err := a.f.checkBehindProxy(ctx, u); err != nil {
-			a.failed(err)
+			a.handleError(err)
 			return "", false
 		}
 	}
@@ -209,7 +209,7 @@ func (a *attempt) hop(ctx context.Context, address string) (to string, redirects
 		return "", false
 	}
 	r.URL = u
-	a.headers(r)
+	a.setHeaders(r)
 	start := time.Now()
 	a.result.Requests++
 	a.result.Status, a.result.Header = 0, nil
@@ -219,19 +219,19 @@ func (a *attempt) hop(ctx context.Context, address string) (to string, redirects
 		a.result.RemoteIP = remote
 	}
 	if err != nil {
-		a.failed(err)
+		a.handleError(err)
 		return "", false
 	}
 	defer func() { _ = res.Body.Close() }()
 	a.result.Status, a.result.Header, a.result.Protocol = res.StatusCode, res.Header, res.Proto
-	if location := res.Header.Get("Location"); location != "" && redirecting(res.StatusCode) {
+	if location := res.Header.Get("Location"); location != "" && isRedirect(res.StatusCode) {
 		return a.redirect(u, res, location)
 	}
-	a.answered(res, stop)
+	a.handleResponse(res, stop)
 	return "", false
 }
 
-func redirecting(status int) bool {
+func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
@@ -256,9 +256,9 @@ func (a *attempt) redirect(from *url.URL, res *http.Response, location string) (
 	return to, true
 }
 
-func (a *attempt) headers(r *http.Request) {
+func (a *attempt) setHeaders(r *http.Request) {
 	r.Header.Set("User-Agent", a.f.agent)
-	r.Header.Set("Accept", accepts(a.request.Kind))
+	r.Header.Set("Accept", acceptHeader(a.request.Kind))
 	r.Header.Set("Accept-Language", "vi, en;q=0.8, *;q=0.5")
 	r.Header.Set("Accept-Encoding", "gzip, br, zstd, deflate")
 	if a.jar != nil {
@@ -276,13 +276,13 @@ func (a *attempt) headers(r *http.Request) {
 	}
 }
 
-func accepts(kind Kind) string {
+func acceptHeader(kind Kind) string {
 	switch kind {
-	case Feed:
+	case KindFeed:
 		return "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.5"
-	case Sitemap:
+	case KindSitemap:
 		return "application/xml, text/xml, application/gzip, */*;q=0.5"
-	case Robots:
+	case KindRobots:
 		return "text/plain, */*;q=0.5"
 	default:
 		return "text/html, application/xhtml+xml, */*;q=0.5"

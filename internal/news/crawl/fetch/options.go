@@ -29,14 +29,14 @@ type Options struct {
 
 // Limits bound what a server can cost. A zero field has its default.
 type Limits struct {
-	Total     time.Duration // of a fetch, redirects included; 60 s
-	Header    time.Duration // until an answer's headers; 20 s
-	Idle      time.Duration // between two pieces of a body; 15 s
-	Grace     time.Duration // before MinRate counts; 10 s
-	MinRate   int64         // bytes per second of a body; 1 KiB
-	Redirects int           // 10
-	Ratio     int64         // decompressed to wire bytes, counted after the first MiB; 200
-	Pause     time.Duration // longest Retry-After that is believed; 24 h
+	Timeout       time.Duration // of a fetch, redirects included; 60 s
+	HeaderTimeout time.Duration // until an answer's headers; 20 s
+	IdleTimeout   time.Duration // between two pieces of a body; 15 s
+	Grace         time.Duration // before MinRate counts; 10 s
+	MinRate       int64         // bytes per second of a body; 1 KiB
+	MaxRedirects  int           // 10
+	MaxRatio      int64         // decompressed to wire bytes, counted after the first MiB; 200
+	MaxRetryAfter time.Duration // longest Retry-After that is believed; 24 h
 
 	// Caps on the decompressed body, each also on what comes over the wire.
 	PageBytes    int64 // 10 MiB
@@ -45,7 +45,7 @@ type Limits struct {
 	RobotsBytes  int64 // 512 KiB; the rest is cut off
 }
 
-func (l Limits) orDefaults() Limits {
+func (l Limits) withDefaults() Limits {
 	span := func(field *time.Duration, otherwise time.Duration) {
 		if *field <= 0 {
 			*field = otherwise
@@ -56,19 +56,19 @@ func (l Limits) orDefaults() Limits {
 			*field = otherwise
 		}
 	}
-	span(&l.Total, 60*time.Second)
-	span(&l.Header, 20*time.Second)
-	span(&l.Idle, 15*time.Second)
+	span(&l.Timeout, 60*time.Second)
+	span(&l.HeaderTimeout, 20*time.Second)
+	span(&l.IdleTimeout, 15*time.Second)
 	span(&l.Grace, 10*time.Second)
-	span(&l.Pause, 24*time.Hour)
+	span(&l.MaxRetryAfter, 24*time.Hour)
 	size(&l.MinRate, 1<<10)
-	size(&l.Ratio, 200)
+	size(&l.MaxRatio, 200)
 	size(&l.PageBytes, 10<<20)
 	size(&l.FeedBytes, 20<<20)
 	size(&l.SitemapBytes, 50<<20)
 	size(&l.RobotsBytes, 512<<10)
-	if l.Redirects <= 0 {
-		l.Redirects = 10
+	if l.MaxRedirects <= 0 {
+		l.MaxRedirects = 10
 	}
 	return l
 }
@@ -76,11 +76,11 @@ func (l Limits) orDefaults() Limits {
 func (l Limits) bytes(request Request) int64 {
 	limit := l.PageBytes
 	switch request.Kind {
-	case Feed:
+	case KindFeed:
 		limit = l.FeedBytes
-	case Sitemap:
+	case KindSitemap:
 		limit = l.SitemapBytes
-	case Robots:
+	case KindRobots:
 		limit = l.RobotsBytes
 	}
 	if request.MaxBytes > 0 {

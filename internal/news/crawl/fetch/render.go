@@ -36,16 +36,16 @@ type Resource struct {
 	Body        []byte
 }
 
-// resource is the kind of what a page asks for besides itself.
-const resource Kind = "resource"
+// kindResource is the kind of what a page asks for besides itself.
+const kindResource Kind = "resource"
 
 // render puts the page as a browser shows it in place of what was fetched. A
 // page that cannot be rendered stays as it is: it may have its text all the same.
 func (f *Fetcher) render(ctx context.Context, one *attempt) (*Result, error) {
 	result, start := one.result, time.Now()
-	within, cancel := context.WithTimeout(ctx, f.limits.Total)
+	within, cancel := context.WithTimeout(ctx, f.limits.Timeout)
 	defer cancel()
-	page := RenderPage{URL: result.Final, ContentType: "text/html; charset=utf-8", Body: result.Text, Agent: f.agent,
+	page := RenderPage{URL: result.FinalURL, ContentType: "text/html; charset=utf-8", Body: result.Text, Agent: f.agent,
 		MaxBytes: f.limits.bytes(one.request)}
 	// One at a time, as sites are asked; a browser asks for all at once.
 	var turn sync.Mutex
@@ -55,7 +55,7 @@ func (f *Fetcher) render(ctx context.Context, one *attempt) (*Result, error) {
 		if ctx.Err() != nil {
 			return Resource{}, ctx.Err()
 		}
-		got, err := f.Fetch(ctx, Request{URL: address, Kind: resource, Proxy: one.request.Proxy, Allowed: one.request.Allowed})
+		got, err := f.Fetch(ctx, Request{URL: address, Kind: kindResource, Proxy: one.request.Proxy, Allowed: one.request.Allowed})
 		if err != nil {
 			return Resource{}, err
 		}
@@ -63,10 +63,10 @@ func (f *Fetcher) render(ctx context.Context, one *attempt) (*Result, error) {
 		if got.Outcome != OK {
 			return Resource{}, fmt.Errorf("%s: %s", got.Outcome, got.Reason)
 		}
-		return Resource{URL: got.Final, Status: got.Status, ContentType: got.Header.Get("Content-Type"), Header: got.Header, Body: got.Body}, nil
+		return Resource{URL: got.FinalURL, Status: got.Status, ContentType: got.Header.Get("Content-Type"), Header: got.Header, Body: got.Body}, nil
 	}
 	shown, err := f.options.Renderer.Render(within, page)
-	result.Took += time.Since(start)
+	result.Duration += time.Since(start)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -28,7 +28,7 @@ func (f *Fetcher) newTransport(proxy *url.URL) *http.Transport {
 		ReadBufferSize:         16 << 10, // most pages are compressed, and come in one go
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
-		ResponseHeaderTimeout:  f.limits.Header,
+		ResponseHeaderTimeout:  f.limits.HeaderTimeout,
 		MaxResponseHeaderBytes: 128 << 10,
 	}
 	if proxy == nil {
@@ -90,7 +90,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 		return nil, err
 	}
 	var problem error
-	for _, addr := range inTurn(addrs) {
+	for _, addr := range dialOrder(addrs) {
 		conn, err := f.dialOne(ctx, network, address, addr)
 		if err == nil {
 			return conn, nil
@@ -103,9 +103,9 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 	return nil, problem
 }
 
-// inTurn are the addresses to be tried: IPv4 first, because a machine without
+// dialOrder are the addresses to be tried: IPv4 first, because a machine without
 // IPv4 fails at once, and one with broken IPv6 waits; and not too many.
-func inTurn(addrs []netip.Addr) []netip.Addr {
+func dialOrder(addrs []netip.Addr) []netip.Addr {
 	sorted := slices.Clone(addrs)
 	slices.SortStableFunc(sorted, func(a, b netip.Addr) int { return a.Unmap().BitLen() - b.Unmap().BitLen() })
 	return sorted[:min(len(sorted), 4)]

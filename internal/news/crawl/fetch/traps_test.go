@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // Whatever a server does, a fetch ends, costs little, and says why.
@@ -30,9 +30,9 @@ func TestTraps(t *testing.T) {
 		{"/bomb", patient, TooBig, "allowed", 64 << 10},
 		{"/bomb", Limits{PageBytes: 1 << 30}, TooBig, "it decompresses to far more than pages do", 64 << 10},
 		{"/drip", Limits{Grace: 50 * time.Millisecond}, Timeout, "it comes too slowly", 1 << 10},
-		{"/drip", Limits{Total: 100 * time.Millisecond}, Timeout, "it took too long", 1 << 10},
-		{"/hang", Limits{Header: 50 * time.Millisecond}, Timeout, "it took too long", 0},
-		{"/hang", Limits{Total: 50 * time.Millisecond}, Timeout, "it took too long", 0},
+		{"/drip", Limits{Timeout: 100 * time.Millisecond}, Timeout, "it took too long", 1 << 10},
+		{"/hang", Limits{HeaderTimeout: 50 * time.Millisecond}, Timeout, "it took too long", 0},
+		{"/hang", Limits{Timeout: 50 * time.Millisecond}, Timeout, "it took too long", 0},
 		{"/cut", patient, Unreachable, "the connection failed", 1 << 10},
 	} {
 		r := fetch(t, forWorld(t, w, c.limits), Request{URL: w.Site(0).URL(c.path)})
@@ -47,7 +47,7 @@ func TestTraps(t *testing.T) {
 
 // A server that begins a body and then says nothing.
 func TestIdle(t *testing.T) {
-	f, site := serve(t, Limits{Idle: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+	f, site := serve(t, Limits{IdleTimeout: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
 		html(w, "<p>begin")
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
@@ -63,7 +63,7 @@ func TestLongRobots(t *testing.T) {
 		w.Header().Set("Content-Type", "text/plain")
 		_, _ = w.Write([]byte("User-agent: *\nDisallow: /a\n" + strings.Repeat("# padding\n", 200_000)))
 	})
-	r := fetch(t, f, Request{URL: site + "/robots.txt", Kind: Robots})
+	r := fetch(t, f, Request{URL: site + "/robots.txt", Kind: KindRobots})
 	if r.Outcome != OK || len(r.Body) != 512<<10 {
 		t.Errorf("%s (%s), %d bytes", r.Outcome, r.Reason, len(r.Body))
 	}

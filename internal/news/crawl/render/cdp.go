@@ -45,7 +45,7 @@ type reply struct {
 func dial(ctx context.Context, address string, events func(event)) (*conn, error) {
 	if strings.HasPrefix(address, "http") {
 		var err error
-		if address, err = endpoint(ctx, address); err != nil {
+		if address, err = webSocketURL(ctx, address); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +60,7 @@ func dial(ctx context.Context, address string, events func(event)) (*conn, error
 	return &conn{ws: ws, events: events, waiting: map[int64]chan reply{}}, nil
 }
 
-func endpoint(ctx context.Context, address string) (string, error) {
+func webSocketURL(ctx context.Context, address string) (string, error) {
 	at, err := url.Parse(address)
 	if err != nil {
 		return "", errors.New("the address of the browser is no URL")

@@ -25,11 +25,11 @@ type Options struct {
 	// URL is where the browser is controlled: http://host:9222, or the ws://
 	// address that it gives. Required. Whoever reaches it controls the browser:
 	// keep it private.
-	URL      string
-	Requests int           // that a page may make; 60
-	Wait     time.Duration // until a page is taken as it is; 15 s
-	Quiet    time.Duration // without a request, after which a page is ready; 500 ms
-	AtOnce   int           // pages that are rendered at the same time; 2
+	URL         string
+	MaxRequests int           // that a page may make; 60
+	MaxWait     time.Duration // until a page is taken as it is; 15 s
+	QuietPeriod time.Duration // without a request, after which a page is ready; 500 ms
+	Concurrency int           // pages that are rendered at the same time; 2
 }
 
 // Browser is a fetch.Renderer.
@@ -45,19 +45,19 @@ func New(options Options) (*Browser, error) {
 	if !strings.HasPrefix(options.URL, "http") && !strings.HasPrefix(options.URL, "ws") {
 		return nil, errors.New("the browser's address must be an http or ws URL, such as http://127.0.0.1:9222")
 	}
-	if options.Requests <= 0 {
-		options.Requests = 60
+	if options.MaxRequests <= 0 {
+		options.MaxRequests = 60
 	}
-	if options.Wait <= 0 {
-		options.Wait = 15 * time.Second
+	if options.MaxWait <= 0 {
+		options.MaxWait = 15 * time.Second
 	}
-	if options.Quiet <= 0 {
-		options.Quiet = 500 * time.Millisecond
+	if options.QuietPeriod <= 0 {
+		options.QuietPeriod = 500 * time.Millisecond
 	}
-	if options.AtOnce <= 0 {
-		options.AtOnce = 2
+	if options.Concurrency <= 0 {
+		options.Concurrency = 2
 	}
-	return &Browser{options: options, slots: make(chan struct{}, options.AtOnce)}, nil
+	return &Browser{options: options, slots: make(chan struct{}, options.Concurrency)}, nil
 }
 
 // deadProxy takes no connections: nothing listens on the discard port.
@@ -75,7 +75,7 @@ func (b *Browser) Render(ctx context.Context, page fetch.RenderPage) ([]byte, er
 	v := &visit{browser: b, page: page, ctx: within, changed: make(chan struct{}, 1)}
 	defer v.fetches.Wait()
 	defer cancel()
-	c, err := dial(within, b.options.URL, v.event)
+	c, err := dial(within, b.options.URL, v.handleEvent)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (v *visit) run() ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := v.quiet(); err != nil {
+	if err := v.waitUntilQuiet(); err != nil {
 		return nil, err
 	}
 	return v.html()
@@ -146,12 +146,12 @@ func (v *visit) dispose(id string) {
 	_ = v.conn.call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": id}, nil)
 }
 
-// quiet waits until the page has loaded and asks for nothing more, or until it
+// waitUntilQuiet waits until the page has loaded and asks for nothing more, or until it
 // has had its time.
-func (v *visit) quiet() error {
-	limit := time.NewTimer(v.browser.options.Wait)
+func (v *visit) waitUntilQuiet() error {
+	limit := time.NewTimer(v.browser.options.MaxWait)
 	defer limit.Stop()
-	still := time.NewTimer(v.browser.options.Quiet)
+	still := time.NewTimer(v.browser.options.QuietPeriod)
 	defer still.Stop()
 	for {
 		select {
@@ -160,12 +160,12 @@ func (v *visit) quiet() error {
 		case <-limit.C:
 			return nil
 		case <-v.changed:
-			still.Reset(v.browser.options.Quiet)
+			still.Reset(v.browser.options.QuietPeriod)
 		case <-still.C:
 			if v.loaded.Load() && v.pending.Load() == 0 {
 				return nil
 			}
-			still.Reset(v.browser.options.Quiet)
+			still.Reset(v.browser.options.QuietPeriod)
 		}
 	}
 }
@@ -189,8 +189,8 @@ func (v *visit) touch() {
 	}
 }
 
-// event is called for what the browser tells. It does not wait.
-func (v *visit) event(e event) {
+// handleEvent is called for what the browser tells. It does not wait.
+func (v *visit) handleEvent(e event) {
 	switch e.Method {
 	case "Page.loadEventFired":
 		v.loaded.Store(true)
@@ -200,7 +200,7 @@ func (v *visit) event(e event) {
 			_ = v.conn.call(v.ctx, e.Session, "Page.handleJavaScriptDialog", map[string]any{"accept": false}, nil)
 		})
 	case "Fetch.requestPaused":
-		var paused request
+		var paused pausedRequest
 		if err := json.Unmarshal(e.Params, &paused); err != nil {
 			return
 		}
@@ -208,36 +208,36 @@ func (v *visit) event(e event) {
 		v.fetches.Go(func() {
 			defer v.touch()
 			defer v.pending.Add(-1)
-			v.answer(e.Session, paused)
+			v.respond(e.Session, paused)
 		})
 	}
 }
 
-// request is what a page asks for (Fetch.requestPaused).
-type request struct {
+// pausedRequest is what a page asks for (Fetch.requestPaused).
+type pausedRequest struct {
 	RequestID    string
 	ResourceType string
 	Request      struct{ URL, Method string }
 }
 
-// answer gives a page what it asked for, or refuses.
-func (v *visit) answer(session string, asked request) {
+// respond gives a page what it asked for, or refuses.
+func (v *visit) respond(session string, asked pausedRequest) {
 	method, params := "Fetch.failRequest", map[string]any{"requestId": asked.RequestID, "errorReason": "BlockedByClient"}
 	switch {
 	case asked.Request.URL == v.page.URL && asked.ResourceType == "Document" && v.served.CompareAndSwap(false, true):
-		method, params = fulfil(asked, http.StatusOK, v.page.ContentType, nil, v.page.Body)
-	case !wanted(asked), v.requests.Add(1) > int64(v.browser.options.Requests):
+		method, params = fulfill(asked, http.StatusOK, v.page.ContentType, nil, v.page.Body)
+	case !isNeeded(asked), v.requests.Add(1) > int64(v.browser.options.MaxRequests):
 	default:
 		if got, err := v.page.Get(v.ctx, asked.Request.URL); err == nil {
-			method, params = fulfil(asked, got.Status, got.ContentType, got.Header, got.Body)
+			method, params = fulfill(asked, got.Status, got.ContentType, got.Header, got.Body)
 		}
 	}
 	_ = v.conn.call(v.ctx, session, method, params, nil)
 }
 
-// wanted says whether a page needs it for its text. Nothing is sent on its
+// isNeeded says whether a page needs it for its text. Nothing is sent on its
 // behalf, only fetched.
-func wanted(asked request) bool {
+func isNeeded(asked pausedRequest) bool {
 	if asked.Request.Method != http.MethodGet || !strings.HasPrefix(asked.Request.URL, "http") {
 		return false
 	}
@@ -248,7 +248,7 @@ func wanted(asked request) bool {
 	return false
 }
 
-func fulfil(asked request, status int, contentType string, header http.Header, body []byte) (string, map[string]any) {
+func fulfill(asked pausedRequest, status int, contentType string, header http.Header, body []byte) (string, map[string]any) {
 	headers := []map[string]string{{"name": "Content-Type", "value": contentType}}
 	// Pages need these to use what other sites gave them.
 	for _, name := range []string{"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Content-Security-Policy"} {

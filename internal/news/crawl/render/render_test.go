@@ -95,7 +95,7 @@ func TestRender(t *testing.T) {
 		"/forbidden.json": `{}`,
 	})
 	chromium := enginetest.RemoteChromium(t)
-	f := fetcher(t, s, Options{URL: chromium, Quiet: quiet, Wait: 3 * time.Second, Requests: 10})
+	f := fetcher(t, s, Options{URL: chromium, QuietPeriod: quiet, MaxWait: 3 * time.Second, MaxRequests: 10})
 	get := func(t *testing.T, r fetch.Request) *fetch.Result {
 		t.Helper()
 		r.URL, r.Render = s.URL+r.URL, true

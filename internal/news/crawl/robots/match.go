@@ -5,28 +5,28 @@ import "strings"
 // For is what the file says to the crawler with this product token. The groups
 // that name it hold together; if there are none, those for all ("*") do
 // (RFC 9309 §2.2.1).
-func (f *File) For(product string) Agent {
-	product = token(product)
-	agent := Agent{}
+func (f *File) For(product string) Group {
+	product = productToken(product)
+	agent := Group{}
 	if product != "" {
 		agent = f.merge(product)
 	}
-	if !agent.named {
+	if !agent.matched {
 		agent = f.merge("*")
 	}
 	return agent
 }
 
-func (f *File) merge(name string) Agent {
-	agent := Agent{}
-	for _, g := range f.groups {
+func (f *File) merge(name string) Group {
+	agent := Group{}
+	for _, g := range f.records {
 		for _, known := range g.agents {
 			if known != name {
 				continue
 			}
-			agent.named = true
+			agent.matched = true
 			agent.rules = append(agent.rules, g.rules...)
-			agent.Delay = max(agent.Delay, g.delay)
+			agent.CrawlDelay = max(agent.CrawlDelay, g.delay)
 			break
 		}
 	}
@@ -36,17 +36,17 @@ func (f *File) merge(name string) Agent {
 // Check says whether a path with its query, such as /tin?id=1, may be fetched.
 // The rule with the longest pattern decides; of two equally long ones, Allow
 // (RFC 9309 §2.2.2).
-func (a Agent) Check(path string) Verdict {
+func (a Group) Check(path string) Verdict {
 	if path == "" || path[0] != '/' {
 		path = "/" + path
 	}
 	path, _, _ = strings.Cut(path, "#")
 	// In a path they are no special characters (§2.2.3).
-	path = normalise(strings.NewReplacer("*", "%2A", "$", "%24").Replace(path))
+	path = normalize(strings.NewReplacer("*", "%2A", "$", "%24").Replace(path))
 	if path == "/robots.txt" { // §2.2.2: always allowed
 		return Verdict{Allowed: true}
 	}
-	if a.none {
+	if a.disallowAll {
 		return Verdict{Rule: "robots.txt could not be fetched"}
 	}
 	best, longest := -1, -1
@@ -59,7 +59,7 @@ func (a Agent) Check(path string) Verdict {
 	if best < 0 {
 		return Verdict{Allowed: true}
 	}
-	return Verdict{Allowed: a.rules[best].allow, Rule: a.rules[best].written}
+	return Verdict{Allowed: a.rules[best].allow, Rule: a.rules[best].line}
 }
 
 // matches compares from the start of the path. "*" stands for anything, "$" at

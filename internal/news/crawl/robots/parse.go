@@ -17,20 +17,20 @@ func Parse(data []byte) *File {
 	data = data[:min(len(data), MaxSize)]
 	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")) // §2.3: UTF-8; editors add the mark
 	f := &File{}
-	var current *group
+	var current *record
 	agentsEnded := true // the next user-agent line begins a new group
 	for line := range lines(data) {
-		key, value, ok := split(line)
+		key, value, ok := parseLine(line)
 		if !ok {
 			continue
 		}
 		switch key {
 		case "user-agent":
 			if agentsEnded {
-				f.groups = append(f.groups, group{delay: -1})
-				current, agentsEnded = &f.groups[len(f.groups)-1], false
+				f.records = append(f.records, record{delay: -1})
+				current, agentsEnded = &f.records[len(f.records)-1], false
 			}
-			current.agents = append(current.agents, token(value))
+			current.agents = append(current.agents, productToken(value))
 		case "allow", "disallow":
 			agentsEnded = true
 			// Rules before any user-agent line belong to nobody (§2.1, "startgroupline").
@@ -38,7 +38,7 @@ func Parse(data []byte) *File {
 			if current == nil || value == "" {
 				continue
 			}
-			current.rules = append(current.rules, rule{allow: key == "allow", pattern: normalise(pattern(value)), written: written(key, value)})
+			current.rules = append(current.rules, rule{allow: key == "allow", pattern: normalize(normalizePattern(value)), line: formatRule(key, value)})
 		case "crawl-delay":
 			// Not of the RFC, so it must not interfere with what is: it does not
 			// end the agents of a group (§2.2.4).
@@ -80,8 +80,8 @@ func lines(data []byte) func(yield func(string) bool) {
 	}
 }
 
-// split reads a line as key and value, without its comment.
-func split(line string) (key, value string, ok bool) {
+// parseLine reads a line as key and value, without its comment.
+func parseLine(line string) (key, value string, ok bool) {
 	const blank = " \t\x00\v\f\u00a0"
 	line, _, _ = strings.Cut(line, "#")
 	line = strings.Trim(line, blank)
@@ -94,12 +94,12 @@ func split(line string) (key, value string, ok bool) {
 		}
 		key, value = fields[0], fields[1]
 	}
-	return spelling(strings.ToLower(strings.Trim(key, blank))), strings.Trim(value, blank), true
+	return fixTypo(strings.ToLower(strings.Trim(key, blank))), strings.Trim(value, blank), true
 }
 
-// spelling corrects what people often write. Google's parser takes the same
+// fixTypo corrects what people often write. Google's parser takes the same
 // (github.com/google/robotstxt, kAllowFrequentTypos).
-func spelling(key string) string {
+func fixTypo(key string) string {
 	switch key {
 	case "useragent", "user agent":
 		return "user-agent"
@@ -113,9 +113,9 @@ func spelling(key string) string {
 	return key
 }
 
-// pattern is what an author meant who forgot the first slash: as written, it
+// normalizePattern is what an author meant who forgot the first slash: as written, it
 // would match nothing.
-func pattern(value string) string {
+func normalizePattern(value string) string {
 	if value[0] != '/' && value[0] != '*' {
 		value = "/" + value
 	}
@@ -128,16 +128,16 @@ func pattern(value string) string {
 	return body
 }
 
-func written(key, value string) string {
+func formatRule(key, value string) string {
 	if len(value) > 200 {
 		value = strings.ToValidUTF8(value[:200], "") + "…"
 	}
 	return strings.ToUpper(key[:1]) + key[1:] + ": " + value
 }
 
-// token is the product token at the start of a user-agent line: letters, "_"
+// productToken is the product token at the start of a user-agent line: letters, "_"
 // and "-" (§2.2.1). What follows, such as a version, does not count.
-func token(value string) string {
+func productToken(value string) string {
 	if strings.HasPrefix(value, "*") {
 		// "*" with something behind it is still for all, as Google reads it.
 		if len(value) == 1 || value[1] == ' ' || value[1] == '\t' {
@@ -167,12 +167,12 @@ func seconds(value string) (time.Duration, bool) {
 	return time.Duration(number * float64(time.Second)), true
 }
 
-// normalise writes a path or a pattern in one way: octets outside ASCII are
+// normalize writes a path or a pattern in one way: octets outside ASCII are
 // percent-encoded, encoded ones that need not be are decoded, unless they are
 // reserved (RFC 9309 §2.2.2; RFC 3986 §2.2). So "%2F" is not "/", and "%2A" not
 // the wildcard. In a query ":", "/", "?" and "@" mean nothing, encoded or not
 // (RFC 3986 §3.4; the second example of RFC 9309 §2.2.2).
-func normalise(path string) string {
+func normalize(path string) string {
 	plain := true
 	for i := range len(path) {
 		if path[i] == '%' || path[i] >= utf8.RuneSelf || path[i] <= ' ' {

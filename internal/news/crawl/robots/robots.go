@@ -15,10 +15,10 @@ type File struct {
 	// Sitemaps are the sitemaps that it names, for all agents, as written.
 	Sitemaps []string
 
-	groups []group
+	records []record
 }
 
-type group struct {
+type record struct {
 	agents []string // product tokens in small letters; "*" for all others
 	rules  []rule
 	delay  time.Duration // -1: none given
@@ -27,19 +27,19 @@ type group struct {
 type rule struct {
 	allow   bool
 	pattern string // normalised, see normalise
-	written string
+	line    string
 }
 
-// Agent is what a robots.txt says to one crawler. The zero value allows
+// Group is what a robots.txt says to one crawler. The zero value allows
 // everything.
-type Agent struct {
-	// Delay is the Crawl-delay that was asked for; zero: none. It is not part
+type Group struct {
+	// CrawlDelay is the Crawl-delay that was asked for; zero: none. It is not part
 	// of RFC 9309, but many sites have it.
-	Delay time.Duration
+	CrawlDelay time.Duration
 
-	rules []rule
-	none  bool // everything is refused, for a reason outside the file
-	named bool
+	rules       []rule
+	disallowAll bool // everything is refused, for a reason outside the file
+	matched     bool
 }
 
 // Verdict says whether a path may be fetched, and why.

@@ -63,16 +63,16 @@ func TestDelay(t *testing.T) {
 		"5": 5 * time.Second, "0.5": 500 * time.Millisecond, "0,5": 500 * time.Millisecond, "0": 0, "-1": 0, "soon": 0, "": 0, "NaN": 0,
 		"1e99": 365 * 24 * time.Hour, "Inf": 365 * 24 * time.Hour,
 	} {
-		if got := Parse([]byte("user-agent: *\ncrawl-delay: " + value)).For("x").Delay; got != want {
+		if got := Parse([]byte("user-agent: *\ncrawl-delay: " + value)).For("x").CrawlDelay; got != want {
 			t.Errorf("%q: %s", value, got)
 		}
 	}
 	// Groups hold together; ours replaces the one for all.
 	f := Parse([]byte("user-agent: *\ncrawl-delay: 10\ndisallow: /a\nuser-agent: us\ncrawl-delay: 2\nallow: /\nuser-agent: us\ncrawl-delay: 3\n"))
-	if got := f.For("us").Delay; got != 3*time.Second {
+	if got := f.For("us").CrawlDelay; got != 3*time.Second {
 		t.Errorf("ours: %s", got)
 	}
-	if got := f.For("x").Delay; got != 10*time.Second {
+	if got := f.For("x").CrawlDelay; got != 10*time.Second {
 		t.Errorf("all: %s", got)
 	}
 }
@@ -121,15 +121,15 @@ func FuzzParse(f *testing.F) {
 		if again := a.Check(path); again != v {
 			t.Error("two answers to one question")
 		}
-		if a.Delay < 0 {
+		if a.CrawlDelay < 0 {
 			t.Error("a negative delay")
 		}
 		if !a.Check("/robots.txt").Allowed {
 			t.Error("robots.txt is refused")
 		}
 		// What is normal stays so.
-		if once := normalise(path); normalise(once) != once {
-			t.Errorf("%q becomes %q", once, normalise(once))
+		if once := normalize(path); normalize(once) != once {
+			t.Errorf("%q becomes %q", once, normalize(once))
 		}
 	})
 }

@@ -20,8 +20,8 @@ type Objects interface {
 	PresignGet(ctx context.Context, key string, good time.Duration) (string, error)
 }
 
-// Exported is an export; without URL it is not there yet.
-type Exported struct {
+// Export is an export; without URL it is not there yet.
+type Export struct {
 	URL   string
 	Bytes int64
 }
@@ -34,16 +34,16 @@ func CheckRange(from, to time.Time) error {
 	return apperr.InvalidFields(apperr.FieldError{Field: "to", Code: "invalid", Message: "The end has to be after the beginning."})
 }
 
-// Export has a domain's stored pages written into the object store.
-func (s *Service) Export(ctx context.Context, who workspace.Principal, domain string, from, to time.Time) (uuid.UUID, error) {
-	if _, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain); err != nil {
+// StartExport has a domain's stored pages written into the object store.
+func (s *Service) StartExport(ctx context.Context, who workspace.Principal, domain string, from, to time.Time) (uuid.UUID, error) {
+	if _, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain); err != nil {
 		return uuid.Nil, err
 	}
 	if err := CheckRange(from, to); err != nil {
 		return uuid.Nil, err
 	}
 	id := uuid.New()
-	if err := s.Store.AddExport(ctx, who.WorkspaceID, id, domain); err != nil {
+	if err := s.Store.CreateCrawlExport(ctx, who.WorkspaceID, id, domain); err != nil {
 		return uuid.Nil, err
 	}
 	return id, s.Workflows.StartExport(ctx, domain, id.String(), exportKey(who.WorkspaceID, domain, id), from.UTC(), to.UTC())
@@ -54,24 +54,24 @@ func exportKey(workspace uuid.UUID, domain string, id uuid.UUID) string {
 	return warc.ExportKey(domain, uuid.NewSHA1(workspace, id[:]).String())
 }
 
-// Exported says where an export is.
-func (s *Service) Exported(ctx context.Context, who workspace.Principal, domain string, id uuid.UUID) (Exported, error) {
-	if _, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, domain); err != nil {
-		return Exported{}, err
+// GetExport says where an export is.
+func (s *Service) GetExport(ctx context.Context, who workspace.Principal, domain string, id uuid.UUID) (Export, error) {
+	if _, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, domain); err != nil {
+		return Export{}, err
 	}
-	if asked, err := s.Store.HasExport(ctx, who.WorkspaceID, id, domain); err != nil {
-		return Exported{}, err
+	if asked, err := s.Store.HasCrawlExport(ctx, who.WorkspaceID, id, domain); err != nil {
+		return Export{}, err
 	} else if !asked {
-		return Exported{}, apperr.NotFound("export")
+		return Export{}, apperr.NotFound("export")
 	}
 	key := exportKey(who.WorkspaceID, domain, id)
 	size, err := s.Objects.Size(ctx, key)
 	if errors.Is(err, objects.ErrNone) {
-		return Exported{}, nil
+		return Export{}, nil
 	}
 	if err != nil {
-		return Exported{}, err
+		return Export{}, err
 	}
 	address, err := s.Objects.PresignGet(ctx, key, time.Hour)
-	return Exported{URL: address, Bytes: size}, err
+	return Export{URL: address, Bytes: size}, err
 }

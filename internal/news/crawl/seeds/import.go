@@ -26,9 +26,9 @@ type Outcome string
 
 // The outcomes.
 const (
-	Created Outcome = "created"
-	Known   Outcome = "known"
-	Refused Outcome = "refused"
+	Created  Outcome = "created"
+	Existing Outcome = "known"
+	Invalid  Outcome = "refused"
 )
 
 // Line is one line of a list.
@@ -41,28 +41,28 @@ type Line struct {
 	draft   Draft
 }
 
-// mostLines of one import.
-const mostLines = 5000
+// maxImportLines of one import.
+const maxImportLines = 5000
 
 // Import makes seeds of a list. What is refused keeps nothing else from being
 // made.
 func (s *Service) Import(ctx context.Context, who workspace.Principal, format Format, text string, kind crawl.Kind) ([]Line, error) {
-	lines, err := read(format, text, kind)
+	lines, err := parseList(format, text, kind)
 	if err != nil {
 		return nil, err
 	}
-	if len(lines) > mostLines {
+	if len(lines) > maxImportLines {
 		return nil, apperr.InvalidFields(apperr.FieldError{Field: "text", Code: "too_long", Message: "Import at most 5000 addresses at once."})
 	}
 	var make []crawl.Seed
 	at := map[uuid.UUID]int{}
 	for i := range lines {
-		n, problems := s.seed(who, lines[i].draft)
+		n, problems := s.newSeed(who, lines[i].draft)
 		if len(problems) > 0 {
-			lines[i].Outcome, lines[i].Reason = Refused, problems[0].Message
+			lines[i].Outcome, lines[i].Reason = Invalid, problems[0].Message
 			continue
 		}
-		lines[i].Outcome, lines[i].URL = Known, n.URL.String()
+		lines[i].Outcome, lines[i].URL = Existing, n.URL.String()
 		at[n.ID] = i
 		make = append(make, n)
 	}
@@ -79,15 +79,15 @@ func (s *Service) Import(ctx context.Context, who workspace.Principal, format Fo
 	// A few are looked at now; of many the schedule makes its plan.
 	if len(domains) <= 10 {
 		for domain := range domains {
-			s.wake(ctx, domain)
+			s.triggerCrawl(ctx, domain)
 		}
 	}
 	return lines, nil
 }
 
-func read(format Format, text string, kind crawl.Kind) (lines []Line, err error) {
+func parseList(format Format, text string, kind crawl.Kind) (lines []Line, err error) {
 	if format == OPML {
-		return readOPML(text)
+		return parseOPML(text)
 	}
 	for i, line := range strings.Split(text, "\n") {
 		// A # within an address is a fragment, which means nothing to a crawler.

@@ -25,51 +25,51 @@ import (
 // Store keeps seeds and domains.
 type Store interface {
 	CreateSeeds(ctx context.Context, seeds []crawl.Seed, key idempotency.Key) (created []crawl.Seed, replayed bool, err error)
-	Seed(ctx context.Context, workspace, id uuid.UUID) (crawl.Seed, error)
-	Seeds(ctx context.Context, workspace uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error)
-	ChangeSeed(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (crawl.Seed, error)
+	GetSeed(ctx context.Context, workspace, id uuid.UUID) (crawl.Seed, error)
+	ListSeeds(ctx context.Context, workspace uuid.UUID, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error)
+	UpdateSeed(ctx context.Context, workspace, id uuid.UUID, ifVersion int64, change func(*crawl.Seed) error) (crawl.Seed, error)
 	DeleteSeed(ctx context.Context, workspace, id uuid.UUID) error
-	DomainOfWorkspace(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
-	DomainsOfWorkspace(ctx context.Context, workspace uuid.UUID, after string, limit int) ([]crawl.Domain, error)
-	Queues(ctx context.Context, domain int32) ([]crawl.Queue, error)
-	Answers(ctx context.Context, domain int32) ([]crawl.Answer, error)
-	News(ctx context.Context, domain int32) (crawl.News, error)
-	Problems(ctx context.Context, domain int32, most int) ([]crawl.Problem, error)
-	OthersOnDomain(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
-	ControlDomain(ctx context.Context, workspace uuid.UUID, domain string, what crawl.Control, why string) (forgotten int64, err error)
-	RenderDomain(ctx context.Context, workspace uuid.UUID, domain string, render bool) error
-	AddExport(ctx context.Context, workspace, id uuid.UUID, domain string) error
-	HasExport(ctx context.Context, workspace, id uuid.UUID, domain string) (bool, error)
+	GetWorkspaceDomain(ctx context.Context, workspace uuid.UUID, domain string) (crawl.Domain, error)
+	ListWorkspaceDomains(ctx context.Context, workspace uuid.UUID, after string, limit int) ([]crawl.Domain, error)
+	CountURLsByState(ctx context.Context, domain int32) ([]crawl.StateCount, error)
+	CountURLsByStatus(ctx context.Context, domain int32) ([]crawl.StatusCount, error)
+	WeeklyStats(ctx context.Context, domain int32) (crawl.WeeklyStats, error)
+	ListFetchErrors(ctx context.Context, domain int32, most int) ([]crawl.FetchError, error)
+	IsDomainShared(ctx context.Context, workspace uuid.UUID, domain int32) (bool, error)
+	ApplyDomainCommand(ctx context.Context, workspace uuid.UUID, domain string, what crawl.Command, why string) (forgotten int64, err error)
+	SetDomainRendering(ctx context.Context, workspace uuid.UUID, domain string, render bool) error
+	CreateCrawlExport(ctx context.Context, workspace, id uuid.UUID, domain string) error
+	HasCrawlExport(ctx context.Context, workspace, id uuid.UUID, domain string) (bool, error)
 }
 
 // Workflows tells Temporal what was done with a domain.
 type Workflows interface {
-	SignalCrawl(ctx context.Context, domain string, what crawl.Control) error
+	SignalCrawl(ctx context.Context, domain string, what crawl.Command) error
 	StartExport(ctx context.Context, domain, export, key string, from, to time.Time) error
 }
 
 // Service is what members do with the crawl.
 type Service struct {
-	Store     Store
-	Workflows Workflows
-	Guard     *ssrf.Guard
-	Objects   Objects
-	Pace      crawl.Pace
-	Browser   bool // there is one that pages may be rendered in
-	Log       *slog.Logger
+	Store      Store
+	Workflows  Workflows
+	Guard      *ssrf.Guard
+	Objects    Objects
+	Policy     crawl.RevisitPolicy
+	HasBrowser bool // there is one that pages may be rendered in
+	Log        *slog.Logger
 }
 
 // Draft is a seed as somebody gives it. Nil: the default.
 type Draft struct {
-	URL         string
-	Kind        crawl.Kind // empty: home for the front page, else section
-	Title       string
-	Paused      bool
-	Priority    *int
-	Min, Max    *time.Duration
-	Allow, Deny []string
-	Depth       *int
-	Budget      *int
+	URL                      string
+	Kind                     crawl.Kind // empty: home for the front page, else section
+	Title                    string
+	Paused                   bool
+	Priority                 *int
+	MinInterval, MaxInterval *time.Duration
+	Allow, Deny              []string
+	MaxDepth                 *int
+	DailyBudget              *int
 }
 
 // defaultPriority is in the middle.
@@ -77,7 +77,7 @@ const defaultPriority = 50
 
 // Create makes a seed, which is due at once.
 func (s *Service) Create(ctx context.Context, who workspace.Principal, d Draft, key idempotency.Key) (crawl.Seed, bool, error) {
-	n, problems := s.seed(who, d)
+	n, problems := s.newSeed(who, d)
 	if len(problems) > 0 {
 		return crawl.Seed{}, false, apperr.InvalidFields(problems...)
 	}
@@ -88,12 +88,12 @@ func (s *Service) Create(ctx context.Context, who workspace.Principal, d Draft, 
 	if len(made) == 0 {
 		return crawl.Seed{}, false, &apperr.Error{Kind: apperr.KindConflict, Code: "seed_exists", Message: fmt.Sprintf("This workspace has the seed %s already. Change that one.", n.URL)}
 	}
-	s.wake(ctx, n.URL.Domain())
+	s.triggerCrawl(ctx, n.URL.Domain())
 	return made[0], replayed, nil
 }
 
-// wake has a domain looked at now rather than within the minute.
-func (s *Service) wake(ctx context.Context, domain string) {
+// triggerCrawl has a domain looked at now rather than within the minute.
+func (s *Service) triggerCrawl(ctx context.Context, domain string) {
 	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), domain, crawl.RunNow); err != nil {
 		s.Log.WarnContext(ctx, "Temporal was not told; the schedule finds the seed", "domain", domain, "error", err)
 	}
@@ -101,47 +101,47 @@ func (s *Service) wake(ctx context.Context, domain string) {
 
 // Get reads a seed.
 func (s *Service) Get(ctx context.Context, who workspace.Principal, id uuid.UUID) (crawl.Seed, error) {
-	return s.Store.Seed(ctx, who.WorkspaceID, id)
+	return s.Store.GetSeed(ctx, who.WorkspaceID, id)
 }
 
 // List lists seeds, the oldest first.
 func (s *Service) List(ctx context.Context, who workspace.Principal, domain string, after uuid.UUID, limit int) ([]crawl.Seed, error) {
-	return s.Store.Seeds(ctx, who.WorkspaceID, domain, after, limit)
+	return s.Store.ListSeeds(ctx, who.WorkspaceID, domain, after, limit)
 }
 
-// Change is an edit of a seed: nil leaves a field as it is.
-type Change struct {
-	Kind        *crawl.Kind
-	Title       *string
-	Status      *crawl.Status
-	Priority    *int
-	Min, Max    *time.Duration
-	Allow, Deny *[]string
-	Depth       *int
-	Budget      *int
+// Patch is an edit of a seed: nil leaves a field as it is.
+type Patch struct {
+	Kind                     *crawl.Kind
+	Title                    *string
+	Status                   *crawl.SeedStatus
+	Priority                 *int
+	MinInterval, MaxInterval *time.Duration
+	Allow, Deny              *[]string
+	MaxDepth                 *int
+	DailyBudget              *int
 }
 
-// Edit changes a seed, which is then due at once.
-func (s *Service) Edit(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, c Change) (crawl.Seed, error) {
-	return s.Store.ChangeSeed(ctx, who.WorkspaceID, id, ifVersion, func(n *crawl.Seed) error {
-		set(&n.Kind, c.Kind)
-		set(&n.Title, c.Title)
-		set(&n.Status, c.Status)
-		set(&n.Priority, c.Priority)
-		set(&n.Min, c.Min)
-		set(&n.Max, c.Max)
-		set(&n.Rules.Allow, c.Allow)
-		set(&n.Rules.Deny, c.Deny)
-		set(&n.Rules.Depth, c.Depth)
-		set(&n.Rules.Budget, c.Budget)
-		if problems := check(*n); len(problems) > 0 {
+// Update changes a seed, which is then due at once.
+func (s *Service) Update(ctx context.Context, who workspace.Principal, id uuid.UUID, ifVersion int64, c Patch) (crawl.Seed, error) {
+	return s.Store.UpdateSeed(ctx, who.WorkspaceID, id, ifVersion, func(n *crawl.Seed) error {
+		setIfGiven(&n.Kind, c.Kind)
+		setIfGiven(&n.Title, c.Title)
+		setIfGiven(&n.Status, c.Status)
+		setIfGiven(&n.Priority, c.Priority)
+		setIfGiven(&n.MinInterval, c.MinInterval)
+		setIfGiven(&n.MaxInterval, c.MaxInterval)
+		setIfGiven(&n.Rules.Allow, c.Allow)
+		setIfGiven(&n.Rules.Deny, c.Deny)
+		setIfGiven(&n.Rules.MaxDepth, c.MaxDepth)
+		setIfGiven(&n.Rules.DailyBudget, c.DailyBudget)
+		if problems := validate(*n); len(problems) > 0 {
 			return apperr.InvalidFields(problems...)
 		}
 		return nil
 	})
 }
 
-func set[T any](field *T, to *T) {
+func setIfGiven[T any](field *T, to *T) {
 	if to != nil {
 		*field = *to
 	}
@@ -152,55 +152,55 @@ func (s *Service) Delete(ctx context.Context, who workspace.Principal, id uuid.U
 	return s.Store.DeleteSeed(ctx, who.WorkspaceID, id)
 }
 
-// Domains lists the domains on which the workspace has seeds, by name.
-func (s *Service) Domains(ctx context.Context, who workspace.Principal, after string, limit int) ([]crawl.Domain, error) {
-	return s.Store.DomainsOfWorkspace(ctx, who.WorkspaceID, after, limit)
+// ListDomains lists the domains on which the workspace has seeds, by name.
+func (s *Service) ListDomains(ctx context.Context, who workspace.Principal, after string, limit int) ([]crawl.Domain, error) {
+	return s.Store.ListWorkspaceDomains(ctx, who.WorkspaceID, after, limit)
 }
 
 // Domain is a domain with what is known of its URLs.
 type Domain struct {
 	crawl.Domain
-	Queues   []crawl.Queue
-	Answers  []crawl.Answer
-	News     crawl.News
-	Problems []crawl.Problem // the last ones
+	States       []crawl.StateCount
+	Statuses     []crawl.StatusCount
+	Weekly       crawl.WeeklyStats
+	RecentErrors []crawl.FetchError // the last ones
 }
 
-// mostProblems is how many are shown with a domain.
-const mostProblems = 20
+// recentErrorLimit is how many are shown with a domain.
+const recentErrorLimit = 20
 
-// Domain reads a domain with its queues, its figures and its last problems.
-func (s *Service) Domain(ctx context.Context, who workspace.Principal, name string) (d Domain, err error) {
-	if d.Domain, err = s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name); err != nil {
+// GetDomain reads a domain with its queues, its figures and its last problems.
+func (s *Service) GetDomain(ctx context.Context, who workspace.Principal, name string) (d Domain, err error) {
+	if d.Domain, err = s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, name); err != nil {
 		return d, err
 	}
-	if d.Queues, err = s.Store.Queues(ctx, d.ID); err != nil {
+	if d.States, err = s.Store.CountURLsByState(ctx, d.ID); err != nil {
 		return d, err
 	}
-	if d.Answers, err = s.Store.Answers(ctx, d.ID); err != nil {
+	if d.Statuses, err = s.Store.CountURLsByStatus(ctx, d.ID); err != nil {
 		return d, err
 	}
-	if d.News, err = s.Store.News(ctx, d.ID); err != nil {
+	if d.Weekly, err = s.Store.WeeklyStats(ctx, d.ID); err != nil {
 		return d, err
 	}
-	d.Problems, err = s.Store.Problems(ctx, d.ID, mostProblems)
+	d.RecentErrors, err = s.Store.ListFetchErrors(ctx, d.ID, recentErrorLimit)
 	return d, err
 }
 
-// Control pauses, resumes, runs or empties the crawl of a domain. The database
+// ApplyCommand pauses, resumes, runs or empties the crawl of a domain. The database
 // is told first, and decides; a workflow that runs is told so that it minds at
 // once.
-func (s *Service) Control(ctx context.Context, who workspace.Principal, name string, what crawl.Control) (forgotten int64, err error) {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name)
+func (s *Service) ApplyCommand(ctx context.Context, who workspace.Principal, name string, what crawl.Command) (forgotten int64, err error) {
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, name)
 	if err != nil {
 		return 0, err
 	}
 	if what == crawl.Pause || what == crawl.Empty {
-		if err := s.alone(ctx, who, d, "Pause or delete your own seeds on it."); err != nil {
+		if err := s.requireSoleOwner(ctx, who, d, "Pause or delete your own seeds on it."); err != nil {
 			return 0, err
 		}
 	}
-	if forgotten, err = s.Store.ControlDomain(ctx, who.WorkspaceID, name, what, "by a member"); err != nil {
+	if forgotten, err = s.Store.ApplyDomainCommand(ctx, who.WorkspaceID, name, what, "by a member"); err != nil {
 		return 0, err
 	}
 	if err := s.Workflows.SignalCrawl(context.WithoutCancel(ctx), name, what); err != nil {
@@ -209,27 +209,27 @@ func (s *Service) Control(ctx context.Context, who workspace.Principal, name str
 	return forgotten, nil
 }
 
-// alone refuses what would change the crawl for other workspaces.
-func (s *Service) alone(ctx context.Context, who workspace.Principal, d crawl.Domain, instead string) error {
-	shared, err := s.Store.OthersOnDomain(ctx, who.WorkspaceID, d.ID)
+// requireSoleOwner refuses what would change the crawl for other workspaces.
+func (s *Service) requireSoleOwner(ctx context.Context, who workspace.Principal, d crawl.Domain, instead string) error {
+	shared, err := s.Store.IsDomainShared(ctx, who.WorkspaceID, d.ID)
 	if err == nil && shared {
 		err = &apperr.Error{Kind: apperr.KindConflict, Code: "shared_domain", Message: "Other workspaces crawl this domain too. " + instead}
 	}
 	return err
 }
 
-// Render says whether the pages of a domain are shown by a browser before they
+// SetRendering says whether the pages of a domain are shown by a browser before they
 // are stored.
-func (s *Service) Render(ctx context.Context, who workspace.Principal, name string, render bool) error {
-	d, err := s.Store.DomainOfWorkspace(ctx, who.WorkspaceID, name)
+func (s *Service) SetRendering(ctx context.Context, who workspace.Principal, name string, render bool) error {
+	d, err := s.Store.GetWorkspaceDomain(ctx, who.WorkspaceID, name)
 	if err != nil {
 		return err
 	}
-	if render && !s.Browser {
+	if render && !s.HasBrowser {
 		return &apperr.Error{Kind: apperr.KindConflict, Code: "no_browser", Message: "There is no browser to render pages in: set DATELINE_CRAWL_BROWSER."}
 	}
-	if err := s.alone(ctx, who, d, "Ask them first."); err != nil {
+	if err := s.requireSoleOwner(ctx, who, d, "Ask them first."); err != nil {
 		return err
 	}
-	return s.Store.RenderDomain(ctx, who.WorkspaceID, name, render)
+	return s.Store.SetDomainRendering(ctx, who.WorkspaceID, name, render)
 }

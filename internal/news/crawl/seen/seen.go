@@ -33,9 +33,9 @@ const (
 type Filter struct {
 	Redis redis.UniversalClient
 
-	mu     sync.Mutex
-	now    layout
-	looked time.Time
+	mu        sync.Mutex
+	current   layout
+	checkedAt time.Time
 }
 
 // layout is the filter in force: its generation and how many chunks it has.
@@ -44,18 +44,18 @@ type layout struct {
 	chunks     uint64
 }
 
-// current holds "<generation> <chunks>".
-const current = "crawl:seen:filter"
+// layoutKey holds "<generation> <chunks>".
+const layoutKey = "crawl:seen:filter"
 
-// look is how long another process's new filter may go unnoticed.
-const look = 5 * time.Second
+// layoutTTL is how long another process's new filter may go unnoticed.
+const layoutTTL = 5 * time.Second
 
-// smallest is the capacity of a filter that nobody has sized yet.
-const smallest = 1_000_000
+// minCapacity is the capacity of a filter that nobody has sized yet.
+const minCapacity = 1_000_000
 
-// testAndSet sets bits and says of each key whether all of its bits were set
+// testAndSetScript sets bits and says of each key whether all of its bits were set
 // before.
-const testAndSet = `
+const testAndSetScript = `
 local out = {}
 local k = tonumber(ARGV[1])
 for i = 2, #ARGV, k do
@@ -69,22 +69,22 @@ return out`
 
 // Add puts names into the filter and says of each whether it may have been there
 // before.
-func (f *Filter) Add(ctx context.Context, names []crawl.Name) (maybe []bool, err error) {
-	in, err := f.layout(ctx)
+func (f *Filter) Add(ctx context.Context, names []crawl.URLKey) (maybe []bool, err error) {
+	in, err := f.currentLayout(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return f.addTo(ctx, in, names)
 }
 
-func (f *Filter) addTo(ctx context.Context, in layout, names []crawl.Name) ([]bool, error) {
+func (f *Filter) addTo(ctx context.Context, in layout, names []crawl.URLKey) ([]bool, error) {
 	type part struct {
 		args []any
 		at   []int
 	}
 	parts := map[uint64]*part{}
 	for i, n := range names {
-		chunk, bits := places(n, in.chunks)
+		chunk, bits := bitPositions(n, in.chunks)
 		p := parts[chunk]
 		if p == nil {
 			p = &part{args: []any{hashes}}
@@ -95,7 +95,7 @@ func (f *Filter) addTo(ctx context.Context, in layout, names []crawl.Name) ([]bo
 			p.args = append(p.args, bit)
 		}
 	}
-	script := redis.NewScript(testAndSet)
+	script := redis.NewScript(testAndSetScript)
 	maybe := make([]bool, len(names))
 	for chunk, p := range parts {
 		answer, err := script.Run(ctx, f.Redis, []string{in.key(chunk)}, p.args...).Int64Slice()
@@ -113,11 +113,11 @@ func (l layout) key(chunk uint64) string {
 	return "crawl:seen:" + l.generation + ":" + strconv.FormatUint(chunk, 10)
 }
 
-// places says in which chunk a name lies and which bits it sets there (Kirsch and
+// bitPositions says in which chunk a name lies and which bits it sets there (Kirsch and
 // Mitzenmacher, "Less hashing, same performance", 2006).
-func places(n crawl.Name, chunks uint64) (chunk uint64, bits [hashes]uint64) {
+func bitPositions(n crawl.URLKey, chunks uint64) (chunk uint64, bits [hashes]uint64) {
 	a, b := binary.BigEndian.Uint64(n.ID[:8]), binary.BigEndian.Uint64(n.ID[8:])
-	mix := (a ^ uint64(uint32(n.Domain))*0x9e3779b97f4a7c15) //nolint:gosec // a number, whatever its sign
+	mix := (a ^ uint64(uint32(n.DomainID))*0x9e3779b97f4a7c15) //nolint:gosec // a number, whatever its sign
 	chunk = (mix >> 17) % chunks
 	for i := range bits {
 		bits[i] = (a + uint64(i)*(b|1)) % chunkBits //nolint:gosec // 0 to 9
@@ -125,15 +125,15 @@ func places(n crawl.Name, chunks uint64) (chunk uint64, bits [hashes]uint64) {
 	return chunk, bits
 }
 
-func (f *Filter) layout(ctx context.Context) (layout, error) {
+func (f *Filter) currentLayout(ctx context.Context) (layout, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.now.chunks > 0 && time.Since(f.looked) < look {
-		return f.now, nil
+	if f.current.chunks > 0 && time.Since(f.checkedAt) < layoutTTL {
+		return f.current, nil
 	}
-	text, err := f.Redis.Get(ctx, current).Result()
+	text, err := f.Redis.Get(ctx, layoutKey).Result()
 	if errors.Is(err, redis.Nil) {
-		text = fmt.Sprintf("0 %d", chunksFor(smallest))
+		text = fmt.Sprintf("0 %d", chunksFor(minCapacity))
 	} else if err != nil {
 		return layout{}, fmt.Errorf("asking for the filter: %w", err)
 	}
@@ -141,7 +141,7 @@ func (f *Filter) layout(ctx context.Context) (layout, error) {
 	if _, err := fmt.Sscanf(text, "%s %d", &l.generation, &l.chunks); err != nil || l.chunks == 0 {
 		return layout{}, fmt.Errorf("the filter's layout %q cannot be read", text)
 	}
-	f.now, f.looked = l, time.Now()
+	f.current, f.checkedAt = l, time.Now()
 	return l, nil
 }
 

@@ -14,8 +14,8 @@ import (
 
 // Store lists what is stored.
 type Store interface {
-	CrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
-	VersionsBetween(ctx context.Context, domain int32, from, to time.Time, after crawl.Version, limit int) ([]crawl.Version, error)
+	GetCrawlDomain(ctx context.Context, domain string) (crawl.Domain, error)
+	ListVersions(ctx context.Context, domain int32, from, to time.Time, after crawl.PageVersion, limit int) ([]crawl.PageVersion, error)
 }
 
 // Pages reads stored pages.
@@ -46,7 +46,7 @@ const exportBatch = 200
 // Write streams a domain's pages of a range of time. What a sweep takes away
 // meanwhile is left out.
 func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from, to time.Time, beat func(pages int)) (pages int, bytes int64, err error) {
-	d, err := e.Store.CrawlDomain(ctx, domain)
+	d, err := e.Store.GetCrawlDomain(ctx, domain)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -54,13 +54,13 @@ func (e *Exporter) Write(ctx context.Context, out io.Writer, domain string, from
 	if err != nil {
 		return 0, 0, err
 	}
-	for after := (crawl.Version{}); ; {
-		batch, err := e.Store.VersionsBetween(ctx, d.ID, from, to, after, exportBatch)
+	for after := (crawl.PageVersion{}); ; {
+		batch, err := e.Store.ListVersions(ctx, d.ID, from, to, after, exportBatch)
 		if err != nil {
 			return pages, w.Bytes(), err
 		}
 		for _, v := range batch {
-			body, err := e.Pages.Get(ctx, crawl.Key(domain, v.URLID, v.RawHash), v.RawHash)
+			body, err := e.Pages.Get(ctx, crawl.ObjectKey(domain, v.URLID, v.RawHash), v.RawHash)
 			if ctx.Err() != nil {
 				return pages, w.Bytes(), ctx.Err()
 			}

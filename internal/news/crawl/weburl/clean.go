@@ -9,10 +9,10 @@ import (
 
 func cleanPath(path string) string {
 	if i := strings.IndexByte(path, ';'); i >= 0 {
-		path = sessionInPath.ReplaceAllString(path, "")
+		path = pathSession.ReplaceAllString(path, "")
 	}
 	if strings.Contains(path, "/(") {
-		path = cookieless.ReplaceAllString(path, "/")
+		path = aspNetSession.ReplaceAllString(path, "/")
 	}
 	return path
 }
@@ -20,14 +20,14 @@ func cleanPath(path string) string {
 // Session ids in paths: servlets write ;jsessionid=…, ASP.NET writes
 // /(S(lit3py55t21z5v55vlm25s55))/ (learn.microsoft.com, "ASP.NET Cookieless Support").
 var (
-	sessionInPath = regexp.MustCompile(`(?i);(?:jsessionid|phpsessid|sessionid|sid)=[^/;?]*`)
-	cookieless    = regexp.MustCompile(`(?i)/\((?:[asf]\([a-z0-9]{20,}\))+\)/`)
+	pathSession   = regexp.MustCompile(`(?i);(?:jsessionid|phpsessid|sessionid|sid)=[^/;?]*`)
+	aspNetSession = regexp.MustCompile(`(?i)/\((?:[asf]\([a-z0-9]{20,}\))+\)/`)
 )
 
-// escapes writes percent-encoding in one way (RFC 3986 §6.2.2): hexadecimal
+// normalizeEscapes writes percent-encoding in one way (RFC 3986 §6.2.2): hexadecimal
 // digits in capitals, and nothing encoded that need not be. A reserved
 // character stays as it is: %2F is no slash.
-func escapes(s string) string {
+func normalizeEscapes(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
 	}
@@ -82,8 +82,8 @@ func (r Rules) cleanQuery(query string) string {
 			continue
 		}
 		name, value, _ := strings.Cut(piece, "=")
-		if !r.drops(parameterName(name), value) {
-			kept = append(kept, escapes(piece))
+		if !r.shouldDrop(parameterName(name), value) {
+			kept = append(kept, normalizeEscapes(piece))
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b string) int {

@@ -25,9 +25,9 @@ type Rules struct {
 	HTTPS bool `json:"https,omitempty"`
 }
 
-// With adds what was learned to the rules of a site. Rules that settle all
+// Merge adds what was learned to the rules of a site. Rules that settle all
 // parameters are left as they are.
-func (r Rules) With(learned Rules) Rules {
+func (r Rules) Merge(learned Rules) Rules {
 	if r.DropNothing || r.DropOthers {
 		return r
 	}
@@ -47,19 +47,19 @@ func (r Rules) Equal(other Rules) bool {
 		r.DropOthers == other.DropOthers && r.DropNothing == other.DropNothing && r.HTTPS == other.HTTPS
 }
 
-// drops says whether a parameter, its name as parameterName gives it, goes.
-func (r Rules) drops(name, value string) bool {
+// shouldDrop says whether a parameter, its name as parameterName gives it, goes.
+func (r Rules) shouldDrop(name, value string) bool {
 	switch {
-	case r.DropNothing, named(r.Keep, name):
+	case r.DropNothing, matchesAny(r.Keep, name):
 		return false
-	case r.DropOthers, named(r.Drop, name):
+	case r.DropOthers, matchesAny(r.Drop, name):
 		return true
 	default:
-		return tracking(name) || session(name, value)
+		return isTracking(name) || isSession(name, value)
 	}
 }
 
-func named(list []string, name string) bool {
+func matchesAny(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		if prefix, any := strings.CutSuffix(entry, "*"); any {
 			return strings.HasPrefix(name, prefix)
@@ -68,10 +68,10 @@ func named(list []string, name string) bool {
 	})
 }
 
-// tracking knows the parameters that advertisers, mail senders and social
+// isTracking knows the parameters that advertisers, mail senders and social
 // networks add. zarsrc and gidzl come from Zalo, vn_source and its like from
 // VnExpress.
-func tracking(name string) bool {
+func isTracking(name string) bool {
 	switch name {
 	case "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "ttclid", "igshid", "igsh",
 		"zarsrc", "zanpid", "gidzl", "zalo_src", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "_hsmi", "hsctatracking", "mkt_tok",
@@ -90,16 +90,16 @@ func tracking(name string) bool {
 	return false
 }
 
-// session knows the parameters that carry a session. Short names count only
+// isSession knows the parameters that carry a session. Short names count only
 // with a value that looks drawn by lot.
-func session(name, value string) bool {
+func isSession(name, value string) bool {
 	switch name {
 	case "jsessionid", "phpsessid", "sessionid", "session_id", "cfid", "cftoken", "oscsid", "zenid", "osessionid":
 		return true
 	case "sid", "s", "session", "sess", "ssid":
-		return drawn.MatchString(value) && strings.ContainsAny(value, "0123456789")
+		return randomToken.MatchString(value) && strings.ContainsAny(value, "0123456789")
 	}
 	return strings.HasPrefix(name, "aspsessionid")
 }
 
-var drawn = regexp.MustCompile(`^[A-Za-z0-9]{16,}$`)
+var randomToken = regexp.MustCompile(`^[A-Za-z0-9]{16,}$`)

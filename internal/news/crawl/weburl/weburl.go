@@ -19,8 +19,8 @@ import (
 // more often than from articles.
 const MaxLength = 2048
 
-// maxRaw bounds what is parsed at all: tracking parameters may be long.
-const maxRaw = 16 << 10
+// maxRawLength bounds what is parsed at all: tracking parameters may be long.
+const maxRawLength = 16 << 10
 
 // What Parse refuses.
 var (
@@ -55,17 +55,17 @@ func Parse(raw string, rules Rules) (URL, error) { return parse(raw, URL{}, rule
 func (u URL) Resolve(ref string, rules Rules) (URL, error) { return parse(ref, u, rules) }
 
 func parse(raw string, base URL, rules Rules) (URL, error) {
-	if len(raw) > maxRaw {
+	if len(raw) > maxRawLength {
 		return URL{}, ErrTooLong
 	}
-	if p, ok := plain(raw, base); ok {
+	if p, ok := parsePlain(raw, base); ok {
 		return p.canonical(rules)
 	}
-	return standard(raw, base, rules)
+	return parseStandard(raw, base, rules)
 }
 
-// standard parses whatever there is, by the URL Standard.
-func standard(raw string, base URL, rules Rules) (URL, error) {
+// parseStandard parses whatever there is, by the URL Standard.
+func parseStandard(raw string, base URL, rules Rules) (URL, error) {
 	var parsed *whatwg.Url
 	var err error
 	if base.IsZero() {
@@ -102,7 +102,7 @@ func (p parts) canonical(rules Rules) (URL, error) {
 		host += ":" + p.port
 	}
 	u := URL{scheme: p.scheme, host: host, hostname: host[:len(p.hostname)]}
-	if u.path = escapes(cleanPath(p.path)); u.path == "" {
+	if u.path = normalizeEscapes(cleanPath(p.path)); u.path == "" {
 		u.path = "/"
 	}
 	if u.query = rules.cleanQuery(p.query); u.query == "" {
@@ -196,10 +196,10 @@ func Domain(hostname string) string {
 // Absolute resolves a reference as browsers do and changes nothing else of it:
 // what a redirect names has to be asked for as it was named. base may be empty.
 func Absolute(base, ref string) (string, error) {
-	if len(ref) > maxRaw {
+	if len(ref) > maxRawLength {
 		return "", ErrTooLong
 	}
-	if _, ok := plain(ref, URL{}); ok {
+	if _, ok := parsePlain(ref, URL{}); ok {
 		return ref, nil
 	}
 	var parsed *whatwg.Url

@@ -249,11 +249,11 @@ func FuzzParse(f *testing.F) {
 // of it.
 func wantStandard(t *testing.T, raw string, base URL) {
 	t.Helper()
-	if _, ok := plain(raw, base); !ok {
+	if _, ok := parsePlain(raw, base); !ok {
 		return
 	}
 	got, err := parse(raw, base, Rules{})
-	want, wanted := standard(raw, base, Rules{})
+	want, wanted := parseStandard(raw, base, Rules{})
 	if got != want || !errors.Is(err, wanted) {
 		t.Errorf("%q on %q is %+v (%v), by the Standard %+v (%v)", raw, base, got, err, want, wanted)
 	}
@@ -316,7 +316,7 @@ func TestPlain(t *testing.T) {
 		"":                                                          false,
 	} {
 		for _, on := range []URL{{}, base} {
-			if _, got := plain(raw, on); got != (ok && (raw[0] != '/' || !on.IsZero())) {
+			if _, got := parsePlain(raw, on); got != (ok && (raw[0] != '/' || !on.IsZero())) {
 				t.Errorf("%q on %q: plain %v", raw, on, got)
 			}
 			wantStandard(t, raw, on)

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/net/html"
 )
 
-// markup reads XML as it is found on the web: not well-formed, with HTML in
+// xmlReader reads XML as it is found on the web: not well-formed, with HTML in
 // unexpected places, with any prefixes. It is a tokenizer for HTML, which takes
 // everything and expands no entities of its own.
-type markup struct {
+type xmlReader struct {
 	z *html.Tokenizer
 }
 
@@ -22,11 +22,11 @@ type element struct {
 	empty bool // <like-this/>
 }
 
-func newMarkup(doc []byte) *markup {
+func newXMLReader(doc []byte) *xmlReader {
 	z := html.NewTokenizer(bytes.NewReader(doc))
 	z.SetMaxBuf(8 << 20)
 	z.AllowCDATA(true)
-	return &markup{z}
+	return &xmlReader{z}
 }
 
 // token is the next start tag, end tag or text.
@@ -37,7 +37,7 @@ type token struct {
 	done  bool
 }
 
-func (m *markup) next() token {
+func (m *xmlReader) next() token {
 	for {
 		switch m.z.Next() {
 		case html.ErrorToken:
@@ -55,7 +55,7 @@ func (m *markup) next() token {
 	}
 }
 
-func (m *markup) element(empty bool) *element {
+func (m *xmlReader) element(empty bool) *element {
 	// In HTML the content of some elements, title among them, is no markup.
 	m.z.NextIsNotRawText()
 	name, more := m.z.TagName()
@@ -76,7 +76,7 @@ func (e *element) full() string {
 
 // content is the text of an element that has just begun, up to its end, without
 // the tags in it. An end tag of something around it, named in stops, ends it too.
-func (m *markup) content(of *element, stops ...string) (text string, stopped string) {
+func (m *xmlReader) content(of *element, stops ...string) (text string, stopped string) {
 	if of.empty {
 		return "", ""
 	}
@@ -98,8 +98,8 @@ func (m *markup) content(of *element, stops ...string) (text string, stopped str
 	}
 }
 
-// plain is text that may be HTML, without its tags.
-func plain(text string) string {
+// stripTags is text that may be HTML, without its tags.
+func stripTags(text string) string {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "<![CDATA["), "]]>")
 	for range 2 { // escaped twice, as some do
 		if !strings.ContainsAny(text, "<&") {
@@ -119,7 +119,7 @@ func plain(text string) string {
 		}
 		text = b.String()
 	}
-	return clean(text)
+	return cleanText(text)
 }
 
 // Bounds of what is read of one tag.

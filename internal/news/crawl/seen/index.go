@@ -17,25 +17,25 @@ type Store interface {
 	KnownURLs(ctx context.Context, domain int32, ids []uuid.UUID) (map[uuid.UUID]bool, error)
 }
 
-// Known answers which URLs of a domain are new, by filter, cache and authority.
-type Known struct {
+// Index answers which URLs of a domain are new, by filter, cache and authority.
+type Index struct {
 	Filter *Filter
 	Redis  redis.UniversalClient
 	Store  Store
 }
 
-// remembered is how long Redis keeps that a URL is known.
-const remembered = 24 * time.Hour
+// cacheTTL is how long Redis keeps that a URL is known.
+const cacheTTL = 24 * time.Hour
 
 // New says of each id of a domain whether it is to be added. It says yes too
 // often rather than too seldom. A domain whose frontier was emptied has a new
 // epoch, under which nothing is remembered. When Redis does not answer,
 // everything is asked of the authority.
-func (k *Known) New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) ([]bool, error) {
+func (k *Index) New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) ([]bool, error) {
 	fresh := make([]bool, len(ids))
-	names := make([]crawl.Name, len(ids))
+	names := make([]crawl.URLKey, len(ids))
 	for i, id := range ids {
-		names[i] = crawl.Name{Domain: domain, ID: id}
+		names[i] = crawl.URLKey{DomainID: domain, ID: id}
 	}
 	maybe, err := k.Filter.Add(ctx, names)
 	if err != nil {
@@ -50,7 +50,7 @@ func (k *Known) New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) (
 			unsure = append(unsure, i)
 		}
 	}
-	unsure = k.uncached(ctx, domain, epoch, ids, unsure)
+	unsure = k.notCached(ctx, domain, epoch, ids, unsure)
 	if len(unsure) == 0 {
 		return fresh, nil
 	}
@@ -72,8 +72,8 @@ func (k *Known) New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) (
 	return fresh, nil
 }
 
-// uncached leaves those that Redis does not know.
-func (k *Known) uncached(ctx context.Context, domain, epoch int32, ids []uuid.UUID, unsure []int) []int {
+// notCached leaves those that Redis does not know.
+func (k *Index) notCached(ctx context.Context, domain, epoch int32, ids []uuid.UUID, unsure []int) []int {
 	if len(unsure) == 0 {
 		return nil
 	}
@@ -96,13 +96,13 @@ func (k *Known) uncached(ctx context.Context, domain, epoch int32, ids []uuid.UU
 
 // Remember notes URLs that the authority has. It is called after the commit,
 // never before.
-func (k *Known) Remember(ctx context.Context, domain, epoch int32, ids []uuid.UUID) {
+func (k *Index) Remember(ctx context.Context, domain, epoch int32, ids []uuid.UUID) {
 	if len(ids) == 0 {
 		return
 	}
 	pipe := k.Redis.Pipeline()
 	for _, id := range ids {
-		pipe.Set(ctx, cacheKey(domain, epoch, id), "", remembered)
+		pipe.Set(ctx, cacheKey(domain, epoch, id), "", cacheTTL)
 	}
 	_, _ = pipe.Exec(ctx) // asked again the next time
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-func refusedPaths() []string { return []string{"/private/", "/tim-kiem"} }
+func disallowedPaths() []string { return []string{"/private/", "/tim-kiem"} }
 
 var articlePath = regexp.MustCompile(`^/[a-z-]+/[a-z0-9-]+-(\d+)\.html$`)
 
 func (s *Site) serve(out http.ResponseWriter, r *http.Request) {
-	if s.troubled(out, r) {
+	if s.serveFault(out, r) {
 		return
 	}
 	path := r.URL.Path
@@ -49,10 +49,10 @@ func (s *Site) serve(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// troubled answers while something is wrong with the site.
-func (s *Site) troubled(out http.ResponseWriter, r *http.Request) bool {
+// serveFault answers while something is wrong with the site.
+func (s *Site) serveFault(out http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
-	t := s.trouble
+	t := s.fault
 	s.mu.Unlock()
 	if t.latency > 0 {
 		select {
@@ -87,11 +87,11 @@ func (s *Site) robotsText() string {
 	if s.robots != "" {
 		return s.robots
 	}
-	text := "User-agent: *\nDisallow: " + strings.Join(refusedPaths(), "\nDisallow: ") + "\n"
-	if delay := s.world.options.Delay; delay > 0 {
+	text := "User-agent: *\nDisallow: " + strings.Join(disallowedPaths(), "\nDisallow: ") + "\n"
+	if delay := s.world.options.CrawlDelay; delay > 0 {
 		text += "Crawl-delay: " + strconv.FormatFloat(delay.Seconds(), 'f', -1, 64) + "\n"
 	}
-	if s.bare {
+	if s.listsHidden {
 		return text
 	}
 	return text + "\nSitemap: " + s.URL("/sitemap.xml") + "\n"
@@ -107,8 +107,8 @@ func (s *Site) serveArticle(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	article := s.articles[number-1]
-	s.asked++
-	asked, churn, gone := s.asked, s.churn, s.gone[number]
+	s.served++
+	asked, churn, gone := s.served, s.churn, s.removed[number]
 	s.mu.Unlock()
 	if gone/100 == 3 {
 		http.Redirect(out, r, s.Home(), gone)
@@ -118,9 +118,9 @@ func (s *Site) serveArticle(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, http.StatusText(gone), gone)
 		return
 	}
-	out.Header().Set("Last-Modified", article.At.Add(time.Duration(article.Edits)*time.Minute).UTC().Format(http.TimeFormat))
+	out.Header().Set("Last-Modified", article.PublishedAt.Add(time.Duration(article.Edits)*time.Minute).UTC().Format(http.TimeFormat))
 	if since, err := http.ParseTime(r.Header.Get("If-Modified-Since")); err == nil && r.Header.Get("If-None-Match") == "" &&
-		!article.At.Add(time.Duration(article.Edits)*time.Minute).Truncate(time.Second).After(since) {
+		!article.PublishedAt.Add(time.Duration(article.Edits)*time.Minute).Truncate(time.Second).After(since) {
 		out.WriteHeader(http.StatusNotModified)
 		return
 	}

@@ -16,33 +16,33 @@ import (
 // ContentType is how stored pages are labelled.
 const ContentType = "application/zstd"
 
-// Objects is the object store.
-type Objects interface {
+// ObjectStore is the object store.
+type ObjectStore interface {
 	Put(ctx context.Context, key, contentType string, size int64, body io.ReadSeeker) error
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// Pages stores and reads raw pages. It is safe for concurrent use.
-type Pages struct {
-	objects Objects
-	packer  *zstd.Encoder
-	opener  *zstd.Decoder
+// Store stores and reads raw pages. It is safe for concurrent use.
+type Store struct {
+	objects ObjectStore
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
 }
 
-// most is the largest page that is read back: the fetcher's own cap is below.
-const most = 256 << 20
+// maxPageBytes is the largest page that is read back: the fetcher's own cap is below.
+const maxPageBytes = 256 << 20
 
 // New makes pages over an object store.
-func New(objects Objects) (*Pages, error) {
+func New(objects ObjectStore) (*Store, error) {
 	packer, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, err
 	}
-	opener, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(most))
+	opener, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxPageBytes))
 	if err != nil {
 		return nil, err
 	}
-	return &Pages{objects: objects, packer: packer, opener: opener}, nil
+	return &Store{objects: objects, encoder: packer, decoder: opener}, nil
 }
 
 // Hash names content.
@@ -52,8 +52,8 @@ func Hash(raw []byte) string {
 }
 
 // Put stores a page and says how many bytes that takes.
-func (p *Pages) Put(ctx context.Context, key string, raw []byte) (stored int, err error) {
-	packed := p.packer.EncodeAll(raw, make([]byte, 0, len(raw)/4+64))
+func (p *Store) Put(ctx context.Context, key string, raw []byte) (stored int, err error) {
+	packed := p.encoder.EncodeAll(raw, make([]byte, 0, len(raw)/4+64))
 	if err := p.objects.Put(ctx, key, ContentType, int64(len(packed)), bytes.NewReader(packed)); err != nil {
 		return 0, fmt.Errorf("storing %s: %w", key, err)
 	}
@@ -61,17 +61,17 @@ func (p *Pages) Put(ctx context.Context, key string, raw []byte) (stored int, er
 }
 
 // Get reads a page back and checks that it is what its hash says.
-func (p *Pages) Get(ctx context.Context, key, hash string) ([]byte, error) {
+func (p *Store) Get(ctx context.Context, key, hash string) ([]byte, error) {
 	r, err := p.objects.Get(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = r.Close() }()
-	packed, err := io.ReadAll(io.LimitReader(r, most))
+	packed, err := io.ReadAll(io.LimitReader(r, maxPageBytes))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", key, err)
 	}
-	raw, err := p.opener.DecodeAll(packed, nil)
+	raw, err := p.decoder.DecodeAll(packed, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w", key, err)
 	}

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// inFeed is how many items a feed and a news sitemap have.
-const inFeed = 30
+// feedSize is how many items a feed and a news sitemap have.
+const feedSize = 30
 
 func (s *Site) rss() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>%s</title><link>%s</link><ttl>15</ttl>`,
 		s.host, s.Home())
-	for _, a := range s.latest("", 0, inFeed) {
+	for _, a := range s.latest("", 0, feedSize) {
 		fmt.Fprintf(&b, `<item><title>%s</title><description><![CDATA[<a href="%s"><img src="/i/%d.jpg"></a></br>%s]]></description>`+
 			`<pubDate>%s</pubDate><link>%s?utm_source=rss</link><guid>%s</guid></item>`,
-			html.EscapeString(a.Title), a.URL, a.Number, firstWords(a.Body, 25), a.At.Format(time.RFC1123Z), a.URL, a.URL)
+			html.EscapeString(a.Title), a.URL, a.Number, firstWords(a.Body, 25), a.PublishedAt.Format(time.RFC1123Z), a.URL, a.URL)
 	}
 	b.WriteString(`</channel></rss>`)
 	return []byte(b.String())
@@ -34,16 +34,16 @@ func (s *Site) serveSitemap(out http.ResponseWriter, r *http.Request) {
 			head, xmlns, s.URL("/sitemap-news.xml"), s.URL("/sitemap-articles-1.xml.gz"))
 	case "/sitemap-news.xml":
 		fmt.Fprintf(&b, `%s<urlset %s xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">`, head, xmlns)
-		for _, a := range s.latest("", 0, inFeed) {
+		for _, a := range s.latest("", 0, feedSize) {
 			fmt.Fprintf(&b, `<url><loc>%s</loc><news:news><news:publication><news:name>%s</news:name><news:language>vi</news:language></news:publication>`+
 				`<news:publication_date>%s</news:publication_date><news:title>%s</news:title></news:news></url>`,
-				a.URL, s.host, a.At.Format(time.RFC3339), html.EscapeString(a.Title))
+				a.URL, s.host, a.PublishedAt.Format(time.RFC3339), html.EscapeString(a.Title))
 		}
 		b.WriteString(`</urlset>`)
 	case "/sitemap-articles-1.xml.gz":
 		fmt.Fprintf(&b, `%s<urlset %s>`, head, xmlns)
 		for _, a := range s.Articles() {
-			fmt.Fprintf(&b, `<url><loc>%s</loc><lastmod>%s</lastmod></url>`, a.URL, a.At.Format(time.RFC3339))
+			fmt.Fprintf(&b, `<url><loc>%s</loc><lastmod>%s</lastmod></url>`, a.URL, a.PublishedAt.Format(time.RFC3339))
 		}
 		b.WriteString(`</urlset>`)
 		// A file that is compressed, not an answer that is.

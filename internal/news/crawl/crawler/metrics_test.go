@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // meter adds up what it is told.
@@ -50,7 +50,7 @@ func (m *meter) Fresh(_ context.Context, _ string, after time.Duration) {
 func TestWhatIsCrawledIsMetered(t *testing.T) {
 	f := newField(t, crawltest.Options{Sites: 1, Articles: 8}, limits())
 	m := &meter{outcomes: map[string]int{}, pages: map[string]int{}}
-	f.Drainer.Tell(m)
+	f.Crawler.Instrument(m)
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
 	f.drain(0)

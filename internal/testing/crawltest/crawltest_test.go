@@ -83,10 +83,10 @@ func TestImpolite(t *testing.T) {
 	get(t, w, w.Site(1).Home()) // another site
 	now = now.Add(time.Second)
 	get(t, w, s.Home())
-	if found := w.Impolite(time.Second, 0); len(found) != 0 {
+	if found := w.PolitenessViolations(time.Second, 0); len(found) != 0 {
 		t.Errorf("polite requests are called impolite: %q", found)
 	}
-	if found := w.Impolite(2*time.Second, 0); len(found) != 1 {
+	if found := w.PolitenessViolations(2*time.Second, 0); len(found) != 1 {
 		t.Errorf("two requests within two seconds: %q", found)
 	}
 	now = now.Add(time.Second)
@@ -98,7 +98,7 @@ func TestImpolite(t *testing.T) {
 	get(t, w, s.Home())
 	now = now.Add(31 * time.Second)
 	get(t, w, s.URL("/private/1"))
-	found := strings.Join(w.Impolite(time.Second, 0), "\n")
+	found := strings.Join(w.PolitenessViolations(time.Second, 0), "\n")
 	if strings.Count(found, "\n") != 1 || !strings.Contains(found, "30s before the pause was over") || !strings.Contains(found, "/private/1 is refused") {
 		t.Errorf("found: %s", found)
 	}

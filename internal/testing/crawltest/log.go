@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Asked is one request, as the server saw it.
-type Asked struct {
+// Request is one request, as the server saw it.
+type Request struct {
 	At          time.Time // when it came
 	Site        int
 	Host        string // without the port
@@ -21,18 +21,18 @@ type Asked struct {
 	Conditional bool
 	Status      int   // 0: not answered yet
 	Bytes       int64 // of the body
-	Took        time.Duration
-	// Pause is until when the answer asked to stay away; zero: it did not.
-	Pause time.Time
+	Duration    time.Duration
+	// PauseUntil is until when the answer asked to stay away; zero: it did not.
+	PauseUntil time.Time
 }
 
 // log keeps all requests.
 type log struct {
 	mu      sync.Mutex
-	entries []Asked
+	entries []Request
 }
 
-func (l *log) begin(entry Asked) int {
+func (l *log) begin(entry Request) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries = append(l.entries, entry)
@@ -52,14 +52,14 @@ func (l *log) paused(site int, until time.Time) {
 	defer l.mu.Unlock()
 	for i := len(l.entries) - 1; i >= 0; i-- {
 		if l.entries[i].Site == site {
-			l.entries[i].Pause = until
+			l.entries[i].PauseUntil = until
 			return
 		}
 	}
 }
 
 // Log is every request so far, in the order in which they came.
-func (w *World) Log() []Asked {
+func (w *World) Log() []Request {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
 	return slices.Clone(w.log.entries)
@@ -77,16 +77,16 @@ func (w *World) Fetches() map[string]int {
 	return counts
 }
 
-// Impolite lists what a polite crawler does not do, a sentence each: two
+// PolitenessViolations lists what a polite crawler does not do, a sentence each: two
 // requests to a site closer than delay (less is tolerated by slack, for clocks
 // that are read at different moments), a path that the first robots.txt
 // refuses, a request while a Retry-After held. Redirects are requests too.
-func (w *World) Impolite(delay, slack time.Duration) []string {
+func (w *World) PolitenessViolations(delay, slack time.Duration) []string {
 	var found []string
-	last := map[int]Asked{}
+	last := map[int]Request{}
 	pause := map[int]time.Time{}
 	entries := w.Log()
-	slices.SortStableFunc(entries, func(a, b Asked) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(entries, func(a, b Request) int { return a.At.Compare(b.At) })
 	for _, now := range entries {
 		if before, known := last[now.Site]; known && now.At.Sub(before.At) < delay-slack {
 			found = append(found, fmt.Sprintf("%s: %s came %s after %s", now.Host, now.Path, now.At.Sub(before.At), before.Path))
@@ -94,14 +94,14 @@ func (w *World) Impolite(delay, slack time.Duration) []string {
 		if until := pause[now.Site]; now.At.Before(until.Add(-slack)) {
 			found = append(found, fmt.Sprintf("%s: %s came %s before the pause was over", now.Host, now.Path, until.Sub(now.At)))
 		}
-		for _, refused := range refusedPaths() {
+		for _, refused := range disallowedPaths() {
 			if strings.HasPrefix(now.Path, refused) {
 				found = append(found, fmt.Sprintf("%s: %s is refused by robots.txt", now.Host, now.Path))
 			}
 		}
 		last[now.Site] = now
-		if now.Pause.After(pause[now.Site]) {
-			pause[now.Site] = now.Pause
+		if now.PauseUntil.After(pause[now.Site]) {
+			pause[now.Site] = now.PauseUntil
 		}
 	}
 	return found

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // A parameter that does not change a site's pages is learned from them: after
 // that a page is known, fetched and stored under one name.
 func TestParametersWithoutMeaningAreLearned(t *testing.T) {
-	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1, Parameter: "nguon"}, limits())
+	f := newField(t, crawltest.Options{Sites: 1, Articles: 6, Sections: 1, NoiseParameter: "nguon"}, limits())
 	site := f.world.Site(0)
 	f.seed(crawl.Home, site.Home())
 	f.drain(0)
@@ -20,7 +20,7 @@ func TestParametersWithoutMeaningAreLearned(t *testing.T) {
 	if twice == 0 {
 		t.Fatal("nothing is known by two names: there is nothing to learn")
 	}
-	d, err := f.Store.CrawlDomain(t.Context(), site.Host())
+	d, err := f.Store.GetCrawlDomain(t.Context(), site.Host())
 	f.must(err)
 	if !slices.Equal(d.Rules.Drop, []string{"nguon"}) || len(d.Rules.Keep) != 0 {
 		t.Fatalf("learned is %+v", d.Rules)

@@ -10,24 +10,24 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// add puts URLs into the frontier that are not there yet, and says how many
+// addToFrontier puts URLs into the frontier that are not there yet, and says how many
 // were new.
-func (r *run) add(ctx context.Context, found []crawl.Found) (fresh int, err error) {
+func (r *run) addToFrontier(ctx context.Context, found []crawl.DiscoveredURL) (fresh int, err error) {
 	var ids []uuid.UUID
-	var ask []crawl.Found
+	var ask []crawl.DiscoveredURL
 	for _, f := range found {
-		if !r.knows(f.URL) {
-			ids, ask = append(ids, crawl.ID(f.URL)), append(ask, f)
+		if !r.isKnown(f.URL) {
+			ids, ask = append(ids, crawl.URLID(f.URL)), append(ask, f)
 		}
 	}
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	unknown, err := r.Known.New(ctx, r.domain.ID, r.domain.Epoch, ids)
+	unknown, err := r.URLIndex.New(ctx, r.domain.ID, r.domain.Epoch, ids)
 	if err != nil {
 		return 0, err
 	}
-	var insert []crawl.Found
+	var insert []crawl.DiscoveredURL
 	for i, f := range ask {
 		if unknown[i] {
 			insert = append(insert, f)
@@ -39,30 +39,30 @@ func (r *run) add(ctx context.Context, found []crawl.Found) (fresh int, err erro
 	}
 	remember := make([]uuid.UUID, len(insert))
 	for i, f := range insert {
-		remember[i] = crawl.ID(f.URL)
+		remember[i] = crawl.URLID(f.URL)
 	}
-	r.Known.Remember(ctx, r.domain.ID, r.domain.Epoch, remember)
+	r.URLIndex.Remember(ctx, r.domain.ID, r.domain.Epoch, remember)
 	r.mu.Lock()
 	for _, f := range ask {
 		r.known[f.URL] = true
 	}
-	r.out.Found += len(added)
+	r.stats.Found += len(added)
 	r.mu.Unlock()
 	return len(added), nil
 }
 
-// admit says why a section is not to be followed; empty: it is. Sections cost no
+// admitSection says why a section is not to be followed; empty: it is. Sections cost no
 // budget, so that a site may have many; it may not have endlessly many of one
 // shape. What the frontier has already counts.
-func (r *run) admit(ctx context.Context, u weburl.URL) (why string, err error) {
+func (r *run) admitSection(ctx context.Context, u weburl.URL) (why string, err error) {
 	r.sectionsMu.Lock()
 	defer r.sectionsMu.Unlock()
 	if r.sections == nil {
-		urls, err := r.Store.SectionsOfDomain(ctx, r.domain.ID)
+		urls, err := r.Store.ListSections(ctx, r.domain.ID)
 		if err != nil {
 			return "", err
 		}
-		shapes := discover.NewShapes(r.Limits.Alike)
+		shapes := discover.NewShapeLimiter(r.Limits.MaxSimilarSections)
 		r.hubs = map[string]bool{}
 		for _, text := range urls {
 			r.hubs[text] = true

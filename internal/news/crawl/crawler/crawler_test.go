@@ -13,9 +13,9 @@ import (
 	"dateline/internal/identity/workspace"
 	"dateline/internal/news/crawl"
 	"dateline/internal/news/crawl/crawler"
-	"dateline/internal/news/crawl/crawlrig"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/news/crawl/fetch"
+	"dateline/internal/testing/crawlrig"
+	"dateline/internal/testing/crawltest"
 	"dateline/internal/testing/enginetest"
 )
 
@@ -33,8 +33,8 @@ type field struct {
 const delay = 60 * time.Millisecond
 
 func limits() crawler.Limits {
-	return crawler.Limits{Delay: delay, MaxDelay: time.Second, IPDelay: time.Millisecond, Fetch: 4 * time.Second, Lease: 4 * time.Second,
-		Block: time.Hour, Run: time.Minute, Batch: 20, Parallel: 1, Alike: 20}
+	return crawler.Limits{RequestDelay: delay, MaxRobotsDelay: time.Second, IPDelay: time.Millisecond, FetchTimeout: 4 * time.Second, LeaseTTL: 4 * time.Second,
+		MaxRetryAfter: time.Hour, RunTimeout: time.Minute, BatchSize: 20, Concurrency: 1, MaxSimilarSections: 20}
 }
 
 func newField(t *testing.T, o crawltest.Options, l crawler.Limits) *field {
@@ -53,8 +53,8 @@ func newFieldWith(t *testing.T, o crawltest.Options, l crawler.Limits, browser f
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	f := &field{t: t, world: world}
-	f.Rig, err = crawlrig.New(ctx, crawlrig.Parts{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: enginetest.S3(t), Limits: l,
-		Pace: crawl.StandardPace().Scaled(30), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	f.Rig, err = crawlrig.New(ctx, crawlrig.Options{Store: s, Redis: enginetest.RedisClient(t, enginetest.Redis(t)), Objects: enginetest.S3(t), Limits: l,
+		Policy: crawl.DefaultRevisitPolicy().SpedUp(30), Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		AllowPrivate: world.AllowPrivate(), Resolver: world.Resolver(), Browser: browser})
 	f.must(err)
 	t.Cleanup(f.Fetcher.Close)
@@ -73,7 +73,7 @@ func (f *field) must(err error) {
 func (f *field) seed(kind crawl.Kind, addresses ...string) {
 	f.t.Helper()
 	var err error
-	f.workspace, err = crawlrig.Seed(f.t.Context(), f.Store, f.Pace, kind, addresses...)
+	f.workspace, err = crawlrig.CreateWorkspaceWithSeeds(f.t.Context(), f.Store, f.Policy, kind, addresses...)
 	f.must(err)
 }
 
@@ -82,9 +82,9 @@ func (f *field) drain(site int) crawler.Result {
 	f.t.Helper()
 	_, err := f.db.Exec(f.t.Context(), "update seeds set next_crawl = now()")
 	f.must(err)
-	_, err = f.Store.PlanSeeds(f.t.Context(), 1000)
+	_, err = f.Store.EnqueueDueSeeds(f.t.Context(), 1000)
 	f.must(err)
-	out, err := f.Drainer.Drain(f.t.Context(), f.world.Site(site).Host(), nil, func(crawler.Result) {})
+	out, err := f.Crawler.Crawl(f.t.Context(), f.world.Site(site).Host(), nil, func(crawler.Result) {})
 	f.must(err)
 	return out
 }
@@ -96,7 +96,7 @@ func (f *field) count(sql string, args ...any) (n int) {
 }
 
 // page reads what is kept of an article from the object store.
-func (f *field) page(a crawltest.Published) (page string, kept bool) {
+func (f *field) page(a crawltest.Article) (page string, kept bool) {
 	f.t.Helper()
 	var domain, hash string
 	var id [16]byte
@@ -105,13 +105,13 @@ func (f *field) page(a crawltest.Published) (page string, kept bool) {
 	if err != nil {
 		return "", false
 	}
-	raw, err := f.Pages.Get(f.t.Context(), crawl.Key(domain, id, hash), hash)
+	raw, err := f.Pages.Get(f.t.Context(), crawl.ObjectKey(domain, id, hash), hash)
 	f.must(err)
 	return string(raw), true
 }
 
 // stored says whether an article is kept, and its page can be read back.
-func (f *field) stored(a crawltest.Published) bool {
+func (f *field) stored(a crawltest.Article) bool {
 	f.t.Helper()
 	page, kept := f.page(a)
 	return kept && strings.Contains(page, a.Title)
@@ -119,7 +119,7 @@ func (f *field) stored(a crawltest.Published) bool {
 
 func (f *field) wantPolite(delay time.Duration) {
 	f.t.Helper()
-	for i, sentence := range f.world.Impolite(delay, 2*time.Millisecond) {
+	for i, sentence := range f.world.PolitenessViolations(delay, 2*time.Millisecond) {
 		if i < 10 {
 			f.t.Error(sentence)
 		}

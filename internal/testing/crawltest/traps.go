@@ -101,8 +101,8 @@ func (s *Site) archive(out http.ResponseWriter, r *http.Request, rest string) {
 
 func (s *Site) sessions(out http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	s.asked++
-	asked := s.asked
+	s.served++
+	asked := s.served
 	s.mu.Unlock()
 	page := fmt.Sprintf(`<title>Phiên</title><a href="/phien;jsessionid=%032X">a</a> <a href="/phien?PHPSESSID=%032x">b</a> <a href="/phien?sid=%032x">c</a>`,
 		asked, asked, asked)

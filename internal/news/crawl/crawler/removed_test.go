@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/crawltest"
+	"dateline/internal/testing/crawltest"
 )
 
 // again has all that was stored asked for once more.
@@ -19,15 +19,15 @@ func (f *field) again() {
 }
 
 // handed takes what the reader of pages is told of next.
-func (f *field) handed() (out []crawl.Crawled) {
+func (f *field) handed() (out []crawl.CrawledPage) {
 	f.t.Helper()
-	all, err := f.Store.TakeCrawled(f.t.Context(), 100, time.Minute)
+	all, err := f.Store.LeaseCrawledPages(f.t.Context(), 100, time.Minute)
 	f.must(err)
 	var ids []int64
 	for _, c := range all {
 		ids = append(ids, c.ID)
 	}
-	f.must(f.Store.CrawledDone(f.t.Context(), ids))
+	f.must(f.Store.DeleteCrawledPages(f.t.Context(), ids))
 	return all
 }
 
@@ -41,31 +41,31 @@ func TestAWithdrawnPageIsToldOf(t *testing.T) {
 	f.handed()
 	all := site.Articles()
 	mistaken, missing, meant := all[0], all[1], all[2]
-	site.Withdraw(mistaken.Number, http.StatusNotFound)
-	site.Withdraw(missing.Number, http.StatusNotFound)
-	site.Withdraw(meant.Number, http.StatusGone)
+	site.Remove(mistaken.Number, http.StatusNotFound)
+	site.Remove(missing.Number, http.StatusNotFound)
+	site.Remove(meant.Number, http.StatusGone)
 	f.again()
-	wantGone := func(want ...crawltest.Published) {
+	wantGone := func(want ...crawltest.Article) {
 		t.Helper()
 		got := f.handed()
 		if len(got) != len(want) {
 			t.Fatalf("told of %+v", got)
 		}
 		for _, c := range got {
-			named := slices.ContainsFunc(want, func(a crawltest.Published) bool { return a.URL == c.URL })
-			if !c.Gone || !named || c.FetchedAt.IsZero() || c.ObjectKey != "" {
+			named := slices.ContainsFunc(want, func(a crawltest.Article) bool { return a.URL == c.URL })
+			if !c.Removed || !named || c.FetchedAt.IsZero() || c.ObjectKey != "" {
 				t.Errorf("told of %+v", c)
 			}
 		}
 	}
 	wantGone(meant)
-	site.Withdraw(mistaken.Number, http.StatusOK)
+	site.Remove(mistaken.Number, http.StatusOK)
 	f.again()
 	wantGone(missing, meant) // asked for again after a month
-	site.Withdraw(missing.Number, http.StatusOK)
+	site.Remove(missing.Number, http.StatusOK)
 	f.again()
 	for _, c := range f.handed() {
-		if back := c.URL == missing.URL; c.Gone == back || back && (c.ObjectKey == "" || c.First) {
+		if back := c.URL == missing.URL; c.Removed == back || back && (c.ObjectKey == "" || c.IsFirstVersion) {
 			t.Errorf("told of %+v", c)
 		}
 	}
@@ -85,9 +85,9 @@ func TestAPageThatLeadsElsewhereIsToldOf(t *testing.T) {
 	was := site.Articles()[3]
 	now := site.Move(was.Number)
 	f.again()
-	var gone, fresh []crawl.Crawled
+	var gone, fresh []crawl.CrawledPage
 	for _, c := range f.handed() {
-		if c.Gone {
+		if c.Removed {
 			gone = append(gone, c)
 		} else {
 			fresh = append(fresh, c)
@@ -97,7 +97,7 @@ func TestAPageThatLeadsElsewhereIsToldOf(t *testing.T) {
 		t.Errorf("told of %+v and %+v", gone, fresh)
 	}
 	away := site.Articles()[4]
-	site.Withdraw(away.Number, http.StatusFound)
+	site.Remove(away.Number, http.StatusFound)
 	f.again()
 	if told := f.handed(); len(told) != 0 {
 		t.Errorf("told of %+v", told)

@@ -9,11 +9,11 @@ import (
 
 	"dateline/internal/news/article/dates"
 	"dateline/internal/news/crawl/change"
-	"dateline/internal/news/crawl/crawltest"
 	"dateline/internal/news/crawl/discover"
 	"dateline/internal/news/crawl/fetch"
 	"dateline/internal/news/crawl/robots"
 	"dateline/internal/news/crawl/weburl"
+	"dateline/internal/testing/crawltest"
 )
 
 // crawler is the simplest one that the parts make: no pauses, no frontier.
@@ -22,7 +22,7 @@ type crawler struct {
 	world   *crawltest.World
 	fetcher *fetch.Fetcher
 	robots  *robots.Cache
-	shapes  *discover.Shapes
+	shapes  *discover.ShapeLimiter
 
 	queue   []discover.Link
 	seen    map[weburl.URL]bool
@@ -37,7 +37,7 @@ func newCrawler(t *testing.T, w *crawltest.World, limits fetch.Limits) *crawler 
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Close)
-	return &crawler{t: t, world: w, fetcher: f, robots: robots.NewCache(robots.Options{Product: f.Product(), Source: f.Robots}), shapes: discover.NewShapes(10),
+	return &crawler{t: t, world: w, fetcher: f, robots: robots.NewCache(robots.Options{Product: f.Product(), Source: f.FetchRobots}), shapes: discover.NewShapeLimiter(10),
 		seen: map[weburl.URL]bool{}, pages: map[string]*fetch.Result{}, reasons: map[string]string{}}
 }
 
@@ -47,7 +47,7 @@ func (c *crawler) add(links ...discover.Link) {
 			continue
 		}
 		c.seen[link.URL] = true
-		reason := discover.Trap(link.URL, time.Now())
+		reason := discover.TrapReason(link.URL, time.Now())
 		if reason == "" && link.Kind != discover.Article {
 			reason = c.shapes.Admit(link.URL)
 		}
@@ -84,12 +84,12 @@ func (c *crawler) run(seeds ...string) {
 	for len(c.queue) > 0 {
 		link := c.queue[0]
 		c.queue = c.queue[1:]
-		kind := fetch.Page
+		kind := fetch.KindPage
 		switch link.Kind {
 		case discover.Feed:
-			kind = fetch.Feed
+			kind = fetch.KindFeed
 		case discover.Sitemap:
-			kind = fetch.Sitemap
+			kind = fetch.KindSitemap
 		}
 		r, err := c.fetcher.Fetch(c.t.Context(), fetch.Request{URL: link.URL.String(), Kind: kind, Allowed: c.allowed})
 		if err != nil {
@@ -99,7 +99,7 @@ func (c *crawler) run(seeds ...string) {
 			c.reasons[link.URL.Path()] = string(r.Outcome) + ": " + r.Reason
 			continue
 		}
-		final, err := weburl.Parse(r.Final, weburl.Rules{})
+		final, err := weburl.Parse(r.FinalURL, weburl.Rules{})
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func (c *crawler) discover(kind discover.Kind, at weburl.URL, r *fetch.Result) {
 		c.add(sitemap.Sitemaps...)
 		c.add(sitemap.Pages...)
 	default:
-		c.add(discover.Hub(r.Text, at, o).Links...)
+		c.add(discover.ParseHub(r.Text, at, o).Links...)
 	}
 }
 
@@ -139,9 +139,9 @@ func TestCrawlPastTraps(t *testing.T) {
 	t.Cleanup(w.Close)
 	// What hangs and what drips costs these times once each; a machine that is
 	// busy must not make pages seem slow.
-	c := newCrawler(t, w, fetch.Limits{Header: 4 * time.Second, Grace: time.Second, PageBytes: 1 << 20})
+	c := newCrawler(t, w, fetch.Limits{HeaderTimeout: 4 * time.Second, Grace: time.Second, PageBytes: 1 << 20})
 	c.run(w.Site(0).Home(), w.Site(0).URL("/sitemap.xml"))
-	for _, a := range w.Published() {
+	for _, a := range w.Articles() {
 		r := c.pages[a.URL]
 		if r == nil || !strings.Contains(string(r.Text), a.Title) {
 			t.Errorf("%s was not found", a.URL)
@@ -152,7 +152,7 @@ func TestCrawlPastTraps(t *testing.T) {
 			t.Errorf("%s was fetched %d times", path, n)
 		}
 	}
-	for _, what := range w.Impolite(0, 0) {
+	for _, what := range w.PolitenessViolations(0, 0) {
 		t.Error(what)
 	}
 	if requests := len(w.Log()); requests > 60+100 {
@@ -190,13 +190,13 @@ func TestHubsTellNews(t *testing.T) {
 		if err != nil || r.Outcome != fetch.OK {
 			t.Fatalf("%+v %v", r, err)
 		}
-		at, err := weburl.Parse(r.Final, weburl.Rules{})
+		at, err := weburl.Parse(r.FinalURL, weburl.Rules{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		articles = map[string]bool{}
 		var urls []weburl.URL
-		for _, link := range discover.Hub(r.Text, at, discover.Options{Now: r.Started, Zone: dates.Vietnam()}).Links {
+		for _, link := range discover.ParseHub(r.Text, at, discover.Options{Now: r.Started, Zone: dates.Vietnam()}).Links {
 			if link.Kind == discover.Article {
 				articles[link.URL.String()] = true
 				urls = append(urls, link.URL)
@@ -229,7 +229,7 @@ func TestHubsTellNews(t *testing.T) {
 
 // robots.txt is asked for once, also while a site is in trouble.
 func TestRobotsThroughTrouble(t *testing.T) {
-	w, err := crawltest.New(crawltest.Options{Delay: 2 * time.Second})
+	w, err := crawltest.New(crawltest.Options{CrawlDelay: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestRobotsThroughTrouble(t *testing.T) {
 	s.Fail(0)
 	c = newCrawler(t, w, fetch.Limits{})
 	policy, err := c.robots.Get(t.Context(), s.URL(""))
-	if err != nil || policy.Delay != 2*time.Second || len(policy.Sitemaps) != 1 || policy.Sitemaps[0] != s.URL("/sitemap.xml") {
+	if err != nil || policy.CrawlDelay != 2*time.Second || len(policy.Sitemaps) != 1 || policy.Sitemaps[0] != s.URL("/sitemap.xml") {
 		t.Errorf("%+v %v", policy, err)
 	}
 }

@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	mostPatterns   = 100
-	longestPattern = 200
-	longestTitle   = 300
-	deepest        = 10
-	// shortestInterval keeps a seed from hammering its site.
-	shortestInterval = time.Minute
-	longestInterval  = 7 * 24 * time.Hour
+	maxPatterns      = 100
+	maxPatternLength = 200
+	maxTitleLength   = 300
+	maxDepth         = 10
+	// minInterval keeps a seed from hammering its site.
+	minInterval = time.Minute
+	maxInterval = 7 * 24 * time.Hour
 )
 
-// seed makes a seed of a draft, or says what is wrong with it.
-func (s *Service) seed(who workspace.Principal, d Draft) (crawl.Seed, []apperr.FieldError) {
-	u, problem := s.address(d.URL)
+// newSeed makes a seed of a draft, or says what is wrong with it.
+func (s *Service) newSeed(who workspace.Principal, d Draft) (crawl.Seed, []apperr.FieldError) {
+	u, problem := s.parseURL(d.URL)
 	n := crawl.Seed{ID: uuid.Must(uuid.NewV7()), WorkspaceID: who.WorkspaceID, URL: u, Domain: u.Domain(), Kind: d.Kind, Title: strings.TrimSpace(d.Title), Status: crawl.Active,
-		Priority: defaultPriority, Min: s.Pace.Min, Max: s.Pace.Max, Rules: crawl.Rules{Allow: d.Allow, Deny: d.Deny, Depth: 1}}
+		Priority: defaultPriority, MinInterval: s.Policy.MinHubInterval, MaxInterval: s.Policy.MaxHubInterval, Rules: crawl.Rules{Allow: d.Allow, Deny: d.Deny, MaxDepth: 1}}
 	if n.Kind == "" {
 		n.Kind = crawl.Section
 		if u.RequestURI() == "/" {
@@ -41,28 +41,28 @@ func (s *Service) seed(who workspace.Principal, d Draft) (crawl.Seed, []apperr.F
 	if d.Paused {
 		n.Status = crawl.Paused
 	}
-	set(&n.Priority, d.Priority)
-	set(&n.Min, d.Min)
-	set(&n.Max, d.Max)
-	if d.Min != nil && d.Max == nil {
-		n.Max = max(n.Max, n.Min)
+	setIfGiven(&n.Priority, d.Priority)
+	setIfGiven(&n.MinInterval, d.MinInterval)
+	setIfGiven(&n.MaxInterval, d.MaxInterval)
+	if d.MinInterval != nil && d.MaxInterval == nil {
+		n.MaxInterval = max(n.MaxInterval, n.MinInterval)
 	}
-	if d.Max != nil && d.Min == nil {
-		n.Min = min(n.Max, n.Min)
+	if d.MaxInterval != nil && d.MinInterval == nil {
+		n.MinInterval = min(n.MaxInterval, n.MinInterval)
 	}
-	set(&n.Rules.Depth, d.Depth)
-	set(&n.Rules.Budget, d.Budget)
-	n.Every = min(max(s.Pace.Every, n.Min), n.Max)
-	problems := check(n)
+	setIfGiven(&n.Rules.MaxDepth, d.MaxDepth)
+	setIfGiven(&n.Rules.DailyBudget, d.DailyBudget)
+	n.Interval = min(max(s.Policy.HubInterval, n.MinInterval), n.MaxInterval)
+	problems := validate(n)
 	if problem != nil {
 		problems = append([]apperr.FieldError{*problem}, problems...)
 	}
 	return n, problems
 }
 
-// address reads the URL of a seed, and refuses what leads into private networks.
+// parseURL reads the URL of a seed, and refuses what leads into private networks.
 // Where a name leads is looked at again whenever it is dialled.
-func (s *Service) address(text string) (weburl.URL, *apperr.FieldError) {
+func (s *Service) parseURL(text string) (weburl.URL, *apperr.FieldError) {
 	wrong := func(code, message string) *apperr.FieldError {
 		return &apperr.FieldError{Field: "url", Code: code, Message: message}
 	}
@@ -104,8 +104,8 @@ func (s *Service) address(text string) (weburl.URL, *apperr.FieldError) {
 	return u, nil
 }
 
-// check says what is wrong with a seed, its address apart.
-func check(n crawl.Seed) (problems []apperr.FieldError) {
+// validate says what is wrong with a seed, its address apart.
+func validate(n crawl.Seed) (problems []apperr.FieldError) {
 	wrong := func(field, message string, args ...any) {
 		problems = append(problems, apperr.FieldError{Field: field, Code: "invalid", Message: fmt.Sprintf(message, args...)})
 	}
@@ -117,31 +117,31 @@ func check(n crawl.Seed) (problems []apperr.FieldError) {
 	if n.Status != crawl.Active && n.Status != crawl.Paused {
 		wrong("status", "Give active or paused.")
 	}
-	if utf8.RuneCountInString(n.Title) > longestTitle || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
-		wrong("title", "A title may have %d characters.", longestTitle)
+	if utf8.RuneCountInString(n.Title) > maxTitleLength || !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0) {
+		wrong("title", "A title may have %d characters.", maxTitleLength)
 	}
 	if n.Priority < 0 || n.Priority > 100 {
 		wrong("priority", "Give a number from 0 to 100.")
 	}
-	if n.Min < shortestInterval || n.Min > longestInterval {
-		wrong("min_interval_seconds", "Give %d to %d seconds.", int(shortestInterval.Seconds()), int(longestInterval.Seconds()))
+	if n.MinInterval < minInterval || n.MinInterval > maxInterval {
+		wrong("min_interval_seconds", "Give %d to %d seconds.", int(minInterval.Seconds()), int(maxInterval.Seconds()))
 	}
-	if n.Max < n.Min || n.Max > longestInterval {
-		wrong("max_interval_seconds", "Give at least the shortest interval, and at most %d seconds.", int(longestInterval.Seconds()))
+	if n.MaxInterval < n.MinInterval || n.MaxInterval > maxInterval {
+		wrong("max_interval_seconds", "Give at least the shortest interval, and at most %d seconds.", int(maxInterval.Seconds()))
 	}
-	if n.Rules.Depth < 0 || n.Rules.Depth > deepest {
-		wrong("depth", "Give a number from 0 to %d; 1 follows the links of the seed itself.", deepest)
+	if n.Rules.MaxDepth < 0 || n.Rules.MaxDepth > maxDepth {
+		wrong("depth", "Give a number from 0 to %d; 1 follows the links of the seed itself.", maxDepth)
 	}
-	if n.Rules.Budget < 0 || n.Rules.Budget > 1_000_000 {
+	if n.Rules.DailyBudget < 0 || n.Rules.DailyBudget > 1_000_000 {
 		wrong("daily_budget", "Give a number from 0 to 1000000; 0 is as many as the domain may have.")
 	}
 	for field, all := range map[string][]string{"allow": n.Rules.Allow, "deny": n.Rules.Deny} {
-		if len(all) > mostPatterns {
-			wrong(field, "Give at most %d patterns.", mostPatterns)
+		if len(all) > maxPatterns {
+			wrong(field, "Give at most %d patterns.", maxPatterns)
 		}
 		for i, one := range all {
-			if strings.Trim(one, "^$*") == "" || len(one) > longestPattern || !utf8.ValidString(one) || strings.ContainsRune(one, 0) {
-				wrong(fmt.Sprintf("%s[%d]", field, i), "A pattern is a part of an address, like /the-thao/ or ^/tin/*.html$, with at most %d characters.", longestPattern)
+			if strings.Trim(one, "^$*") == "" || len(one) > maxPatternLength || !utf8.ValidString(one) || strings.ContainsRune(one, 0) {
+				wrong(fmt.Sprintf("%s[%d]", field, i), "A pattern is a part of an address, like /the-thao/ or ^/tin/*.html$, with at most %d characters.", maxPatternLength)
 			}
 		}
 	}

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Published is an article, as the World knows it.
-type Published struct {
-	Site   int
-	Number int    // counts from 1 on each site
-	URL    string // canonical
-	Title  string
-	Body   string // its paragraphs, with an empty line between
-	Author string
-	At     time.Time
-	Edits  int
+// Article is an article, as the World knows it.
+type Article struct {
+	Site        int
+	Number      int    // counts from 1 on each site
+	URL         string // canonical
+	Title       string
+	Body        string // its paragraphs, with an empty line between
+	Author      string
+	PublishedAt time.Time
+	Edits       int
 }
 
 // Site is one news site.
@@ -29,18 +29,18 @@ type Site struct {
 	number int
 	host   string
 
-	mu       sync.Mutex
-	articles []Published // in order of publication
-	asked    int         // how many pages were made: templates show it
-	churn    int         // how often the template changed
-	robots   string      // empty: made from the options
-	bare     bool        // it names neither feeds nor sitemaps
-	trouble  trouble
-	gone     map[int]int // numbers of articles to the status that their pages answer with
+	mu          sync.Mutex
+	articles    []Article // in order of publication
+	served      int       // how many pages were made: templates show it
+	churn       int       // how often the template changed
+	robots      string    // empty: made from the options
+	listsHidden bool      // it names neither feeds nor sitemaps
+	fault       fault
+	removed     map[int]int // numbers of articles to the status that their pages answer with
 }
 
-// trouble is what is wrong with a site at the moment.
-type trouble struct {
+// fault is what is wrong with a site at the moment.
+type fault struct {
 	status     int // that all requests are answered with; 0: none
 	retryAfter string
 	until      time.Time // zero: until it is lifted
@@ -78,14 +78,14 @@ func (s *Site) Hubs() []string {
 func (s *Site) FeedURL() string { return s.URL("/rss/tin-moi-nhat.rss") }
 
 // Publish brings out one more article, now.
-func (s *Site) Publish() Published {
+func (s *Site) Publish() Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.add(s.world.options.Now())
 }
 
 // Edit changes the text of an article; its URL stays.
-func (s *Site) Edit(number int) Published {
+func (s *Site) Edit(number int) Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	article := &s.articles[number-1]
@@ -94,23 +94,23 @@ func (s *Site) Edit(number int) Published {
 	return *article
 }
 
-// Withdraw has the page of an article answer with a status (404, 410) from now
+// Remove has the page of an article answer with a status (404, 410) from now
 // on, and no hub shows it. A redirect (302) leads to the front page; 200 brings
 // the article back.
-func (s *Site) Withdraw(number, status int) {
+func (s *Site) Remove(number, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.gone == nil {
-		s.gone = map[int]int{}
+	if s.removed == nil {
+		s.removed = map[int]int{}
 	}
-	s.gone[number] = status
+	s.removed[number] = status
 	if status == http.StatusOK {
-		delete(s.gone, number)
+		delete(s.removed, number)
 	}
 }
 
 // Move gives an article another address, to which the old one redirects.
-func (s *Site) Move(number int) Published {
+func (s *Site) Move(number int) Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	article := &s.articles[number-1]
@@ -120,15 +120,15 @@ func (s *Site) Move(number int) Published {
 }
 
 // Articles are all that were published, the oldest first.
-func (s *Site) Articles() []Published {
+func (s *Site) Articles() []Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.articles)
 }
 
-// Published are the articles of all sites.
-func (w *World) Published() []Published {
-	var all []Published
+// Articles are the articles of all sites.
+func (w *World) Articles() []Article {
+	var all []Article
 	for _, s := range w.sites {
 		all = append(all, s.Articles()...)
 	}
@@ -147,7 +147,7 @@ func (s *Site) Churn() {
 func (s *Site) HideLists() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bare = true
+	s.listsHidden = true
 }
 
 // SetRobots replaces robots.txt. What Impolite reports does not follow it.
@@ -164,33 +164,33 @@ func (s *Site) Throttle(status int, pause time.Duration) {
 	defer s.mu.Unlock()
 	// Retry-After has whole seconds; what is asked for is asked for in full.
 	seconds := int((pause + time.Second - 1) / time.Second)
-	s.trouble.status, s.trouble.retryAfter = status, strconv.Itoa(seconds)
-	s.trouble.until = s.world.options.Now().Add(pause)
+	s.fault.status, s.fault.retryAfter = status, strconv.Itoa(seconds)
+	s.fault.until = s.world.options.Now().Add(pause)
 }
 
 // Fail answers everything with this status, until Fail(0).
 func (s *Site) Fail(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.trouble.status, s.trouble.retryAfter, s.trouble.until = status, "", time.Time{}
+	s.fault.status, s.fault.retryAfter, s.fault.until = status, "", time.Time{}
 }
 
 // Slow lets every answer wait.
 func (s *Site) Slow(latency time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.trouble.latency = latency
+	s.fault.latency = latency
 }
 
 // add is called with the lock held, or before the site is shown to anyone.
-func (s *Site) add(at time.Time) Published {
+func (s *Site) add(at time.Time) Article {
 	number := len(s.articles) + 1
 	lot := rand.New(rand.NewPCG(s.world.options.Seed, uint64(s.number)<<32|uint64(number))) //nolint:gosec // not for secrets
 	title := sentence(lot, s.world.words, 8+lot.IntN(5))
 	section := sectionNames()[number%s.world.options.Sections]
 	path := fmt.Sprintf("/%s/%s-%d.html", section, slug(title), firstID+number)
-	article := Published{Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: body(lot, s.world.words, s.world.options.Words),
-		Author: authors()[lot.IntN(len(authors()))], At: at.Truncate(time.Millisecond)}
+	article := Article{Site: s.number, Number: number, URL: s.URL(path), Title: title, Body: body(lot, s.world.words, s.world.options.BodyWords),
+		Author: authors()[lot.IntN(len(authors()))], PublishedAt: at.Truncate(time.Millisecond)}
 	s.articles = append(s.articles, article)
 	return article
 }
@@ -199,12 +199,12 @@ func (s *Site) add(at time.Time) Published {
 const firstID = 4800000
 
 // latest are the newest articles of a section ("" for all), newest first.
-func (s *Site) latest(section string, from, count int) []Published {
+func (s *Site) latest(section string, from, count int) []Article {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []Published
+	var found []Article
 	for i := len(s.articles) - 1; i >= 0 && len(found) < count; i-- {
-		if section != "" && !strings.Contains(s.articles[i].URL, "/"+section+"/") || s.gone[i+1] != 0 {
+		if section != "" && !strings.Contains(s.articles[i].URL, "/"+section+"/") || s.removed[i+1] != 0 {
 			continue
 		}
 		if from > 0 {

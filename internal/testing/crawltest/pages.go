@@ -14,10 +14,10 @@ import (
 func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
 	number, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	number = min(max(number, 1), 1000)
-	articles := s.latest(section, (number-1)*s.world.options.OnHub, s.world.options.OnHub)
+	articles := s.latest(section, (number-1)*s.world.options.ArticlesPerHub, s.world.options.ArticlesPerHub)
 	s.mu.Lock()
-	s.asked++
-	asked, churn, bare := s.asked, s.churn, s.bare
+	s.served++
+	asked, churn, bare := s.served, s.churn, s.listsHidden
 	s.mu.Unlock()
 
 	var b strings.Builder
@@ -32,8 +32,8 @@ func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
 		path := strings.TrimPrefix(a.URL, s.URL(""))
 		fmt.Fprintf(&b, `<article class="item-news v%d"><h3 class="title-news"><a href="%s?utm_source=home&amp;vn_zone=%d" title="%s">%s</a></h3>`+
 			`<a class="thumb" href="%s%s"><img src="/i/%d.jpg" alt=""></a><p class="description">%s</p><span class="time">%s</span></article>`,
-			churn, path, i, html.EscapeString(a.Title), html.EscapeString(a.Title), path, s.meaningless(a), a.Number,
-			html.EscapeString(firstWords(a.Body, 25)), shownDate(a.At))
+			churn, path, i, html.EscapeString(a.Title), html.EscapeString(a.Title), path, s.noiseQuery(a), a.Number,
+			html.EscapeString(firstWords(a.Body, 25)), shownDate(a.PublishedAt))
 	}
 	fmt.Fprintf(&b, `</section><nav class="pagination"><a href="?page=%d">Trang sau</a></nav>`, number+1)
 	if s.world.options.Traps {
@@ -47,13 +47,13 @@ func (s *Site) hub(out http.ResponseWriter, r *http.Request, section string) {
 	s.writeTagged(out, r, fmt.Sprint("hub", asked), []byte(b.String()))
 }
 
-// meaningless is a query that does not change the page, as some sites add it to
+// noiseQuery is a query that does not change the page, as some sites add it to
 // tell where somebody came from.
-func (s *Site) meaningless(a Published) string {
-	if s.world.options.Parameter == "" {
+func (s *Site) noiseQuery(a Article) string {
+	if s.world.options.NoiseParameter == "" {
 		return ""
 	}
-	return "?" + s.world.options.Parameter + "=" + strconv.Itoa(a.Number%7+1)
+	return "?" + s.world.options.NoiseParameter + "=" + strconv.Itoa(a.Number%7+1)
 }
 
 func (s *Site) head(b *strings.Builder, title, canonical string, asked, churn int) {
@@ -75,17 +75,17 @@ func (s *Site) foot(b *strings.Builder, asked int) {
 		`<span>%d người đang đọc</span></footer></body></html>`, asked%97)
 }
 
-func (s *Site) articlePage(a Published, related []Published, asked, churn int) []byte {
+func (s *Site) articlePage(a Article, related []Article, asked, churn int) []byte {
 	var b strings.Builder
 	s.head(&b, a.Title, a.URL, asked, churn)
 	title := html.EscapeString(a.Title)
 	fmt.Fprintf(&b, `<meta property="og:title" content="%s"><meta property="og:type" content="article"><meta property="article:published_time" content="%s">`,
-		title, a.At.Format(time.RFC3339))
+		title, a.PublishedAt.Format(time.RFC3339))
 	fmt.Fprintf(&b, `<script type="application/ld+json">{"@context":"https://schema.org","@type":"NewsArticle","headline":%q,"datePublished":%q,`+
-		`"author":{"@type":"Person","name":%q},"mainEntityOfPage":%q}</script></head><body>`, a.Title, a.At.Format(time.RFC3339), a.Author, a.URL)
+		`"author":{"@type":"Person","name":%q},"mainEntityOfPage":%q}</script></head><body>`, a.Title, a.PublishedAt.Format(time.RFC3339), a.Author, a.URL)
 	s.menu(&b, asked)
 	fmt.Fprintf(&b, `<div class="page-detail"><span class="date">%s</span><h1 class="title-detail">%s</h1><article class="fck_detail ">`,
-		shownDate(a.At), title)
+		shownDate(a.PublishedAt), title)
 	if s.world.options.Scripts {
 		fmt.Fprintf(&b, `<div id="than"></div><script src="/js/bai.js?%d"></script>`, a.Number)
 	} else {
@@ -105,7 +105,7 @@ func (s *Site) articlePage(a Published, related []Published, asked, churn int) [
 	return []byte(b.String())
 }
 
-func (s *Site) paragraphs(b *strings.Builder, a Published) {
+func (s *Site) paragraphs(b *strings.Builder, a Article) {
 	for paragraph := range strings.SplitSeq(a.Body, "\n\n") {
 		fmt.Fprintf(b, `<p class="Normal">%s</p>`, html.EscapeString(paragraph))
 	}

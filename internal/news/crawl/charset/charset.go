@@ -16,22 +16,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// prescan is how far into a document its own word on its encoding is looked for.
+// prescanLimit is how far into a document its own word on its encoding is looked for.
 // Browsers read 1,024 bytes, which many pages fill with scripts.
-const prescan = 16 << 10
+const prescanLimit = 16 << 10
 
 var (
-	inMeta  = regexp.MustCompile(`(?i)<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([a-z0-9._:-]+)`)
-	inXML   = regexp.MustCompile(`^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]+)`)
-	comment = regexp.MustCompile(`(?s)<!--.*?-->`)
-	inVi    = regexp.MustCompile(`(?i)<html\b[^>]*\blang\s*=\s*["']?vi\b`)
+	metaCharset    = regexp.MustCompile(`(?i)<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([a-z0-9._:-]+)`)
+	xmlEncoding    = regexp.MustCompile(`^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]+)`)
+	comment        = regexp.MustCompile(`(?s)<!--.*?-->`)
+	vietnameseLang = regexp.MustCompile(`(?i)<html\b[^>]*\blang\s*=\s*["']?vi\b`)
 )
 
 // Decode returns the document in UTF-8, and the encoding that it was in.
 // contentType is the header of that name and may be empty. It never fails: what
 // cannot be read becomes U+FFFD. The result may share memory with body.
 func Decode(body []byte, contentType string) (text []byte, name string) {
-	if text, name, ok := byMark(body); ok {
+	if text, name, ok := decodeBOM(body); ok {
 		return text, name
 	}
 	header := ""
@@ -53,7 +53,7 @@ func Decode(body []byte, contentType string) (text []byte, name string) {
 		switch {
 		case known == nil || canonical == "replacement":
 		case canonical == "utf-8":
-			if mostlyUTF8(body) {
+			if isMostlyUTF8(body) {
 				return bytes.ToValidUTF8(body, []byte("\uFFFD")), "utf-8"
 			}
 		default:
@@ -61,17 +61,17 @@ func Decode(body []byte, contentType string) (text []byte, name string) {
 		}
 	}
 	switch {
-	case mostlyUTF8(body):
+	case isMostlyUTF8(body):
 		return bytes.ToValidUTF8(body, []byte("\uFFFD")), "utf-8"
-	case inVi.Match(body[:min(len(body), prescan)]):
+	case vietnameseLang.Match(body[:min(len(body), prescanLimit)]):
 		return decode(body, charmap.Windows1258, "windows-1258")
 	default:
 		return decode(body, charmap.Windows1252, "windows-1252")
 	}
 }
 
-// byMark reads the byte order mark (Encoding Standard §6, "BOM sniff").
-func byMark(body []byte) ([]byte, string, bool) {
+// decodeBOM reads the byte order mark (Encoding Standard §6, "BOM sniff").
+func decodeBOM(body []byte) ([]byte, string, bool) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xEF\xBB\xBF")):
 		return bytes.ToValidUTF8(body[3:], []byte("\uFFFD")), "utf-8", true
@@ -86,11 +86,11 @@ func byMark(body []byte) ([]byte, string, bool) {
 }
 
 func declared(body []byte) string {
-	head := body[:min(len(body), prescan)]
-	if found := inXML.FindSubmatch(head); found != nil {
+	head := body[:min(len(body), prescanLimit)]
+	if found := xmlEncoding.FindSubmatch(head); found != nil {
 		return string(found[1])
 	}
-	if found := inMeta.FindSubmatch(comment.ReplaceAll(head, nil)); found != nil {
+	if found := metaCharset.FindSubmatch(comment.ReplaceAll(head, nil)); found != nil {
 		// A meta element that could be read as ASCII is not in UTF-16 (HTML
 		// Standard, "prescan a byte stream").
 		if label := strings.ToLower(string(found[1])); !strings.HasPrefix(label, "utf-16") {
@@ -101,9 +101,9 @@ func declared(body []byte) string {
 	return ""
 }
 
-// mostlyUTF8 says whether a document is UTF-8 with some broken characters, as
+// isMostlyUTF8 says whether a document is UTF-8 with some broken characters, as
 // where a template cut a title in the middle of a letter.
-func mostlyUTF8(body []byte) bool {
+func isMostlyUTF8(body []byte) bool {
 	good, bad := 0, 0
 	for i := 0; i < len(body); {
 		if body[i] < utf8.RuneSelf {

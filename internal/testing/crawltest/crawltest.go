@@ -26,24 +26,24 @@ import (
 
 // Options describe a World.
 type Options struct {
-	Sites     int           // how many sites; 1
-	IPs       int           // how many loopback addresses they are spread over, up to 250; 1
-	Seed      uint64        // of all that is drawn by lot
-	Articles  int           // that each site has at the start; 20
-	Sections  int           // that each site has, up to 8; 3
-	OnHub     int           // how many articles a hub shows; 15
-	Words     int           // of an article's body; 300
-	PageBytes int           // articles are filled up to about this size with what templates bring; 0: not
-	Delay     time.Duration // Crawl-delay in robots.txt; 0: none
-	Traps     bool          // hubs link to traps and to what robots.txt refuses
-	Proxied   bool          // URLs have no port: the World is used as a proxy
-	Parameter string        // that hubs add to half of their links to articles, without a meaning; empty: none
-	Scripts   bool          // articles are empty until a script has filled them
+	Sites          int           // how many sites; 1
+	IPs            int           // how many loopback addresses they are spread over, up to 250; 1
+	Seed           uint64        // of all that is drawn by lot
+	Articles       int           // that each site has at the start; 20
+	Sections       int           // that each site has, up to 8; 3
+	ArticlesPerHub int           // how many articles a hub shows; 15
+	BodyWords      int           // of an article's body; 300
+	PageBytes      int           // articles are filled up to about this size with what templates bring; 0: not
+	CrawlDelay     time.Duration // Crawl-delay in robots.txt; 0: none
+	Traps          bool          // hubs link to traps and to what robots.txt refuses
+	Proxied        bool          // URLs have no port: the World is used as a proxy
+	NoiseParameter string        // that hubs add to half of their links to articles, without a meaning; empty: none
+	Scripts        bool          // articles are empty until a script has filled them
 	// Now is the World's clock; nil: time.Now.
 	Now func() time.Time
 }
 
-func (o Options) orDefaults() Options {
+func (o Options) withDefaults() Options {
 	whole := func(value *int, otherwise int) {
 		if *value <= 0 {
 			*value = otherwise
@@ -53,8 +53,8 @@ func (o Options) orDefaults() Options {
 	whole(&o.IPs, 1)
 	whole(&o.Articles, 20)
 	whole(&o.Sections, 3)
-	whole(&o.OnHub, 15)
-	whole(&o.Words, 300)
+	whole(&o.ArticlesPerHub, 15)
+	whole(&o.BodyWords, 300)
 	o.Sections = min(o.Sections, len(sectionNames()))
 	o.IPs = min(o.IPs, 250)
 	if o.Now == nil {
@@ -78,7 +78,7 @@ type World struct {
 
 // New starts a World. Close it after use.
 func New(options Options) (*World, error) {
-	w := &World{options: options.orDefaults(), stop: make(chan struct{}), words: words()}
+	w := &World{options: options.withDefaults(), stop: make(chan struct{}), words: words()}
 	listeners, err := w.listen()
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
 		ip, _, _ = net.SplitHostPort(local.String())
 	}
-	entry := w.log.begin(Asked{At: w.options.Now(), Host: strings.ToLower(host), Site: number, IP: ip, Method: r.Method,
+	entry := w.log.begin(Request{At: w.options.Now(), Host: strings.ToLower(host), Site: number, IP: ip, Method: r.Method,
 		Path: r.URL.RequestURI(), Agent: r.UserAgent(),
 		Conditional: r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""})
 	counted := &counter{ResponseWriter: out, status: http.StatusOK}
@@ -205,8 +205,8 @@ func (w *World) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.sites[number].serve(counted, r)
 }
 
-// Until waits until the condition holds, or fails when ctx ends.
-func (w *World) Until(ctx context.Context, condition func() bool) error {
+// WaitFor waits until the condition holds, or fails when ctx ends.
+func (w *World) WaitFor(ctx context.Context, condition func() bool) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !condition() {

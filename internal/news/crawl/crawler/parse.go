@@ -9,17 +9,17 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// PageFinder reads what was fetched.
-type PageFinder struct {
+// PageParser reads what was fetched.
+type PageParser struct {
 	Zone *time.Location // where sites write dates without a zone; nil: UTC
 }
 
-// Find implements Finder. Of an article it reads the links only where they are
+// Parse implements Finder. Of an article it reads the links only where they are
 // wanted.
-func (p PageFinder) Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules, memo *discover.Memo, links bool) (Finds, error) {
-	at, err := weburl.Parse(res.Final, rules)
+func (p PageParser) Parse(kind crawl.Kind, res *fetch.Result, rules weburl.Rules, memo *discover.Memo, links bool) (ParsedPage, error) {
+	at, err := weburl.Parse(res.FinalURL, rules)
 	if err != nil {
-		return Finds{}, err
+		return ParsedPage{}, err
 	}
 	o := discover.Options{Rules: rules, Now: res.Started, Zone: p.Zone, Memo: memo}
 	doc := res.Text
@@ -29,10 +29,10 @@ func (p PageFinder) Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules,
 	switch kind {
 	case crawl.Feed:
 		feed, err := discover.ParseFeed(doc, at, o)
-		return Finds{Links: articles(feed.Items)}, err
+		return ParsedPage{Links: asArticles(feed.Items)}, err
 	case crawl.Sitemap:
 		sitemap, err := discover.ParseSitemap(doc, at, o)
-		out := Finds{Links: articles(sitemap.Pages)}
+		out := ParsedPage{Links: asArticles(sitemap.Pages)}
 		for _, l := range sitemap.Sitemaps {
 			l.Kind = discover.Sitemap
 			out.Links = append(out.Links, l)
@@ -41,20 +41,20 @@ func (p PageFinder) Find(kind crawl.Kind, res *fetch.Result, rules weburl.Rules,
 	}
 	if links {
 		o.Prose = kind == crawl.Article
-		page := discover.Hub(doc, at, o)
-		return Finds{Links: page.Links, NoFollow: page.NoFollow, Canonical: page.Canonical, Title: page.Title, Text: page.Text}, nil
+		page := discover.ParseHub(doc, at, o)
+		return ParsedPage{Links: page.Links, NoFollow: page.NoFollow, Canonical: page.Canonical, Title: page.Title, Text: page.Text}, nil
 	}
-	prose := discover.ReadProse(doc)
-	out := Finds{Title: prose.Title, Text: prose.Text}
+	prose := discover.ParseProse(doc)
+	out := ParsedPage{Title: prose.Title, Text: prose.Text}
 	if u, err := at.Resolve(prose.Canonical, rules); err == nil && prose.Canonical != "" {
 		out.Canonical = u
 	}
 	return out, nil
 }
 
-// articles takes the entries of a feed or sitemap for articles, unless they are
+// asArticles takes the entries of a feed or sitemap for articles, unless they are
 // plainly something else.
-func articles(links []discover.Link) []discover.Link {
+func asArticles(links []discover.Link) []discover.Link {
 	for i := range links {
 		if links[i].Kind == discover.Other || links[i].Kind == "" {
 			links[i].Kind = discover.Article

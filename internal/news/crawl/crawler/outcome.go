@@ -1,0 +1,196 @@
+package crawler
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"dateline/internal/news/crawl"
+	"dateline/internal/news/crawl/fetch"
+)
+
+// maxConsecutiveFailures is after how many fetches in a row without an answer a domain is left
+// alone for a while: it is down, and its other URLs need not each find that out.
+const maxConsecutiveFailures = 5
+
+// handleResult decides what a result means for its URL and its domain.
+func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, h *redirectChain, v Verdict) (*crawl.FetchRecord, error) {
+	if res.Outcome == fetch.BlockedByRobots && h.err != nil {
+		res.Outcome = fetch.Timeout
+	}
+	f := &crawl.FetchRecord{URL: u, Requests: res.Requests, Bytes: res.WireBytes, ResponseTime: res.FirstByte}
+	f.URL.LastStatus = res.Status
+	if res.Outcome != fetch.OK && res.Outcome != fetch.NotModified {
+		f.Error = dropOversized(string(res.Outcome) + ": " + res.Reason)
+	}
+	var err error
+	switch res.Outcome {
+	case fetch.OK:
+		if err = r.storePage(ctx, f, res, v); res.Reason != "" && f.Error == "" {
+			f.Error = dropOversized("stored as it was served: " + res.Reason)
+		}
+	case fetch.NotModified:
+		// The page at the end of a redirect may be the one that was stored.
+		var moved bool
+		if moved, err = r.handleRedirect(ctx, f, res); err == nil && !moved {
+			r.markUnchanged(f)
+			err = r.recordSeedCrawl(ctx, f, false, "")
+		}
+	case fetch.Throttled:
+		wait := r.throttleDelay(res)
+		if err := r.blockDomain(ctx, wait); err != nil {
+			return nil, err
+		}
+		f.Failed, f.DueIn = true, wait
+		err = r.recordSeedCrawl(ctx, f, false, "it asks to be left alone: "+res.Reason)
+	case fetch.NotFound:
+		r.markRemoved(f, u, res)
+		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
+	case fetch.BlockedByRobots:
+		f.URL.State, f.DueIn = crawl.Excluded, r.Policy.RefreshInterval*24
+		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
+	case fetch.BlockedAddress, fetch.Invalid, fetch.Trap, fetch.TooBig, fetch.WrongType:
+		f.Failed = true
+		r.markDead(f)
+		f.URL.State = crawl.Excluded
+		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
+	default: // server_error, timeout, unreachable, refused
+		r.markFailed(f)
+		f.TimedOut = res.Outcome == fetch.Timeout
+		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, r.trackFailures(ctx, res)
+}
+
+// trackFailures notices a domain that does not answer at all.
+func (r *run) trackFailures(ctx context.Context, res *fetch.Result) error {
+	r.mu.Lock()
+	if res.Outcome == fetch.Unreachable || res.Outcome == fetch.Timeout {
+		r.consecutiveFailures++
+	} else {
+		r.consecutiveFailures = 0
+	}
+	down := r.consecutiveFailures >= maxConsecutiveFailures
+	r.mu.Unlock()
+	if !down {
+		return nil
+	}
+	return r.blockDomain(ctx, 5*r.Policy.RetryInterval)
+}
+
+// markRemoved has a page that is not there any more asked for again after long only. Of
+// an article that was stored its reader is told. There a 404 is heard twice, as
+// it may be a mistake; 410 is meant (RFC 9110, section 15.5.11), and so is 451
+// (RFC 7725, section 3).
+func (r *run) markRemoved(f *crawl.FetchRecord, was crawl.URL, res *fetch.Result) {
+	f.Failed = true
+	stored := was.Kind == crawl.Article && was.RawHash != ""
+	if stored && res.Status == http.StatusNotFound && was.LastStatus != http.StatusNotFound {
+		f.URL.State, f.DueIn, f.URL.Attempts, f.URL.Rank = crawl.Failed, r.Policy.RefreshInterval, was.Attempts+1, crawl.RetryRank(was.Kind)
+		return
+	}
+	r.markDead(f)
+	if stored {
+		f.RemovedAt = startTime(res)
+	}
+}
+
+// startTime is when a fetch began, as exactly as it is stored.
+func startTime(res *fetch.Result) time.Time { return res.Started.UTC().Truncate(time.Microsecond) }
+
+// markDead has a URL asked for again after long only.
+func (r *run) markDead(f *crawl.FetchRecord) {
+	f.URL.State, f.DueIn, f.URL.Attempts = crawl.Dead, r.Policy.DeadInterval, f.URL.Attempts+1
+	f.URL.Rank = crawl.RefreshRank(r.Policy.DeadInterval)
+	r.keepHubRank(f)
+}
+
+// markFailed has a URL tried again, ever later, and given up for long in the end.
+func (r *run) markFailed(f *crawl.FetchRecord) {
+	f.Failed = true
+	f.URL.Attempts++
+	wait, dead := r.Policy.RetryDelay(f.URL.Attempts)
+	f.URL.State, f.DueIn, f.URL.Rank = crawl.Failed, wait, crawl.RetryRank(f.URL.Kind)
+	if dead {
+		f.URL.State, f.URL.Rank = crawl.Dead, crawl.RefreshRank(r.Policy.DeadInterval)
+	}
+	r.keepHubRank(f)
+}
+
+// keepHubRank leaves hubs their rank: they have intervals of their own.
+func (r *run) keepHubRank(f *crawl.FetchRecord) {
+	if f.URL.Kind.Hub() {
+		f.URL.Rank = crawl.HubRank(f.URL.Kind)
+	}
+}
+
+// markUnchanged has a page looked at again later than the last time.
+func (r *run) markUnchanged(f *crawl.FetchRecord) {
+	f.URL.State, f.URL.Attempts = crawl.Stored, 0
+	r.scheduleNext(f, false)
+}
+
+// scheduleNext sets when a page that is well is due next. Seeds have hubs of their own
+// made due; hubs that were found on the way keep their own time.
+func (r *run) scheduleNext(f *crawl.FetchRecord, news bool) {
+	u := &f.URL
+	if !u.Kind.Hub() {
+		u.Interval = r.Policy.NextPageInterval(u.Interval, news)
+		u.Rank, f.DueIn = crawl.RefreshRank(u.Interval), u.Interval
+		return
+	}
+	u.Rank = crawl.HubRank(u.Kind)
+	if r.isSeed(*u) {
+		f.Unscheduled = true
+		return
+	}
+	if u.Interval == 0 {
+		u.Interval = r.Policy.HubInterval
+	}
+	most := r.Policy.MaxHubInterval
+	if u.Kind == crawl.Sitemap {
+		most *= 72 // most sitemaps are archives; those of news come back at once
+	}
+	u.Interval = crawl.NextHubInterval(u.Interval, news, r.Policy.MinHubInterval, most)
+	f.DueIn = u.Interval
+}
+
+// isSeed says whether a hub is one that a seed names.
+func (r *run) isSeed(u crawl.URL) bool {
+	for _, n := range r.seeds {
+		if crawl.URLID(n.URL) == u.ID {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *run) recordSeedCrawl(ctx context.Context, f *crawl.FetchRecord, found bool, problem string) error {
+	if !f.URL.Kind.Hub() || !r.isSeed(f.URL) {
+		return nil
+	}
+	return r.Store.RecordSeedCrawl(ctx, r.domain.ID, f.URL.ID, found, problem)
+}
+
+// blockedByRobots is a URL that robots.txt refuses, or that is left alone for now,
+// because the robots.txt could not be read (RFC 9309 §2.3.1.4).
+func (r *run) blockedByRobots(u crawl.URL, v Verdict) *crawl.FetchRecord {
+	f := &crawl.FetchRecord{URL: u}
+	if v.RobotsUnreachable {
+		r.markFailed(f)
+	} else {
+		f = r.exclude(u, 24*r.Policy.RefreshInterval)
+	}
+	f.Error = dropOversized(string(fetch.BlockedByRobots) + ": " + v.Reason)
+	return f
+}
+
+func (r *run) exclude(u crawl.URL, wait time.Duration) *crawl.FetchRecord {
+	f := &crawl.FetchRecord{URL: u, DueIn: wait}
+	f.URL.State, f.URL.Rank = crawl.Excluded, crawl.RefreshRank(r.Policy.DeadInterval)
+	r.keepHubRank(f)
+	return f
+}
