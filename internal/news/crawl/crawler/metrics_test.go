@@ -39,7 +39,7 @@ func (m *meter) Links(_ context.Context, fresh, known int) {
 	m.oldLinks += known
 }
 
-func (m *meter) Fresh(_ context.Context, _ string, after time.Duration) {
+func (m *meter) Freshness(_ context.Context, _ string, after time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fresh = append(m.fresh, after)
