@@ -37,7 +37,7 @@ type Announcer interface {
 // Meter is told how fresh the search is.
 type Meter interface {
 	// Fresh notes how long after its publication an article came to a stage.
-	Fresh(ctx context.Context, stage string, after time.Duration)
+	Freshness(ctx context.Context, stage string, after time.Duration)
 }
 
 // Indexer brings changes into the index.
@@ -133,7 +133,7 @@ func (x *Indexer) take(ctx context.Context, changes []search.Change) error {
 	ages, err := x.Store.ArticleChangesDone(ctx, rows)
 	if x.Meter != nil {
 		for _, age := range ages {
-			x.Meter.Fresh(ctx, "searchable", age)
+			x.Meter.Freshness(ctx, "searchable", age)
 		}
 	}
 	return err
