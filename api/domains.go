@@ -173,7 +173,7 @@ func (s *Server) GetExport(ctx context.Context, r spec.GetExportRequestObject) (
 func domainJSON(d seeds.Domain) spec.Domain {
 	out := spec.Domain{Domain: d.Name, Status: "idle", PausedAt: d.PausedAt, DelayMs: int(d.CrawlDelay.Milliseconds()), Score: float32(d.Score),
 		ResponseMs: float32(d.ResponseTime.Microseconds()) / 1000, NextDue: d.NextDue, LastCrawl: d.LastCrawl, FetchedToday: d.BudgetUsed, Fetched: d.Fetched, Stored: d.Stored,
-		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Refused: d.Refused, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC(),
+		Unchanged: d.Unchanged, Failed: d.Failed, Timeouts: d.Timeouts, Refused: d.Excluded, Bytes: d.Bytes, CreatedAt: d.CreatedAt.UTC(),
 		Render: d.Render, IgnoredParameters: append([]string{}, d.Rules.Drop...)}
 	now := time.Now()
 	switch {

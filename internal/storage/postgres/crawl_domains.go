@@ -174,7 +174,7 @@ func domainFromRow(r db.CrawlDomain) crawl.Domain {
 	d := crawl.Domain{ID: r.ID, Name: r.Domain, Render: r.Render, PausedAt: r.PausedAt, PauseReason: r.PausedWhy, Epoch: r.Epoch, Score: float64(r.Score),
 		ResponseTime: time.Duration(float64(r.ResponseMs) * float64(time.Millisecond)), CrawlDelay: time.Duration(r.DelayMs) * time.Millisecond,
 		NotBefore: r.NotBefore, NextDue: r.NextDue, LastCrawl: r.LastCrawl, LeasedUntil: r.DrainingUntil, BudgetUsed: int(r.BudgetUsed),
-		Fetched: r.Fetched, Stored: r.Stored, Unchanged: r.Unchanged, Failed: r.Failed, Timeouts: r.Timeouts, Refused: r.Refused, Bytes: r.Bytes, CreatedAt: r.CreatedAt}
+		Fetched: r.Fetched, Stored: r.Stored, Unchanged: r.Unchanged, Failed: r.Failed, Timeouts: r.Timeouts, Excluded: r.Refused, Bytes: r.Bytes, CreatedAt: r.CreatedAt}
 	var rules weburl.Rules
 	if json.Unmarshal(r.Rules, &rules) == nil {
 		d.Rules = rules
