@@ -13,22 +13,22 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// admission lets one chain of requests through the gates, one request at a time.
+// admission acquires request slots for one chain of requests, one request at a
+// time. A domain has one slot; an IP address has a rate limit.
 type admission struct {
 	run      *run
 	holder   uuid.UUID
-	key      string        // of the gate that is held; empty: none
-	deadline time.Time     // when the requests under way are cut off; zero: nothing is under way
-	minPause time.Duration // that the gate rests after the last request: the server asked for it
+	key      string        // of the acquired slot; empty: none
+	deadline time.Time     // when in-flight requests are canceled; zero: none are in flight
+	minPause time.Duration // minimum pause after the last request, requested by the server
 }
 
-// errAddressBusy says that an address is asked by so many domains that it is better
-// to come again later.
-var errAddressBusy = errors.New("too many requests wait for this address") //nolint:gochecknoglobals // an error to compare with
+// errAddressBusy means that too many domains share an IP address to wait for a
+// turn now.
+var errAddressBusy = errors.New("too many requests are waiting for this IP address") //nolint:gochecknoglobals // an error to compare with
 
-// acquire waits until a request to u may leave, and closes the gate of its domain
-// for as long as the request may take: from here on it counts, whatever becomes
-// of this process.
+// acquire waits for the slot of u's domain and holds it for as long as the
+// request may take. The slot stays taken if this process dies.
 func (p *admission) acquire(ctx context.Context, u weburl.URL) error {
 	if p.run.Limits.RequestDelay == 0 {
 		return nil
@@ -36,44 +36,44 @@ func (p *admission) acquire(ctx context.Context, u weburl.URL) error {
 	p.release(ctx, p.run.pause())
 	key := "d:" + u.Domain()
 	for {
-		left := p.run.Limits.FetchTimeout
+		timeout := p.run.Limits.FetchTimeout
 		if !p.deadline.IsZero() {
-			left = time.Until(p.deadline)
+			timeout = time.Until(p.deadline)
 		}
-		if left <= 0 {
+		if timeout <= 0 {
 			return context.DeadlineExceeded
 		}
-		// A second more than the request may take, so that it has ended for sure.
-		begun := time.Now()
-		taken, wait, err := p.run.Slots.AcquireSlot(ctx, key, p.holder, left+time.Second)
+		// One second longer than the request may take, so that it has surely
+		// ended.
+		start := time.Now()
+		taken, wait, err := p.run.Slots.AcquireSlot(ctx, key, p.holder, timeout+time.Second)
 		if err != nil {
-			return fmt.Errorf("asking the gate of %s: %w", u.Domain(), err)
+			return fmt.Errorf("acquire the request slot of %s: %w", u.Domain(), err)
 		}
 		if taken {
-			p.key, p.deadline = key, begun.Add(left)
+			p.key, p.deadline = key, start.Add(timeout)
 			return p.reserveAddress(ctx, u)
 		}
-		if err := sleep(ctx, min(max(wait, time.Millisecond), left)); err != nil {
+		if err := sleep(ctx, min(max(wait, time.Millisecond), timeout)); err != nil {
 			return err
 		}
 	}
 }
 
-// reserveAddress waits for the turn at the address that the host is at. Sites share
-// addresses, and gates of different domains know nothing of each other. The
-// address itself is kept nowhere.
+// reserveAddress waits for a turn at the host's IP address, which sites of
+// different domains may share. The address is stored only as a hash.
 func (p *admission) reserveAddress(ctx context.Context, u weburl.URL) error {
 	if p.run.Resolver == nil || p.run.Limits.IPDelay == 0 {
 		return nil
 	}
 	found, _, err := p.run.Resolver.Lookup(ctx, u.Hostname())
 	if err != nil || len(found) == 0 {
-		return nil //nolint:nilerr // the fetch tells what is wrong with the name
+		return nil //nolint:nilerr // the fetch reports the DNS error
 	}
-	sum := sha256.Sum256([]byte("dateline crawl gate " + found[0].String()))
+	sum := sha256.Sum256([]byte("dateline crawl slot " + found[0].String()))
 	wait, ok, err := p.run.Slots.ReserveSlot(ctx, "i:"+hex.EncodeToString(sum[:12]), p.run.Limits.IPDelay, time.Until(p.deadline)/2)
 	if err != nil {
-		return fmt.Errorf("asking the gate of an address: %w", err)
+		return fmt.Errorf("reserve a request slot of an IP address: %w", err)
 	}
 	if !ok {
 		return errAddressBusy
@@ -81,8 +81,8 @@ func (p *admission) reserveAddress(ctx context.Context, u weburl.URL) error {
 	return sleep(ctx, wait)
 }
 
-// release opens the gate again after a pause. It outlasts ctx: the answer is here,
-// and whoever comes next need not wait for the end of the hold.
+// release frees the slot after a pause. It also works after ctx has ended, so
+// that nobody has to wait for the slot to expire.
 func (p *admission) release(ctx context.Context, pause time.Duration) {
 	if p.key == "" {
 		return
@@ -90,18 +90,18 @@ func (p *admission) release(ctx context.Context, pause time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := p.run.Slots.ReleaseSlot(ctx, p.key, p.holder, max(pause, p.minPause)); err != nil {
-		p.run.Log.Warn("a gate stays closed until its time is over", "gate", p.key, "error", err)
+		p.run.Log.Warn("request slot could not be released and will expire", "slot", p.key, "error", err)
 	}
 	p.key = ""
 }
 
-// finish is leave after the last request of a chain.
+// finish releases the slot after the last request of a chain.
 func (p *admission) finish(ctx context.Context, pause time.Duration) {
 	p.release(ctx, pause)
 	p.deadline = time.Time{}
 }
 
-// requestContext gives the context of the requests that the gate was closed for.
+// requestContext returns a context that ends with the acquired slot.
 func (p *admission) requestContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if p.deadline.IsZero() {
 		return context.WithTimeout(ctx, p.run.Limits.FetchTimeout)

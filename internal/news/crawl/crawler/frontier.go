@@ -10,26 +10,26 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// addToFrontier puts URLs into the frontier that are not there yet, and says how many
+// addToFrontier adds URLs that are not in the frontier yet and returns how many
 // were new.
 func (r *run) addToFrontier(ctx context.Context, found []crawl.DiscoveredURL) (fresh int, err error) {
 	var ids []uuid.UUID
-	var ask []crawl.DiscoveredURL
+	var isNew []crawl.DiscoveredURL
 	for _, f := range found {
 		if !r.isKnown(f.URL) {
-			ids, ask = append(ids, crawl.URLID(f.URL)), append(ask, f)
+			ids, isNew = append(ids, crawl.URLID(f.URL)), append(isNew, f)
 		}
 	}
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	unknown, err := r.URLIndex.New(ctx, r.domain.ID, r.domain.Epoch, ids)
+	isNew, err := r.URLIndex.New(ctx, r.domain.ID, r.domain.Epoch, ids)
 	if err != nil {
 		return 0, err
 	}
 	var insert []crawl.DiscoveredURL
-	for i, f := range ask {
-		if unknown[i] {
+	for i, f := range isNew {
+		if isNew[i] {
 			insert = append(insert, f)
 		}
 	}
@@ -43,7 +43,7 @@ func (r *run) addToFrontier(ctx context.Context, found []crawl.DiscoveredURL) (f
 	}
 	r.URLIndex.Remember(ctx, r.domain.ID, r.domain.Epoch, remember)
 	r.mu.Lock()
-	for _, f := range ask {
+	for _, f := range isNew {
 		r.known[f.URL] = true
 	}
 	r.stats.Found += len(added)
@@ -51,10 +51,11 @@ func (r *run) addToFrontier(ctx context.Context, found []crawl.DiscoveredURL) (f
 	return len(added), nil
 }
 
-// admitSection says why a section is not to be followed; empty: it is. Sections cost no
-// budget, so that a site may have many; it may not have endlessly many of one
-// shape. What the frontier has already counts.
-func (r *run) admitSection(ctx context.Context, u weburl.URL) (why string, err error) {
+// admitSection returns reason a section must not be followed; empty means that it
+// may. Sections do not count against a budget, but a site must not have
+// endlessly many of one shape. Sections that are in the frontier already count,
+// too.
+func (r *run) admitSection(ctx context.Context, u weburl.URL) (reason string, err error) {
 	r.sectionsMu.Lock()
 	defer r.sectionsMu.Unlock()
 	if r.sections == nil {
@@ -75,8 +76,8 @@ func (r *run) admitSection(ctx context.Context, u weburl.URL) (why string, err e
 	if r.hubs[u.String()] {
 		return "", nil
 	}
-	if why = r.sections.Admit(u); why == "" {
+	if reason = r.sections.Admit(u); reason == "" {
 		r.hubs[u.String()] = true
 	}
-	return why, nil
+	return reason, nil
 }

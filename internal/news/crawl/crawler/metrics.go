@@ -13,18 +13,18 @@ import (
 
 // Metrics counts what the crawler does.
 type Metrics interface {
-	// Fetched notes a fetch with all its requests, by its outcome.
+	// Fetched records a fetch with all its requests, by its outcome.
 	Fetched(ctx context.Context, outcome string, requests int, bytes int64, took time.Duration)
-	// Page notes what became of a page: kind is article or hub.
+	// Page records the result for a page; kind is article or hub.
 	Page(ctx context.Context, kind, result string)
-	// Links notes links that a page has: new ones, and ones known before.
-	Links(ctx context.Context, fresh, known int)
-	// Freshness notes how long after its publication an article came to a stage.
+	// Links records the new and the known links of a page.
+	Links(ctx context.Context, newLinks, known int)
+	// Freshness records how long after its publication an article reached a
+	// stage.
 	Freshness(ctx context.Context, stage string, after time.Duration)
 }
 
-// Instrument has a meter told of all that d does from now on. It must not be called
-// while d drains.
+// Instrument makes d report to m. It must not be called while d crawls.
 func (d *Crawler) Instrument(m Metrics) {
 	record := d.Record
 	d.Fetcher, d.URLIndex = measuredFetcher{d.Fetcher, m}, measuredIndex{d.URLIndex, m}
@@ -61,20 +61,20 @@ type measuredIndex struct {
 
 func (k measuredIndex) New(ctx context.Context, domain, epoch int32, ids []uuid.UUID) ([]bool, error) {
 	all, err := k.URLIndex.New(ctx, domain, epoch, ids)
-	fresh := 0
+	newLinks := 0
 	for _, isNew := range all {
 		if isNew {
-			fresh++
+			newLinks++
 		}
 	}
 	if err == nil {
-		k.metrics.Links(ctx, fresh, len(all)-fresh)
+		k.metrics.Links(ctx, newLinks, len(all)-newLinks)
 	}
 	return all, err
 }
 
-// countPage tells of a page that was recorded. What came too late is fetched, and
-// told of, by another.
+// countPage reports a recorded page. Pages whose lease expired are fetched, and
+// reported, by another worker.
 func countPage(ctx context.Context, m Metrics, f crawl.FetchRecord) {
 	kind := "article"
 	if f.URL.Kind.Hub() {

@@ -9,24 +9,25 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// handleRedirect has a page that redirects to another page of the domain known under that
-// one's name alone: else each would be an article of its own. An article that was
-// stored here goes there, if that page tells the same story. A redirect that is
-// not for good is waited out, as it may lead to a login or a notice of repair.
+// handleRedirect replaces a page that redirects to another page of the domain
+// by that page; otherwise each would become an article of its own. A stored
+// article moves to the new URL if that page has the same story. Temporary
+// redirects are retried first, as they may lead to a login or a maintenance
+// page.
 func (r *run) handleRedirect(ctx context.Context, f *crawl.FetchRecord, res *fetch.Result) (bool, error) {
 	if !res.Redirected() || f.URL.Kind.Hub() {
 		return false, nil
 	}
 	to, err := weburl.Parse(res.FinalURL, r.domain.Rules)
 	if err != nil || crawl.URLID(to) == f.URL.ID {
-		return false, nil //nolint:nilerr // it answered; it is kept under the name it has
+		return false, nil //nolint:nilerr // the page is stored under its own URL
 	}
 	stored := f.URL.RawHash != ""
 	if stored && isTemporaryRedirect(res) {
 		if r.markFailed(f); f.URL.State == crawl.Dead {
 			f.RemovedAt = startTime(res)
 		}
-		f.Error = "moved: it leads elsewhere for now"
+		f.Error = "moved: it redirects elsewhere temporarily"
 		return true, nil
 	}
 	f.URL.State, f.Unscheduled, f.URL.Attempts = crawl.Excluded, true, 0
@@ -41,8 +42,8 @@ func (r *run) handleRedirect(ctx context.Context, f *crawl.FetchRecord, res *fet
 	return true, err
 }
 
-// isTemporaryRedirect says whether one of the redirects is not for good (RFC 9110, section
-// 15.4).
+// isTemporaryRedirect reports whether one of the redirects is temporary (RFC
+// 9110, section 15.4).
 func isTemporaryRedirect(res *fetch.Result) bool {
 	for _, h := range res.Hops {
 		switch h.Status {

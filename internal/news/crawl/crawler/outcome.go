@@ -5,15 +5,16 @@ import (
 	"net/http"
 	"time"
 
-	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/fetch"
+	"dateline/internal/hasNews/crawl"
+	"dateline/internal/hasNews/crawl/fetch"
 )
 
-// maxConsecutiveFailures is after how many fetches in a row without an answer a domain is left
-// alone for a while: it is down, and its other URLs need not each find that out.
+// maxConsecutiveFailures is how many fetches in a row may go without a response
+// before the domain is blocked for a while. It is down, and its other URLs need
+// not each find that out.
 const maxConsecutiveFailures = 5
 
-// handleResult decides what a result means for its URL and its domain.
+// handleResult decides what a fetch result means for its URL and its domain.
 func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, h *redirectChain, v Verdict) (*crawl.FetchRecord, error) {
 	if res.Outcome == fetch.BlockedByRobots && h.err != nil {
 		res.Outcome = fetch.Timeout
@@ -27,10 +28,10 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 	switch res.Outcome {
 	case fetch.OK:
 		if err = r.storePage(ctx, f, res, v); res.Reason != "" && f.Error == "" {
-			f.Error = dropOversized("stored as it was served: " + res.Reason)
+			f.Error = dropOversized("stored unrendered: " + res.Reason)
 		}
 	case fetch.NotModified:
-		// The page at the end of a redirect may be the one that was stored.
+		// A redirect may lead to the page that was stored.
 		var moved bool
 		if moved, err = r.handleRedirect(ctx, f, res); err == nil && !moved {
 			r.markUnchanged(f)
@@ -42,7 +43,7 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 			return nil, err
 		}
 		f.Failed, f.DueIn = true, wait
-		err = r.recordSeedCrawl(ctx, f, false, "it asks to be left alone: "+res.Reason)
+		err = r.recordSeedCrawl(ctx, f, false, "throttled: "+res.Reason)
 	case fetch.NotFound:
 		r.markRemoved(f, u, res)
 		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
@@ -54,7 +55,7 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 		r.markDead(f)
 		f.URL.State = crawl.Excluded
 		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
-	default: // server_error, timeout, unreachable, refused
+	default: // server_error, timeout, unreachable, client_error
 		r.markFailed(f)
 		f.TimedOut = res.Outcome == fetch.Timeout
 		err = r.recordSeedCrawl(ctx, f, false, res.Reason)
@@ -65,7 +66,7 @@ func (r *run) handleResult(ctx context.Context, u crawl.URL, res *fetch.Result, 
 	return f, r.trackFailures(ctx, res)
 }
 
-// trackFailures notices a domain that does not answer at all.
+// trackFailures blocks a domain that stopped responding.
 func (r *run) trackFailures(ctx context.Context, res *fetch.Result) error {
 	r.mu.Lock()
 	if res.Outcome == fetch.Unreachable || res.Outcome == fetch.Timeout {
@@ -81,10 +82,10 @@ func (r *run) trackFailures(ctx context.Context, res *fetch.Result) error {
 	return r.blockDomain(ctx, 5*r.Policy.RetryInterval)
 }
 
-// markRemoved has a page that is not there any more asked for again after long only. Of
-// an article that was stored its reader is told. There a 404 is heard twice, as
-// it may be a mistake; 410 is meant (RFC 9110, section 15.5.11), and so is 451
-// (RFC 7725, section 3).
+// markRemoved schedules a removed page for a rare check. If it is a stored
+// article, extraction is notified. A 404 must be seen twice for that, as it may
+// be a mistake; 410 is intended (RFC 9110, section 15.5.11), and so is 451 (RFC
+// 7725, section 3).
 func (r *run) markRemoved(f *crawl.FetchRecord, was crawl.URL, res *fetch.Result) {
 	f.Failed = true
 	stored := was.Kind == crawl.Article && was.RawHash != ""
@@ -98,17 +99,18 @@ func (r *run) markRemoved(f *crawl.FetchRecord, was crawl.URL, res *fetch.Result
 	}
 }
 
-// startTime is when a fetch began, as exactly as it is stored.
+// startTime is when a fetch started, with the precision of the database.
 func startTime(res *fetch.Result) time.Time { return res.Started.UTC().Truncate(time.Microsecond) }
 
-// markDead has a URL asked for again after long only.
+// markDead schedules a URL for a rare check.
 func (r *run) markDead(f *crawl.FetchRecord) {
 	f.URL.State, f.DueIn, f.URL.Attempts = crawl.Dead, r.Policy.DeadInterval, f.URL.Attempts+1
 	f.URL.Rank = crawl.RefreshRank(r.Policy.DeadInterval)
 	r.keepHubRank(f)
 }
 
-// markFailed has a URL tried again, ever later, and given up for long in the end.
+// markFailed schedules a retry with backoff. A URL without attempts left
+// becomes dead.
 func (r *run) markFailed(f *crawl.FetchRecord) {
 	f.Failed = true
 	f.URL.Attempts++
@@ -120,25 +122,25 @@ func (r *run) markFailed(f *crawl.FetchRecord) {
 	r.keepHubRank(f)
 }
 
-// keepHubRank leaves hubs their rank: they have intervals of their own.
+// keepHubRank resets the rank of hubs, which have intervals of their own.
 func (r *run) keepHubRank(f *crawl.FetchRecord) {
 	if f.URL.Kind.Hub() {
 		f.URL.Rank = crawl.HubRank(f.URL.Kind)
 	}
 }
 
-// markUnchanged has a page looked at again later than the last time.
+// markUnchanged schedules the next refresh of a page that did not change.
 func (r *run) markUnchanged(f *crawl.FetchRecord) {
 	f.URL.State, f.URL.Attempts = crawl.Stored, 0
 	r.scheduleNext(f, false)
 }
 
-// scheduleNext sets when a page that is well is due next. Seeds have hubs of their own
-// made due; hubs that were found on the way keep their own time.
-func (r *run) scheduleNext(f *crawl.FetchRecord, news bool) {
+// scheduleNext sets when a successfully fetched URL is due next. Seeds are made
+// due by the schedule; hubs that were discovered have their own interval.
+func (r *run) scheduleNext(f *crawl.FetchRecord, hasNews bool) {
 	u := &f.URL
 	if !u.Kind.Hub() {
-		u.Interval = r.Policy.NextPageInterval(u.Interval, news)
+		u.Interval = r.Policy.NextPageInterval(u.Interval, hasNews)
 		u.Rank, f.DueIn = crawl.RefreshRank(u.Interval), u.Interval
 		return
 	}
@@ -150,15 +152,15 @@ func (r *run) scheduleNext(f *crawl.FetchRecord, news bool) {
 	if u.Interval == 0 {
 		u.Interval = r.Policy.HubInterval
 	}
-	most := r.Policy.MaxHubInterval
+	maxInterval := r.Policy.MaxHubInterval
 	if u.Kind == crawl.Sitemap {
-		most *= 72 // most sitemaps are archives; those of news come back at once
+		maxInterval *= 72 // maxInterval sitemaps are archives; news sitemaps shorten their interval quickly
 	}
-	u.Interval = crawl.NextHubInterval(u.Interval, news, r.Policy.MinHubInterval, most)
+	u.Interval = crawl.NextHubInterval(u.Interval, hasNews, r.Policy.MinHubInterval, maxInterval)
 	f.DueIn = u.Interval
 }
 
-// isSeed says whether a hub is one that a seed names.
+// isSeed reports whether a hub is the URL of a seed.
 func (r *run) isSeed(u crawl.URL) bool {
 	for _, n := range r.seeds {
 		if crawl.URLID(n.URL) == u.ID {
@@ -175,8 +177,8 @@ func (r *run) recordSeedCrawl(ctx context.Context, f *crawl.FetchRecord, found b
 	return r.Store.RecordSeedCrawl(ctx, r.domain.ID, f.URL.ID, found, problem)
 }
 
-// blockedByRobots is a URL that robots.txt refuses, or that is left alone for now,
-// because the robots.txt could not be read (RFC 9309 §2.3.1.4).
+// blockedByRobots records that robots.txt disallows a URL, or could not be read
+// (RFC 9309, section 2.3.1.4).
 func (r *run) blockedByRobots(u crawl.URL, v Verdict) *crawl.FetchRecord {
 	f := &crawl.FetchRecord{URL: u}
 	if v.RobotsUnreachable {

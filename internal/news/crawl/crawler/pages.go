@@ -7,16 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"dateline/internal/news/crawl"
-	"dateline/internal/news/crawl/change"
-	"dateline/internal/news/crawl/discover"
-	"dateline/internal/news/crawl/fetch"
-	"dateline/internal/news/crawl/pagestore"
-	"dateline/internal/news/crawl/weburl"
+	"dateline/internal/hasNews/crawl"
+	"dateline/internal/hasNews/crawl/change"
+	"dateline/internal/hasNews/crawl/discover"
+	"dateline/internal/hasNews/crawl/fetch"
+	"dateline/internal/hasNews/crawl/pagestore"
+	"dateline/internal/hasNews/crawl/weburl"
 )
 
-// storePage stores a page, and puts into the frontier what it names. The order
-// matters: objects first, then what was found, and the URL's own row last.
+// storePage stores a page and adds its links to the frontier. The order matters
+// for crash safety: first the object, then the discovered URLs, and the URL's
+// own row last.
 func (r *run) storePage(ctx context.Context, f *crawl.FetchRecord, res *fetch.Result, v Verdict) error {
 	u := &f.URL
 	if moved, err := r.handleRedirect(ctx, f, res); moved || err != nil {
@@ -24,53 +25,53 @@ func (r *run) storePage(ctx context.Context, f *crawl.FetchRecord, res *fetch.Re
 	}
 	seed := r.seeds[u.SeedNumber]
 	follow := u.Kind.Hub() || u.Depth < seed.Rules.MaxDepth
-	finds, err := r.Parser.Parse(u.Kind, res, r.domain.Rules, r.memo, follow)
+	parsed, err := r.Parser.Parse(u.Kind, res, r.domain.Rules, r.memo, follow)
 	if err != nil {
-		r.Log.Debug("a page could not be read", "domain", r.domain.Name, "url", u.ID, "error", err)
+		r.Log.Debug("page could not be parsed", "domain", r.domain.Name, "url", u.ID, "error", err)
 	}
-	r.recordCanonical(u, finds)
+	r.recordCanonical(u, parsed)
 	raw := pagestore.Hash(res.Body)
 	content := raw
 	switch {
 	case u.Kind.Hub():
-		content = hubDigest(finds.Links)
-	case finds.Text != "":
-		digest, hash := change.Fingerprints(finds.Title, finds.Text)
+		content = hubDigest(parsed.Links)
+	case parsed.Text != "":
+		digest, hash := change.Fingerprints(parsed.Title, parsed.Text)
 		content, u.SimHash = digest.String(), int64(hash) //nolint:gosec // bits, whatever the sign
 	}
 	if err := r.storeVersion(ctx, f, res, raw, content); err != nil {
 		return err
 	}
-	var fresh int
-	if follow && !finds.NoFollow {
-		found, trap, err := r.selectLinks(ctx, *u, seed, finds.Links, v)
+	var newURLs int
+	if follow && !parsed.NoFollow {
+		found, trap, err := r.selectLinks(ctx, *u, seed, parsed.Links, v)
 		if err != nil {
 			return err
 		}
-		if fresh, err = r.addToFrontier(ctx, found); err != nil {
+		if newURLs, err = r.addToFrontier(ctx, found); err != nil {
 			return err
 		}
 		f.Error = trap
 	}
 	u.State, u.Attempts = crawl.Stored, 0
 	u.ETag, u.LastModified = dropOversized(res.ETag), dropOversized(res.LastModified)
-	news := f.Changed
+	hasNews := f.Changed
 	if u.Kind.Hub() {
-		news = fresh > 0
+		hasNews = newURLs > 0
 	}
-	r.scheduleNext(f, news)
-	return r.recordSeedCrawl(ctx, f, fresh > 0, "")
+	r.scheduleNext(f, hasNews)
+	return r.recordSeedCrawl(ctx, f, newURLs > 0, "")
 }
 
-// storeVersion keeps a version of what changed. Templates move all the time: of a page
-// whose articles, or whose text, are the same, nothing is kept.
+// storeVersion stores a new version if the articles of a hub, or the text of an
+// article, changed. Templates change all the time and do not count.
 func (r *run) storeVersion(ctx context.Context, f *crawl.FetchRecord, res *fetch.Result, raw, content string) error {
 	u := &f.URL
 	f.Changed = content != u.ContentHash
-	// What was given up and is back is handed on as it is: its article may be
-	// marked as gone.
-	back := u.State == crawl.Dead && u.RawHash != ""
-	if !back && (!f.Changed || raw == u.RawHash) {
+	// Extraction may have marked the article of a dead page as removed: when
+	// the page returns, it is extracted again.
+	isRestored := u.State == crawl.Dead && u.RawHash != ""
+	if !isRestored && (!f.Changed || raw == u.RawHash) {
 		return nil
 	}
 	f.ObjectKey = crawl.ObjectKey(r.domain.Name, u.ID, raw)
@@ -98,8 +99,8 @@ func hubDigest(links []discover.Link) string {
 	return change.HubDigest(articles).String()
 }
 
-// selectLinks chooses, among what a page names, what its seed wants to have. trap says
-// why some of that is left out all the same.
+// selectLinks selects the links of a page that its seed's rules allow. trap is
+// the reason why some of them were left out nevertheless.
 func (r *run) selectLinks(ctx context.Context, u crawl.URL, seed crawl.Seed, links []discover.Link, v Verdict) (found []crawl.DiscoveredURL, trap string, err error) {
 	w := linkSelection{run: r, page: u, pageURL: u.URL, seen: map[weburl.URL]bool{}}
 	if u.Kind == crawl.Home {
@@ -116,7 +117,7 @@ func (r *run) selectLinks(ctx context.Context, u crawl.URL, seed crawl.Seed, lin
 	archive := u.Kind == crawl.Sitemap && !r.isSeed(u)
 	for _, l := range r.withoutKnown(links) {
 		at := latest(l.Published, l.Modified)
-		// Sitemaps that nobody asked for may list a site's whole past.
+		// Discovered sitemaps may list a site's whole archive.
 		if archive && (at.IsZero() || time.Since(at) > maxSitemapAge) {
 			continue
 		}
@@ -151,17 +152,17 @@ func (r *run) selectLinks(ctx context.Context, u crawl.URL, seed crawl.Seed, lin
 	return w.discovered, trap, nil
 }
 
-// linkSelection are the URLs of a page that its seed wants to have.
+// linkSelection collects the selected links of a page.
 type linkSelection struct {
 	run        *run
 	page       crawl.URL
-	pageURL    string // its URL
+	pageURL    string
 	seen       map[weburl.URL]bool
 	discovered []crawl.DiscoveredURL
 }
 
-// accepts says whether a URL is of this domain, no trap by its form, and not taken
-// yet.
+// accepts reports whether a URL is on this domain, does not look like a trap,
+// and was not selected yet.
 func (w *linkSelection) accepts(to weburl.URL) bool {
 	return !w.seen[to] && to.String() != w.pageURL && to.Domain() == w.run.domain.Name && discover.TrapReason(to, time.Now()) == ""
 }
@@ -174,8 +175,8 @@ func (w *linkSelection) add(to weburl.URL, kind crawl.Kind, rank, depth int) {
 	w.discovered = append(w.discovered, crawl.DiscoveredURL{DomainID: w.run.domain.ID, URL: to, Kind: kind, Rank: rank, Depth: depth, SeedNumber: w.page.SeedNumber})
 }
 
-// withoutKnown are the links whose URLs this run has not put into the frontier yet. On
-// most pages few are.
+// withoutKnown drops the links that this run has already put into the frontier:
+// on most pages, most of them.
 func (r *run) withoutKnown(links []discover.Link) (out []discover.Link) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,7 +194,7 @@ func (r *run) isKnown(u weburl.URL) bool {
 	return r.known[u]
 }
 
-// maxSitemapAge is how old an entry of a sitemap may be that no seed names.
+// maxSitemapAge is how old an entry of a discovered sitemap may be.
 const maxSitemapAge = 7 * 24 * time.Hour
 
 func latest(a, b time.Time) time.Time {
@@ -203,8 +204,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// urlMatcher makes a test of a seed's rules. Deny wins. A pattern is a part of the
-// URL behind its host; * stands for anything, $ at its end for the end.
+// urlMatcher returns a function that applies a seed's allow and deny patterns.
+// Deny wins.
 func urlMatcher(rules crawl.Rules) func(weburl.URL) bool {
 	allow, deny := crawl.CompilePatterns(rules.Allow), crawl.CompilePatterns(rules.Deny)
 	any := func(all []*regexp.Regexp, path string) bool {
@@ -221,8 +222,8 @@ func urlMatcher(rules crawl.Rules) func(weburl.URL) bool {
 	}
 }
 
-// storedHeaders are the headers that are stored with a page, for its readers and for
-// exports. Cookies are not.
+// storedHeaders are the response headers that are stored with a page, for
+// extraction and exports. Cookies are not stored.
 func storedHeaders(h http.Header) map[string][]string {
 	out := map[string][]string{}
 	for _, name := range []string{"Content-Type", "Content-Language", "Date", "Last-Modified", "Etag", "Cache-Control", "Expires", "Link", "Location", "Server", "X-Robots-Tag", "Vary"} {
@@ -233,7 +234,8 @@ func storedHeaders(h http.Header) map[string][]string {
 	return out
 }
 
-// dropOversized drops what is too long to be what it says it is.
+// dropOversized returns a header value or message, or an empty string if it is
+// longer than any legitimate one.
 func dropOversized(value string) string {
 	if len(value) > 1024 || strings.ContainsRune(value, 0) {
 		return ""

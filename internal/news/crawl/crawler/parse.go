@@ -9,13 +9,12 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// PageParser reads what was fetched.
+// PageParser extracts links, text and metadata from fetched pages.
 type PageParser struct {
-	Zone *time.Location // where sites write dates without a zone; nil: UTC
+	Zone *time.Location // time zone of dates that name none
 }
 
-// Parse implements Finder. Of an article it reads the links only where they are
-// wanted.
+// Parse implements Parser. It reads the links of an article only on request.
 func (p PageParser) Parse(kind crawl.Kind, res *fetch.Result, rules weburl.Rules, memo *discover.Memo, links bool) (ParsedPage, error) {
 	at, err := weburl.Parse(res.FinalURL, rules)
 	if err != nil {
@@ -52,8 +51,8 @@ func (p PageParser) Parse(kind crawl.Kind, res *fetch.Result, rules weburl.Rules
 	return out, nil
 }
 
-// asArticles takes the entries of a feed or sitemap for articles, unless they are
-// plainly something else.
+// asArticles treats the entries of a feed or sitemap as articles unless their
+// URLs clearly say otherwise.
 func asArticles(links []discover.Link) []discover.Link {
 	for i := range links {
 		if links[i].Kind == discover.Other || links[i].Kind == "" {

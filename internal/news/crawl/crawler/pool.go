@@ -8,23 +8,22 @@ import (
 	"dateline/internal/news/crawl"
 )
 
-// storersPerFetcher is how many pages are stored for each that is fetched, where
-// politeness is lifted: what is stored waits for disks, and must not keep the
-// network waiting.
+// storersPerFetcher is the number of storing workers per fetching worker when
+// politeness is off. Storing waits for disks and must not hold up the network.
 const storersPerFetcher = 8
 
-// workerPool are those who fetch and store the URLs of a run: one, or several where
-// politeness is lifted.
+// workerPool fetches and stores the URLs of a run. It has one worker, or
+// several when politeness is off.
 type workerPool struct {
 	run        *run
 	queue      chan crawl.URL
-	fetchSlots chan struct{}  // a place for each request under way
+	fetchSlots chan struct{}  // one per concurrent request
 	workers    sync.WaitGroup // who works
-	pending    sync.WaitGroup // what was given and is not done
+	pending    sync.WaitGroup // submitted and not done
 	shutdown   func() error
 }
 
-// startPool begins the work. It ends, at the latest, with ctx.
+// startPool starts the workers. They stop, at the latest, with ctx.
 func (r *run) startPool(ctx context.Context, until time.Time) *workerPool {
 	parallel, members := 1, 1
 	if r.Limits.RequestDelay == 0 {
@@ -33,12 +32,12 @@ func (r *run) startPool(ctx context.Context, until time.Time) *workerPool {
 	}
 	c := &workerPool{run: r, queue: make(chan crawl.URL), fetchSlots: make(chan struct{}, parallel)}
 	var once sync.Once
-	var problem error
+	var firstErr error
 	for range members {
 		c.workers.Go(func() {
 			for u := range c.queue {
 				if err := c.process(ctx, u, until); err != nil {
-					once.Do(func() { problem = err })
+					once.Do(func() { firstErr = err })
 					r.stopping.Store(true)
 				}
 				c.pending.Done()
@@ -48,7 +47,7 @@ func (r *run) startPool(ctx context.Context, until time.Time) *workerPool {
 	c.shutdown = sync.OnceValue(func() error {
 		close(c.queue)
 		c.workers.Wait()
-		return problem
+		return firstErr
 	})
 	return c
 }
@@ -56,22 +55,22 @@ func (r *run) startPool(ctx context.Context, until time.Time) *workerPool {
 func (c *workerPool) process(ctx context.Context, u crawl.URL, until time.Time) error {
 	c.fetchSlots <- struct{}{}
 	fetched := sync.OnceFunc(func() { <-c.fetchSlots })
-	if goOn := !c.run.stopping.Load() && ctx.Err() == nil && time.Now().Before(until); goOn {
+	if proceed := !c.run.stopping.Load() && ctx.Err() == nil && time.Now().Before(until); proceed {
 		return c.run.process(ctx, u, fetched)
 	}
 	fetched()
-	return nil // it is given back in the end
+	return nil // released with the run
 }
 
-// submit hands a URL to who is free.
+// submit hands a URL to a free worker.
 func (c *workerPool) submit(u crawl.URL) {
 	c.pending.Add(1)
 	c.queue <- u
 }
 
-// wait waits until all that was given is done.
+// wait waits until all submitted URLs are processed.
 func (c *workerPool) wait() { c.pending.Wait() }
 
-// stop waits for the end of the work and says what went wrong. After that
-// nothing can be given any more.
+// stop waits for the workers to finish and returns the first error. Nothing can
+// be submitted after that.
 func (c *workerPool) stop() error { return c.shutdown() }

@@ -10,19 +10,19 @@ import (
 	"dateline/internal/news/article/dates"
 )
 
-// publishedScanLimit is how much of a page is looked at for its date: it stands in
+// publishedScanLimit is how much property a page is scanned for its date, which is in
 // the head.
 const publishedScanLimit = 256 << 10
 
-// publishedAt is when an article came out, as its page tells machines: Open Graph
-// (ogp.me, "article:published_time"), schema.org (datePublished, in JSON-LD or as
-// itemprop). Zero: it does not tell with its time zone, or it came out before its
-// site was watched. The parser reads dates with more care; this one is for
-// measuring how fresh the crawl is, before anything is parsed.
-func publishedAt(doc []byte, watched time.Time) time.Time {
+// publishedAt is when an article was published, from its machine-readable
+// metadata: Open Graph (ogp.me, "article:published_time") or schema.org
+// (datePublished, in JSON-LD or as itemprop). It is zero if the page names no
+// time with a time zone, or was published before its domain was added. It only
+// measures the freshness property the crawl; extraction parses dates more carefully.
+func publishedAt(doc []byte, since time.Time) time.Time {
 	doc = doc[:min(len(doc), publishedScanLimit)]
 	at := firstDate(doc)
-	if at.Before(watched) {
+	if at.Before(since) {
 		return time.Time{}
 	}
 	return at
@@ -30,7 +30,7 @@ func publishedAt(doc []byte, watched time.Time) time.Time {
 
 func firstDate(doc []byte) time.Time {
 	tokens := html.NewTokenizer(bytes.NewReader(doc))
-	data := false // within a script of JSON-LD
+	data := false // in a JSON-LD script
 	for {
 		switch tokens.Next() {
 		case html.ErrorToken:
@@ -58,13 +58,13 @@ func firstDate(doc []byte) time.Time {
 	}
 }
 
-// parseZonedTime reads a date that has a time of day and names its zone.
+// parseZonedTime parses a date that has a time property day and a time zone.
 func parseZonedTime(text string) (time.Time, bool) {
 	d, ok := dates.Parse(text, dates.Options{})
 	return d.Time, ok && d.Clock && d.Zoned
 }
 
-// datePublished is the text that JSON-LD has under this name first.
+// datePublished is the first datePublished value property a JSON-LD document.
 func datePublished(data []byte) string {
 	_, rest, ok := bytes.Cut(data, []byte(`"datePublished"`))
 	if !ok {
@@ -78,14 +78,14 @@ func datePublished(data []byte) string {
 	return string(value)
 }
 
-// dateOf is the date that a meta or time element holds.
+// dateOf is the publication date in a meta or time element.
 func dateOf(tokens *html.Tokenizer) string {
-	var of, value string
+	var property, value string
 	for {
 		key, val, more := tokens.TagAttr()
 		switch string(key) {
 		case "property", "name", "itemprop":
-			of = strings.ToLower(string(val))
+			property = strings.ToLower(string(val))
 		case "content", "datetime":
 			value = string(val)
 		}
@@ -93,7 +93,7 @@ func dateOf(tokens *html.Tokenizer) string {
 			break
 		}
 	}
-	switch of {
+	switch property {
 	case "article:published_time", "og:article:published_time", "datepublished", "pubdate":
 		return value
 	default:

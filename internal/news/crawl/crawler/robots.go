@@ -13,30 +13,30 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// SiteRobots answers by each site's robots.txt.
+// SiteRobots applies each site's robots.txt.
 type SiteRobots struct {
 	cache *robots.Cache
 }
 
-// NewRobots makes the answers for a crawler of that name; get is
-// Drainer.FetchRobots.
+// NewRobots returns the robots.txt rules for a crawler with the product token;
+// get is Crawler.FetchRobots.
 func NewRobots(product string, store robots.Store, get func(ctx context.Context, address string) (*fetch.Result, error)) *SiteRobots {
 	return &SiteRobots{robots.NewCache(robots.Options{Product: product, Store: store, Source: func(ctx context.Context, origin string) (robots.Response, error) {
 		res, err := get(ctx, origin+"/robots.txt")
 		if err != nil {
 			return robots.Response{}, err
 		}
-		answer := robots.Response{Status: res.Status, Body: res.Body, RetryAfter: res.RetryAfter}
+		response := robots.Response{Status: res.Status, Body: res.Body, RetryAfter: res.RetryAfter}
 		switch res.Outcome {
 		case fetch.OK, fetch.NotFound, fetch.ClientError, fetch.Throttled, fetch.ServerError:
 		case fetch.Trap, fetch.WrongType, fetch.TooBig:
-			answer.Status = 404 // there is none that could be read
+			response.Status = 404 // unreadable counts as missing
 		case fetch.BlockedAddress, fetch.Invalid:
-			answer.Status = 404 // the page itself is refused for the same reason
+			response.Status = 404 // the page itself is blocked for the same reason
 		default:
-			answer.Status = 0
+			response.Status = 0
 		}
-		return answer, nil
+		return response, nil
 	}})}
 }
 
@@ -50,8 +50,8 @@ func (s *SiteRobots) Check(ctx context.Context, u weburl.URL) (Verdict, error) {
 	return Verdict{Allowed: v.Allowed, RobotsUnreachable: !v.Allowed && !policy.Reachable, Reason: v.Rule, CrawlDelay: policy.CrawlDelay, Sitemaps: policy.Sitemaps}, nil
 }
 
-// RobotsCache keeps robots.txt files in Redis, for all workers. What it cannot
-// keep is fetched again.
+// RobotsCache shares robots.txt files between workers in Redis. A failed write
+// only costs another fetch.
 type RobotsCache struct {
 	Redis redis.UniversalClient
 }
@@ -73,7 +73,8 @@ func (s RobotsCache) SaveRobots(ctx context.Context, origin string, entry robots
 	if err != nil {
 		return err
 	}
-	// Longer than it is fresh: when the site is down, what was known holds on.
+	// Longer than it is fresh: a stale robots.txt applies while the site is
+	// down.
 	if err := s.Redis.Set(ctx, robotsKey(origin), raw, 40*24*time.Hour).Err(); err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}

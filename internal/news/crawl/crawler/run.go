@@ -13,28 +13,28 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// run is one drain of one domain.
+// run is one crawl of one domain.
 type run struct {
 	*Crawler
 	domain       crawl.Domain
 	seeds        map[int32]crawl.Seed
-	allowed      map[int32]func(weburl.URL) bool // by seed
+	allowed      map[int32]func(weburl.URL) bool // URL rules by seed number
 	memo         *discover.Memo
 	lease        uuid.UUID
-	currentDelay atomic.Int64 // between two requests, as far as it is known
-	stopping     atomic.Bool  // nothing new is begun
+	currentDelay atomic.Int64 // between two requests
+	stopping     atomic.Bool  // no further URLs are started
 
 	mu                  sync.Mutex
-	leased              map[uuid.UUID]bool  // leased and not recorded
-	known               map[weburl.URL]bool // in the frontier, as this run has seen
-	consecutiveFailures int                 // fetches in a row that got no answer
-	releaseDelay        time.Duration       // that what is given back rests
+	leased              map[uuid.UUID]bool  // leased and not yet recorded
+	known               map[weburl.URL]bool // known to be in the frontier
+	consecutiveFailures int                 // fetches in a row without a response
+	releaseDelay        time.Duration       // delay of URLs that are released unfetched
 	stats               Result
-	hasNewParameters    bool // new pages with parameters in their URLs were stored
+	hasNewParameters    bool // new pages with URL parameters were stored
 
 	sectionsMu sync.Mutex
-	sections   *discover.ShapeLimiter // nil: not asked for yet
-	hubs       map[string]bool        // sections that were taken
+	sections   *discover.ShapeLimiter // nil: not loaded yet
+	hubs       map[string]bool        // known and admitted sections
 }
 
 func newRun(d *Crawler, dom crawl.Domain, seeds []crawl.Seed) *run {
@@ -47,7 +47,8 @@ func newRun(d *Crawler, dom crawl.Domain, seeds []crawl.Seed) *run {
 	return r
 }
 
-// requestDelay is the pause after a request, given what robots.txt asks for.
+// requestDelay is the pause between two requests, given the Crawl-delay of
+// robots.txt.
 func (d *Crawler) requestDelay(asked time.Duration) time.Duration {
 	if d.Limits.RequestDelay == 0 {
 		return 0
@@ -68,26 +69,26 @@ func (r *run) crawl(ctx context.Context, stop <-chan struct{}, beat func(Result)
 	return r.work(ctx, time.Now().Add(r.Limits.RunTimeout))
 }
 
-// work leases URLs and hands them to those who fetch, until nothing is due.
+// work leases URLs and hands them to the workers until none are due.
 func (r *run) work(ctx context.Context, until time.Time) error {
 	c := r.startPool(ctx, until)
-	defer func() { _ = c.stop() }() // it says the same again
-	for found := false; !r.stopping.Load() && ctx.Err() == nil && time.Now().Before(until); {
+	defer func() { _ = c.stop() }() // returns the same error again
+	for leasedAny := false; !r.stopping.Load() && ctx.Err() == nil && time.Now().Before(until); {
 		urls, err := r.Store.LeaseURLs(ctx, crawl.LeaseRequest{Domain: r.domain, LeaseID: r.lease, Limit: r.batchSize(), TTL: r.Limits.LeaseTTL,
 			DailyBudget: r.Limits.DailyBudget, IdleDelay: r.Policy.RefreshInterval})
 		if err != nil {
 			return err
 		}
 		if len(urls) == 0 {
-			if !found && !r.waitForDue(ctx, until) {
+			if !leasedAny && !r.waitForDue(ctx, until) {
 				break
 			}
-			// What is under way may still find something.
-			found = false
+			// In-flight fetches may still discover something.
+			leasedAny = false
 			c.wait()
 			continue
 		}
-		found = true
+		leasedAny = true
 		r.mu.Lock()
 		for _, u := range urls {
 			r.leased[u.ID] = true
@@ -103,19 +104,19 @@ func (r *run) work(ctx context.Context, until time.Time) error {
 	return ctx.Err()
 }
 
-// duePollInterval is how often a drain that waits looks for what became due meanwhile.
+// duePollInterval is how often an idle run checks for due URLs.
 const duePollInterval = time.Second
 
-// waitForDue waits for what is due soon, and says whether to go on. To end a drain
-// and to start the next one costs Temporal more than to wait.
+// waitForDue waits for URLs that are due soon and reports whether to continue.
+// Waiting is cheaper than ending the activity and starting another one.
 func (r *run) waitForDue(ctx context.Context, until time.Time) bool {
-	for most := time.Now().Add(r.Limits.MaxIdleWait); !r.stopping.Load() && time.Now().Before(until); {
+	for latest := time.Now().Add(r.Limits.MaxIdleWait); !r.stopping.Load() && time.Now().Before(until); {
 		wait, never, err := r.Store.NextDueIn(ctx, r.domain.ID)
-		if err != nil || never || time.Now().Add(wait).After(most) {
+		if err != nil || never || time.Now().Add(wait).After(latest) {
 			return false
 		}
-		// What is due and was not leased is held by somebody, or will be noticed to
-		// be paused: it is not asked for at once.
+		// URLs that are due but were not leased belong to another lease, or the
+		// domain was just paused: wait before the next attempt.
 		if sleep(ctx, min(max(wait, duePollInterval/20), duePollInterval)) != nil {
 			return false
 		}
@@ -126,8 +127,8 @@ func (r *run) waitForDue(ctx context.Context, until time.Time) bool {
 	return false
 }
 
-// batchSize is how many URLs are leased at once: few where each takes long, so that
-// a new article does not wait behind them.
+// batchSize is how many URLs are leased at once. It is small when each takes
+// long, so that new articles do not wait behind them.
 func (r *run) batchSize() int {
 	if pause := r.pause(); pause > 0 {
 		return int(min(max(30*time.Second/pause, 4), time.Duration(r.Limits.BatchSize)))
@@ -135,15 +136,15 @@ func (r *run) batchSize() int {
 	return r.Limits.BatchSize
 }
 
-// process fetches a URL and records what became of it. It calls fetched, once or
-// more, when it makes no more requests.
+// process fetches a URL and records the result. It calls fetched, once or more,
+// when it makes no more requests.
 func (r *run) process(ctx context.Context, u crawl.URL, fetched func()) error {
 	defer fetched()
 	f, err := r.fetch(ctx, u, fetched)
 	if err != nil || f == nil {
-		return err // f is nil when the URL is given back
+		return err // nil: the URL is released
 	}
-	held, err := r.Record(ctx, *f)
+	recorded, err := r.Record(ctx, *f)
 	if err != nil {
 		return err
 	}
@@ -151,19 +152,21 @@ func (r *run) process(ctx context.Context, u crawl.URL, fetched func()) error {
 	defer r.mu.Unlock()
 	delete(r.leased, u.ID)
 	r.stats.Fetched++
-	if held && f.Version != nil {
+	if recorded && f.Version != nil {
 		r.stats.Stored++
 	}
 	return nil
 }
 
-// maxHeartbeatInterval is between two beats: Temporal takes a worker for dead after three.
+// maxHeartbeatInterval is the longest time between two heartbeats, a third of
+// the activity's heartbeat timeout.
 const maxHeartbeatInterval = 3 * time.Second
 
-// keepAlive keeps the leases while the run goes on, and notices that it should not.
+// keepAlive renews the leases and sends heartbeats, and stops the run when the
+// domain is paused or the worker shuts down.
 func (r *run) keepAlive(ctx context.Context, ended, stop <-chan struct{}, beat func(Result)) {
-	every := time.NewTicker(min(max(r.Limits.LeaseTTL/6, 100*time.Millisecond), maxHeartbeatInterval))
-	defer every.Stop()
+	ticker := time.NewTicker(min(max(r.Limits.LeaseTTL/6, 100*time.Millisecond), maxHeartbeatInterval))
+	defer ticker.Stop()
 	leased := time.Now()
 	for {
 		select {
@@ -175,11 +178,11 @@ func (r *run) keepAlive(ctx context.Context, ended, stop <-chan struct{}, beat f
 			r.stopping.Store(true)
 			stop = nil
 			continue
-		case <-every.C:
+		case <-ticker.C:
 		}
 		beat(r.result())
-		goOn, err := r.Store.RenewDomainLease(ctx, r.domain, r.Limits.LeaseTTL)
-		if err == nil && !goOn {
+		active, err := r.Store.RenewDomainLease(ctx, r.domain, r.Limits.LeaseTTL)
+		if err == nil && !active {
 			r.mu.Lock()
 			r.stats.Paused = true
 			r.mu.Unlock()
@@ -210,22 +213,22 @@ func (r *run) result() Result {
 	return r.stats
 }
 
-// releaseUnfetched returns what was leased and not fetched. When that fails the leases
-// run out by themselves.
+// releaseUnfetched releases URLs that were leased and not fetched. If that
+// fails, their leases expire.
 func (r *run) releaseUnfetched(ctx context.Context) {
 	ids := r.leasedIDs()
 	if len(ids) == 0 {
 		return
 	}
 	r.mu.Lock()
-	rest := r.releaseDelay
+	delay := r.releaseDelay
 	r.mu.Unlock()
-	if err := r.Store.ReleaseLeases(ctx, r.domain.ID, r.lease, ids, rest); err != nil {
-		r.Log.Warn("URLs could not be given back; their leases will end", "domain", r.domain.Name, "error", err)
+	if err := r.Store.ReleaseLeases(ctx, r.domain.ID, r.lease, ids, delay); err != nil {
+		r.Log.Warn("URL leases could not be released and will expire", "domain", r.domain.Name, "error", err)
 	}
 }
 
-// blockDomain leaves the domain alone for a while.
+// blockDomain ends the run and blocks the domain for a while.
 func (r *run) blockDomain(ctx context.Context, wait time.Duration) error {
 	r.mu.Lock()
 	r.releaseDelay = max(r.releaseDelay, wait)

@@ -9,11 +9,12 @@ import (
 	"dateline/internal/news/crawl/weburl"
 )
 
-// observationLimit is how many pages of a domain are looked at for what its parameters
-// mean.
+// observationLimit is how many pages of a domain are compared to learn what its
+// URL parameters mean.
 const observationLimit = 2000
 
-// recordCanonical notes what a page with parameters in its URL calls itself.
+// recordCanonical records the canonical URL of a page with parameters in its
+// URL.
 func (r *run) recordCanonical(u *crawl.URL, finds ParsedPage) {
 	if u.Kind.Hub() || !strings.Contains(u.URL, "?") {
 		return
@@ -24,14 +25,14 @@ func (r *run) recordCanonical(u *crawl.URL, finds ParsedPage) {
 	r.hasNewParameters = true
 }
 
-// learnURLRules finds out, when new pages tell, which parameters of the domain's URLs do
-// not change its pages. The next drain goes by that. What cannot be learned now
-// is learned with the next page.
+// learnURLRules learns which parameters of the domain's URLs do not change its
+// pages. The next run applies the result. After an error it is learned with the
+// next page.
 func (r *run) learnURLRules(ctx context.Context) {
 	r.mu.Lock()
-	tell := r.hasNewParameters
+	hasNew := r.hasNewParameters
 	r.mu.Unlock()
-	if !tell {
+	if !hasNew {
 		return
 	}
 	seen, err := r.Store.ListObservations(ctx, r.domain.ID, observationLimit)
@@ -41,19 +42,20 @@ func (r *run) learnURLRules(ctx context.Context) {
 		}
 	}
 	if err != nil {
-		r.Log.Warn("nothing was learned of the parameters of a domain", "domain", r.domain.Name, "error", err)
+		r.Log.Warn("URL rules of a domain could not be learned", "domain", r.domain.Name, "error", err)
 	}
 }
 
-// applyLearnedRules has a page that was found before its domain's rules were learned known
-// under the name that it has by them. It is not fetched under the old one again.
+// applyLearnedRules replaces a page that was discovered before its domain's
+// rules were learned by its URL under these rules. The old URL is not fetched
+// again.
 func (r *run) applyLearnedRules(ctx context.Context, u crawl.URL) (*crawl.FetchRecord, error) {
 	if u.Kind.Hub() || !strings.Contains(u.URL, "?") {
 		return nil, nil
 	}
 	to, err := weburl.Parse(u.URL, r.domain.Rules)
 	if err != nil || crawl.URLID(to) == u.ID {
-		return nil, nil //nolint:nilerr // it has been found; it is fetched as it is
+		return nil, nil //nolint:nilerr // the URL is fetched unchanged
 	}
 	f := &crawl.FetchRecord{URL: u, Unscheduled: true}
 	f.URL.State, f.URL.Attempts = crawl.Excluded, 0
